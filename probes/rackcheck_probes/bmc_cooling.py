@@ -1,0 +1,54 @@
+"""Fans and temperatures as the BMC sees them."""
+
+from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, quantity, spell_key, text
+from rackcheck.core.chassis import fitted, items, keyed, named
+from rackcheck.core.resource import Resource, measured
+
+
+def share(value: object) -> float:
+    """Give a share of full speed; DGX H100 and Lenovo's XCC say the rpm in its place."""
+    number = measured(value)
+    if not 0 <= number <= 100:
+        raise Unreadable(f"no share of full speed: {number:g} %")
+    return number
+
+
+@probe(
+    Redfish("Chassis/*/ThermalSubsystem/Fans/*", "Chassis/*/ThermalSubsystem/ThermalMetrics", "Chassis/*/Thermal"),
+    gives={
+        "fan": collection("fans, empty slots too"),
+        "fan/*.state": text("Enabled, or Absent for an empty slot"),
+        "fan/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "fan/*.speed": quantity("rpm", "turns, where the BMC gives turns", Class.MEASUREMENT),
+        "fan/*.duty": quantity("%", "share of full speed, where the BMC gives that", Class.MEASUREMENT),
+        "sensor": collection("temperature sensors, by name"),
+        "sensor/*.temperature": quantity("C", "reading", Class.MEASUREMENT),
+        "sensor/*.health": text("OK, Warning or Critical; only the older Thermal resource tells it"),
+    },
+)
+def bmc_cooling(docs: Documents) -> Facts:
+    """Every fan and every temperature."""
+    fans, trouble = items(docs, ("ThermalSubsystem/Fans", "*"), ("Thermal", "Fans"))
+    for key, fan in keyed(fans):
+        item = f"fan/{spell_key(key)}"
+        yield f"{item}.state", fan.read("Status.State")
+        yield f"{item}.health", fitted(fan, "Status.Health")
+        yield f"{item}.speed", fitted(fan, _place(fan, "RPM", "SpeedPercent.SpeedRPM"), measured)
+        yield f"{item}.duty", fitted(fan, _place(fan, "Percent", "SpeedPercent.Reading"), share)
+    if trouble is not None:
+        yield "fan", trouble
+    sensors, trouble = items(
+        docs, ("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics", "TemperatureReadingsCelsius")
+    )
+    for key, sensor in keyed(sensors, named):
+        item = f"sensor/{spell_key(key)}"
+        reading = "Reading" if "Reading" in sensor.body else "ReadingCelsius"
+        yield f"{item}.temperature", fitted(sensor, reading, measured)
+        yield f"{item}.health", fitted(sensor, "Status.Health")
+    if trouble is not None:
+        yield "sensor", trouble
+
+
+def _place(fan: Resource, unit: str, newer: str) -> str:
+    """Where this fan says its speed in this unit; the older resource has one reading, in either."""
+    return "Reading" if fan.body.get("ReadingUnits") == unit else newer

@@ -1,0 +1,32 @@
+"""Power supplies as the BMC sees them."""
+
+from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text, version
+from rackcheck.core.chassis import fitted, items, keyed
+from rackcheck.core.resource import measured
+
+
+@probe(
+    Redfish("Chassis/*/PowerSubsystem/PowerSupplies/*", "Chassis/*/Power"),
+    gives={
+        "psu": collection("power supply slots, empty ones too"),
+        "psu/*.state": text("Enabled, or Absent for an empty slot"),
+        "psu/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "psu/*.model": text("model", Class.IDENTITY),
+        "psu/*.serial": text("serial number", Class.IDENTITY),
+        "psu/*.firmware": version("opaque", "firmware; mixed ones share the load badly"),
+        "psu/*.capacity": quantity("W", "what it can deliver at most"),
+    },
+)
+def bmc_power(docs: Documents) -> Facts:
+    """Every power supply: fitted, healthy, alike."""
+    supplies, trouble = items(docs, ("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
+    for key, supply in keyed(supplies):
+        item = f"psu/{spell_key(key)}"
+        yield f"{item}.state", supply.read("Status.State")
+        yield f"{item}.health", fitted(supply, "Status.Health")
+        yield f"{item}.model", fitted(supply, "Model")
+        yield f"{item}.serial", fitted(supply, "SerialNumber")
+        yield f"{item}.firmware", fitted(supply, "FirmwareVersion")
+        yield f"{item}.capacity", fitted(supply, "PowerCapacityWatts", measured)
+    if trouble is not None:
+        yield "psu", trouble

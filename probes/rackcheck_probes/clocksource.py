@@ -1,0 +1,18 @@
+"""Which clock the kernel trusts."""
+
+from rackcheck import Facts, Files, Read, listing, probe, text
+
+FOLDER = "/sys/devices/system/clocksource/clocksource0"
+
+
+@probe(
+    Read(f"{FOLDER}/current_clocksource", f"{FOLDER}/available_clocksource"),
+    gives={
+        "time.clocksource": text("The clock in use: tsc or arch_sys_counter when all is well, hpet if the TSC was given up."),
+        "time.clocksources": listing("The clocks that the kernel could use, best first."),
+    },
+)
+def clocksource(files: Files) -> Facts:
+    """Read the clock in use and its alternatives."""
+    yield "time.clocksource", files.read(f"{FOLDER}/current_clocksource")
+    yield "time.clocksources", files.read(f"{FOLDER}/available_clocksource", lambda content: tuple(content.split()))

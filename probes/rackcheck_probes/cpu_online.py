@@ -1,0 +1,20 @@
+"""Which CPUs are switched off."""
+
+from rackcheck import Facts, Files, Read, Sourced, integer, listing, probe
+from rackcheck.core import read
+
+FOLDER = "/sys/devices/system/cpu"
+
+
+@probe(
+    Read(f"{FOLDER}/present", f"{FOLDER}/online", f"{FOLDER}/isolated"),
+    gives={
+        "cpu.offline": integer("Logical CPUs that are there but offline."),
+        "cpu.isolated": listing("Logical CPUs that are kept from the scheduler, by number."),
+    },
+)
+def cpu_online(files: Files) -> Facts:
+    """Compare the CPUs present with those online; the kernel's own offline list also counts empty sockets."""
+    present, online = (read.numbers(files.text(f"{FOLDER}/{name}")) for name in ("present", "online"))
+    yield "cpu.offline", Sourced(len(present - online), f"{FOLDER}/present, {FOLDER}/online")
+    yield "cpu.isolated", files.read(f"{FOLDER}/isolated", lambda content: tuple(map(str, sorted(read.numbers(content)))))

@@ -1,0 +1,18 @@
+"""How the kernel meets each known flaw of the CPU."""
+
+from rackcheck import Facts, Files, Read, collection, probe, spell_key, text
+
+GLOB = "/sys/devices/system/cpu/vulnerabilities/*"
+
+
+@probe(
+    Read(GLOB),
+    gives={
+        "cpu.vulnerability": collection("CPU flaws that this kernel knows, by its name for them."),
+        "cpu.vulnerability/*.state": text("What the kernel says of it: Not affected, Mitigation: ..., Vulnerable."),
+    },
+)
+def mitigations(files: Files) -> Facts:
+    """Read one line for each flaw."""
+    for (name,) in files.found(GLOB):
+        yield f"cpu.vulnerability/{spell_key(name)}.state", files.read(GLOB.replace("*", name))

@@ -1,0 +1,64 @@
+"""Every PCI device and the link it trained."""
+
+import re
+
+from rackcheck import Absent, Class, Facts, Files, Read, Reading, Sourced, Unreadable, collection, integer, probe, quantity, spell_key, text
+from rackcheck.core import read
+
+FOLDER = "/sys/bus/pci/devices/{}"
+TEXTS = ("class", "vendor", "device")
+LINKS = {"": "current", "max_": "max"}
+NAMES = (*TEXTS, *(f"{age}_link_{what}" for age in LINKS.values() for what in ("speed", "width")), "numa_node")
+NO_LINK = {"0", "255"}
+"""What the kernel writes as the width of no link, and of a device that has no link register."""
+
+
+def gigatransfers(content: str) -> float:
+    """Read `16.0 GT/s PCIe`, or `8 GT/s` of older kernels."""
+    match = re.fullmatch(r"(\d{1,3}(?:\.\d)?) GT/s(?: PCIe)?", read.line(content))
+    if match is None:
+        raise Unreadable(f"not a link speed: {content.strip()[:80]!r}")
+    return float(match[1])
+
+
+def lanes(content: str) -> int:
+    """Read a link width; a device that fell off the bus answers all ones, which is 63."""
+    width = read.whole(content)
+    if width not in {1, 2, 4, 8, 12, 16, 32}:
+        raise Unreadable(f"no link is {width} wide")
+    return width
+
+
+def numa_node(number: int) -> Reading:
+    """Give the node; the kernel's -1 is none."""
+    return Absent("the firmware names no NUMA node") if number == -1 else number
+
+
+@probe(
+    Read(*(f"{FOLDER.format('*')}/{name}" for name in NAMES), seconds=30, cap=8 << 20),
+    gives={
+        "pcie": collection("PCI functions by address, as the kernel spells it."),
+        "pcie/*.class": text("The class code: 0x030200 a GPU, 0x020700 an InfiniBand NIC, 0x068000 an NVSwitch.", Class.IDENTITY),
+        "pcie/*.vendor": text("The vendor id: 0x10de NVIDIA, 0x15b3 Mellanox, 0x1002 AMD.", Class.IDENTITY),
+        "pcie/*.device": text("The device id that the vendor gave.", Class.IDENTITY),
+        "pcie/*.link.speed": quantity("GT/s", "The link's speed now; idle GPUs lower theirs.", Class.MEASUREMENT),
+        "pcie/*.link.max_speed": quantity("GT/s", "The highest speed of the device's end of the link."),
+        "pcie/*.link.width": integer("Lanes the link trained; absent without a link."),
+        "pcie/*.link.max_width": integer("Lanes of the device's end of the link."),
+        "pcie/*.numa": integer("The NUMA node the device hangs on; absent if the firmware does not say."),
+    },
+)
+def pcie(files: Files) -> Facts:
+    """Read each function's identity, link and NUMA node."""
+    for (address,) in files.found(FOLDER.format("*") + "/class"):
+        item, folder = f"pcie/{spell_key(address)}", FOLDER.format(address)
+        for name in TEXTS:
+            yield f"{item}.{name}", files.read(f"{folder}/{name}")
+        for spelt, age in LINKS.items():
+            speed, width = f"{folder}/{age}_link_speed", f"{folder}/{age}_link_width"
+            none = files.contents.get(width, "").strip() in NO_LINK
+            for leaf, place, reader in (("speed", speed, gigatransfers), ("width", width, lanes)):
+                told = Sourced(Absent("no link"), place) if none else files.read(place, reader)
+                yield f"{item}.link.{spelt}{leaf}", told
+        node = files.read(f"{folder}/numa_node", read.whole)
+        yield f"{item}.numa", Sourced(numa_node(node.reading), node.source) if isinstance(node.reading, int) else node

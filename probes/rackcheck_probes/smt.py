@@ -1,0 +1,22 @@
+"""Whether cores run two threads."""
+
+from rackcheck import Facts, Files, Read, flag, probe, text
+from rackcheck.core import read
+
+FOLDER = "/sys/devices/system/cpu/smt"
+
+
+@probe(
+    Read(f"{FOLDER}/active", f"{FOLDER}/control"),
+    gives={
+        "cpu.smt": flag("Whether two threads share a core now (Hyper-Threading, SMT)."),
+        "cpu.smt_control": text(
+            "What the kernel allows: on, off, forceoff, notsupported (firmware or CPU has none), notimplemented.",
+            words=("on", "off", "forceoff", "notsupported", "notimplemented"),
+        ),
+    },
+)
+def smt(files: Files) -> Facts:
+    """Read the kernel's SMT state and switch; absent on kernels before 4.19."""
+    yield "cpu.smt", files.read(f"{FOLDER}/active", read.bit)
+    yield "cpu.smt_control", files.read(f"{FOLDER}/control")

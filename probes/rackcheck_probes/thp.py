@@ -1,0 +1,19 @@
+"""Whether memory comes in huge pages by itself."""
+
+from rackcheck import Facts, Files, Read, probe, text
+from rackcheck.core import read
+
+FOLDER = "/sys/kernel/mm/transparent_hugepage"
+
+
+@probe(
+    Read(f"{FOLDER}/enabled", f"{FOLDER}/defrag"),
+    gives={
+        "memory.thp.mode": text("Transparent huge pages: always, madvise (where a program asks), never."),
+        "memory.thp.defrag": text("When a page fault waits for a huge page: always, defer, defer+madvise, madvise, never."),
+    },
+)
+def thp(files: Files) -> Facts:
+    """Read the words in brackets."""
+    yield "memory.thp.mode", files.read(f"{FOLDER}/enabled", read.chosen)
+    yield "memory.thp.defrag", files.read(f"{FOLDER}/defrag", read.chosen)

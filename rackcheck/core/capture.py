@@ -1,0 +1,119 @@
+"""What one plane of one node answered, as stored: the raw side of every fact."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.probe import Read, Shell
+from rackcheck.core.read import Files, covers
+from rackcheck.core.resource import Body, Documents
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What one command gave back."""
+
+    status: int
+    out: str
+    err: str = ""
+
+
+@dataclass(frozen=True)
+class NodeCapture:
+    """The commands and files of one node's operating system; `globs` says which files were looked for."""
+
+    commands: Mapping[str, Output | Unknown] = field(default_factory=dict)
+    globs: Mapping[str, Unknown | None] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, Unknown] = field(default_factory=dict)
+
+    def output(self, ask: Shell) -> Output | Unknown:
+        """Give a command's answer; not collected where it was never asked."""
+        return self.commands.get(ask.command, Unknown(Reason.NOT_COLLECTED, "this run did not ask"))
+
+    def files_of(self, ask: Read) -> tuple[Files, Unknown | None]:
+        """Give the files an ask names, and why they are not all, if they are not."""
+        trouble: Unknown | None = None
+        for glob in ask.globs:
+            found = self.globs.get(glob, Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}"))
+            trouble = trouble or found
+        wanted = {f for f in (*self.files, *self.refused) if any(covers(g, f) for g in ask.globs)} | set(ask.globs)
+        return (
+            Files(
+                {f: t for f, t in self.files.items() if f in wanted},
+                {f: u for f, u in self.refused.items() if f in wanted},
+            ),
+            trouble,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the stored form."""
+        return {
+            "commands": {
+                c: _unknown(a) if isinstance(a, Unknown) else {"status": a.status, "out": a.out, "err": a.err}
+                for c, a in self.commands.items()
+            },
+            "globs": {g: None if u is None else _unknown(u) for g, u in self.globs.items()},
+            "files": dict(self.files),
+            "refused": {f: _unknown(u) for f, u in self.refused.items()},
+        }
+
+    @classmethod
+    def from_json(cls, doc: Mapping[str, Any]) -> "NodeCapture":
+        """Read the stored form."""
+        return cls(
+            {
+                c: _known(a) if "unknown" in a else Output(a["status"], a["out"], a["err"])
+                for c, a in doc["commands"].items()
+            },
+            {g: None if u is None else _known(u) for g, u in doc["globs"].items()},
+            doc["files"],
+            {f: _known(u) for f, u in doc["refused"].items()},
+        )
+
+
+@dataclass(frozen=True)
+class BmcCapture:
+    """The resources of one BMC, by URI."""
+
+    bodies: Mapping[str, Body | Unknown] = field(default_factory=dict)
+
+    @property
+    def documents(self) -> Documents:
+        """The resources, with their links to follow."""
+        return Documents(self.bodies)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the stored form."""
+        return {"bodies": {u: _unknown(b) if isinstance(b, Unknown) else {"body": b} for u, b in self.bodies.items()}}
+
+    @classmethod
+    def from_json(cls, doc: Mapping[str, Any]) -> "BmcCapture":
+        """Read the stored form."""
+        return cls({u: _known(b) if "unknown" in b else b["body"] for u, b in doc["bodies"].items()})
+
+
+Capture = NodeCapture | BmcCapture
+
+
+def _unknown(unknown: Unknown) -> dict[str, str]:
+    return {"unknown": unknown.reason.value, "detail": unknown.detail}
+
+
+def _known(doc: Mapping[str, str]) -> Unknown:
+    return Unknown(Reason(doc["unknown"]), doc["detail"])
+
+
+def merge(captures: Iterable[NodeCapture]) -> NodeCapture:
+    """Lay several captures of one node together; the later wins."""
+    commands: dict[str, Output | Unknown] = {}
+    globs: dict[str, Unknown | None] = {}
+    files: dict[str, str] = {}
+    refused: dict[str, Unknown] = {}
+    for capture in captures:
+        commands |= capture.commands
+        globs |= capture.globs
+        files |= capture.files
+        refused |= capture.refused
+    return NodeCapture(commands, globs, files, refused)

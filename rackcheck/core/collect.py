@@ -1,0 +1,181 @@
+"""From a raw answer to typed facts: every promise of a probe ends as a value, absent, or unknown with its reason."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from rackcheck.core import path as paths
+from rackcheck.core.capture import BmcCapture, Capture, NodeCapture, Output
+from rackcheck.core.catalogue import FAMILY, Catalogue, Kind, Type
+from rackcheck.core.fact import Absent, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
+from rackcheck.core.path import EVERY, Path
+from rackcheck.core.probe import AnyProbe, Read, Redfish, Shell
+from rackcheck.core.read import Sourced, natural
+from rackcheck.core.resource import Missing
+from rackcheck.core.tree import Leaf
+
+FACTS = 20_000
+"""Facts that one probe may give of one node."""
+
+PATH = 1000
+"""Characters of one path: the node chooses the keys."""
+
+
+def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Iterable[Path] = ()) -> dict[str, Leaf]:
+    """Read a capture with every probe of its plane."""
+    leaves: dict[str, Leaf] = {}
+    names = tuple(wanted)
+    for probe in probes:
+        if isinstance(probe.ask, Redfish) == isinstance(capture, BmcCapture):
+            leaves.update(_Reading(probe, time).of(capture, names))
+    return leaves
+
+
+class _Reading:
+    """One probe's answer of one node, while it is read."""
+
+    def __init__(self, probe: AnyProbe, time: str) -> None:
+        self.probe, self.time = probe, time
+        self.catalogue = Catalogue.of(probe.entries())
+        self.leaves: dict[str, Leaf] = {}
+        self.source = str(probe.ask)
+
+    def of(self, capture: Capture, wanted: tuple[Path, ...]) -> Mapping[str, Leaf]:
+        ask = self.probe.ask.asking(wanted)
+        trouble = self._take(ask, capture)
+        self._close(trouble)
+        return self.leaves
+
+    def _take(self, ask: Shell | Read | Redfish, capture: Capture) -> Unknown | None:
+        """Let the reader read; gives why the answer is not whole."""
+        whole: Unknown | None = None
+        try:
+            if isinstance(ask, Redfish):
+                assert isinstance(capture, BmcCapture)
+                self._keep(self.probe.parse(capture.documents))  # type: ignore[arg-type]  # the ask decides which
+                return None
+            assert isinstance(capture, NodeCapture)
+            if isinstance(ask, Read):
+                files, whole = capture.files_of(ask)
+                if whole is not None and not files.contents and not files.refused:
+                    return whole
+                self._keep(self.probe.parse(files))  # type: ignore[arg-type]
+                return whole
+            output = capture.output(ask)
+            refusal = _refusal(ask, output)
+            if refusal is not None:
+                return refusal
+            assert isinstance(output, Output)
+            self._keep(self.probe.parse(output.out))  # type: ignore[arg-type]
+        except Unreadable as error:
+            return whole or Unknown(error.reason, clean(str(error)))
+        except Missing as error:
+            return Unknown(Reason.NOT_COLLECTED, f"not fetched: {clean(str(error))}")
+        except Exception as error:  # noqa: BLE001  a probe may be anybody's code: its fault costs its own facts only
+            return Unknown(Reason.UNPARSABLE, f"probe {self.probe.name} failed: {clean(repr(error))}")
+        return None
+
+    def _keep(self, facts: Facts) -> None:
+        for text, told in facts:
+            if len(self.leaves) >= FACTS:
+                raise Unreadable(f"more than {FACTS} facts", Reason.TOO_LARGE)
+            reading, source = (told.reading, told.source) if isinstance(told, Sourced) else (told, self.source)
+            if len(text) > PATH:
+                raise Unreadable(f"a name of {len(text)} characters: {clean(text, 60)}", Reason.TOO_LARGE)
+            path = paths.parse(text)
+            if any(segment.key == EVERY for segment in path.segments):
+                raise Unreadable(f"an item that is called {EVERY}: {text}")
+            entry = self.catalogue.find(path)
+            if entry is None:
+                raise Unreadable(f"probe {self.probe.name} gives {text}, which it did not promise")
+            self._put(path, typed(reading, entry.kind), entry.kind, source)
+
+    def _put(self, path: Path, reading: Reading, kind: Kind, source: str) -> None:
+        self.leaves[str(path)] = Leaf(reading, kind, self.probe.plane, source, self.time)
+
+    def _close(self, trouble: Unknown | None) -> None:
+        """Give every promise that was not kept its reason, and every collection its listing."""
+        patterns = [(paths.parse(p), k) for p, k in self.probe.gives.items() if not p.endswith(FAMILY)]
+        patterns.sort(key=lambda entry: len(entry[0].segments))
+        left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not say")
+        for pattern, kind in patterns:
+            for path in self._places(pattern):
+                if str(path) in self.leaves:
+                    continue
+                if kind.type is not Type.COLLECTION:
+                    self._put(path, left, kind, self.source)
+                else:
+                    keys = tuple(sorted(self._keys(path), key=natural))
+                    self._put(path, trouble if trouble is not None else keys, kind, self.source)
+
+    def _places(self, pattern: Path) -> list[Path]:
+        """Every path that a pattern stands for among the items that were seen."""
+        found = [Path(())]
+        for segment in pattern.segments:
+            if segment.key == EVERY:
+                bases = [Path((*p.segments, paths.Segment(segment.word))) for p in found]
+                found = [base.item(key) for base in bases for key in sorted(self._keys(base), key=natural)]
+            else:
+                found = [Path((*p.segments, segment)) for p in found]
+        return found
+
+    def _keys(self, collection: Path) -> set[str]:
+        depth = len(collection.segments)
+        keys: set[str] = set()
+        for text in self.leaves:
+            segments = paths.parse(text).segments
+            if len(segments) >= depth and segments[: depth - 1] == collection.segments[:-1]:
+                segment = segments[depth - 1]
+                if segment.word == collection.segments[-1].word and segment.key is not None:
+                    keys.add(segment.key)
+        return keys
+
+
+def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:
+    """Why a command's answer is none: its exit status and what it complained of."""
+    if isinstance(output, Unknown):
+        return output
+    if output.status in ask.ok:
+        return None
+    said = clean(output.err.strip().splitlines()[-1]) if output.err.strip() else f"exit {output.status}"
+    lowered = output.err.casefold()
+    if output.status == 127 or "command not found" in lowered:
+        return Unknown(Reason.TOOL_MISSING, said)
+    if output.status in {124, 137}:
+        return Unknown(Reason.TIMEOUT, f"no answer within {ask.seconds:g} s")
+    if any(
+        words in lowered for words in ("permission denied", "operation not permitted", "must be root", "not authorized")
+    ):
+        return Unknown(Reason.DENIED, said)
+    return Unknown(Reason.NOT_COLLECTED, said)
+
+
+def typed(reading: Reading, kind: Kind) -> Reading:
+    """Hold a reading against its kind; one of another type is unparsable, not trusted."""
+    if isinstance(reading, (Absent, Unknown)):
+        return reading
+    fits: dict[Type, Literal[True] | bool] = {
+        Type.FLAG: isinstance(reading, bool),
+        Type.INTEGER: isinstance(reading, int) and not isinstance(reading, bool),
+        Type.QUANTITY: isinstance(reading, (int, float)) and not isinstance(reading, bool),
+        Type.LIST: isinstance(reading, tuple),
+        Type.COLLECTION: isinstance(reading, tuple),
+    }
+    if isinstance(reading, float) and kind.type in {Type.INTEGER, Type.QUANTITY}:
+        if math.isinf(reading) and reading > 0 and kind.unlimited:
+            return reading
+        if not math.isfinite(reading):
+            return Unknown(Reason.UNPARSABLE, f"not a number: {reading}")
+    if not fits.get(kind.type, isinstance(reading, str)):
+        return Unknown(Reason.UNPARSABLE, f"{kind} expected, found {clean(repr(reading))}")
+    if kind.words and reading not in kind.words:
+        return Unknown(Reason.UNPARSABLE, f"{clean(str(reading))!r} is none of {', '.join(kind.words)}")
+    return _bounded(reading)
+
+
+def _bounded(reading: Value) -> Reading:
+    if isinstance(reading, str) and len(reading) > 4096:
+        return Unknown(Reason.TOO_LARGE, f"{len(reading)} characters")
+    if isinstance(reading, int) and not isinstance(reading, bool) and abs(reading) >= 10**30:
+        return Unknown(Reason.UNPARSABLE, "a number of more than 30 digits")
+    return reading

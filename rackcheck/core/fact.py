@@ -1,0 +1,96 @@
+"""Facts: what a node says of itself, that it has no such thing, or why we do not know."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Plane(StrEnum):
+    """Where a fact is read."""
+
+    OS = "os"
+    BMC = "bmc"
+    BURNIN = "burnin"
+    FABRIC = "fabric"
+    DERIVED = "derived"
+
+
+class Class(StrEnum):
+    """What kind of truth a fact is; it decides what may be compared, learnt and hashed."""
+
+    IDENTITY = "identity"
+    CONFIG = "config"
+    VERSION = "version"
+    COUNTER = "counter"
+    MEASUREMENT = "measurement"
+
+
+VOLATILE = frozenset({Class.COUNTER, Class.MEASUREMENT})
+"""Classes that differ between two readings of an unchanged machine."""
+
+
+class Reason(StrEnum):
+    """Why a fact is not known; a closed set."""
+
+    UNREACHABLE = "unreachable"
+    HOST_KEY_CHANGED = "host key changed"
+    CERTIFICATE_CHANGED = "certificate changed"
+    DENIED = "denied"
+    TIMEOUT = "timeout"
+    TOOL_MISSING = "tool missing"
+    UNPARSABLE = "unparsable"
+    TOO_LARGE = "too large"
+    NOT_COLLECTED = "not collected"
+    NOT_READY = "not ready"
+    NOT_TESTED = "not tested"
+    NOT_READ_FURTHER = "not read further"
+    COUNTER_RESET = "counter reset"
+    BLOCKED = "blocked"
+    NO_CONSENSUS = "no consensus"
+
+
+Value = bool | int | float | str | tuple[str, ...]
+"""A known reading. Quantities are floats in the unit of their kind; `inf` is "unlimited"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """We looked, and it is not there."""
+
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"absent ({self.detail})" if self.detail else "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """We could not look, or could not read what came."""
+
+    reason: Reason
+    detail: str = ""
+
+    def __str__(self) -> str:
+        if self.reason is Reason.BLOCKED:
+            return f"blocked by {self.detail}"
+        return f"{self.reason.value}: {self.detail}" if self.detail else self.reason.value
+
+
+Reading = Value | Absent | Unknown
+
+Facts = Iterator[tuple[str, Reading]]
+"""What a probe's reader yields: a path and its reading."""
+
+
+class Unreadable(Exception):
+    """An answer that is not what the reader was promised; holds the line in question."""
+
+    def __init__(self, message: str, reason: Reason = Reason.UNPARSABLE) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+def clean(text: str, limit: int = 200) -> str:
+    """Text of a node made fit for a line of ours: control characters shown, length bounded."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text.strip())
+    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"

@@ -1,0 +1,101 @@
+"""Fact paths: dotted words, each with an optional key (`gpu/0.ecc.mode`)."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import quote, unquote
+
+EVERY = "*"
+"""As a key: every item of the collection."""
+
+_WORD = re.compile(r"[a-z][a-z0-9_]*\Z")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_@:+-]+\Z")
+_SEGMENT = re.compile(r'(?P<word>[^./"]+)(?:/(?:"(?P<quoted>[^"]*)"|(?P<bare>[^."]*)))?(?P<end>\.|\Z)')
+
+
+class BadPath(ValueError):
+    """A text that is no fact path; the message says where it stops being one."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Segment:
+    """One word of a path, with the key of an item when the word is a collection."""
+
+    word: str
+    key: str | None = None
+
+    def __str__(self) -> str:
+        return self.word if self.key is None else f"{self.word}/{spell_key(self.key)}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Path:
+    """A fact path; its text is the only valid spelling of it."""
+
+    segments: tuple[Segment, ...]
+
+    def __str__(self) -> str:
+        return ".".join(map(str, self.segments))
+
+    def __add__(self, other: "Path") -> "Path":
+        return Path(self.segments + other.segments)
+
+    @property
+    def is_collection(self) -> bool:
+        """Whether the last word carries no key, so that items may hang on it."""
+        return self.segments[-1].key is None
+
+    @property
+    def pattern(self) -> "Path":
+        """The same words with every key a `*`: what the catalogue is asked for."""
+        return Path(tuple(Segment(s.word, None if s.key is None else EVERY) for s in self.segments))
+
+    def item(self, key: str) -> "Path":
+        """One item of this collection: `gpu` and `0` give `gpu/0`."""
+        *before, last = self.segments
+        return Path((*before, Segment(last.word, key)))
+
+    def fill(self, keys: Iterable[str]) -> "Path":
+        """Put keys in the place of the stars, left to right; stars beyond the keys stay."""
+        given = iter(keys)
+        return Path(tuple(Segment(s.word, next(given, EVERY) if s.key == EVERY else s.key) for s in self.segments))
+
+
+def spell_key(key: str) -> str:
+    """Spell a key the shortest valid way: bare where it can be, else quoted and percent-coded."""
+    if key == EVERY or _BARE_KEY.match(key):
+        return key
+    safe = "".join(c if c.isprintable() and c not in '"%' else quote(c, safe="") for c in key)
+    return f'"{safe}"'
+
+
+@lru_cache(maxsize=65536)
+def parse(text: str) -> Path:
+    """Read a path; raises BadPath on anything but its shortest spelling."""
+    segments: list[Segment] = []
+    at = 0
+    while True:
+        match = _SEGMENT.match(text, at)
+        if match is None:
+            raise BadPath(f"not a fact path at column {at + 1}: {text!r}")
+        segments.append(_segment(match, text))
+        at = match.end()
+        if not match["end"]:
+            return Path(tuple(segments))
+
+
+def _segment(match: re.Match[str], text: str) -> Segment:
+    word = match["word"]
+    if not _WORD.match(word):
+        raise BadPath(f"{word!r} in {text!r} is no word: small letters, digits and _ only, a letter first")
+    if match["quoted"] is not None:
+        key = unquote(match["quoted"])
+        if not key or f'"{match["quoted"]}"' != spell_key(key):
+            raise BadPath(f"the key in {text!r} is not spelt the shortest way: {spell_key(key)}")
+        return Segment(word, key)
+    if match["bare"] is not None:
+        if match["bare"] != EVERY and not _BARE_KEY.match(match["bare"]):
+            raise BadPath(f"the key {match['bare']!r} in {text!r} needs double quotes")
+        return Segment(word, match["bare"])
+    return Segment(word)

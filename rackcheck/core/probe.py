@@ -1,0 +1,148 @@
+"""A probe: one question to a plane, and a pure reader of its answer."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar, overload
+
+from rackcheck.core.catalogue import FAMILY, Entry, Kind
+from rackcheck.core.fact import Facts, Plane
+from rackcheck.core.path import Path
+from rackcheck.core.path import parse as parse_path
+from rackcheck.core.read import Files
+from rackcheck.core.resource import Documents
+
+SECONDS = 10.0
+"""How long one command may take on a node."""
+
+CAP = 1 << 20
+"""How many bytes one command may answer."""
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A command of the node's `sh`; its standard output is the answer."""
+
+    command: str
+    ok: tuple[int, ...] = (0,)
+    seconds: float = SECONDS
+    cap: int = CAP
+
+    def asking(self, _: Iterable[Path]) -> "Shell":
+        """Ask the same, whatever facts are wanted."""
+        return self
+
+    def __str__(self) -> str:
+        return self.command
+
+
+@dataclass(frozen=True, init=False)
+class Read:
+    """Files of the node, by globs; `family` adds the files that the wanted facts of one word name.
+
+    `family=("sysctl", "/proc/sys")` reads `/proc/sys/vm/swappiness` where `sysctl.vm.swappiness` is wanted:
+    a family without end is asked only for the members that somebody names.
+    """
+
+    globs: tuple[str, ...]
+    family: tuple[str, str] | None = None
+    seconds: float = SECONDS
+    cap: int = CAP
+
+    def __init__(
+        self,
+        *globs: str,
+        family: tuple[str, str] | None = None,
+        seconds: float = SECONDS,
+        cap: int = CAP,
+    ) -> None:
+        for name, value in (("globs", globs), ("family", family), ("seconds", seconds), ("cap", cap)):
+            object.__setattr__(self, name, value)
+
+    def asking(self, wanted: Iterable[Path]) -> "Read":
+        """Name the files to read for these facts."""
+        if self.family is None:
+            return self
+        word, folder = self.family
+        files = {f"{folder}/{_as_file(p)}" for p in wanted if p.segments[0].word == word and len(p.segments) > 1}
+        return Read(*self.globs, *sorted(files - set(self.globs)), seconds=self.seconds, cap=self.cap)
+
+    def __str__(self) -> str:
+        return " ".join(self.globs)
+
+
+def _as_file(path: Path) -> str:
+    parts: list[str] = []
+    for segment in path.segments[1:]:
+        parts += [segment.word] if segment.key is None else [segment.word, segment.key]
+    # A key comes from a profile's author, and must not climb out of the folder.
+    return "/".join(part for part in parts if part not in {".", ".."})
+
+
+@dataclass(frozen=True, init=False)
+class Redfish:
+    """Resources of the BMC, by the names of the links that lead to them from the service root.
+
+    `Systems/*/Bios` follows Systems, every member, then its Bios link. No URI is ever guessed.
+    """
+
+    links: tuple[str, ...]
+
+    def __init__(self, *links: str) -> None:
+        object.__setattr__(self, "links", links)
+
+    def asking(self, _: Iterable[Path]) -> "Redfish":
+        """Ask the same, whatever facts are wanted."""
+        return self
+
+    def __str__(self) -> str:
+        return " ".join(self.links)
+
+
+Ask = Shell | Read | Redfish
+A = TypeVar("A", Shell, Read, Redfish)
+ShellReader = Callable[[str], Facts]
+ReadReader = Callable[[Files], Facts]
+RedfishReader = Callable[[Documents], Facts]
+Reader = ShellReader | ReadReader | RedfishReader
+
+
+@dataclass(frozen=True)
+class Probe(Generic[A]):
+    """A question, what it promises, and its reader."""
+
+    name: str
+    ask: A
+    gives: Mapping[str, Kind]
+    parse: Reader = field(compare=False)
+    help: str = ""
+
+    @property
+    def plane(self) -> Plane:
+        """The plane this probe asks."""
+        return Plane.BMC if isinstance(self.ask, Redfish) else Plane.OS
+
+    def entries(self) -> Iterable[Entry]:
+        """What this probe adds to the catalogue."""
+        return (Entry(pattern, kind, self.plane, self.name) for pattern, kind in self.gives.items())
+
+
+AnyProbe = Probe[Shell] | Probe[Read] | Probe[Redfish]
+
+
+@overload
+def probe(ask: Shell, *, gives: Mapping[str, Kind]) -> Callable[[ShellReader], Probe[Shell]]: ...
+@overload
+def probe(ask: Read, *, gives: Mapping[str, Kind]) -> Callable[[ReadReader], Probe[Read]]: ...
+@overload
+def probe(ask: Redfish, *, gives: Mapping[str, Kind]) -> Callable[[RedfishReader], Probe[Redfish]]: ...
+def probe(ask: Ask, *, gives: Mapping[str, Kind]) -> Callable[..., AnyProbe]:
+    """Make a probe of the reader below; its name is the function's, its help the docstring's first line."""
+    for pattern in gives:
+        parse_path(pattern.removesuffix(FAMILY))
+
+    def made(parse: Reader) -> AnyProbe:
+        name = getattr(parse, "__name__", "probe")
+        doc = (parse.__doc__ or "").strip().splitlines()
+        return Probe(name, ask, dict(gives), parse, doc[0] if doc else "")  # type: ignore[return-value,type-var]  # one of three, by the overloads
+
+    return made

@@ -1,0 +1,148 @@
+"""A profile as typed values: what to look at, what it must be, and the words for people."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rackcheck.core.catalogue import Kind
+from rackcheck.core.fact import Plane
+from rackcheck.core.operator import Test
+from rackcheck.core.path import Path
+
+
+class Severity(StrEnum):
+    """How much a failing rule weighs."""
+
+    BLOCKER = "blocker"
+    MAJOR = "major"
+    MINOR = "minor"
+    ADVISORY = "advisory"
+
+    @property
+    def decides(self) -> bool:
+        """Whether this severity can fail a node or leave it incomplete."""
+        return self in {Severity.BLOCKER, Severity.MAJOR}
+
+
+class Phase(StrEnum):
+    """Which command judges a rule."""
+
+    CONFIG = "config"
+    BURN_IN = "burn-in"
+    FABRIC = "fabric"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A leaf: one fact and its tests, all of which must hold.
+
+    `other` is the fact of a `same-as`, with its plane; `other_at_item` when it starts at the item of the look.
+    """
+
+    fact: Path
+    kind: Kind
+    plane: Plane
+    tests: tuple[Test, ...]
+    other: Path | None = None
+    other_plane: Plane = Plane.OS
+    other_at_item: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Where a rule looks; `mode` is each, any, no or count."""
+
+    mode: str
+    collection: Path
+    plane: Plane
+    where: Clause | None = None
+    expect_count: int | None = None
+    allow_failing: int = 0
+    allow_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a figure or a rule comes from."""
+
+    id: str
+    title: str
+    section: str
+    publisher: str
+    date: str
+    confidence: str
+
+    @property
+    def from_memory(self) -> bool:
+        """Whether nobody has read it in a source; such a rule may only warn."""
+        return self.confidence.startswith("from memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule, whole: its looks, its clauses and its words."""
+
+    id: str
+    clauses: tuple[Clause, ...]
+    look: Look | None = None
+    join: str = "all"
+    when: Clause | None = None
+    needs: tuple[str, ...] = ()
+    severity: Severity = Severity.MAJOR
+    phase: Phase = Phase.CONFIG
+    roles: tuple[str, ...] = ("compute",)
+    title: str = ""
+    why: str = ""
+    fix: str = ""
+    refs: tuple[str, ...] = ()
+    from_memory: bool = False
+    unset: tuple[str, ...] = ()
+    place: str = ""
+
+    @property
+    def planes(self) -> frozenset[Plane]:
+        """Every plane this rule reads."""
+        found = {clause.plane for clause in self.parts()}
+        found |= {clause.other_plane for clause in self.parts() if clause.other is not None}
+        if self.look is not None:
+            found.add(self.look.plane)
+        return frozenset(found)
+
+    def parts(self) -> tuple[Clause, ...]:
+        """Every clause, that of `where` and of `when` too."""
+        where = self.look.where if self.look is not None else None
+        return (*self.clauses, *(c for c in (where, self.when) if c is not None))
+
+    def facts(self) -> frozenset[Path]:
+        """Every fact and collection this rule reads, as patterns from the node."""
+        found: set[Path] = set()
+        item = Path(()) if self.look is None else self.look.collection.item("*")
+        if self.look is not None:
+            found.add(self.look.collection)
+        for clause in self.parts():
+            inside = self.look is not None and clause is not self.when and clause.fact.segments
+            if clause.fact.segments:
+                found.add(item + clause.fact if inside else clause.fact)
+            if clause.other is not None:
+                found.add(item + clause.other if clause.other_at_item else clause.other)
+        return frozenset(found)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A profile, its parents laid under it; `dropped` gives each removed rule its reason."""
+
+    name: str
+    version: str
+    title: str
+    rules: tuple[Rule, ...]
+    applies_to: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str | None] = field(default_factory=dict)
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    lineage: tuple[str, ...] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    digest: str = ""
+
+    def facts(self) -> frozenset[Path]:
+        """Every fact any rule reads."""
+        return frozenset().union(*(rule.facts() for rule in self.rules))

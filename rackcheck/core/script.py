@@ -1,0 +1,152 @@
+"""One POSIX script for all questions to a node, and its output split back into answers.
+
+The script travels on standard input of `sh -s` and leaves nothing behind. Every command runs at the same time as
+the others, under its own timeout and byte cap, with nothing on its standard input. Its answer is printed in one
+piece, between marks that are random for each run, by whoever holds the one token in a pipe: answers never mix, and
+an answer that was cut on its way is missing, not short.
+"""
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from rackcheck.core.capture import NodeCapture, Output, merge
+from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.probe import Read, Shell
+from rackcheck.core.read import covers
+
+Question = Shell | Read
+
+# The token is one line in a pipe that the shell opens for itself at both ends: reading it takes it, writing gives it
+# back. A command's status follows its standard error, whose last bytes are kept, so that a flood cannot hide it.
+# SIGPIPE is ignored while an answer is printed: a holder that died would leave the others waiting on the node.
+_FRAME = """\
+LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin; export PATH; unset ENV BASH_ENV CDPATH
+m={mark}
+r() {{
+o=$(
+{{ e=$(
+{{ {{ timeout -k 2 "$2" sh -c "$4" </dev/null 7>&- 9>&-; echo "$m:$?" >&2; }} | head -c "$3" >&9; }} 2>&1 | tail -c 4096
+); }} 9>&1
+printf '%s' "$m=$e" )
+trap '' PIPE
+read -r t <&7
+printf '\\n%s<%s\\n%s\\n' "$m" "$1" "$o"
+echo >&7
+}}
+echo | {{
+exec 7<>/proc/self/fd/0 </dev/null
+command -v timeout >/dev/null && command -v head >/dev/null || {{ printf '\\n%s!timeout\\n' "$m"; exit 0; }}
+{jobs}
+wait
+printf '\\n%s>%s\\n' "$m" {count}
+}}
+"""
+
+
+def compose(questions: Iterable[Question], mark: str) -> str:
+    """Write the script; `mark` is 32 random hexadecimal digits."""
+    jobs = [
+        f"r {index} {question.seconds:g} {question.cap} {shlex.quote(_command(question))} &"
+        for index, question in enumerate(questions)
+    ]
+    return _FRAME.format(mark=mark, jobs="\n".join(jobs), count=len(jobs))
+
+
+def _command(question: Question) -> str:
+    if isinstance(question, Shell):
+        return question.command
+    # Globs are ours and a profile's: everything but the glob signs is quoted.
+    globs = " ".join(_quote_glob(glob) for glob in question.globs)
+    return f"head -v -c {question.cap} -- {globs}"
+
+
+def _quote_glob(glob: str) -> str:
+    parts = re.split(r"(\*|\?|\[[0-9A-Za-z-]+\])", glob)
+    return "".join(part if index % 2 else shlex.quote(part) if part else "" for index, part in enumerate(parts))
+
+
+@dataclass(frozen=True)
+class Split:
+    """What came out of a node's script; `whole` when its end came too."""
+
+    capture: NodeCapture
+    whole: bool
+
+
+def split(raw: bytes, questions: Iterable[Question], mark: str, why: Unknown) -> Split:
+    """Read a node's output; questions whose answer did not come through are unknown for the reason `why`."""
+    asked = list(questions)
+    text = raw.decode("utf-8", "surrogateescape")
+    if f"\n{mark}!timeout\n" in text:
+        missing = Unknown(Reason.TOOL_MISSING, "timeout or head is not on this node")
+        return Split(merge(_unanswered(q, missing) for q in asked), whole=True)
+    frame = re.compile(rf"\n{mark}<(\d+)\n(.*?){mark}=(.*?){mark}:(\d+)\n", re.DOTALL)
+    answers: dict[int, Output] = {}
+    for index, out, err, status in frame.findall(text):
+        answers[int(index)] = Output(int(status), out, err)
+    captures = [
+        _answered(question, answers[index]) if index in answers else _unanswered(question, why)
+        for index, question in enumerate(asked)
+    ]
+    return Split(merge(captures), whole=f"\n{mark}>{len(asked)}\n" in text)
+
+
+def _unanswered(question: Question, why: Unknown) -> NodeCapture:
+    if isinstance(question, Shell):
+        return NodeCapture(commands={question.command: why})
+    return NodeCapture(globs=dict.fromkeys(question.globs, why))
+
+
+def _answered(question: Question, output: Output) -> NodeCapture:
+    full = len(output.out.encode("utf-8", "surrogateescape")) >= question.cap
+    large = Unknown(Reason.TOO_LARGE, f"more than {question.cap} bytes")
+    if isinstance(question, Shell):
+        return NodeCapture(commands={question.command: large if full else output})
+    contents = dict(_contents(output.out, question))
+    refused = dict(_refused(output.err, question))
+    trouble: Unknown | None = None
+    if full:
+        trouble = large
+        contents.popitem()
+    elif output.status in {124, 137}:
+        trouble = Unknown(Reason.TIMEOUT, f"no answer within {question.seconds:g} s")
+        if contents:
+            contents.popitem()
+    elif output.status not in {0, 1}:
+        trouble = Unknown(Reason.NOT_COLLECTED, f"head ended with status {output.status}")
+    for path in refused:
+        contents.pop(path, None)
+    return NodeCapture(globs=dict.fromkeys(question.globs, trouble), files=contents, refused=refused)
+
+
+def _contents(out: str, question: Read) -> Iterator[tuple[str, str]]:
+    """Take `head -v` apart; a header that names no file we asked for is a line of the file before it."""
+    name, start = "", 0
+    for match in re.finditer(r"(?:\A|\n)==> ([^\n]+) <==\n", out):
+        if any(covers(glob, match[1]) for glob in question.globs):
+            if name:
+                yield name, out[start : match.start()]
+            name, start = match[1], match.end()
+    if name:
+        yield name, out[start:]
+
+
+_WORDS: Mapping[str, Reason] = {
+    "Permission denied": Reason.DENIED,
+    "Operation not permitted": Reason.DENIED,
+    "No such file or directory": Reason.NOT_COLLECTED,
+}
+
+
+def _refused(err: str, question: Read) -> Iterator[tuple[str, Unknown]]:
+    """Read what `head` says of files it could not read; a file that is not there is no refusal."""
+    pattern = re.compile(
+        r"^head: (?:cannot open |error reading )?'?(/[^\n]*?)'?(?: for reading)?: ([^\n:]+)$", re.MULTILINE
+    )
+    for path, complaint in pattern.findall(err):
+        if complaint in {"No such file or directory", "Not a directory", "Is a directory"}:
+            continue
+        if path in question.globs or any(covers(glob, path) for glob in question.globs):
+            yield path, Unknown(_WORDS.get(complaint, Reason.NOT_COLLECTED), complaint)

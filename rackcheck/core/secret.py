@@ -1,0 +1,113 @@
+"""What may not be kept: passwords, keys and their like, dropped by the names they stand under."""
+
+import re
+from collections.abc import Mapping
+
+DROPPED = "(dropped)"
+"""What stands where a secret stood."""
+
+DEPTH = 64
+"""Levels of a body that are looked into; what lies deeper is dropped unseen."""
+
+_HOLDS = (
+    r"pass(?:word|wd|phrase|code)s?|pwd|secrets?|tokens?|credentials?|authorization|cookie"
+    r"|communit(?:y|ies)(?:name|string)?s?|psk|chap"
+    r"|(?:private|priv|privacy|ipmi|v3|auth|authentication|encryption|decryption|shared|preshared|api|access"
+    r"|secret|session|signing|license|activation|product|master|unlock|recovery|bmc|kg)keys?"
+)
+_SECRET = re.compile(rf"(?:{_HOLDS}|salt|passwordhash)\d*\Z")
+_NEAR = re.compile(r"pass(?:word|wd|phrase)|secret|token|salt\d*\Z|privatekey|communit(?:y|ies)|ipmikey|v3key")
+_CODE = re.compile(r"(?:pass(?:word|wd|phrase|code)|pwd)\d*\Z")
+_KEY = re.compile(r"(?<!public)(?<!pub)keys?\d*\Z")
+_SUFFIX = re.compile(r"_[0-9A-F]{4}\Z")
+_HARMLESS = frozenset(
+    {
+        *("enabled", "disabled", "enable", "disable", "yes", "no", "true", "false", "on", "off", "none", "auto"),
+        *("set", "notset", "unset", "locked", "unlocked", "installed", "notinstalled", "setup", "always", "never"),
+        *("default", "supported", "notsupported", "required", "optional", "weakprotection", "strongprotection"),
+    }
+)
+"""Words that tell of a feature about passwords, not of a password (`PasswordStatus: Unlocked` of iDRAC)."""
+
+_SWITCH = frozenset({"enabled", "disabled", "enable", "disable", "true", "false"})
+"""Of these, the ones that nobody would take for the password itself (`DeleteUnusedEncryptionKeys: Disabled`)."""
+
+_PEM = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL)
+_URL = re.compile(r"(?P<before>(?:://|\biscsi:)[^/\s:@]{0,200}:)(?P<value>[^/\s@]{1,200})(?=@)")
+_PAIR = re.compile(
+    r"""(?P<name>(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>\s{0,4}[=:]\s{0,4})"""
+    r"""(?P<value>"(?:[^"\\\n]|\\.){0,2000}"|'[^'\n]{0,2000}'|["']?[^\s"'{\[][^\s"']*)"""
+)
+_OPTION = re.compile(r"(?P<name>(?<!\S)--?[A-Za-z][A-Za-z0-9_-]{1,80})(?P<mark>[ \t]{1,4})(?P<value>[^\s-]\S*)")
+
+
+def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
+    """Give the same JSON without its secrets; links, numbers, flags and nulls stay what they are."""
+    if isinstance(body, str):
+        return DROPPED if held and body and not body.startswith("/redfish/") else _plain(body)
+    if held and isinstance(body, (int, float)) and not isinstance(body, bool):
+        return DROPPED
+    if isinstance(body, Mapping):
+        if depth >= DEPTH:
+            return DROPPED
+        named = is_secret(str(body.get("AttributeName") or body.get("Name") or ""), None)
+        kept: dict[str, object] = {}
+        for key, value in body.items():
+            name = _text(str(key))
+            secret = (held or (named and key in {"CurrentValue", "Value", "DefaultValue"})) and key[:1] != "@"
+            kept[name] = scrub(value, depth + 1, held=secret or is_secret(name, value))
+        return kept
+    if isinstance(body, list):
+        return DROPPED if depth >= DEPTH else [scrub(item, depth + 1, held=held) for item in body]
+    return body
+
+
+def is_secret(name: str, value: object) -> bool:
+    """Whether a value under this name is to be dropped; a word like Enabled beside a password is none."""
+    spelt = _spelt(name)
+    if isinstance(value, (int, float)):
+        return not isinstance(value, bool) and _CODE.search(spelt) is not None
+    if not isinstance(value, str):
+        return _SECRET.search(spelt) is not None
+    word = re.sub(r"[^a-z]", "", value.casefold())
+    if _SECRET.search(spelt):
+        return word not in _SWITCH
+    if _KEY.search(spelt):
+        return re.fullmatch(r"(?=\S*\d)\S{8,}", value) is not None
+    return _NEAR.search(spelt) is not None and word not in _HARMLESS and not value.strip().isdecimal()
+
+
+def scrub_text(text: str) -> str:
+    """Give the same text without what follows `password=`, `--token` and their like, or stands before a host's @."""
+    text = _PEM.sub(DROPPED, text)
+    text = _URL.sub(lambda m: f"{m['before']}{DROPPED}", text)
+    return _OPTION.sub(_pair, _PAIR.sub(_pair, text))
+
+
+def _pair(match: re.Match[str]) -> str:
+    value = match["value"]
+    quote = value[0] if value[0] in "\"'" else ""
+    if match.groupdict().get("quote") and not quote:
+        return match[0]  # a number, flag or null of JSON
+    if not is_secret(match["name"], value.strip("\"'")) or value == DROPPED:
+        return match[0]
+    before = match[0][: match.start("value") - match.start()]
+    return f"{before}{quote}{DROPPED}{quote if value[-1] == quote else ''}"
+
+
+def _spelt(name: str) -> str:
+    """Spell a name the one way we compare it; a hex suffix as Supermicro adds to names says nothing."""
+    return re.sub(r"[^a-z0-9]", "", _SUFFIX.sub("", name[:200]).casefold())
+
+
+def _plain(text: str) -> str:
+    """Give a text of a body with what is secret inside it dropped."""
+    text = _text(text)
+    if text.startswith("/"):
+        return text  # a link is followed as it stands, also one with a $skiptoken
+    return scrub_text(text) if "://" in text or "=" in text or "PRIVATE KEY" in text else text
+
+
+def _text(text: str) -> str:
+    """Give a text that can be stored: a lone half of a character pair cannot."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,94 @@
+"""The typed facts of one node: leaves by path, collections by name."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from rackcheck.core import path as paths
+from rackcheck.core.catalogue import Kind
+from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.core.path import EVERY, Path
+from rackcheck.core.read import natural
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One fact as read: what it says, what it means, and where and when it was read."""
+
+    reading: Reading
+    kind: Kind
+    plane: Plane
+    source: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The items of a collection; with `unknown`, there may be more of them."""
+
+    items: tuple[Path, ...]
+    unknown: Unknown | None = None
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All facts of one node; `silent` says why a whole plane said nothing."""
+
+    leaves: Mapping[str, Leaf]
+    silent: Mapping[Plane, Unknown] = field(default_factory=dict)
+    _items: dict[str, dict[str, None]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for text in self.leaves:
+            segments = paths.parse(text).segments
+            for depth, segment in enumerate(segments, start=1):
+                if segment.key is not None:
+                    bare = Path((*segments[: depth - 1], paths.Segment(segment.word)))
+                    self._items.setdefault(str(bare), {})[segment.key] = None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.leaves, key=natural))
+
+    def leaf(self, path: Path) -> Leaf | None:
+        """The leaf at a path, if some probe spoke of it."""
+        return self.leaves.get(str(path))
+
+    def reading(self, path: Path, plane: Plane) -> Reading:
+        """What is known at a path; an item that a whole collection does not hold is absent."""
+        leaf = self.leaf(path)
+        if leaf is not None:
+            return leaf.reading
+        if plane in self.silent:
+            return self.silent[plane]
+        for depth, segment in enumerate(path.segments, start=1):
+            if segment.key is None:
+                continue
+            bare = Path((*path.segments[: depth - 1], paths.Segment(segment.word)))
+            listing = self.leaf(bare)
+            if (
+                listing is not None
+                and isinstance(listing.reading, (tuple, Absent))
+                and segment.key not in self._items.get(str(bare), {})
+            ):
+                return Absent(f"no {segment.key} among {bare}")
+        return Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it")
+
+    def select(self, collection: Path, plane: Plane) -> Selection:
+        """The items of a collection, stars before its last word filled in every way."""
+        before = next((i for i, s in enumerate(collection.segments) if s.key == EVERY), None)
+        if before is None:
+            return self._items_of(collection, plane)
+        outer = Path((*collection.segments[:before], paths.Segment(collection.segments[before].word)))
+        rest = collection.segments[before + 1 :]
+        chosen = self._items_of(outer, plane)
+        found: list[Path] = []
+        unknown = chosen.unknown
+        for item in chosen.items:
+            inner = self.select(Path(item.segments + rest), plane)
+            found += inner.items
+            unknown = unknown or inner.unknown
+        return Selection(tuple(found), unknown)
+
+    def _items_of(self, collection: Path, plane: Plane) -> Selection:
+        reading = self.reading(collection, plane)
+        keys = sorted(self._items.get(str(collection), {}), key=natural)
+        return Selection(tuple(collection.item(k) for k in keys), reading if isinstance(reading, Unknown) else None)

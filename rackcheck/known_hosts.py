@@ -1,0 +1,69 @@
+"""Host keys we trust: known_hosts files read once, names and keys looked up without a scan."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class KnownHosts:
+    """Keys by host name; hashed names are tried one by one, patterns are matched."""
+
+    plain: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+    hashed: list[tuple[bytes, bytes, str, str]] = field(default_factory=list)
+    revoked: set[str] = field(default_factory=set)
+
+    def keys(self, host: str, port: int) -> dict[str, set[str]]:
+        """Give the trusted keys of a host: base64 by key type; empty where none is known."""
+        name = host if port == 22 else f"[{host}]:{port}"
+        found = {kind: set(keys) for kind, keys in self.plain.get(name.lower(), {}).items()}
+        for salt, digest, kind, key in self.hashed:
+            if hmac.compare_digest(hmac.new(salt, name.encode(), hashlib.sha1).digest(), digest):
+                found.setdefault(kind, set()).add(key)
+        return found
+
+
+def fingerprint(key: str) -> str:
+    """Give the SHA-256 fingerprint of a base64 key, as ssh-keygen -l prints it."""
+    digest = hashlib.sha256(base64.b64decode(key)).digest()
+    return f"SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
+
+
+@cache
+def load(paths: tuple[str, ...]) -> KnownHosts:
+    """Read known_hosts files; missing ones are empty, lines that are none are passed over."""
+    known = KnownHosts()
+    for path in map(Path, paths):
+        if path.is_file():
+            _add(known, path.read_text(encoding="utf-8", errors="replace").splitlines())
+    return known
+
+
+def _add(known: KnownHosts, lines: Iterable[str]) -> None:
+    for names, kind, key, marker in _entries(lines):
+        if marker == "@revoked":
+            known.revoked.add(key)
+        elif not marker and names.startswith("|1|"):
+            try:
+                salt, digest = (base64.b64decode(part) for part in names[3:].split("|"))
+            except (ValueError, binascii.Error):
+                continue
+            known.hashed.append((salt, digest, kind, key))
+        elif not marker:
+            for name in names.split(","):
+                known.plain.setdefault(name.lower(), {}).setdefault(kind, set()).add(key)
+
+
+def _entries(lines: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
+    for line in lines:
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        marker = words.pop(0) if words[0].startswith("@") else ""
+        if len(words) >= 3:
+            yield words[0], words[1], words[2], marker

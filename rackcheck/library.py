@@ -1,0 +1,128 @@
+"""Finds and loads profiles and schemas, and says from which place."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import platformdirs
+
+from rackcheck.compile import compile_profile, read_profile
+from rackcheck.conform import conform
+from rackcheck.core.catalogue import Catalogue
+from rackcheck.core.profile import Profile, Source
+from rackcheck.document import BadFile, Place, Problem, Table, read
+from rackcheck.layers import did_you_mean, layers, word
+from rackcheck.schema import sources as sources_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A profile's file, and the kind of place it was found in."""
+
+    name: str
+    path: Path
+    origin: str
+
+
+class Mistake(Exception):
+    """Our user's mistake, in one clear line; ends a command with exit 2 before any node is asked."""
+
+
+def shipped(kind: str) -> Path:
+    """Give the shipped folder: in a wheel inside the package, in a clone beside it."""
+    inside = Path(str(files("rackcheck"))) / kind
+    return inside if inside.is_dir() else Path(__file__).parents[1] / kind
+
+
+def folders(extra: Sequence[Path] = ()) -> list[tuple[str, Path]]:
+    """Where profiles are looked for, first hit first."""
+    home = os.environ.get("RACKCHECK_HOME")
+    user = Path(home) if home else platformdirs.user_config_path("rackcheck")
+    places = [("--profile-path", folder) for folder in extra]
+    places += [("user", user / "profiles"), ("site", platformdirs.site_config_path("rackcheck") / "profiles")]
+    return [*places, ("shipped", shipped("profiles"))]
+
+
+def profiles(extra: Sequence[Path] = ()) -> dict[str, Found]:
+    """Every profile that a name finds; the first folder that has it wins."""
+    found: dict[str, Found] = {}
+    for origin, folder in folders(extra):
+        for path in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
+            if path.stem != "sources":
+                found.setdefault(path.stem, Found(path.stem, path, origin))
+    return found
+
+
+def find(name: str, extra: Sequence[Path] = ()) -> Found:
+    """Find a profile by name or by file; raises Mistake with the nearest name."""
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        path = Path(name)
+        if not path.is_file():
+            raise Mistake(f"no profile file {name}")
+        return Found(path.stem, path, "file")
+    known = profiles(extra)
+    if name not in known:
+        raise Mistake(f"no profile {name}{did_you_mean(name, list(known))}; there are: {', '.join(sorted(known))}")
+    return known[name]
+
+
+def load(
+    name: str, catalogue: Catalogue, values: Mapping[str, str] | None = None, extra: Sequence[Path] = ()
+) -> Profile:
+    """Load a profile with its parents; raises Mistake or BadFile."""
+    found = find(name, extra)
+    table = _read(found.path)
+
+    def parent(wanted: str, place: Place) -> Table:
+        beside = found.path.parent / f"{wanted}.yaml"
+        try:
+            return _read(beside if beside.is_file() else find(wanted, extra).path)
+        except Mistake as error:
+            raise BadFile([Problem(place, str(error))]) from None
+
+    laid = layers(table, parent)
+    if found.origin != "file" and laid.name != found.name:
+        place = table.items["profile"].place
+        raise BadFile([Problem(place, f"the file is {found.path.name}, and its profile is called {laid.name}")])
+    known: dict[str, Source] = {}
+    for folder in (found.path.parent, *(f for _, f in folders(extra))):
+        for source in _sources(folder / "sources.yaml"):
+            known.setdefault(source.id, source)
+    return compile_profile(laid, catalogue, known, values or {})
+
+
+def text_of(path: Path) -> str:
+    """Read a file our user names; raises Mistake where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Mistake(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise Mistake(f"{path} is no UTF-8 text (byte {error.start})") from None
+
+
+def _read(path: Path) -> Table:
+    return read_profile(read(text_of(path), _shown(path)))
+
+
+def _shown(path: Path) -> str:
+    """Name a file the short way: as typed below the working folder, else by its name's last part."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return path.name
+
+
+def _sources(path: Path) -> Iterator[Source]:
+    if not path.is_file():
+        return
+    table = conform(read(text_of(path), _shown(path)), sources_schema())
+    listed = table.items["sources"]
+    assert isinstance(listed, Table)
+    for source_id, source in listed.items.items():
+        assert isinstance(source, Table)
+        names = ("title", "section", "publisher", "date", "confidence")
+        title, section, publisher, date, confidence = (word(source, name) for name in names)
+        yield Source(source_id, title, section, publisher, date, confidence)

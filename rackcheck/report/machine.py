@@ -1,0 +1,48 @@
+"""A run as one JSON document; the same run gives the same bytes."""
+
+import json
+from typing import Any
+
+from rackcheck.core.event import verdict_json
+from rackcheck.report.summary import Summary
+
+FORMAT = 1
+
+
+def document(summary: Summary) -> dict[str, Any]:
+    """Give the document of a judged run."""
+    started = summary.started
+    return {
+        "rackcheck": FORMAT,
+        "run": started.run,
+        "time": started.time,
+        "version": started.version,
+        "profile": {"name": started.profile, "version": started.profile_version, "digest": started.digest},
+        "targets": started.targets,
+        "planes": list(started.planes),
+        "outcome": summary.done.outcome.value,
+        "interrupted": summary.done.interrupted,
+        "counts": {status.value: count for status, count in summary.counts.items()},
+        "total": summary.total,
+        "notes": list(summary.notes),
+        "findings": [
+            {"rule": f.rule.id, "status": f.status.value, "severity": f.rule.severity.value, "title": f.rule.title,
+             "nodes": list(f.nodes), "folded": f.where, "reason": f.reason, "why": f.rule.why, "fix": f.rule.fix,
+             "refs": list(f.rule.refs)}
+            for f in summary.findings if f.reason
+        ],
+        "nodes": {
+            node.node: {
+                "role": node.role,
+                "outcome": node.outcome.value,
+                "not_in_scope": node.not_in_scope,
+                "verdicts": [verdict_json(v) for v in node.verdicts],
+            }
+            for node in summary.judged
+        },
+    }  # fmt: skip
+
+
+def text(doc: object) -> str:
+    """Write a document the one way."""
+    return json.dumps(doc, indent=2, ensure_ascii=False)

@@ -1,0 +1,133 @@
+"""What a run comes to: counts, findings folded over nodes, notes. The one model that every rendering reads."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.core.event import Event, Judged, RunDone, RunStarted
+from rackcheck.core.fold import fold
+from rackcheck.core.profile import Profile, Rule
+from rackcheck.core.read import natural
+from rackcheck.core.verdict import Evidence, Outcome, Status
+
+ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
+COUNTED = (Status.PASS, Status.WARN, Status.FAIL, Status.WAIVED, Status.UNKNOWN, Status.NA)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One rule's verdict with the same evidence on one or many nodes."""
+
+    rule: Rule
+    status: Status
+    reason: str
+    evidence: tuple[Evidence, ...]
+    nodes: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        """The nodes, folded."""
+        return fold(self.nodes)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A finished run, judged."""
+
+    started: RunStarted
+    judged: tuple[Judged, ...]
+    done: RunDone
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def counts(self) -> Mapping[Status, int]:
+        """How many verdicts there are of each kind."""
+        found = dict.fromkeys(COUNTED, 0)
+        for node in self.judged:
+            for verdict in node.verdicts:
+                found[verdict.status] += 1
+        return found
+
+    @property
+    def total(self) -> int:
+        """How many verdicts there are."""
+        return sum(len(node.verdicts) for node in self.judged)
+
+
+def summarize(events: Iterable[Event], profile: Profile) -> Summary:
+    """Read a whole run's events."""
+    started: RunStarted | None = None
+    done: RunDone | None = None
+    judged: dict[str, Judged] = {}
+    for event in events:
+        match event:
+            case RunStarted():
+                started = event
+            case Judged():
+                judged[event.node] = event
+            case RunDone():
+                done = event
+    assert started is not None and done is not None  # noqa: PT018
+    nodes = tuple(judged[name] for name in started.nodes if name in judged)
+    return Summary(started, nodes, done, tuple(findings(nodes, profile.rules)), tuple(_notes(nodes, profile)))
+
+
+def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
+    """Gather equal verdicts over nodes: worst first, then what weighs most, then most nodes, then the profile's order.
+
+    Nodes gather when they show the same thing: times, sources and items that bear the node's own numbers aside.
+    """
+    known = {rule.id: (place, rule) for place, rule in enumerate(rules)}
+    gathered: dict[tuple[str, Status, str], list[tuple[str, tuple[Evidence, ...]]]] = {}
+    for node in judged:
+        for verdict in node.verdicts:
+            if verdict.rule in known:
+                key = (verdict.rule, verdict.status, verdict.reason)
+                gathered.setdefault(key, []).append((node.node, verdict.evidence))
+    severities = [s.value for s in type(rules[0].severity)] if rules else []
+    found = [
+        Finding(known[rule_id][1], status, reason, alike[0][1], tuple(sorted((n for n, _ in alike), key=natural)))
+        for (rule_id, status, reason), alike in gathered.items()
+    ]
+    yield from sorted(
+        found,
+        key=lambda f: (
+            ORDER.index(f.status), severities.index(f.rule.severity.value), -len(f.nodes), known[f.rule.id][0], f.reason,
+        ),
+    )  # fmt: skip
+
+
+def _notes(judged: Sequence[Judged], profile: Profile) -> Iterator[str]:
+    """What a reader must know beside the verdicts."""
+    said: dict[str, list[str]] = {}
+    for node in judged:
+        if node.note:
+            said.setdefault(node.note, []).append(node.node)
+    for note, nodes in said.items():
+        yield f"{fold(nodes)}: {note}"
+    unset = sorted({name for rule in profile.rules for name in rule.unset})
+    if unset:
+        count = sum(bool(rule.unset) for rule in profile.rules)
+        yield f"{count} rules wait for site values: {', '.join(unset)} (--set NAME=VALUE)"
+    if profile.dropped:
+        yield f"{len(profile.dropped)} rules of the parent dropped: {', '.join(profile.dropped)}"
+    present = {rule.id for rule in profile.rules}
+    scoped = {v.rule for node in judged for v in node.verdicts}
+    waiting = sorted({n for r in profile.rules if r.id in scoped for n in r.needs if n in present - scoped})
+    if waiting:
+        yield f"needed rules that are not in scope, and so do not block: {', '.join(waiting)}"
+    phases = [rule.phase.value for rule in profile.rules if rule.id not in scoped and rule.phase.value != "config"]
+    for phase in dict.fromkeys(phases):
+        yield f"{phases.count(phase)} {phase} rules not run"
+
+
+def exit_code(summary: Summary, *, strict: bool) -> int:
+    """Give the exit of a judged run (GRAMMAR section 4)."""
+    if summary.done.interrupted:
+        return 130
+    counts = summary.counts
+    if strict and (counts[Status.FAIL] or counts[Status.WARN]):
+        return 1
+    if strict and counts[Status.UNKNOWN]:
+        return 3
+    return {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCOMPLETE: 3}[summary.done.outcome]

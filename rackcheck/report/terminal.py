@@ -1,0 +1,111 @@
+"""A run as folded lines for people: what is wrong, where, why, and what to do."""
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackcheck.core.fold import fold
+from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.summary import COUNTED, Finding, Summary
+
+GLYPHS = {
+    Status.PASS: "✔", Status.FAIL: "✘", Status.WARN: "!", Status.WAIVED: "~", Status.UNKNOWN: "?", Status.NA: "·",
+}  # fmt: skip
+ASCII = {Status.PASS: "+", Status.FAIL: "x", Status.WARN: "!", Status.WAIVED: "~", Status.UNKNOWN: "?", Status.NA: "."}
+
+STYLES = {
+    Status.PASS: "green", Status.FAIL: "bold red", Status.WARN: "yellow", Status.WAIVED: "cyan",
+    Status.UNKNOWN: "bold magenta", Status.NA: "dim",
+}  # fmt: skip
+OUTCOMES = {Outcome.PASS: "bold green", Outcome.FAIL: "bold red", Outcome.INCOMPLETE: "bold magenta"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line, as pieces of text with their style."""
+
+    pieces: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return "".join(text for text, _ in self.pieces).rstrip()
+
+
+def lines(summary: Summary, *, width: int, plain: bool, every: bool = False) -> Iterator[Line]:
+    """Write a judged run; `every` adds what passed and what does not apply, `plain` keeps to ASCII signs."""
+    started = summary.started
+    yield _line((f"{started.profile} {started.profile_version}", "bold"), (f" on {started.targets}", ""))
+    if set(started.planes) != {"bmc", "os"}:
+        yield _line((f"{' and '.join(started.planes)} plane only", "bold yellow"))
+    yield Line()
+    shown = [f for f in summary.findings if every or f.status not in {Status.PASS, Status.NA}]
+    for finding in shown:
+        yield from _finding(finding, summary, width, plain=plain)
+    yield from _folded(summary, width, every=every)
+    yield from _counts(summary, plain=plain)
+
+
+def _line(*pieces: tuple[str, str]) -> Line:
+    return Line(tuple(pieces))
+
+
+def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
+    style = STYLES[finding.status]
+    sign = (ASCII if plain else GLYPHS)[finding.status]
+    head = f"{sign} {finding.status.value.upper():<8}"
+    many = len(summary.judged) > 1
+    where = f"  {len(finding.nodes)} of {len(summary.judged)}: {finding.where}" if many else ""
+    title = f" {finding.rule.title}" if finding.rule.title else ""
+    severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({finding.rule.severity.value})"
+    yield _line((head, style), (finding.rule.id, "bold"), (title, ""), (severity, "dim"), (where, "bold cyan"))
+    told = (("", finding.reason), ("why  ", finding.rule.why), ("fix  ", finding.rule.fix))
+    if finding.status in {Status.PASS, Status.NA}:
+        told = told[:1]
+    for label, text in told:
+        yield from _wrapped(label, text, width)
+    sources = dict.fromkeys(e.source for e in finding.evidence if e.source)
+    if sources and finding.status not in {Status.PASS, Status.NA}:
+        yield from _wrapped("read ", "; ".join(list(sources)[:3]) + (" …" if len(sources) > 3 else ""), width, "dim")
+        yield Line()
+    elif finding.status not in {Status.PASS, Status.NA}:
+        yield Line()
+
+
+def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Line]:
+    if not text:
+        return
+    margin = " " * 10
+    room = max(width - len(margin) - len(label), 30)
+    for number, row in enumerate(textwrap.wrap(text, room, break_long_words=True, break_on_hyphens=False)):
+        yield _line((margin, ""), (label if number == 0 else " " * len(label), "dim"), (row, style))
+
+
+def _folded(summary: Summary, width: int, *, every: bool) -> Iterator[Line]:
+    """Name what is not listed above in one line each."""
+    for status, words in ((Status.NA, "do not apply"), (Status.PASS, "pass")):
+        found = [f for f in summary.findings if f.status is status]
+        if found and not every:
+            rules = list(dict.fromkeys(f.rule.id for f in found))
+            yield from _wrapped("", f"{len(rules)} rules {words}: {', '.join(rules)}", width, "dim")
+    if not every:
+        yield Line()
+    for note in summary.notes:
+        yield from _wrapped("note ", note, width)
+    if summary.notes:
+        yield Line()
+
+
+def _counts(summary: Summary, *, plain: bool) -> Iterator[Line]:
+    counts = summary.counts
+    signs = ASCII if plain else GLYPHS
+    pieces = [(f"{signs[s]} {counts[s]} {s.value}   ", STYLES[s] if counts[s] else "dim") for s in COUNTED]
+    scope = sum(node.not_in_scope for node in summary.judged)
+    rest = f"of {summary.total} verdicts; {scope} not in scope" if scope else f"of {summary.total} verdicts"
+    yield _line(*pieces, (rest, ""))
+    if len(summary.judged) > 1:
+        for outcome in Outcome:
+            nodes = [node.node for node in summary.judged if node.outcome is outcome]
+            if nodes:
+                yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"{len(nodes):>4}  {fold(nodes)}", ""))
+    outcome = summary.done.outcome
+    stopped = " (interrupted: what came in is kept)" if summary.done.interrupted else ""
+    yield _line(("Verdict: ", "bold"), (outcome.value, OUTCOMES[outcome]), (stopped, "yellow"))

@@ -1,0 +1,220 @@
+"""Drives a plan over nodes and yields events: threads ask, one queue brings answers, one thread judges."""
+
+import queue
+import secrets
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from rackcheck import __version__
+from rackcheck.core import path as paths
+from rackcheck.core import script
+from rackcheck.core.collect import collect
+from rackcheck.core.event import Answered, Event, FactsRead, Judged, NodeAsked, RunDone, RunStarted
+from rackcheck.core.fact import Plane, Reason, Unknown, clean
+from rackcheck.core.plan import Plan
+from rackcheck.core.profile import Phase, Profile
+from rackcheck.core.tree import Leaf, Tree
+from rackcheck.core.verdict import in_scope, judge, misfit, node_outcome, worst
+from rackcheck.inventory import Node
+from rackcheck.wire import Limits
+
+THREADS = 64
+"""Planes asked at the same time."""
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def new_id() -> str:
+    """A run's name: when it began, and a few letters that keep two apart."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: whom to ask what, and what to hold the answers against."""
+
+    plan: Plan
+    nodes: tuple[Node, ...]
+    profile: Profile | None = None
+    planes: frozenset[Plane] = frozenset({Plane.OS, Plane.BMC})
+    phases: frozenset[Phase] = frozenset({Phase.CONFIG})
+    targets: str = ""
+    limits: Limits = field(default_factory=Limits)
+    id: str = field(default_factory=new_id)
+    time: str = field(default_factory=now)
+    version: str = __version__
+
+    def started(self) -> RunStarted:
+        """The first event."""
+        profile = self.profile
+        names = tuple(node.name for node in self.nodes)
+        planes = tuple(sorted(p.value for p in self.planes))
+        words = (profile.name, profile.version, profile.digest) if profile is not None else ("", "", "")
+        return RunStarted(self.id, self.time, self.version, *words, names, planes, self.targets)
+
+
+Ask = Callable[[Node, Plane, Job, threading.Event], Answered]
+"""Asks one plane of one node; never raises."""
+
+
+def audit(job: Job, ask: Ask) -> Iterator[Event]:
+    """Ask every node and judge it as soon as its planes have answered; Ctrl-C keeps what came in."""
+    yield job.started()
+    answers: queue.Queue[Event] = queue.Queue()
+    stop = threading.Event()
+    asked = {node.name: _planes(node, job) for node in job.nodes}
+    workers = _start(job, ask, asked, answers, stop)
+    nodes = {node.name: node for node in job.nodes}
+    came: dict[str, list[Answered]] = {name: [] for name in nodes}
+    done: list[Judged] = []
+    open_nodes = set(nodes)
+    interrupted = False
+    for name in [n for n, planes in asked.items() if not planes]:
+        yield from _finish(job, nodes[name], [], open_nodes, done)
+    while open_nodes:
+        try:
+            event = answers.get(timeout=0.5)
+        except queue.Empty:
+            continue
+        except KeyboardInterrupt:
+            interrupted = True
+            break
+        yield event
+        if isinstance(event, Answered):
+            came[event.node].append(event)
+            if len(came[event.node]) == len(asked[event.node]):
+                yield from _finish(job, nodes[event.node], came[event.node], open_nodes, done)
+    stop.set()
+    for name in sorted(open_nodes):
+        why = Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
+        missing = asked[name] - {a.plane for a in came[name]}
+        extra = [Answered(name, plane, now(), why) for plane in sorted(missing)]
+        yield from extra
+        yield from _finish(job, nodes[name], [*came[name], *extra], open_nodes, done)
+    for worker in workers:
+        worker.join(timeout=3.0 if interrupted else 0.0)
+    yield RunDone(now(), worst(j.outcome for j in done), interrupted)
+
+
+def _planes(node: Node, job: Job) -> frozenset[Plane]:
+    """The planes that can be asked of a node and that somebody wants."""
+    has = {Plane.OS} if node.host else set()
+    has |= {Plane.BMC} if node.bmc is not None else set()
+    return frozenset(has & job.plan.planes & job.planes)
+
+
+def _start(
+    job: Job,
+    ask: Ask,
+    asked: Mapping[str, frozenset[Plane]],
+    answers: "queue.Queue[Event]",
+    stop: threading.Event,
+) -> list[threading.Thread]:
+    todo: queue.SimpleQueue[tuple[Node, Plane]] = queue.SimpleQueue()
+    for node in job.nodes:
+        for plane in sorted(asked[node.name]):
+            todo.put((node, plane))
+
+    def work() -> None:
+        while not stop.is_set():
+            try:
+                node, plane = todo.get_nowait()
+            except queue.Empty:
+                return
+            answers.put(NodeAsked(node.name, plane))
+            try:
+                answers.put(ask(node, plane, job, stop))
+            except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one plane of one node
+                why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
+                answers.put(Answered(node.name, plane, now(), why))
+
+    count = min(THREADS, todo.qsize())
+    workers = [threading.Thread(target=work, daemon=True, name=f"ask-{i}") for i in range(count)]
+    for worker in workers:
+        worker.start()
+    return workers
+
+
+def _finish(
+    job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str], done: list[Judged]
+) -> Iterator[Event]:
+    open_nodes.discard(node.name)
+    tree = tree_of(job, node, came)
+    yield FactsRead(node.name, tree)
+    if job.profile is not None:
+        judged = judge_node(job, node, tree)
+        done.append(judged)
+        yield judged
+
+
+def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
+    """Read a node's answers into facts; a plane that gave none says why."""
+    leaves: dict[str, Leaf] = {}
+    silent: dict[Plane, Unknown] = {}
+    if not node.host:
+        silent[Plane.OS] = Unknown(Reason.NOT_COLLECTED, "no host in inventory")
+    if node.bmc is None:
+        silent[Plane.BMC] = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
+    for answer in sorted(came, key=lambda a: a.plane):
+        if answer.capture is None:
+            silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
+        else:
+            leaves |= collect(job.plan.probes, answer.capture, answer.time, job.plan.wanted)
+    return Tree(leaves, silent)
+
+
+def judge_node(job: Job, node: Node, tree: Tree) -> Judged:
+    """Judge one node by the rules that are in scope for it."""
+    assert job.profile is not None
+    rules = [r for r in job.profile.rules if in_scope(r, node.role, job.planes | {Plane.DERIVED}, job.phases)]
+    verdicts = judge(rules, tree)
+    outcome = node_outcome(verdicts, {rule.id: rule for rule in rules})
+    note = misfit(job.profile, tree.reading(paths.parse("node.product"), Plane.OS), node.role)
+    return Judged(node.name, node.role, outcome, verdicts, len(job.profile.rules) - len(rules), note)
+
+
+def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answered:
+    """Ask one plane over its own transport."""
+    if plane is Plane.BMC:
+        return _ask_bmc(node, job, stop)
+    mark = secrets.token_hex(16)
+    questions = job.plan.questions
+    text = script.compose(questions, mark)
+    if node.is_local:
+        from rackcheck import local  # noqa: PLC0415  only the transport that is used is loaded
+
+        reply = local.run(text, job.limits)
+    else:
+        from rackcheck import ssh, ssh_config  # noqa: PLC0415
+
+        reply = ssh.run(ssh_config.resolve(node), text, job.limits)
+    if not reply.reached:
+        return Answered(node.name, plane, now(), reply.cut)
+    split = script.split(reply.raw, questions, mark, reply.cut)
+    return Answered(node.name, plane, now(), None if split.whole else reply.cut, split.capture)
+
+
+def _ask_bmc(node: Node, job: Job, stop: threading.Event) -> Answered:
+    from rackcheck import bmc  # noqa: PLC0415
+
+    capture, trouble = bmc.ask(node, job.plan.links, stop)
+    return Answered(node.name, Plane.BMC, now(), trouble, capture)
+
+
+def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iterator[Event]:
+    """Judge stored answers again: the same events, without asking anyone."""
+    yield job.started()
+    came: dict[str, list[Answered]] = {node.name: [] for node in job.nodes}
+    for answer in answers:
+        came[answer.node].append(answer)
+        yield answer
+    done: list[Judged] = []
+    for node in job.nodes:
+        yield from _finish(job, node, came[node.name], set(), done)
+    time, interrupted = (ended.time, ended.interrupted) if ended is not None else (job.time, True)
+    yield RunDone(time, worst(j.outcome for j in done), interrupted)

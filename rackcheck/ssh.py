@@ -1,0 +1,183 @@
+"""Transport to a node over SSH: one connection, one exec of `sh -s`, our own host-key check, deadline and cap."""
+
+import socket
+import threading
+from dataclasses import dataclass
+from getpass import getuser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackcheck import known_hosts
+from rackcheck.core.fact import Reason, Unknown, clean
+from rackcheck.ssh_config import Target
+from rackcheck.wire import LARGE, Limits, Reply, drain
+
+if TYPE_CHECKING:
+    import paramiko
+
+KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
+"""Key files tried where neither the inventory nor the configuration names one."""
+
+
+class _Refused(Exception):
+    """This node cannot be asked; holds why."""
+
+    def __init__(self, why: Unknown) -> None:
+        super().__init__(str(why))
+        self.why = why
+
+
+@dataclass
+class _Deadline:
+    """Closes a connection from outside when its time is up: no library does it for every stage."""
+
+    seconds: float
+    passed: bool = False
+
+    def watch(self, transport: "paramiko.Transport") -> threading.Timer:
+        def close() -> None:
+            self.passed = True
+            transport.close()
+
+        timer = threading.Timer(self.seconds, close)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+
+def run(target: Target, script: str, limits: Limits) -> Reply:
+    """Run a script on a node; whatever the node does ends as a reply with its reason."""
+    import paramiko  # noqa: PLC0415  a fifth of a second, only for those who ask a node
+
+    deadline = _Deadline(limits.deadline)
+    try:
+        sock = _connect(target, limits)
+    except _Refused as refused:
+        return Reply(b"", refused.why, reached=False)
+    try:
+        transport = paramiko.Transport(sock)
+    except (OSError, paramiko.SSHException) as error:
+        sock.close()
+        return Reply(b"", Unknown(Reason.UNREACHABLE, clean(str(error))), reached=False)
+    transport.banner_timeout = transport.auth_timeout = limits.connect
+    timer = deadline.watch(transport)
+    try:
+        _handshake(transport, target, limits)
+        _log_in(transport, target)
+        return _exec(transport, script, limits, deadline)
+    except _Refused as refused:
+        return Reply(b"", refused.why, reached=False)
+    except (OSError, EOFError, paramiko.SSHException) as error:
+        if deadline.passed:
+            why = Unknown(Reason.TIMEOUT, f"no answer within {limits.deadline:g} s")
+        elif isinstance(error, TimeoutError) or "banner" in str(error) or "timeout" in str(error).casefold():
+            why = Unknown(Reason.TIMEOUT, f"the SSH handshake did not end: {clean(str(error)) or 'silence'}")
+        else:
+            why = Unknown(Reason.UNREACHABLE, clean(str(error)) or type(error).__name__)
+        return Reply(b"", why, reached=False)
+    finally:
+        timer.cancel()
+        transport.close()
+
+
+def _connect(target: Target, limits: Limits) -> "socket.socket | paramiko.ProxyCommand":
+    import paramiko  # noqa: PLC0415
+
+    if target.proxy:
+        return paramiko.ProxyCommand(target.proxy)
+    where = f"{target.host} port {target.port}"
+    try:
+        return socket.create_connection((target.host, target.port), timeout=limits.connect)
+    except TimeoutError:
+        raise _Refused(Unknown(Reason.TIMEOUT, f"{where} does not answer")) from None
+    except socket.gaierror:
+        raise _Refused(Unknown(Reason.UNREACHABLE, f"no address for {target.host}")) from None
+    except (OSError, UnicodeError, OverflowError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        raise _Refused(Unknown(Reason.UNREACHABLE, f"{where}: {clean(said)}")) from None
+
+
+def _handshake(transport: "paramiko.Transport", target: Target, limits: Limits) -> None:
+    """Agree on keys, and check the host's own before anything of ours is sent."""
+    trusted = known_hosts.load(target.known_hosts)
+    keys = trusted.keys(target.alias or target.host, target.port)
+    options = transport.get_security_options()
+    # Ask first for the kind of key we know, so that a host with several shows that one.
+    wanted = [k for k in options.key_types if _plain_kind(k) in keys]
+    options.key_types = [*wanted, *(k for k in options.key_types if k not in wanted)]
+    transport.start_client(timeout=limits.connect)
+    shown = transport.get_remote_server_key()
+    key, mark = shown.get_base64(), known_hosts.fingerprint(shown.get_base64())
+    if key in trusted.revoked:
+        raise _Refused(Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
+    if not keys:
+        how = f"ssh-keyscan -p {target.port} {target.host} >> ~/.ssh/known_hosts"
+        raise _Refused(
+            Unknown(Reason.HOST_KEY_CHANGED, f"no key of this host is known; it shows {mark}. Check it, then: {how}")
+        )
+    if key not in set().union(*keys.values()):
+        known = ", ".join(sorted(known_hosts.fingerprint(k) for found in keys.values() for k in found))
+        raise _Refused(Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
+
+
+def _plain_kind(kind: str) -> str:
+    return "ssh-rsa" if kind.startswith("rsa-sha2-") else kind
+
+
+def _log_in(transport: "paramiko.Transport", target: Target) -> None:
+    """Try the named key, or the agent's keys and the usual files; raises _Refused when none opens the door."""
+    import paramiko  # noqa: PLC0415
+
+    user = target.user or getuser()
+    tried: list[str] = []
+    for name, key in _keys(target, tried):
+        if not transport.is_active():
+            break
+        try:
+            transport.auth_publickey(user, key)
+        except paramiko.BadAuthenticationType as error:
+            raise _Refused(
+                Unknown(Reason.DENIED, f"{user}: this host takes {', '.join(error.allowed_types)}")
+            ) from None
+        except paramiko.AuthenticationException:
+            tried.append(name)
+            continue
+        if transport.is_authenticated():
+            return
+        tried.append(f"{name} (not enough alone)")
+    what = ", ".join(tried) if tried else "no key at hand"
+    raise _Refused(Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
+
+
+def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
+    import paramiko  # noqa: PLC0415
+
+    found: list[tuple[str, paramiko.PKey]] = []
+    if not target.keys:
+        found += [(f"agent {key.get_name()}", key) for key in paramiko.Agent().get_keys()]
+    for path in target.keys or tuple(str(Path("~/.ssh") / name) for name in KEYS):
+        file = Path(path).expanduser()
+        try:
+            if file.is_file():
+                found.append((str(path), paramiko.PKey.from_path(str(file))))
+        except (OSError, ValueError, paramiko.SSHException) as error:
+            # An encrypted key is the agent's business: nobody can type 64 passphrases.
+            tried.append(f"{path} ({clean(str(error)) or type(error).__name__})")
+    return found
+
+
+def _exec(transport: "paramiko.Transport", script: str, limits: Limits, deadline: _Deadline) -> Reply:
+    channel = transport.open_session(timeout=limits.connect)
+    channel.settimeout(limits.deadline)
+    channel.exec_command("sh -s")
+    try:
+        channel.sendall(script.encode())
+        channel.shutdown_write()
+        raw, stopped = drain(channel.recv, limits.cap)
+    except OSError as error:
+        raw, stopped = b"", f"the line broke: {error}"
+    if stopped == LARGE:
+        return Reply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
+    if deadline.passed:
+        return Reply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
+    return Reply(raw, Unknown(Reason.UNREACHABLE, clean(stopped)))

@@ -1,0 +1,100 @@
+"""How our user's own SSH configuration says to reach a host."""
+
+import fnmatch
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from rackcheck.inventory import Node
+
+CONFIGS = ("~/.ssh/config", "/etc/ssh/ssh_config")
+KNOWN = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a node's SSH server is, and what opens it. `proxy` is a command to speak through."""
+
+    host: str
+    port: int
+    user: str
+    keys: tuple[str, ...]
+    known_hosts: tuple[str, ...]
+    alias: str = ""
+    proxy: str = ""
+
+
+def resolve(node: Node) -> Target:
+    """Lay the inventory over the user's configuration for this host."""
+    said = _ask_ssh(node.host) if _touched(node.host) else {}
+    name = said.get("hostname", [node.host])[0]
+    keys = (node.ssh.key,) if node.ssh.key else tuple(said.get("identityfile", ()))
+    known = (
+        (node.ssh.known_hosts,)
+        if node.ssh.known_hosts
+        else tuple(file for line in said.get("userknownhostsfile", ()) for file in line.split())
+    )
+    return Target(
+        name, node.ssh.port or int(said.get("port", ["22"])[0]), node.ssh.user or said.get("user", [""])[0],
+        keys, tuple(str(Path(k).expanduser()) for k in known or KNOWN),
+        said.get("hostkeyalias", [""])[0], _proxy(said, name),
+    )  # fmt: skip
+
+
+def _proxy(said: dict[str, list[str]], name: str) -> str:
+    command = said.get("proxycommand", [""])[0]
+    jump = said.get("proxyjump", [""])[0]
+    port = said.get("port", ["22"])[0]
+    if jump and jump != "none":
+        return f"ssh -o BatchMode=yes -W [{name}]:{port} {jump}"
+    return command.replace("%h", name).replace("%p", port) if command and command != "none" else ""
+
+
+@cache
+def _stanzas() -> tuple[str, ...] | None:
+    """The host patterns of the configuration; None where Include or Match may mean any host."""
+    patterns: list[str] = []
+    for file in (Path(c).expanduser() for c in CONFIGS):
+        if not file.is_file():
+            continue
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+            word, _, rest = line.strip().replace("=", " ", 1).partition(" ")
+            if word.casefold() == "match":
+                return None
+            if word.casefold() == "include" and not str(file).startswith("/etc/"):
+                return None
+            if word.casefold() == "host":
+                patterns += rest.split()
+    return tuple(p for p in patterns if p != "*" or _user_has_star())
+
+
+def _user_has_star() -> bool:
+    """Whether the user's own file speaks of every host (a distribution's does, and says nothing we need)."""
+    file = Path(CONFIGS[0]).expanduser()
+    return file.is_file() and any(
+        line.split() == ["Host", "*"] for line in file.read_text(encoding="utf-8", errors="replace").splitlines()
+    )
+
+
+def _touched(host: str) -> bool:
+    """Whether a stanza may speak of this host: `ssh -G` costs ten milliseconds, so it is not asked for nothing."""
+    patterns = _stanzas()
+    return patterns is None or any(fnmatch.fnmatchcase(host, p.lstrip("!")) for p in patterns)
+
+
+@cache
+def _ask_ssh(host: str) -> dict[str, list[str]]:
+    """Let the user's own `ssh` resolve a host; without one, nothing is known."""
+    ssh = shutil.which("ssh")
+    if ssh is None or host.startswith("-"):
+        return {}
+    done = subprocess.run(  # noqa: S603  our user's own ssh, asked about our user's own target
+        [ssh, "-G", "--", host], capture_output=True, text=True, timeout=10, check=False
+    )
+    found: dict[str, list[str]] = {}
+    for line in done.stdout.splitlines():
+        key, _, value = line.partition(" ")
+        found.setdefault(key.casefold(), []).append(value)
+    return found

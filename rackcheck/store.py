@@ -1,0 +1,172 @@
+"""A run on disk: `run.json`, `events.jsonl` (the truth, append-only) and `raw/` (replies by content hash)."""
+
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import platformdirs
+
+from rackcheck.core.capture import BmcCapture, Capture, NodeCapture
+from rackcheck.core.event import (
+    Answered,
+    Event,
+    Judged,
+    RunDone,
+    RunStarted,
+    judged_from_json,
+    to_json,
+    trouble_from_json,
+)
+from rackcheck.core.fact import Plane
+from rackcheck.core.verdict import Outcome
+from rackcheck.layers import did_you_mean
+from rackcheck.library import Mistake
+
+FORMAT = 1
+
+
+def runs_folder() -> Path:
+    """Where runs live on this system."""
+    home = os.environ.get("RACKCHECK_HOME")
+    return (Path(home) if home else platformdirs.user_state_path("rackcheck")) / "runs"
+
+
+def raw_bytes(capture: Capture) -> bytes:
+    """Give the stored form of a capture: canonical, so that equal answers are equal bytes."""
+    return json.dumps(capture.to_json(), sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+class Writer:
+    """Writes one run as it happens; what has been given is on disk."""
+
+    def __init__(self, folder: Path, head: Mapping[str, Any]) -> None:
+        try:
+            (folder / "raw").mkdir(parents=True)
+            text = json.dumps({"rackcheck": FORMAT, **head}, indent=2, ensure_ascii=False)
+            (folder / "run.json").write_text(text + "\n", encoding="utf-8")
+            self._events = (folder / "events.jsonl").open("x", encoding="utf-8")
+        except FileExistsError:
+            raise Mistake(f"{folder} is there already; a run is never written over") from None
+        except OSError as error:
+            raise Mistake(f"cannot write a run to {folder}: {error.strerror}") from None
+        self.folder = folder
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._events.close()
+
+    def write(self, event: Event) -> Event:
+        """Store an event; an answer comes back with the digest of its raw side."""
+        if isinstance(event, Answered) and event.capture is not None:
+            event = replace(event, digest=self._keep(event.capture))
+        doc = to_json(event)
+        if doc is not None:
+            self._events.write(json.dumps(doc, ensure_ascii=True, separators=(",", ":")) + "\n")
+            self._events.flush()
+        return event
+
+    def _keep(self, capture: Capture) -> str:
+        data = raw_bytes(capture)
+        digest = hashlib.sha256(data).hexdigest()
+        path = self.folder / "raw" / f"{digest}.json.gz"
+        if not path.exists():
+            fresh = path.with_suffix(".new")
+            fresh.write_bytes(gzip.compress(data, compresslevel=6, mtime=0))
+            fresh.replace(path)
+        return digest
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A run read back."""
+
+    folder: Path
+    head: Mapping[str, Any]
+
+    def documents(self) -> Iterator[Mapping[str, Any]]:
+        """Every event as stored, in order; a torn last line is passed over, a torn one before it is an error."""
+        lines = (self.folder / "events.jsonl").read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, start=1):
+            try:
+                doc = json.loads(line)
+            except ValueError:
+                if number == len(lines):
+                    return
+                raise Mistake(f"{self.folder}/events.jsonl: line {number} is damaged") from None
+            yield doc
+
+    def answers(self) -> Iterator[Answered]:
+        """Every answer with its raw side."""
+        for doc in self.documents():
+            if doc["event"] == "answered":
+                plane = Plane(doc["plane"])
+                capture = self._capture(doc["raw"], plane) if "raw" in doc else None
+                trouble, note = trouble_from_json(doc), doc.get("note", "")
+                yield Answered(doc["node"], plane, doc["time"], trouble, capture, doc.get("raw", ""), note)
+
+    def judged(self) -> tuple[Judged, ...]:
+        """Every node's verdicts, as they were given."""
+        return tuple(judged_from_json(doc) for doc in self.documents() if doc["event"] == "judged")
+
+    def started(self) -> RunStarted:
+        """How the run began."""
+        doc = next((d for d in self.documents() if d["event"] == "run started"), None)
+        if doc is None:
+            raise Mistake(f"{self.folder} holds no started run")
+        names = ("run", "time", "version", "profile", "profile_version", "digest")
+        texts = {name: doc[name] for name in names}
+        return RunStarted(**texts, nodes=tuple(doc["nodes"]), planes=tuple(doc["planes"]), targets=doc["targets"])
+
+    def done(self) -> RunDone | None:
+        """How the run ended, if it did."""
+        doc = next((d for d in self.documents() if d["event"] == "run done"), None)
+        return None if doc is None else RunDone(doc["time"], Outcome(doc["outcome"]), doc.get("interrupted", False))
+
+    def _capture(self, digest: str, plane: Plane) -> Capture:
+        path = self.folder / "raw" / f"{digest}.json.gz"
+        try:
+            data = gzip.decompress(path.read_bytes())
+        except (OSError, EOFError) as error:
+            raise Mistake(f"cannot read the raw answer {path}: {error}") from None
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise Mistake(f"{path} is not what its name says: it was changed after the run")
+        doc = json.loads(data)
+        return BmcCapture.from_json(doc) if plane is Plane.BMC else NodeCapture.from_json(doc)
+
+
+def find(run: str) -> Stored:
+    """Find a run by id or folder; `last` is the newest; raises Mistake with the nearest id."""
+    folder = Path(run)
+    if not (folder / "run.json").is_file():
+        known = ids()
+        if run == "last" and known:
+            run = known[-1]
+        if run not in known:
+            hint = did_you_mean(run, known) or (
+                "; `rackcheck runs list` shows them" if known else "; there is none yet"
+            )
+            raise Mistake(f"no run {run}{hint}")
+        folder = runs_folder() / run
+    try:
+        head = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Mistake(f"cannot read {folder / 'run.json'}: {error}") from None
+    if not isinstance(head, dict) or head.get("rackcheck") != FORMAT:
+        raise Mistake(f"{folder / 'run.json'} is no run of format {FORMAT}")
+    return Stored(folder, head)
+
+
+def ids() -> list[str]:
+    """Every run's id, the oldest first."""
+    folder = runs_folder()
+    return sorted(p.parent.name for p in folder.glob("*/run.json")) if folder.is_dir() else []
