@@ -229,9 +229,6 @@ class _Compiler:
         if entry.kind.type is Type.COLLECTION:
             self._note(node.place, f"{node.text} is a collection; look at its items with {', '.join(LOOKS)}")
             raise _Bad
-        if any(segment.key == EVERY for segment in path.segments):
-            self._note(node.place, f"`*` stands in a look; {node.text} is one fact")
-            raise _Bad
         tests: list[Test] = []
         other: Path | None = None
         other_plane, at_item = entry.plane, False
@@ -245,6 +242,8 @@ class _Compiler:
             elif (test := self._test(op, table.items[op], entry.kind)) is not None:
                 tests.append(test)
         relative = path if within is None else Path(path.segments[len(within.segments) :])
+        if any(segment.key == EVERY for segment in relative.segments):
+            self._note(node.place, f"`*` stands in a look; {node.text} is one fact")
         return Clause(relative, entry.kind, entry.plane, tuple(tests), other, other_plane, at_item)
 
     def _fact(self, node: Scalar, within: Path | None) -> tuple[Entry, Path]:

@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from rackcheck.mistake import Mistake
+
 DEPTH = 24
 """Levels of nesting a file may have."""
 
@@ -43,7 +45,7 @@ class Problem:
         return f"{self.place}: {self.text}"
 
 
-class BadFile(Exception):
+class BadFile(Mistake):
     """A file of our user that cannot be used; all that is wrong with it, at most 20 things."""
 
     def __init__(self, problems: list[Problem]) -> None:
@@ -134,7 +136,7 @@ class _Builder:
         root: list[Node] = []
         documents = 0
         for event in events:
-            place = Place(self.file, event.start_mark.line + 1, event.start_mark.column + 1)
+            place = _mark(event.start_mark, self.file)
             into = levels[-1][3] if levels else root
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1

@@ -9,7 +9,8 @@ from pathlib import Path
 from rackcheck.conform import conform
 from rackcheck.document import BadFile, Place, Problem, Scalar, Table, read
 from rackcheck.layers import did_you_mean
-from rackcheck.library import Mistake, text_of
+from rackcheck.library import text_of
+from rackcheck.mistake import Mistake
 from rackcheck.schema import inventory as inventory_schema
 
 LOCAL = "localhost"

@@ -14,6 +14,7 @@ from rackcheck.core.catalogue import Catalogue
 from rackcheck.core.profile import Profile, Source
 from rackcheck.document import BadFile, Place, Problem, Table, read
 from rackcheck.layers import did_you_mean, layers, word
+from rackcheck.mistake import Mistake
 from rackcheck.schema import sources as sources_schema
 
 
@@ -24,10 +25,6 @@ class Found:
     name: str
     path: Path
     origin: str
-
-
-class Mistake(Exception):
-    """Our user's mistake, in one clear line; ends a command with exit 2 before any node is asked."""
 
 
 def shipped(kind: str) -> Path:

@@ -1,11 +1,11 @@
 """Drives a plan over nodes and yields events: threads ask, one queue brings answers, one thread judges."""
 
 import queue
-import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from secrets import token_hex
 
 from rackcheck import __version__
 from rackcheck.core import path as paths
@@ -31,7 +31,7 @@ def now() -> str:
 
 def new_id() -> str:
     """A run's name: when it began, and a few letters that keep two apart."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(2)}"
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Job:
     planes: frozenset[Plane] = frozenset({Plane.OS, Plane.BMC})
     phases: frozenset[Phase] = frozenset({Phase.CONFIG})
     targets: str = ""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     limits: Limits = field(default_factory=Limits)
     id: str = field(default_factory=new_id)
     time: str = field(default_factory=now)
@@ -62,33 +63,29 @@ Ask = Callable[[Node, Plane, Job, threading.Event], Answered]
 """Asks one plane of one node; never raises."""
 
 
-def audit(job: Job, ask: Ask) -> Iterator[Event]:
-    """Ask every node and judge it as soon as its planes have answered; Ctrl-C keeps what came in."""
+def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
+    """Ask every node and judge it as soon as its planes have answered; `stop` ends it and keeps what came in."""
     yield job.started()
     answers: queue.Queue[Event] = queue.Queue()
-    stop = threading.Event()
     asked = {node.name: _planes(node, job) for node in job.nodes}
     workers = _start(job, ask, asked, answers, stop)
     nodes = {node.name: node for node in job.nodes}
     came: dict[str, list[Answered]] = {name: [] for name in nodes}
     done: list[Judged] = []
     open_nodes = set(nodes)
-    interrupted = False
     for name in [n for n, planes in asked.items() if not planes]:
         yield from _finish(job, nodes[name], [], open_nodes, done)
-    while open_nodes:
+    while open_nodes and not stop.is_set():
         try:
-            event = answers.get(timeout=0.5)
+            event = answers.get(timeout=0.1)
         except queue.Empty:
             continue
-        except KeyboardInterrupt:
-            interrupted = True
-            break
         yield event
         if isinstance(event, Answered):
             came[event.node].append(event)
             if len(came[event.node]) == len(asked[event.node]):
                 yield from _finish(job, nodes[event.node], came[event.node], open_nodes, done)
+    interrupted = bool(open_nodes)
     stop.set()
     for name in sorted(open_nodes):
         why = Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
@@ -182,7 +179,7 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answ
     """Ask one plane over its own transport."""
     if plane is Plane.BMC:
         return _ask_bmc(node, job, stop)
-    mark = secrets.token_hex(16)
+    mark = token_hex(16)
     questions = job.plan.questions
     text = script.compose(questions, mark)
     if node.is_local:
@@ -200,9 +197,12 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answ
 
 
 def _ask_bmc(node: Node, job: Job, stop: threading.Event) -> Answered:
-    from rackcheck import bmc  # noqa: PLC0415
+    from rackcheck import redfish  # noqa: PLC0415
 
-    capture, trouble = bmc.ask(node, job.plan.links, stop)
+    assert node.bmc is not None
+    known = job.secrets.get(node.bmc.password, "")
+    bmc = redfish.Bmc(node.bmc.url, node.bmc.user, known, node.bmc.fingerprint or None, node.bmc.ca or None)
+    capture, trouble = redfish.read(bmc, job.plan.links, stop=stop)
     return Answered(node.name, Plane.BMC, now(), trouble, capture)
 
 

@@ -26,7 +26,7 @@ from rackcheck.core.event import (
 from rackcheck.core.fact import Plane
 from rackcheck.core.verdict import Outcome
 from rackcheck.layers import did_you_mean
-from rackcheck.library import Mistake
+from rackcheck.mistake import Mistake
 
 FORMAT = 1
 

@@ -1,7 +1,7 @@
 """Fans and temperatures as the BMC sees them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, quantity, spell_key, text
-from rackcheck.core.chassis import fitted, items, keyed, named
+from rackcheck.core.item import fitted, in_chassis, keyed, named
 from rackcheck.core.resource import Resource, measured
 
 
@@ -28,7 +28,7 @@ def share(value: object) -> float:
 )
 def bmc_cooling(docs: Documents) -> Facts:
     """Every fan and every temperature."""
-    fans, trouble = items(docs, ("ThermalSubsystem/Fans", "*"), ("Thermal", "Fans"))
+    fans, trouble = in_chassis(docs, ("ThermalSubsystem/Fans", "*"), ("Thermal", "Fans"))
     for key, fan in keyed(fans):
         item = f"fan/{spell_key(key)}"
         yield f"{item}.state", fan.read("Status.State")
@@ -37,7 +37,7 @@ def bmc_cooling(docs: Documents) -> Facts:
         yield f"{item}.duty", fitted(fan, _place(fan, "Percent", "SpeedPercent.Reading"), share)
     if trouble is not None:
         yield "fan", trouble
-    sensors, trouble = items(
+    sensors, trouble = in_chassis(
         docs, ("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics", "TemperatureReadingsCelsius")
     )
     for key, sensor in keyed(sensors, named):

@@ -1,12 +1,14 @@
 """The firmware inventory of the BMC."""
 
 from rackcheck import Documents, Facts, Redfish, collection, flag, probe, spell_key, text, version
-from rackcheck.core.chassis import keyed
+from rackcheck.core.item import keyed, members
 from rackcheck.core.resource import truth
+
+INVENTORY = "UpdateService/FirmwareInventory"
 
 
 @probe(
-    Redfish("UpdateService/FirmwareInventory/*"),
+    Redfish(f"{INVENTORY}/*"),
     gives={
         "firmware.component": collection("firmware the BMC lists; some list former and backup copies too"),
         "firmware.component/*.version": version("opaque", "version as the BMC spells it"),
@@ -16,8 +18,11 @@ from rackcheck.core.resource import truth
 )
 def bmc_firmware(docs: Documents) -> Facts:
     """Every component's firmware version."""
-    for key, component in keyed(docs.at("UpdateService/FirmwareInventory/*")):
+    components, trouble = members(docs, INVENTORY)
+    for key, component in keyed(components):
         item = f"firmware.component/{spell_key(key)}"
         yield f"{item}.version", component.read("Version")
         yield f"{item}.name", component.read("Name")
         yield f"{item}.updateable", component.read("Updateable", truth)
+    if trouble is not None:
+        yield "firmware.component", trouble

@@ -1,7 +1,7 @@
 """Power supplies as the BMC sees them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text, version
-from rackcheck.core.chassis import fitted, items, keyed
+from rackcheck.core.item import fitted, in_chassis, keyed
 from rackcheck.core.resource import measured
 
 
@@ -19,7 +19,7 @@ from rackcheck.core.resource import measured
 )
 def bmc_power(docs: Documents) -> Facts:
     """Every power supply: fitted, healthy, alike."""
-    supplies, trouble = items(docs, ("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
+    supplies, trouble = in_chassis(docs, ("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
     for key, supply in keyed(supplies):
         item = f"psu/{spell_key(key)}"
         yield f"{item}.state", supply.read("Status.State")

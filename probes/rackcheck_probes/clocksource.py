@@ -8,7 +8,9 @@ FOLDER = "/sys/devices/system/clocksource/clocksource0"
 @probe(
     Read(f"{FOLDER}/current_clocksource", f"{FOLDER}/available_clocksource"),
     gives={
-        "time.clocksource": text("The clock in use: tsc or arch_sys_counter when all is well, hpet if the TSC was given up."),
+        "time.clocksource": text(
+            "The clock in use: tsc or arch_sys_counter when all is well, hpet if the TSC was given up."
+        ),
         "time.clocksources": listing("The clocks that the kernel could use, best first."),
     },
 )

@@ -2,26 +2,51 @@
 
 import re
 
-from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, collection, flag, listing, probe, setting, spell_key
+from rackcheck import (
+    Absent,
+    Facts,
+    Reason,
+    Shell,
+    Unknown,
+    Unreadable,
+    collection,
+    flag,
+    listing,
+    probe,
+    setting,
+    spell_key,
+)
 from rackcheck.core import read
 
-SECRET = "[^ =\"]*(passw|secret|token|credential)[^ =\"]*|[^ =\"]*key"
+SECRET = '[^ ="]*(passw|secret|token|credential)[^ ="]*|[^ ="]*key'
 WITHHELD = "<withheld>"
 WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 
 
 # The node takes the secrets out, so that no capture ever holds them.
 @probe(
-    Shell(f"""sed -E 's/"({SECRET})=[^"]*"/\\1={WITHHELD}/Ig; s/({SECRET})=("[^"]*"|[^ ]*)/\\1={WITHHELD}/Ig' /proc/cmdline"""),
+    Shell(
+        f"""sed -E 's/"({SECRET})=[^"]*"/\\1={WITHHELD}/Ig; """
+        f"""s/({SECRET})=("[^"]*"|[^ ]*)/\\1={WITHHELD}/Ig' /proc/cmdline"""
+    ),
     gives={
-        "cmdline.arguments": listing("Every argument of the kernel's command line, in order; what looks secret is withheld."),
-        "cmdline.argument": collection("The kernel's arguments by name; what stands after `--` is init's, not the kernel's."),
-        "cmdline.argument/*.value": setting("The argument's value, the last one where it is repeated; absent for a bare word."),
+        "cmdline.arguments": listing(
+            "Every argument of the kernel's command line, in order; what looks secret is withheld."
+        ),
+        "cmdline.argument": collection(
+            "The kernel's arguments by name; what stands after `--` is init's, not the kernel's."
+        ),
+        "cmdline.argument/*.value": setting(
+            "The argument's value, the last one where it is repeated; absent for a bare word."
+        ),
         "cmdline.argument/*.present": flag("True: the argument was given, with or without a value."),
     },
 )
 def cmdline(answer: str) -> Facts:
-    """Read the command line as the kernel does: blanks part, double quotes keep together, a repeated name's last value counts."""
+    """Read the arguments as the kernel parts them; of a repeated one the last value counts.
+
+    Blanks part arguments, double quotes keep one together; a bare word is present and has no value.
+    """
     if answer.count('"') % 2:
         raise Unreadable("a quote that never closes")
     words = [w[1:-1] if w[0] == w[-1] == '"' and w.count('"') == 2 else w for w in WORD.findall(read.line(answer))]

@@ -16,13 +16,17 @@ def megahertz(content: str) -> float:
 @probe(
     Read(*(f"{FOLDER.format('*')}/{name}" for name in (*TEXTS.values(), *CLOCKS.values())), seconds=30, cap=4 << 20),
     gives={
-        "cpu.frequency": collection("Logical CPUs whose clock the kernel governs, by number; none in most virtual machines."),
+        "cpu.frequency": collection(
+            "Logical CPUs whose clock the kernel governs, by number; none in most virtual machines."
+        ),
         "cpu.frequency/*.governor": text("The frequency governor: performance, powersave, schedutil."),
         "cpu.frequency/*.driver": text("The frequency driver: intel_pstate, amd-pstate-epp, acpi-cpufreq."),
         "cpu.frequency/*.epp": text("The energy performance preference; absent where the driver has none."),
         "cpu.frequency/*.limit_max": quantity("MHz", "The highest clock that software allows."),
         "cpu.frequency/*.limit_min": quantity("MHz", "The lowest clock that software allows."),
-        "cpu.frequency/*.hardware_max": quantity("MHz", "The highest clock of this CPU, boost included where the driver tells."),
+        "cpu.frequency/*.hardware_max": quantity(
+            "MHz", "The highest clock of this CPU, boost included where the driver tells."
+        ),
     },
 )
 def cpufreq(files: Files) -> Facts:

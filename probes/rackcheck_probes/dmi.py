@@ -16,7 +16,8 @@ NAMES = {
 BLANKS = (
     "to be filled by o.e.m.", "to be filled by oem", "not specified", "not available", "not applicable",
     "default string", "system manufacturer", "system product name", "system serial number", "system version",
-    "o.e.m.", "oem", "none", "n/a", "na", "unknown", "empty", "undefined", "chassis serial number", "0123456789", "-", ".",
+    "o.e.m.", "oem", "none", "n/a", "na", "unknown", "empty", "undefined", "chassis serial number",
+    "0123456789", "-", ".",
 )  # fmt: skip
 """What makers leave where they should have written something, in small letters."""
 

@@ -9,7 +9,9 @@ GLOBS = {name: f"/sys/devices/system/edac/mc/*/{name}_count" for name in ("ce", 
 @probe(
     Read(*GLOBS.values()),
     gives={
-        "memory.controller": collection("Memory controllers whose errors the kernel counts; unknown without an EDAC driver."),
+        "memory.controller": collection(
+            "Memory controllers whose errors the kernel counts; unknown without an EDAC driver."
+        ),
         "memory.controller/*.corrected": integer("Corrected memory errors since boot.", Class.COUNTER),
         "memory.controller/*.uncorrected": integer("Uncorrected memory errors since boot.", Class.COUNTER),
     },

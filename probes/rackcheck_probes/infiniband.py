@@ -33,7 +33,7 @@ def speed(content: str) -> re.Match[str]:
     gives={
         "nic": collection("RDMA devices by the driver's name: mlx5_0. Empty if no RDMA driver has one."),
         "nic/*.firmware": version("dotted", "The device's running firmware."),
-        "nic/*.psid": text("The board's id; on NVIDIA NICs the PSID, which decides what firmware fits.", Class.IDENTITY),
+        "nic/*.psid": text("The board's id; on NVIDIA NICs the PSID: which firmware fits.", Class.IDENTITY),
         "nic/*.type": text("The device's model: MT4129 is a ConnectX-7.", Class.IDENTITY),
         "nic/*.guid": text("The device's node GUID.", Class.IDENTITY),
         "nic/*.port": collection("The device's ports by number."),

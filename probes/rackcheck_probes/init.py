@@ -9,7 +9,9 @@ HINTS = {"/run/systemd/container": "", "/run/.containerenv": "podman", "/.docker
     Read("/proc/1/comm", *HINTS),
     gives={
         "os.init": text("The name of process 1: systemd, init; anything else is rarely a whole machine."),
-        "os.container": text("What contains this system (docker, podman, systemd-nspawn); absent on a machine of its own."),
+        "os.container": text(
+            "What contains this system (docker, podman, systemd-nspawn); absent on a machine of its own."
+        ),
     },
 )
 def init(files: Files) -> Facts:

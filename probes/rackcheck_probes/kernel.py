@@ -9,7 +9,9 @@ from rackcheck.core import read
     gives={
         "kernel.release": version("kernel", "The running kernel's release: 5.15.0-1053-nvidia."),
         "kernel.arch": text("The machine's instruction set, as the kernel calls it: x86_64, aarch64.", Class.IDENTITY),
-        "kernel.build": text("When and how the running kernel was built; tells two builds of one release apart.", Class.VERSION),
+        "kernel.build": text(
+            "When and how the running kernel was built; tells two builds of one release apart.", Class.VERSION
+        ),
     },
 )
 def kernel(answer: str) -> Facts:

@@ -10,13 +10,17 @@ MIB = 1 << 20
 @probe(
     Read(PLACE),
     gives={
-        "memory.total": quantity("GiB", "Memory that the kernel has, which is less than the DIMMs by what firmware keeps."),
+        "memory.total": quantity(
+            "GiB", "Memory that the kernel has, which is less than the DIMMs by what firmware keeps."
+        ),
         "memory.available": quantity("GiB", "Memory that programs can still get without swapping.", Class.MEASUREMENT),
         "memory.swap.total": quantity("GiB", "Swap space."),
         "memory.swap.used": quantity("GiB", "Swap space in use.", Class.MEASUREMENT),
         "memory.hugepages.total": integer("Huge pages of the default size that are set aside."),
         "memory.hugepages.size": quantity("KiB", "The default huge page's size."),
-        "memory.corrupted": quantity("KiB", "Memory that the kernel took out of use because it was broken.", Class.COUNTER),
+        "memory.corrupted": quantity(
+            "KiB", "Memory that the kernel took out of use because it was broken.", Class.COUNTER
+        ),
     },
 )
 def memory(files: Files) -> Facts:

@@ -8,7 +8,9 @@ GLOB = "/sys/devices/system/cpu/cpu*/microcode/version"
 
 @probe(
     Read(GLOB, seconds=30),
-    gives={"cpu.microcode": version("opaque", "The CPUs' microcode revision; several, parted by commas, if they differ.")},
+    gives={
+        "cpu.microcode": version("opaque", "The CPUs' microcode revision; several, parted by commas, if they differ.")
+    },
 )
 def microcode(files: Files) -> Facts:
     """Read every CPU's microcode revision; absent where the kernel shows none (virtual machines, ARM)."""

@@ -9,9 +9,13 @@ PLACE = "/proc/modules"
 @probe(
     Read(PLACE, "/sys/module/*/version"),
     gives={
-        "module": collection("Kernel modules that are loaded, by name with underscores; none if the kernel has no modules."),
+        "module": collection(
+            "Kernel modules that are loaded, by name with underscores; none if the kernel has no modules."
+        ),
         "module/*.loaded": flag("True once the module is live; false while it loads or unloads."),
-        "module/*.version": version("opaque", "The version that the loaded module gives itself; absent if it gives none."),
+        "module/*.version": version(
+            "opaque", "The version that the loaded module gives itself; absent if it gives none."
+        ),
     },
 )
 def modules(files: Files) -> Facts:

@@ -26,7 +26,9 @@ def total(content: str) -> float:
 )
 def numa(files: Files) -> Facts:
     """Read each NUMA node's CPUs and memory."""
-    for number in sorted({n for glob in (CPUS, MEMORY) for (n,) in files.found(glob) if re.fullmatch("[0-9]+", n)}, key=read.natural):
+    for number in sorted(
+        {n for glob in (CPUS, MEMORY) for (n,) in files.found(glob) if re.fullmatch("[0-9]+", n)}, key=read.natural
+    ):
         place = CPUS.replace("*", number)
         empty = files.has(place) and not files.contents.get(place, "refused").strip()
         yield f"numa.node/{number}.cpus", Sourced(Absent("memory only"), place) if empty else files.read(place)

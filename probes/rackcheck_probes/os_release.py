@@ -18,7 +18,9 @@ def unquoted(value: str) -> str:
     gives={
         "os.release.id": text("The distribution, as its os-release spells it: ubuntu, rhel, debian.", Class.IDENTITY),
         "os.release.version_id": version("dotted", "The distribution's version: 22.04, 9.4, 12."),
-        "os.release.name": text("The distribution and its version in words, with the point release if it tells.", Class.VERSION),
+        "os.release.name": text(
+            "The distribution and its version in words, with the point release if it tells.", Class.VERSION
+        ),
     },
 )
 def os_release(files: Files) -> Facts:

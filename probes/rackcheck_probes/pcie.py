@@ -2,8 +2,23 @@
 
 import re
 
-from rackcheck import Absent, Class, Facts, Files, Read, Reading, Sourced, Unreadable, collection, integer, probe, quantity, spell_key, text
+from rackcheck import (
+    Absent,
+    Class,
+    Facts,
+    Files,
+    Read,
+    Sourced,
+    Unreadable,
+    collection,
+    integer,
+    probe,
+    quantity,
+    spell_key,
+    text,
+)
 from rackcheck.core import read
+from rackcheck.core.fact import Reading
 
 FOLDER = "/sys/bus/pci/devices/{}"
 TEXTS = ("class", "vendor", "device")
@@ -38,7 +53,9 @@ def numa_node(number: int) -> Reading:
     Read(*(f"{FOLDER.format('*')}/{name}" for name in NAMES), seconds=30, cap=8 << 20),
     gives={
         "pcie": collection("PCI functions by address, as the kernel spells it."),
-        "pcie/*.class": text("The class code: 0x030200 a GPU, 0x020700 an InfiniBand NIC, 0x068000 an NVSwitch.", Class.IDENTITY),
+        "pcie/*.class": text(
+            "The class code: 0x030200 a GPU, 0x020700 an InfiniBand NIC, 0x068000 an NVSwitch.", Class.IDENTITY
+        ),
         "pcie/*.vendor": text("The vendor id: 0x10de NVIDIA, 0x15b3 Mellanox, 0x1002 AMD.", Class.IDENTITY),
         "pcie/*.device": text("The device id that the vendor gave.", Class.IDENTITY),
         "pcie/*.link.speed": quantity("GT/s", "The link's speed now; idle GPUs lower theirs.", Class.MEASUREMENT),

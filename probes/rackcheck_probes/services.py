@@ -37,11 +37,13 @@ def units(rows: list[str]) -> Iterator[dict[str, str]]:
         "service": collection("Services that systemd has loaded or has a file for, by name without `.service`."),
         "service/*.active": text("What systemd says it is: active, inactive, failed, activating."),
         "service/*.state": text("What it does in detail: running, exited, dead, auto-restart.", Class.MEASUREMENT),
-        "service/*.enabled": text("Whether it starts at boot: enabled, disabled, static, masked; absent if it has no file."),
+        "service/*.enabled": text(
+            "Whether it starts at boot: enabled, disabled, static, masked; absent if it has no file."
+        ),
     },
 )
 def services(answer: str) -> Facts:
-    """Read the loaded services, then the files of those that are not loaded, which are inactive; templates and aliases are left out."""
+    """Read the loaded services, then the files of the others, which are inactive; no templates, no aliases."""
     rows = read.rows(answer)
     if FILES not in rows:
         raise Unreadable(f"no {FILES!r}: the answer was cut")
@@ -58,6 +60,15 @@ def services(answer: str) -> Facts:
         name, _, state = row.strip().partition(" ")
         if not name.endswith(".service") or not state.strip():
             raise Unreadable(f"not a unit file and its state: {row[:80]!r}")
-        if name not in names and not name.endswith("@.service") and not name.startswith(OF_LOGINS) and state.split()[0] != "alias":
+        if (
+            name not in names
+            and not name.endswith("@.service")
+            and not name.startswith(OF_LOGINS)
+            and state.split()[0] != "alias"
+        ):
             item = f"service/{spell_key(name.removesuffix('.service'))}"
-            yield from ((f"{item}.active", "inactive"), (f"{item}.state", "dead"), (f"{item}.enabled", state.split()[0]))
+            yield from (
+                (f"{item}.active", "inactive"),
+                (f"{item}.state", "dead"),
+                (f"{item}.enabled", state.split()[0]),
+            )

@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterator
 
-from rackcheck import Absent, Class, Facts, Reading, Shell, Unreadable, integer, probe, quantity, spell_key
+from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, probe, quantity, spell_key
 from rackcheck.core import read
+from rackcheck.core.fact import Reading
 
-ROW = re.compile(r"(?P<source>.+?)\s+(?P<size>\d+|-)\s+(?P<used>\d+|-)\s+(?P<free>-?\d+|-)\s+(?P<share>\d+%|-)\s+(?P<point>/.*)")
+ROW = re.compile(
+    r"(?P<source>.+?)\s+(?P<size>\d+|-)\s+(?P<used>\d+|-)\s+(?P<free>-?\d+|-)\s+(?P<share>\d+%|-)\s+(?P<point>/.*)"
+)
 
 
 def filesystems(answer: str) -> Iterator[tuple[str, re.Match[str]]]:
@@ -34,7 +37,9 @@ def counted(number: str, unit: int = 1) -> Reading:
     gives={
         "mount/*.size": quantity("GiB", "The local filesystem's size."),
         "mount/*.free": quantity("GiB", "Space that ordinary users can still fill.", Class.MEASUREMENT),
-        "mount/*.used_share": quantity("%", "Share of the space in use, without what is kept for root.", Class.MEASUREMENT),
+        "mount/*.used_share": quantity(
+            "%", "Share of the space in use, without what is kept for root.", Class.MEASUREMENT
+        ),
     },
 )
 def space(answer: str) -> Facts:
@@ -48,7 +53,9 @@ def space(answer: str) -> Facts:
 @probe(
     Shell("df -Pil", ok=(0, 1)),
     gives={
-        "mount/*.inodes.total": integer("Files that the local filesystem can hold; absent if it has no such limit.", Class.MEASUREMENT),
+        "mount/*.inodes.total": integer(
+            "Files that the local filesystem can hold; absent if it has no such limit.", Class.MEASUREMENT
+        ),
         "mount/*.inodes.used_share": quantity("%", "Share of the inodes in use.", Class.MEASUREMENT),
     },
 )

@@ -23,21 +23,21 @@ KNOWN: dict[str, Kind] = {
     "sysctl.vm.max_map_count": integer("Mappings that one process may have."),
     "sysctl.vm.dirty_ratio": integer("Share of memory, in percent, that may be dirty before writers must wait."),
     "sysctl.vm.dirty_background_ratio": integer("Share of memory, in percent, from which writing back begins."),
-    "sysctl.vm.dirty_writeback_centisecs": integer("How often dirty pages are written back, in hundredths of a second."),
+    "sysctl.vm.dirty_writeback_centisecs": integer("How often dirty pages are written, in hundredths of a second."),
     "sysctl.vm.stat_interval": integer("How often per-CPU memory statistics are folded, in seconds."),
     "sysctl.vm.nr_hugepages": integer("Huge pages of the default size that are set aside."),
     "sysctl.kernel.numa_balancing": integer("Automatic NUMA page migration: 0 off, 1 on, 2 memory tiering."),
     "sysctl.kernel.randomize_va_space": integer("Address space randomisation: 2 full, 0 off."),
     "sysctl.kernel.watchdog": integer("Soft and hard lockup detectors: 1 on."),
     "sysctl.kernel.nmi_watchdog": integer("The hard lockup detector, which holds one performance counter: 1 on."),
-    "sysctl.kernel.hung_task_timeout_secs": integer("How long a task may hang before the kernel says so, in seconds; 0 never."),
+    "sysctl.kernel.hung_task_timeout_secs": integer("Seconds that a task may hang before the kernel says so; 0 never."),
     "sysctl.kernel.timer_migration": integer("Timers move to busy CPUs, so that idle ones sleep: 1 on."),
     "sysctl.kernel.panic": integer("Seconds from a panic to the reboot: 0 never, below 0 at once."),
     "sysctl.kernel.panic_on_oops": integer("Whether an oops is a panic: 1 yes."),
     "sysctl.kernel.pid_max": integer("The largest process id."),
     "sysctl.kernel/threads-max": integer("Threads that the whole system may have."),
     "sysctl.kernel.perf_event_paranoid": integer("Who may use performance counters: -1 all, 4 nobody but root."),
-    "sysctl.kernel.sched_rt_runtime_us": integer("Time per period that realtime tasks may run, in microseconds; -1 all."),
+    "sysctl.kernel.sched_rt_runtime_us": integer("Microseconds a period that realtime tasks may run; -1 all."),
     "sysctl.fs/file-max": integer("Open files that the whole system may have."),
     "sysctl.fs.nr_open": integer("Open files that one process may be allowed."),
     "sysctl.fs.inotify.max_user_watches": integer("Watches on files that one user may have."),
@@ -58,7 +58,7 @@ KNOWN: dict[str, Kind] = {
     "sysctl.net.ipv4.tcp_fastopen": integer("TCP fast open: bit 1 as a client, bit 2 as a server."),
     "sysctl.net.ipv4.neigh.default.gc_thresh1": integer("ARP entries that are never collected."),
     "sysctl.net.ipv4.neigh.default.gc_thresh2": integer("ARP entries above which old ones go after 5 seconds."),
-    "sysctl.net.ipv4.neigh.default.gc_thresh3": integer("ARP entries that there may be; above it neighbours are lost."),
+    "sysctl.net.ipv4.neigh.default.gc_thresh3": integer("ARP entries that there may be; more lose neighbours."),
 }  # fmt: skip
 
 
@@ -82,7 +82,10 @@ def several(content: str) -> str:
 
 @probe(
     Read(*map(place, KNOWN), family=("sysctl", FOLDER), never=NEVER),
-    gives={**KNOWN, "sysctl.**": setting("Any tunable by its dotted name; numbers in a row are parted by single blanks.")},
+    gives={
+        **KNOWN,
+        "sysctl.**": setting("Any tunable by its dotted name; numbers in a row are parted by single blanks."),
+    },
 )
 def sysctl(files: Files) -> Facts:
     """Read the tunables below /proc/sys; one that this kernel lacks is absent."""

@@ -10,7 +10,9 @@ FOLDER = "/sys/kernel/mm/transparent_hugepage"
     Read(f"{FOLDER}/enabled", f"{FOLDER}/defrag"),
     gives={
         "memory.thp.mode": text("Transparent huge pages: always, madvise (where a program asks), never."),
-        "memory.thp.defrag": text("When a page fault waits for a huge page: always, defer, defer+madvise, madvise, never."),
+        "memory.thp.defrag": text(
+            "When a page fault waits for a huge page: always, defer, defer+madvise, madvise, never."
+        ),
     },
 )
 def thp(files: Files) -> Facts:

@@ -9,7 +9,11 @@ BOOST = "/sys/devices/system/cpu/cpufreq/boost"
 
 @probe(
     Read(NO_TURBO, BOOST),
-    gives={"cpu.turbo": flag("Whether CPUs may clock above their base frequency (Intel turbo, AMD core performance boost).")},
+    gives={
+        "cpu.turbo": flag(
+            "Whether CPUs may clock above their base frequency (Intel turbo, AMD core performance boost)."
+        )
+    },
 )
 def turbo(files: Files) -> Facts:
     """Read Intel's switch, which is upside down, or the one of the other drivers."""

@@ -9,6 +9,14 @@ from rackcheck.core.probe import Read, Shell
 from rackcheck.core.read import Files, covers
 from rackcheck.core.resource import Body, Documents
 
+PAYLOAD = "\n# payload\n"
+"""In a command, what rides along begins here: a program that is part of the text, but not of the question's name."""
+
+
+def named(command: str) -> str:
+    """Name a command as captures and sources do: without its payload, which another version of us may pack anew."""
+    return command.partition(PAYLOAD)[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Output:
@@ -30,7 +38,7 @@ class NodeCapture:
 
     def output(self, ask: Shell) -> Output | Unknown:
         """Give a command's answer; not collected where it was never asked."""
-        return self.commands.get(ask.command, Unknown(Reason.NOT_COLLECTED, "this run did not ask"))
+        return self.commands.get(named(ask.command), Unknown(Reason.NOT_COLLECTED, "this run did not ask"))
 
     def files_of(self, ask: Read) -> tuple[Files, Unknown | None]:
         """Give the files an ask names, and why they are not all, if they are not."""

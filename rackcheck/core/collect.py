@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from rackcheck.core import path as paths
-from rackcheck.core.capture import BmcCapture, Capture, NodeCapture, Output
+from rackcheck.core.capture import BmcCapture, Capture, NodeCapture, Output, named
 from rackcheck.core.catalogue import FAMILY, Catalogue, Kind, Type
 from rackcheck.core.fact import Absent, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.path import EVERY, Path
@@ -38,12 +38,13 @@ class _Reading:
         self.probe, self.time = probe, time
         self.catalogue = Catalogue.of(probe.entries())
         self.leaves: dict[str, Leaf] = {}
-        self.source = str(probe.ask)
+        self.source = named(str(probe.ask))
 
     def of(self, capture: Capture, wanted: tuple[Path, ...]) -> Mapping[str, Leaf]:
         ask = self.probe.ask.asking(wanted)
         trouble = self._take(ask, capture)
         self._close(trouble)
+        self._miss(trouble, wanted)
         return self.leaves
 
     def _take(self, ask: Shell | Read | Redfish, capture: Capture) -> Unknown | None:
@@ -107,6 +108,17 @@ class _Reading:
                 else:
                     keys = tuple(sorted(self._keys(path), key=natural))
                     self._put(path, trouble if trouble is not None else keys, kind, self.source)
+
+    def _miss(self, trouble: Unknown | None, wanted: tuple[Path, ...]) -> None:
+        """Say of each named member of a family that has no file that it is absent."""
+        ask = self.probe.ask
+        if not isinstance(ask, Read):
+            return
+        for path in wanted:
+            file = ask.member(path)
+            entry = self.catalogue.find(path)
+            if file is not None and entry is not None and str(path) not in self.leaves:
+                self._put(path, trouble or Absent(f"no {file}"), entry.kind, file)
 
     def _places(self, pattern: Path) -> list[Path]:
         """Every path that a pattern stands for among the items that were seen."""

@@ -78,7 +78,16 @@ class Unknown:
 
 Reading = Value | Absent | Unknown
 
-Facts = Iterator[tuple[str, Reading]]
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    """A reading with the file, attribute or URI it was read from."""
+
+    reading: Reading
+    source: str
+
+
+Facts = Iterator[tuple[str, Reading | Sourced]]
 """What a probe's reader yields: a path and its reading."""
 
 

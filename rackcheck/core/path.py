@@ -18,7 +18,7 @@ class BadPath(ValueError):
     """A text that is no fact path; the message says where it stops being one."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Segment:
     """One word of a path, with the key of an item when the word is a collection."""
 
@@ -29,7 +29,7 @@ class Segment:
         return self.word if self.key is None else f"{self.word}/{spell_key(self.key)}"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Path:
     """A fact path; its text is the only valid spelling of it."""
 

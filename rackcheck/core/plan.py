@@ -42,7 +42,7 @@ ALWAYS = tuple(map(parse_path, ("node.product", "os.release.name")))
 def plan(wanted: Iterable[Path], probes: Sequence[AnyProbe], catalogue: Catalogue) -> Plan:
     """Choose the probes that give these facts, and those that list the collections the facts stand in."""
     names: dict[str, None] = {}
-    paths = tuple(sorted({*wanted, *(p for p in ALWAYS if catalogue.find(p) is not None)}))
+    paths = tuple(sorted({*wanted, *(p for p in ALWAYS if catalogue.find(p) is not None)}, key=str))
     for path in paths:
         for asked in (path, *_collections(path)):
             entry = catalogue.find(asked)

@@ -1,5 +1,6 @@
 """A probe: one question to a plane, and a pure reader of its answer."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar, overload
@@ -8,7 +9,7 @@ from rackcheck.core.catalogue import FAMILY, Entry, Kind
 from rackcheck.core.fact import Facts, Plane
 from rackcheck.core.path import Path
 from rackcheck.core.path import parse as parse_path
-from rackcheck.core.read import Files
+from rackcheck.core.read import Files, covers
 from rackcheck.core.resource import Documents
 
 SECONDS = 10.0
@@ -40,11 +41,13 @@ class Read:
     """Files of the node, by globs; `family` adds the files that the wanted facts of one word name.
 
     `family=("sysctl", "/proc/sys")` reads `/proc/sys/vm/swappiness` where `sysctl.vm.swappiness` is wanted:
-    a family without end is asked only for the members that somebody names.
+    a family without end is asked only for the members that somebody names. What a glob of `never` covers is
+    not read, whoever names it.
     """
 
     globs: tuple[str, ...]
     family: tuple[str, str] | None = None
+    never: tuple[str, ...] = ()
     seconds: float = SECONDS
     cap: int = CAP
 
@@ -52,30 +55,34 @@ class Read:
         self,
         *globs: str,
         family: tuple[str, str] | None = None,
+        never: tuple[str, ...] = (),
         seconds: float = SECONDS,
         cap: int = CAP,
     ) -> None:
-        for name, value in (("globs", globs), ("family", family), ("seconds", seconds), ("cap", cap)):
+        given = {"globs": globs, "family": family, "never": never, "seconds": seconds, "cap": cap}
+        for name, value in given.items():
             object.__setattr__(self, name, value)
 
     def asking(self, wanted: Iterable[Path]) -> "Read":
         """Name the files to read for these facts."""
         if self.family is None:
             return self
-        word, folder = self.family
-        files = {f"{folder}/{_as_file(p)}" for p in wanted if p.segments[0].word == word and len(p.segments) > 1}
+        files = {file for path in wanted if (file := self.member(path)) is not None}
         return Read(*self.globs, *sorted(files - set(self.globs)), seconds=self.seconds, cap=self.cap)
+
+    def member(self, path: Path) -> str | None:
+        """Name the file of a fact of the family; none for another fact, and for what must never be read."""
+        if self.family is None or path.segments[0].word != self.family[0] or len(path.segments) < 2:
+            return None
+        parts = [p for s in path.segments[1:] for p in (s.word, s.key) if p is not None]
+        # A key comes from a profile's author: it must not climb out of the folder, nor name files by the dozen.
+        if any(part in {".", ".."} or re.search(r"[/*?\[\]]", part) or not part.isprintable() for part in parts):
+            return None
+        file = "/".join((self.family[1], *parts))
+        return None if any(covers(glob, file) for glob in self.never) else file
 
     def __str__(self) -> str:
         return " ".join(self.globs)
-
-
-def _as_file(path: Path) -> str:
-    parts: list[str] = []
-    for segment in path.segments[1:]:
-        parts += [segment.word] if segment.key is None else [segment.word, segment.key]
-    # A key comes from a profile's author, and must not climb out of the folder.
-    return "/".join(part for part in parts if part not in {".", ".."})
 
 
 @dataclass(frozen=True, init=False)

@@ -5,15 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable, Value, clean
-
-
-@dataclass(frozen=True, slots=True)
-class Sourced:
-    """A reading with the file, attribute or URI it was read from."""
-
-    reading: Reading
-    source: str
+from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable, Value, clean
+from rackcheck.core.fact import Sourced as Sourced  # noqa: PLC0414  readers look for it here
 
 
 def flag(word: str, *, yes: str, no: str) -> bool:
@@ -48,6 +41,31 @@ def line(text: str) -> str:
     if not stripped or "\n" in stripped:
         raise Unreadable(f"not one line: {clean(text)!r}")
     return stripped
+
+
+def rows(text: str) -> list[str]:
+    """Give the lines of an answer that came whole; a last line without an end was cut."""
+    if text and not text.endswith("\n"):
+        raise Unreadable(f"cut in its last line: {clean(text.rpartition(chr(10))[2])!r}")
+    return text.split("\n")[:-1]
+
+
+def kib(text: str) -> float:
+    """Read the kernel's `2048 kB`, which are KiB."""
+    if not re.fullmatch(r"[0-9]{1,20} kB", text):
+        raise Unreadable(f"not a size in kB: {clean(text)!r}")
+    return float(text.removesuffix(" kB"))
+
+
+def numbers(text: str, *, limit: int = 65_536) -> frozenset[int]:
+    """Read the kernel's list of CPUs: `0-3,8`; an empty one names none."""
+    found: set[int] = set()
+    for part in text.strip().split(",") if text.strip() else ():
+        match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
+        if match is None or int(match[2] or match[1]) >= limit:
+            raise Unreadable(f"not a list of numbers below {limit}: {clean(text)!r}")
+        found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return frozenset(found)
 
 
 def chosen(text: str) -> str:

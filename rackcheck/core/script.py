@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from rackcheck.core.capture import NodeCapture, Output, merge
+from rackcheck.core.capture import NodeCapture, Output, merge, named
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.read import covers
@@ -95,7 +95,7 @@ def split(raw: bytes, questions: Iterable[Question], mark: str, why: Unknown) ->
 
 def _unanswered(question: Question, why: Unknown) -> NodeCapture:
     if isinstance(question, Shell):
-        return NodeCapture(commands={question.command: why})
+        return NodeCapture(commands={named(question.command): why})
     return NodeCapture(globs=dict.fromkeys(question.globs, why))
 
 
@@ -103,7 +103,7 @@ def _answered(question: Question, output: Output) -> NodeCapture:
     full = len(output.out.encode("utf-8", "surrogateescape")) >= question.cap
     large = Unknown(Reason.TOO_LARGE, f"more than {question.cap} bytes")
     if isinstance(question, Shell):
-        return NodeCapture(commands={question.command: large if full else output})
+        return NodeCapture(commands={named(question.command): large if full else output})
     contents = dict(_contents(output.out, question))
     refused = dict(_refused(output.err, question))
     trouble: Unknown | None = None

@@ -73,7 +73,7 @@ def summarize(events: Iterable[Event], profile: Profile) -> Summary:
 
 
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
-    """Gather equal verdicts over nodes: worst first, then what weighs most, then most nodes, then the profile's order.
+    """Gather equal verdicts over nodes: worst, heaviest, most nodes first, then the profile's order.
 
     Nodes gather when they show the same thing: times, sources and items that bear the node's own numbers aside.
     """

@@ -57,10 +57,8 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
     title = f" {finding.rule.title}" if finding.rule.title else ""
     severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({finding.rule.severity.value})"
     yield _line((head, style), (finding.rule.id, "bold"), (title, ""), (severity, "dim"), (where, "bold cyan"))
-    told = (("", finding.reason), ("why  ", finding.rule.why), ("fix  ", finding.rule.fix))
-    if finding.status in {Status.PASS, Status.NA}:
-        told = told[:1]
-    for label, text in told:
+    words = [("why  ", finding.rule.why), ("fix  ", finding.rule.fix)]
+    for label, text in [("", finding.reason), *([] if finding.status in {Status.PASS, Status.NA} else words)]:
         yield from _wrapped(label, text, width)
     sources = dict.fromkeys(e.source for e in finding.evidence if e.source)
     if sources and finding.status not in {Status.PASS, Status.NA}:

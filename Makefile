@@ -1,0 +1,52 @@
+# Two commands matter: `make audit` and `make test`. Both set up what they need.
+VENV   := .venv
+BIN    := $(VENV)/bin
+PYTHON ?= python3
+JOBS   ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help audit test check full schemas clean
+
+help:
+	@echo "make audit   judge this machine by the profile linux-server"
+	@echo "make test    run the tests"
+	@echo "make check   types, lint, imports, generated files"
+	@echo "make full    the tests and the long properties"
+
+# Runtime only: what a user installs.
+$(VENV)/.runtime: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python3 >= 3.11 is needed; try make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV) (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . 2>&1 | grep -v '^WARNING: Location' || true
+	@$(BIN)/python -c 'import rackcheck, rackcheck_probes'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' 2>&1 | grep -v '^WARNING: Location' || true
+	@$(BIN)/python -c 'import hypothesis, pytest'
+	@touch $@
+
+# Findings (1) and unknowns (3) are answers about the machine, not failures of this command.
+audit: $(VENV)/.runtime
+	@$(BIN)/rackcheck audit localhost -p linux-server; status=$$?; \
+	case $$status in 0|1|3) ;; *) echo "rackcheck ended with $$status"; exit $$status ;; esac
+
+test: $(VENV)/.dev
+	@$(BIN)/pytest -q -n $(JOBS) -m "not slow"
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas
+
+full: $(VENV)/.dev
+	@$(BIN)/pytest -q -n $(JOBS) -m slow
+
+schemas: $(VENV)/.runtime
+	@$(BIN)/python -m rackcheck.schema schemas
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -1,0 +1,70 @@
+"""Who the BMC says it is, and of which machine."""
+
+from rackcheck import Class, Documents, Facts, Reason, Redfish, Unknown, collection, probe, spell_key, text, version
+from rackcheck.core.fact import Reading, clean
+from rackcheck.core.item import gather, keyed, members
+from rackcheck.core.resource import Resource
+
+SYSTEM = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "sku": "SKU"}
+SYSTEM |= {"power_state": "PowerState", "health": "Status.Health", "bios_version": "BiosVersion"}
+MANAGER = {"type": "ManagerType", "model": "Model", "firmware": "FirmwareVersion"}
+MANAGER |= {"health": "Status.Health", "time": "DateTime"}
+
+
+@probe(
+    Redfish("", "Systems/*", "Managers/*", "Systems/*/Links/ManagedBy/*"),
+    gives={
+        "bmc.vendor": text("vendor of the BMC's firmware, not always of the machine", Class.IDENTITY),
+        "bmc.product": text("product of the BMC; it may name a board", Class.IDENTITY),
+        "bmc.redfish": version("dotted", "Redfish version the BMC speaks"),
+        "bmc.system": collection("systems behind this BMC; a GPU baseboard may be one of its own"),
+        "bmc.system/*.manufacturer": text("manufacturer", Class.IDENTITY),
+        "bmc.system/*.model": text("model", Class.IDENTITY),
+        "bmc.system/*.serial": text("serial number", Class.IDENTITY),
+        "bmc.system/*.sku": text("order number", Class.IDENTITY),
+        "bmc.system/*.power_state": text("On, Off or between"),
+        "bmc.system/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.system/*.bios_version": version("opaque", "BIOS"),
+        "bmc.manager": collection("management controllers"),
+        "bmc.manager/*.type": text("BMC, Service, ..."),
+        "bmc.manager/*.model": text("model", Class.IDENTITY),
+        "bmc.manager/*.firmware": version("opaque", "firmware"),
+        "bmc.manager/*.health": text("OK, Warning or Critical, as it judges itself"),
+        "bmc.manager/*.time": text("its clock; some were never set", Class.MEASUREMENT),
+        "firmware.bios": version("opaque", "BIOS of the host"),
+        "firmware.bmc": version("opaque", "firmware of the BMC that manages the host"),
+    },
+)
+def bmc_identity(docs: Documents) -> Facts:
+    """Vendor, model, serial number, and the versions of BIOS and BMC."""
+    for root in docs.at(""):
+        for word, name in (("vendor", "Vendor"), ("product", "Product"), ("redfish", "RedfishVersion")):
+            yield f"bmc.{word}", root.read(name)
+    systems, no_system = members(docs, "Systems")
+    managers, no_manager = members(docs, "Managers")
+    for word, found, names in (("system", systems, SYSTEM), ("manager", managers, MANAGER)):
+        for key, resource in keyed(found):
+            for fact, name in names.items():
+                yield f"bmc.{word}/{spell_key(key)}.{fact}", resource.read(name)
+    for word, trouble in (("system", no_system), ("manager", no_manager)):
+        if trouble is not None:
+            yield f"bmc.{word}", trouble
+    yield "firmware.bios", _one("BiosVersion", systems, no_system)
+    yield "firmware.bmc", _one("FirmwareVersion", _managing(docs, systems) or managers, no_manager)
+
+
+def _managing(docs: Documents, systems: list[Resource]) -> list[Resource]:
+    """The managers of the host: of the systems that have a BIOS."""
+    host = [s for s in systems if s.body.get("BiosVersion") or s.body.get("Bios")] or systems
+    return [manager for system in host for manager in gather(docs.at("Links/ManagedBy/*", system))[0]]
+
+
+def _one(name: str, resources: list[Resource], trouble: Unknown | None) -> Reading:
+    """What the resources say with one voice."""
+    told = {r.id: r.read(name).reading for r in resources}
+    known = {key: reading for key, reading in told.items() if not isinstance(reading, Unknown)}
+    if len(set(known.values())) == 1:
+        return next(iter(known.values()))
+    if known:
+        return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(str(known))}")
+    return trouble or Unknown(Reason.NOT_COLLECTED, f"no {name} in {clean(', '.join(told) or 'any resource')}")

@@ -1,0 +1,50 @@
+"""Secure Boot as the BMC tells it."""
+
+from rackcheck import Documents, Facts, Reason, Redfish, Sourced, Unknown, Unreadable, probe, text
+from rackcheck.core import bios
+from rackcheck.core.item import gather
+from rackcheck.core.resource import Resource, truth
+from rackcheck_probes.bmc_bios import TABLE
+
+
+@probe(
+    Redfish("Systems/*/SecureBoot", "Systems/*/Bios"),
+    gives={"bios.secure_boot": text("only signed boot loaders start", words=bios.WORDS)},
+)
+def bmc_secure_boot(docs: Documents) -> Facts:
+    """Whether this boot was a secure one; some BMCs have the resource and leave it empty."""
+    found, trouble = gather(docs.at("Systems/*/SecureBoot"))
+    told = [_running(resource) for resource in found]
+    known = [t for t in told if not isinstance(t.reading, Unknown)]
+    if not known:
+        known = list(_attributes(docs))
+    if known:
+        yield "bios.secure_boot", bios.agreed(known)
+    elif told:
+        yield "bios.secure_boot", told[0]
+    else:
+        yield "bios.secure_boot", trouble or Unknown(Reason.NOT_COLLECTED, "this BMC has no SecureBoot resource")
+
+
+def _running(resource: Resource) -> Sourced:
+    now = resource.read("SecureBootCurrentBoot", _word)
+    return resource.read("SecureBootEnable", _switch) if isinstance(now.reading, Unknown) else now
+
+
+def _word(value: object) -> str:
+    if value not in {"Enabled", "Disabled"}:
+        raise Unreadable(f"is neither Enabled nor Disabled: {value!r}"[:200])
+    return str(value).casefold()
+
+
+def _switch(value: object) -> str:
+    return "enabled" if truth(value) else "disabled"
+
+
+def _attributes(docs: Documents) -> list[Sourced]:
+    try:
+        found = bios.with_attributes(docs)
+    except Unreadable:
+        return []
+    told = [bios.tell("secure_boot", TABLE["secure_boot"], bios.attributes(b)).sourced(b) for b in found]
+    return [t for t in told if not isinstance(t.reading, Unknown)]

@@ -1,0 +1,92 @@
+"""The command line: commands are loaded when they are called, so that help is fast."""
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+import click
+
+from rackcheck import __version__
+
+# name -> (module, attribute, one line of help); the line is repeated here so that `--help` loads no command.
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "audit": ("audit", "audit", "Judge nodes against a profile; changes nothing on them."),
+    "facts": ("facts", "facts", "Read everything one node tells, and show it."),
+    "profile": ("profile", "profile", "List, show and check profiles."),
+    "probe": ("probe", "probe", "List, show and try probes."),
+    "runs": ("runs", "runs", "List and show stored runs."),
+    "tui": ("tui", "tui", "Open a stored run in the terminal's screens."),
+    "completion": ("completion", "completion", "Print the shell's completion script."),
+}
+
+
+class _Lazy(click.Group):
+    """Loads a command's module when it is called; lists them without loading."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, attribute, _ = COMMANDS[cmd_name]
+        command = getattr(import_module(f"rackcheck.cli.{module}"), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in COMMANDS:
+            from rackcheck.layers import did_you_mean  # noqa: PLC0415  errors only
+
+            ctx.fail(f"no command {name}{did_you_mean(name, list(COMMANDS))}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="rackcheck", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Compare every plane of every node of a GPU rack with a performance profile.
+
+    \b
+    rackcheck audit -p linux-server                   this machine
+    rackcheck audit -p linux-server -i rack.yaml      every node of an inventory
+    rackcheck audit dgx[01-04] -p h100-dgx --json     some nodes, one document on stdout
+    rackcheck tui last                                the newest run, on screens
+
+    Exit: 0 pass, 1 fail, 2 your mistake, 3 something could not be known, 130 interrupted.
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+
+
+def main() -> None:
+    """Run the command line; every mistake of our user ends in one clear line and exit 2."""
+    sys.exit(guarded(lambda: cli.main(prog_name="rackcheck", standalone_mode=False)))
+
+
+def guarded(run: Callable[[], object]) -> int:
+    """Run a command and give its exit status."""
+    from rackcheck.mistake import Mistake  # noqa: PLC0415
+
+    try:
+        result = run()
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except Mistake as error:
+        click.echo(f"rackcheck: {error}", err=True)
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("rackcheck: interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141
+    return result if isinstance(result, int) else 0

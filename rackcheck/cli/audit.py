@@ -1,0 +1,231 @@
+"""`rackcheck audit`: ask, judge, store, show; or judge a stored run again."""
+
+import getpass
+import platform
+import signal
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from rackcheck import __version__, inventory, library, store
+from rackcheck.cli import options
+from rackcheck.cli.output import is_plain, note, print_lines, progress, width
+from rackcheck.core.event import Event
+from rackcheck.core.fact import Plane
+from rackcheck.core.plan import plan
+from rackcheck.core.profile import Phase, Profile
+from rackcheck.inventory import Bmc, Node
+from rackcheck.mistake import Mistake
+from rackcheck.registry import registry
+from rackcheck.report import machine, terminal
+from rackcheck.report.summary import Summary, exit_code, summarize
+from rackcheck.run import Job, ask_plane, replay
+from rackcheck.run import audit as drive
+from rackcheck.wire import Limits
+
+PLANES = {"os": Plane.OS, "bmc": Plane.BMC}
+
+
+@click.command(epilog="Exit: 0 pass, 1 fail, 2 your mistake, 3 something could not be known, 130 interrupted.")
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@options.profile_option()
+@options.inventory_option
+@options.from_option
+@options.set_option
+@options.profile_path_option
+@click.option("--planes", metavar="os,bmc", help="Ask and judge these planes only; the verdict says so.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."
+)
+@click.option(
+    "--timeout", type=click.FloatRange(1, 3600), default=60.0, show_default=True, help="Seconds for one node."
+)
+@click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
+@click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@options.json_option
+def audit(
+    targets: tuple[str, ...], profile: str | None, file: Path | None, run: str | None, values: tuple[str, ...],
+    folders: tuple[Path, ...], planes: str | None, output: Path | None, timeout: float, strict: bool, every: bool,
+    quiet: bool, as_json: bool,
+) -> int:  # fmt: skip
+    r"""Judge nodes against a profile; changes nothing on them.
+
+    TARGET is a node, a node set (dgx[01-18]), a group (@rack:a01); none: the whole inventory, else this machine.
+
+    \b
+    rackcheck audit -p linux-server
+    rackcheck audit dgx[01-08] -p h100-dgx -i pod7.yaml --set driver=570.86.15
+    rackcheck audit --from last -p my-profile.yaml       judge again, ask no one
+    """
+    wanted = _planes(planes)
+    if run is not None:
+        if targets or file or output:
+            raise click.UsageError("--from reads a stored run: it takes no targets, no inventory and no output")
+        return _again(store.find(run), profile, values, folders, wanted, strict, every, as_json)
+    if profile is None:
+        raise click.UsageError(f"which profile? -p NAME; there are: {', '.join(sorted(library.profiles(folders)))}")
+    return _fresh(targets, profile, file, values, folders, wanted, output, timeout, strict, every, quiet, as_json)
+
+
+def _planes(text: str | None) -> frozenset[Plane]:
+    if text is None:
+        return frozenset(PLANES.values())
+    words = [word.strip() for word in text.split(",")]
+    wrong = [word for word in words if word not in PLANES]
+    if wrong:
+        raise click.UsageError(f"no plane {wrong[0]!r}; there are {', '.join(PLANES)}")
+    return frozenset(PLANES[word] for word in words)
+
+
+def _fresh(
+    targets: tuple[str, ...], profile_name: str, file: Path | None, values: tuple[str, ...], folders: tuple[Path, ...],
+    planes: frozenset[Plane], output: Path | None, timeout: float, strict: bool, every: bool, quiet: bool, as_json: bool,
+) -> int:  # fmt: skip
+    known = registry()
+    for broken in known.broken:
+        note(f"rackcheck: probes left out: {broken}")
+    given = options.pairs(values)
+    profile = library.load(profile_name, known.catalogue, given, folders)
+    nodes, origin = inventory.choose(targets, file)
+    wanted = plan(profile.facts(), known.probes, known.catalogue)
+    job = Job(
+        wanted,
+        nodes,
+        profile,
+        planes,
+        targets=origin,
+        limits=Limits(deadline=timeout),
+        secrets=secrets_of(nodes, wanted.planes & planes),
+    )
+    if not quiet:
+        note(f"rackcheck {__version__}: {origin}, profile {profile.name} {profile.version}, {len(profile.rules)} rules")
+    folder = output or store.runs_folder() / job.id
+    with store.Writer(folder, _head(job, profile_name, given)) as writer, progress(len(nodes), quiet=quiet) as watch:
+        summary = summarize(_watched(job, writer, watch), profile)
+    _show(summary, every=every, as_json=as_json)
+    if not quiet:
+        note(f"Run:  {folder}")
+        name = str(folder) if output else job.id
+        note(
+            f"Next: rackcheck tui {name}    or: rackcheck runs show {name}    or: rackcheck facts {nodes[0].name} --from {name}"
+        )
+    return exit_code(summary, strict=strict)
+
+
+def _watched(job: Job, writer: store.Writer, watch: Any) -> Iterator[Event]:
+    """Drive the run, store each event, show progress; Ctrl-C stops asking and keeps what came in."""
+    stop = threading.Event()
+    with _stopped_by_ctrl_c(stop):
+        for event in drive(job, ask_plane, stop):
+            stored = writer.write(event)
+            watch(stored)
+            yield stored
+
+
+@contextmanager
+def _stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
+    """Let the first Ctrl-C stop the run in order, and the second one at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def first(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        stop.set()
+
+    before = signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> dict[str, str]:
+    """Fetch every secret that will be needed, before any node is asked."""
+    references = {n.bmc.password for n in nodes if n.bmc is not None and n.bmc.password} if Plane.BMC in planes else ()
+    return {reference: inventory.secret(reference) for reference in sorted(references)}
+
+
+def _head(job: Job, profile: str, values: dict[str, str]) -> dict[str, Any]:
+    """Give run.json: who, when, with what. No secret and no reference to one."""
+    assert job.profile is not None
+    return {
+        "run": job.id,
+        "time": job.time,
+        "version": job.version,
+        "python": platform.python_version(),
+        "operator": getpass.getuser(),
+        "profile": {"name": profile, "lineage": list(job.profile.lineage), "digest": job.profile.digest, "set": values},
+        "targets": job.targets,
+        "planes": sorted(p.value for p in job.planes),
+        "phases": sorted(p.value for p in job.phases),
+        "nodes": [
+            {
+                "name": n.name,
+                "role": n.role,
+                "host": n.host,
+                "bmc": n.bmc.url if n.bmc else "",
+                "rack": n.rack,
+                "u": n.u,
+            }
+            for n in job.nodes
+        ],
+    }
+
+
+def _again(
+    stored: store.Stored, profile_name: str | None, values: tuple[str, ...], folders: tuple[Path, ...],
+    planes: frozenset[Plane], strict: bool, every: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Judge a stored run: its own profile and planes unless others are named; asks no one, writes nothing."""
+    job = stored_job(stored, profile_name, options.pairs(values), folders)
+    if planes != frozenset(PLANES.values()):
+        job = replace(job, planes=planes)
+    assert job.profile is not None
+    summary = summarize(replay(job, stored.answers(), stored.done()), job.profile)
+    _show(summary, every=every, as_json=as_json)
+    return exit_code(summary, strict=strict)
+
+
+def stored_job(
+    stored: store.Stored,
+    profile_name: str | None = None,
+    values: dict[str, str] | None = None,
+    folders: Iterable[Path] = (),
+) -> Job:
+    """Give the job that a stored run was, with its own profile or another."""
+    head = stored.head
+    known = registry()
+    try:
+        own = profile_name in {None, head["profile"]["name"]}
+        given = {**(head["profile"]["set"] if own else {}), **(values or {})}
+        profile: Profile = library.load(profile_name or head["profile"]["name"], known.catalogue, given, tuple(folders))
+        return Job(
+            plan(profile.facts(), known.probes, known.catalogue), stored_nodes(stored), profile,
+            frozenset(map(Plane, head["planes"])), frozenset(map(Phase, head["phases"])),
+            head["targets"], id=head["run"], time=head["time"],
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError) as error:
+        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
+
+
+def stored_nodes(stored: store.Stored) -> tuple[Node, ...]:
+    """Give the nodes of a stored run as its inventory named them."""
+    return tuple(
+        Node(n["name"], n["role"], n["host"], bmc=Bmc(n["bmc"]) if n["bmc"] else None, rack=n["rack"], u=n["u"])
+        for n in stored.head["nodes"]
+    )
+
+
+def _show(summary: Summary, *, every: bool, as_json: bool) -> None:
+    if as_json:
+        click.echo(machine.text(machine.document(summary)))
+    else:
+        print_lines(terminal.lines(summary, width=width(), plain=is_plain(), every=every))

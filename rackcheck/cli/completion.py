@@ -1,0 +1,17 @@
+"""`rackcheck completion`: the script that lets a shell complete commands, profiles, runs and probes."""
+
+import click
+from click.shell_completion import get_completion_class
+
+
+@click.command(
+    epilog='bash: eval "$(rackcheck completion bash)"   zsh: the same   fish: rackcheck completion fish | source'
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the shell's completion script."""
+    from rackcheck.cli import cli  # noqa: PLC0415  the group loads this module, not the other way round
+
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(cli, {}, "rackcheck", "_RACKCHECK_COMPLETE").source())

@@ -1,0 +1,116 @@
+"""`rackcheck facts`: everything one node tells."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rackcheck import inventory, store
+from rackcheck.cli import options
+from rackcheck.cli.audit import secrets_of, stored_nodes
+from rackcheck.cli.output import note, print_lines, progress, width
+from rackcheck.cli.tables import table
+from rackcheck.core import operator
+from rackcheck.core.event import Answered, FactsRead, facts_json
+from rackcheck.core.fact import Absent, Plane, Unknown
+from rackcheck.core.plan import Plan
+from rackcheck.core.tree import Leaf, Tree
+from rackcheck.mistake import Mistake
+from rackcheck.registry import registry
+from rackcheck.report import machine
+from rackcheck.run import Job, ask_plane, audit, tree_of
+from rackcheck.wire import Limits
+
+
+@click.command(epilog="Exit: 0 when the node answered, 2 your mistake, 3 when a plane of it did not.")
+@click.argument("node", required=False, default=inventory.LOCAL)
+@click.argument("words", nargs=-1, metavar="[FACT]...")
+@options.inventory_option
+@options.from_option
+@click.option("--unknown", is_flag=True, help="Only what is unknown, with the reasons.")
+@click.option(
+    "--timeout", type=click.FloatRange(1, 3600), default=60.0, show_default=True, help="Seconds for the node."
+)
+@options.json_option
+def facts(
+    node: str, words: tuple[str, ...], file: Path | None, run: str | None, unknown: bool, timeout: float, as_json: bool
+) -> int:  # fmt: skip
+    r"""Read everything one node tells, and show it.
+
+    FACT narrows to what begins like this.
+
+    \b
+    rackcheck facts                          this machine
+    rackcheck facts dgx03 -i pod7.yaml gpu   one node's GPUs
+    rackcheck facts dgx03 --from last        as a stored run read them
+    """
+    tree, troubles = _stored(node, run) if run is not None else _asked(node, file, timeout)
+    chosen = [p for p in tree if not words or any(p.startswith(w) for w in words)]
+    if words and not chosen:
+        near = registry().catalogue.near(words[0])
+        raise Mistake(f"{node} tells no {words[0]}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+    if unknown:
+        chosen = [p for p in chosen if isinstance(tree.leaves[p].reading, Unknown)]
+    show_tree(node, tree, chosen, as_json=as_json)
+    for plane, trouble in troubles.items():
+        note(f"{node}: {plane.value} plane: {trouble}")
+    return 3 if troubles else 0
+
+
+def _asked(name: str, file: Path | None, timeout: float) -> tuple[Tree, dict[Plane, Unknown]]:
+    nodes, _ = inventory.choose([name], file)
+    probes = registry().probes
+    asked = Plan(probes)
+    job = Job(asked, nodes, limits=Limits(deadline=timeout), secrets=secrets_of(nodes, asked.planes))
+    tree, troubles = Tree({}), {}
+    with progress(len(nodes), quiet=False) as watch:
+        for event in audit(job, ask_plane, threading.Event()):
+            watch(event)
+            if isinstance(event, FactsRead):
+                tree = event.tree
+            if isinstance(event, Answered) and event.trouble is not None:
+                troubles[event.plane] = event.trouble
+    return tree, troubles
+
+
+def _stored(name: str, run: str) -> tuple[Tree, dict[Plane, Unknown]]:
+    stored = store.find(run)
+    nodes = {node.name: node for node in stored_nodes(stored)}
+    if name not in nodes:
+        raise Mistake(f"no node {name} in run {run}; it has {', '.join(list(nodes)[:8])}")
+    came = [answer for answer in stored.answers() if answer.node == name]
+    job = Job(Plan(registry().probes), (nodes[name],))
+    tree = tree_of(job, nodes[name], came)
+    asked = {p: leaf for p, leaf in tree.leaves.items() if not _never_asked(leaf)}
+    return Tree(asked, tree.silent), {a.plane: a.trouble for a in came if a.trouble is not None}
+
+
+def _never_asked(leaf: Leaf) -> bool:
+    """Whether a stored run simply did not ask this: its profile had no use for it."""
+    return isinstance(leaf.reading, Unknown) and leaf.reading.detail.startswith("this run did not ")
+
+
+def show_tree(name: str, tree: Tree, chosen: list[str], *, as_json: bool) -> None:
+    """Print facts of a tree, as a table or as the wire's document."""
+    if as_json:
+        every: dict[str, Any] = facts_json(tree)
+        click.echo(machine.text({"node": name, "facts": {path: every[path] for path in chosen}}))
+        return
+    rows = [_row(path, tree.leaves[path]) for path in chosen]
+    print_lines(table(("fact", "value", "read from"), rows, width=width(), styles=("", "bold", "dim")))
+    leaves = [tree.leaves[path].reading for path in chosen]
+    unknown = sum(isinstance(r, Unknown) for r in leaves)
+    absent = sum(isinstance(r, Absent) for r in leaves)
+    note(f"{name}: {len(leaves) - unknown - absent} known, {absent} absent, {unknown} unknown")
+
+
+def _row(path: str, leaf: Leaf) -> tuple[str, str, str]:
+    match leaf.reading:
+        case Unknown(reason, detail):
+            return path, f"unknown: {reason.value}", detail
+        case Absent():
+            return path, "absent", leaf.source
+        case value:
+            shown = operator.spell(value, leaf.kind)
+            return path, shown if len(shown) <= 44 else f"{shown[:43]}…", leaf.source

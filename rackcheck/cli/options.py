@@ -1,0 +1,94 @@
+"""Options that several commands share, with completion of what this machine knows."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def complete_profiles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a profile's name."""
+    from rackcheck import library  # noqa: PLC0415  completion only
+
+    return [CompletionItem(name) for name in library.profiles() if name.startswith(incomplete)]
+
+
+def _runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from rackcheck import store  # noqa: PLC0415
+
+    return [CompletionItem(run) for run in ["last", *reversed(store.ids())] if run.startswith(incomplete)]
+
+
+def _probes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from rackcheck.registry import registry  # noqa: PLC0415
+
+    return [CompletionItem(p.name, help=p.help) for p in registry().probes if p.name.startswith(incomplete)]
+
+
+def profile_option(*, required: bool = False) -> Callable[[F], F]:
+    """`-p NAME`."""
+    words = "Profile to judge by: a name (rackcheck profile list) or a file."
+    return click.option(
+        "-p", "--profile", metavar="NAME", required=required, shell_complete=complete_profiles, help=words
+    )
+
+
+def set_option(command: F) -> F:
+    """`--set NAME=VALUE`."""
+    return click.option(
+        "--set", "values", multiple=True, metavar="NAME=VALUE", help="Give a param of the profile its site value."
+    )(command)
+
+
+def profile_path_option(command: F) -> F:
+    """`--profile-path FOLDER`."""
+    kind = click.Path(exists=True, file_okay=False, path_type=Path)
+    return click.option("--profile-path", "folders", multiple=True, type=kind, help="Look for profiles here first.")(
+        command
+    )
+
+
+def inventory_option(command: F) -> F:
+    """`-i FILE`."""
+    kind = click.Path(path_type=Path, dir_okay=False)
+    return click.option(
+        "-i",
+        "--inventory",
+        "file",
+        metavar="FILE",
+        type=kind,
+        help="Inventory file; ./inventory.yaml is found by itself.",
+    )(command)
+
+
+def json_option(command: F) -> F:
+    """`--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")(command)
+
+
+def run_argument(command: F) -> F:
+    """The RUN argument."""
+    return click.argument("run", shell_complete=_runs)(command)
+
+
+def probe_argument(command: F) -> F:
+    """The PROBE argument."""
+    return click.argument("name", metavar="PROBE", shell_complete=_probes)(command)
+
+
+def from_option(command: F) -> F:
+    """`--from RUN`."""
+    words = "Read a stored run (id, folder or `last`) instead of asking anyone."
+    return click.option("--from", "run", metavar="RUN", shell_complete=_runs, help=words)(command)
+
+
+def pairs(values: tuple[str, ...]) -> dict[str, str]:
+    """Read NAME=VALUE pairs; raises a usage error on anything else."""
+    for value in values:
+        if "=" not in value or value.startswith("="):
+            raise click.UsageError(f"--set wants NAME=VALUE, not {value!r}")
+    return {name: value for name, _, value in (v.partition("=") for v in values)}

@@ -1,0 +1,87 @@
+"""Where words go: results on stdout, progress and notes on stderr, colour only where it is wanted."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import click
+
+from rackcheck.core.event import Answered, Event, Judged
+from rackcheck.report.terminal import Line
+
+
+def note(text: str) -> None:
+    """Say something beside the result."""
+    click.echo(text, err=True)
+
+
+def is_plain() -> bool:
+    """Whether stdout takes only ASCII (LANG=C)."""
+    return "utf" not in (sys.stdout.encoding or "").lower()
+
+
+def width() -> int:
+    """How wide lines may be."""
+    return min(shutil.get_terminal_size((100, 24)).columns, 120)
+
+
+def print_lines(lines: Iterable[Line]) -> None:
+    """Print styled lines; plain text where stdout is no terminal or NO_COLOR is set."""
+    from rich.console import Console  # noqa: PLC0415  a tenth of a second, not for `--help`
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(highlight=False, soft_wrap=True)
+    for line in lines:
+        if console.is_terminal and console.color_system is not None:
+            console.print(Text.assemble(*line.pieces, no_wrap=True))
+        else:
+            text = str(line)
+            click.echo(text.encode("ascii", "replace").decode() if is_plain() else text)
+
+
+Watch = Callable[[Event], None]
+
+
+@contextmanager
+def progress(nodes: int, *, quiet: bool) -> Iterator[Watch]:
+    """Show on stderr how far a run is: a moving line on a terminal, few lines elsewhere."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        yield from _moving(nodes)
+    else:
+        yield _few_lines(nodes)
+
+
+def _few_lines(nodes: int) -> Watch:
+    done = 0
+    step = max(1, nodes // 10)
+
+    def watch(event: Event) -> None:
+        nonlocal done
+        if isinstance(event, Answered) and event.trouble is not None:
+            note(f"{event.node}: {event.plane.value} plane: {event.trouble}")
+        if isinstance(event, Judged):
+            done += 1
+            if done % step == 0 or done == nodes:
+                note(f"{done} of {nodes} judged ({event.node}: {event.outcome.value})")
+
+    return watch
+
+
+def _moving(nodes: int) -> Iterator[Watch]:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("asking", total=nodes)
+
+        def watch(event: Event) -> None:
+            if isinstance(event, Answered):
+                bar.update(task, description=f"{event.node} {event.plane.value}")
+            if isinstance(event, Judged):
+                bar.advance(task)
+
+        yield watch

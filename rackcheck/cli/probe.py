@@ -1,0 +1,92 @@
+"""`rackcheck probe`: what can be asked, and trying one question."""
+
+import threading
+from pathlib import Path
+
+import click
+
+from rackcheck import inventory
+from rackcheck.cli import options
+from rackcheck.cli.audit import secrets_of
+from rackcheck.cli.facts import show_tree
+from rackcheck.cli.output import note, print_lines, width
+from rackcheck.cli.tables import table
+from rackcheck.core.capture import NodeCapture, Output
+from rackcheck.core.event import Answered, FactsRead
+from rackcheck.core.plan import Plan
+from rackcheck.core.probe import AnyProbe
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.registry import registry
+from rackcheck.report import machine
+from rackcheck.report.terminal import Line
+from rackcheck.run import Job, ask_plane, audit
+
+
+@click.group()
+def probe() -> None:
+    """List, show and try probes."""
+
+
+@probe.command("list")
+@options.json_option
+def list_(as_json: bool) -> None:
+    """List every probe: its plane, how many facts it gives, what it tells."""
+    rows = [(p.name, p.plane.value, str(len(p.gives)), p.help) for p in registry().probes]
+    for broken in registry().broken:
+        note(f"rackcheck: probes left out: {broken}")
+    if as_json:
+        click.echo(machine.text([dict(zip(("name", "plane", "facts", "help"), row, strict=True)) for row in rows]))
+    else:
+        print_lines(table(("probe", "plane", "facts", "tells"), rows, width=width(), styles=("bold", "", "", "")))
+
+
+@probe.command("show")
+@options.probe_argument
+def show(name: str) -> None:
+    """Show what one probe asks, and each fact it gives with type and meaning."""
+    found = _find(name)
+    asked = str(found.ask)
+    shown = asked if len(asked) <= 400 else f"{asked[:400]} … ({len(asked)} characters)"
+    print_lines([Line(((found.name, "bold"), (f"  {found.help}", ""))), Line(((f"asks  {shown}", "dim"),)), Line()])
+    rows = [(pattern, str(kind), kind.cls.value, kind.help) for pattern, kind in found.gives.items()]
+    print_lines(table(("fact", "type", "class", "meaning"), rows, width=width(), styles=("bold", "", "dim", "")))
+
+
+@probe.command("run")
+@options.probe_argument
+@click.argument("node", required=False, default=inventory.LOCAL)
+@options.inventory_option
+@click.option("--raw", is_flag=True, help="Show the raw answer, too.")
+@options.json_option
+def run(name: str, node: str, file: Path | None, raw: bool, as_json: bool) -> int:
+    """Ask one probe's question of one node and show the facts read from the answer."""
+    found = _find(name)
+    plan = Plan((found,))
+    nodes, _ = inventory.choose([node], file)
+    job = Job(plan, nodes, planes=plan.planes, secrets=secrets_of(nodes, plan.planes))
+    trouble = False
+    for event in audit(job, ask_plane, threading.Event()):
+        if isinstance(event, Answered):
+            trouble = trouble or event.trouble is not None
+            if event.trouble is not None:
+                note(f"{node}: {event.trouble}")
+            if raw and isinstance(event.capture, NodeCapture):
+                _raw(event.capture)
+        if isinstance(event, FactsRead):
+            show_tree(node, event.tree, list(event.tree), as_json=as_json)
+    return 3 if trouble else 0
+
+
+def _raw(capture: NodeCapture) -> None:
+    for answer in capture.commands.values():
+        click.echo(answer.out if isinstance(answer, Output) else str(answer))
+    for path, content in capture.files.items():
+        click.echo(f"==> {path} <==\n{content}")
+
+
+def _find(name: str) -> AnyProbe:
+    known = {p.name: p for p in registry().probes}
+    if name not in known:
+        raise Mistake(f"no probe {name}{did_you_mean(name, list(known))}; `rackcheck probe list` shows them")
+    return known[name]

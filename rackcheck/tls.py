@@ -1,0 +1,258 @@
+"""One HTTPS line to a BMC: trusted by fingerprint or by authority, bounded in size, and cut from outside when it drags."""
+
+import io
+import logging
+import socket
+import ssl
+import threading
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from http.client import IncompleteRead
+from typing import Any
+from urllib.parse import urlsplit
+from weakref import WeakSet
+
+import urllib3
+from redfish.rest.v1 import HttpClient, RestResponse, RetriesExhaustedError
+from requests import PreparedRequest, Response
+from requests.adapters import HTTPAdapter
+from urllib3 import exceptions as wrong
+from urllib3.connection import HTTPSConnection
+
+from rackcheck.core.fact import Reason, Unknown, clean
+
+# The library logs what BMCs answer, and a session's token, at levels a user may switch on; it warns on stderr.
+logging.getLogger("redfish").setLevel(logging.CRITICAL + 1)
+warnings.filterwarnings("ignore", module=r"redfish\.")
+
+logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
+logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+
+CHUNK = 1 << 16
+FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+WIDTH = 2
+"""Connections to one BMC that are kept for the next request."""
+
+
+class Fault(Exception):  # noqa: N818  a value of the BMC on its way out of a library
+    """A request that got no answer: why, and whether asking again may help."""
+
+    def __init__(self, reason: Reason, detail: str, *, again: bool = False) -> None:
+        super().__init__(detail)
+        self.unknown = Unknown(reason, clean(detail))
+        self.again = again
+
+
+@dataclass
+class _Flight:
+    """A request on its way: until when its answer must be whole, and what to cut if it is not."""
+
+    until: float
+    line: socket.socket | None = None
+    late: bool = False
+
+
+class Wire(HTTPAdapter):
+    """All connections to one BMC, and to nothing else; what a library says of trust or time does not count here."""
+
+    def __init__(self, url: str, trust: ssl.SSLContext, fingerprint: str | None, *, cap: int) -> None:
+        super().__init__(max_retries=0)
+        place = urlsplit(url)
+        self.host, self.port = place.hostname or "", place.port or 443
+        self.origin = f"{place.scheme}://{place.netloc}/"
+        self.fingerprint, self.cap, self.closed = fingerprint, cap, False
+        self.flights: dict[int, _Flight] = {}
+        self.lines: WeakSet[socket.socket] = WeakSet()
+        self.trust = trust
+        self.reopen()
+
+    def send(
+        self,
+        request: PreparedRequest,
+        stream: bool = False,  # noqa: ARG002  the adapter's own signature
+        timeout: Any = None,
+        verify: Any = True,  # noqa: ARG002
+        cert: Any = None,  # noqa: ARG002
+        proxies: Mapping[str, str] | None = None,  # noqa: ARG002
+    ) -> Response:
+        """Send one request and read its answer up to the cap; raises Fault for every way that can go wrong."""
+        if not (request.url or "").startswith(self.origin) or request.method not in {"GET", "POST", "DELETE"}:
+            raise Fault(Reason.NOT_COLLECTED, "nothing but this BMC is asked, and nothing is changed")
+        connect, read, whole = timeout
+        flight = self.flights[threading.get_ident()] = _Flight(time.monotonic() + whole)
+        try:
+            raw = self.pool.urlopen(
+                request.method,
+                request.path_url,
+                body=request.body,
+                headers=request.headers,
+                retries=False,
+                redirect=False,
+                assert_same_host=False,
+                preload_content=False,
+                timeout=urllib3.Timeout(connect=connect, read=read),
+            )
+            try:
+                body = self._body(raw)
+            except BaseException:
+                raw.close()
+                raise
+        except Fault:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever the network brings is a value of this BMC
+            raise self._fault(error, flight, connect, read) from None
+        finally:
+            self.flights.pop(threading.get_ident(), None)
+        headers = {k: v for k, v in raw.headers.items() if k.casefold() not in FRAMING}
+        kept = urllib3.HTTPResponse(io.BytesIO(body), headers, raw.status, preload_content=False)
+        return self.build_response(request, kept)
+
+    def _body(self, raw: urllib3.BaseHTTPResponse) -> bytes:
+        said = raw.headers.get("Content-Length", "")
+        body = bytearray()
+        if not (said.isdecimal() and int(said[:19]) > self.cap):
+            for chunk in raw.stream(CHUNK, decode_content=True):
+                body += chunk
+                if len(body) > self.cap:
+                    break
+            else:
+                return bytes(body)
+        raise Fault(Reason.TOO_LARGE, f"more than {self.cap >> 10} KiB in one answer")
+
+    def tend(self) -> None:
+        """Cut the answers that took too long, however steadily they drip."""
+        for flight in list(self.flights.values()):
+            if time.monotonic() > flight.until and flight.line is not None:
+                flight.late = True
+                _cut(flight.line)
+
+    def cut(self) -> None:
+        """Cut every connection, from any thread; nothing is sent until `reopen`."""
+        self.closed = True
+        for line in list(self.lines):
+            _cut(line)
+
+    def reopen(self) -> None:
+        """Let requests through, on new connections."""
+        self.pool = urllib3.HTTPSConnectionPool(
+            self.host,
+            self.port,
+            maxsize=WIDTH,
+            ssl_context=self.trust,
+            cert_reqs=self.trust.verify_mode,
+            assert_fingerprint=self.fingerprint,
+        )
+        self.pool.ConnectionCls = _line(self)
+        self.closed = False
+
+    def _fault(self, error: Exception, flight: _Flight, connect: float, read: float) -> Fault:
+        if self.closed or flight.late:
+            return Fault(Reason.TIMEOUT, "the answer did not end in time")
+        match error:
+            case wrong.SSLError() if flight.line is None:
+                return self._distrust(error, connect)
+            case wrong.NewConnectionError():
+                why = error.__cause__ or error
+                return Fault(Reason.UNREACHABLE, getattr(why, "strerror", None) or str(why), again=True)
+            case wrong.ConnectTimeoutError():
+                return Fault(Reason.TIMEOUT, f"no connection within {connect:g} s", again=True)
+            case wrong.TimeoutError():
+                return Fault(Reason.TIMEOUT, f"silent for {connect if flight.line is None else read:g} s", again=True)
+            case wrong.ProtocolError() if isinstance(error.__cause__, IncompleteRead):
+                return Fault(Reason.UNPARSABLE, "the answer was cut short", again=True)
+            case wrong.ProtocolError() | wrong.SSLError():
+                return Fault(Reason.UNREACHABLE, "the BMC closed the connection", again=True)
+        return Fault(Reason.UNPARSABLE, f"no HTTP answer: {type(error).__name__}")
+
+    def _distrust(self, error: wrong.SSLError, connect: float) -> Fault:
+        """Say what the certificate is and what was expected; nothing was sent over this connection."""
+        try:
+            found = shown(_look(self.host, self.port, connect))
+        except OSError as refused:
+            return Fault(Reason.UNREACHABLE, f"no TLS with this BMC: {refused}", again=True)
+        if self.fingerprint is not None and shown(self.fingerprint) != found:
+            return Fault(Reason.CERTIFICATE_CHANGED, f"expected {shown(self.fingerprint)}, found {found}")
+        why = error.args[0] if error.args else error
+        if not isinstance(why, ssl.SSLCertVerificationError):
+            return Fault(Reason.UNREACHABLE, f"no TLS with this BMC: {why}", again=True)
+        return Fault(
+            Reason.CERTIFICATE_CHANGED,
+            f"not trusted: {why.verify_message}; found {found}; if it is the BMC's own, pin it: fingerprint: ...",
+        )
+
+
+def _line(wire: Wire) -> type[HTTPSConnection]:
+    """Give a connection that tells the wire of its socket, so that it can be cut while a thread waits on it."""
+
+    class Line(HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            assert self.sock is not None
+            wire.lines.add(self.sock)
+
+        def request(self, *args: Any, **more: Any) -> None:
+            flight = wire.flights.get(threading.get_ident())
+            if flight is not None:
+                flight.line = self.sock
+            if wire.closed:
+                raise TimeoutError
+            super().request(*args, **more)
+
+    return Line
+
+
+class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
+    """The DMTF's client, asking once and following no redirect; remembers the last answer, also of a failed login."""
+
+    def __init__(self, url: str, user: str, password: str, wire: Wire) -> None:
+        super().__init__(url, user, password, max_retry=0, check_connectivity=False, https_adapter=wire)
+        self._session.trust_env = False  # no proxy, and no password of ~/.netrc in the place of ours
+        self._session.headers["Accept-Encoding"] = "identity"
+        self.last: RestResponse | None = None
+        self.timeout: tuple[float, float, float] = (0, 0, 0)
+
+    def _rest_request(self, *args: Any, **more: Any) -> RestResponse:
+        more |= {"allow_redirects": False, "timeout": self.timeout, "max_retry": 0}
+        try:
+            self.last = super()._rest_request(*args, **more)
+        except RetriesExhaustedError as error:
+            why = error.__cause__
+            raise (why if isinstance(why, Fault) else Fault(Reason.UNPARSABLE, type(why).__name__)) from None
+        return self.last
+
+
+def trust(fingerprint: str | None, ca: str | None) -> ssl.SSLContext:
+    """Give the rule of trust: a CA file, else a pinned certificate alone, else the system's authorities."""
+    if fingerprint is None or ca is not None:
+        return ssl.create_default_context(cafile=ca)
+    return _unverified()  # but held to the fingerprint before anything is sent
+
+
+def shown(fingerprint: str) -> str:
+    """Spell a fingerprint as people compare it: AB:CD:..."""
+    return ":".join(fingerprint[i : i + 2] for i in range(0, len(fingerprint), 2)).upper()
+
+
+def _look(host: str, port: int, seconds: float) -> str:
+    """Fetch the certificate's fingerprint in a handshake of its own, over which nothing is sent."""
+    with (
+        socket.create_connection((host, port), seconds) as plain,
+        _unverified().wrap_socket(plain, server_hostname=host) as line,
+    ):
+        return sha256(line.getpeercert(binary_form=True) or b"").hexdigest()
+
+
+def _unverified() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _cut(line: socket.socket) -> None:
+    with suppress(OSError):
+        socket.socket.shutdown(line, socket.SHUT_RDWR)  # not the TLS layer's: it would let ciphertext through

@@ -1,0 +1,116 @@
+"""Recorded machines: finds them, mounts them as captures, and asks this machine for new ones."""
+
+import json
+import os
+import pkgutil
+import secrets
+import subprocess
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rackcheck_probes
+
+from rackcheck.core.capture import NodeCapture, Output, named
+from rackcheck.core.collect import collect
+from rackcheck.core.fact import Absent, Reading, Reason, Unknown
+from rackcheck.core.path import Path as FactPath
+from rackcheck.core.probe import Probe, Read, Shell
+from rackcheck.core.script import compose, split
+from rackcheck.core.tree import Leaf
+
+OURS = Path(__file__).parent / "recorded"
+OsProbe = Probe[Shell] | Probe[Read]
+
+
+def os_probes() -> dict[str, OsProbe]:
+    """Every probe of the operating system's plane, by name."""
+    modules = (import_module(f"rackcheck_probes.{m.name}") for m in pkgutil.iter_modules(rackcheck_probes.__path__))
+    found = (value for module in modules for value in vars(module).values() if isinstance(value, Probe))
+    return {probe.name: probe for probe in found if isinstance(probe.ask, Shell | Read)}
+
+
+def shared(name: str) -> Path:
+    """A recording of the shared collection; without the collection the test is skipped, in CI it fails."""
+    home = os.environ.get("RACKCHECK_RECORDINGS") or Path(__file__).parents[2] / "shared"
+    place = Path(home) / "host-recordings" / name
+    if not place.exists():
+        message = f"no recording at {place}: set RACKCHECK_RECORDINGS to the folder that holds host-recordings"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return place
+
+
+def shared_text(name: str) -> str:
+    """The text of a shared recording."""
+    return shared(name).read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def answering(probe: OsProbe, text: str, status: int = 0, err: str = "") -> NodeCapture:
+    """A node whose command gave this text."""
+    assert isinstance(probe.ask, Shell)
+    return NodeCapture(commands={named(probe.ask.command): Output(status, text, err)})
+
+
+def holding(probe: OsProbe, files: Mapping[str, str], refused: Mapping[str, Unknown] | None = None) -> NodeCapture:
+    """A node that has these files, and no others."""
+    assert isinstance(probe.ask, Read)
+    return NodeCapture(globs=dict.fromkeys(probe.ask.globs), files=dict(files), refused=dict(refused or {}))
+
+
+def tree(name: str, at: str) -> dict[str, str]:
+    """The files of a shared folder, as if it lay at a place on the node."""
+    root = shared(name)
+    return {
+        f"{at}/{file.relative_to(root)}": file.read_bytes().decode("utf-8", "surrogateescape")
+        for file in sorted(root.rglob("*"))
+        if file.is_file() and not file.is_symlink() and file.name != "_links.txt"
+    }
+
+
+def leaves(probe: OsProbe, capture: NodeCapture, wanted: Iterable[FactPath] = ()) -> dict[str, Leaf]:
+    """The facts of one probe in a capture, with all that is known of them."""
+    return collect([probe], capture, "2026-01-01T00:00:00Z", wanted)
+
+
+def facts(probe: OsProbe, capture: NodeCapture, wanted: Iterable[FactPath] = ()) -> dict[str, Reading]:
+    """The readings of one probe in a capture."""
+    return {path: leaf.reading for path, leaf in leaves(probe, capture, wanted).items()}
+
+
+def ask(probe: OsProbe, environment: Mapping[str, str] | None = None) -> NodeCapture:
+    """This machine's own answer, through the script that every node runs."""
+    mark = secrets.token_hex(16)
+    env = {**os.environ, **(environment or {})}
+    done = subprocess.run(["sh", "-s"], input=compose([probe.ask], mark).encode(), capture_output=True, env=env, check=False)
+    answer = split(done.stdout, [probe.ask], mark, Unknown(Reason.UNREACHABLE, "the script ended early"))
+    assert answer.whole, done.stderr
+    return answer.capture
+
+
+def as_json(reading: Reading) -> Any:
+    """A reading as our recordings write it."""
+    match reading:
+        case Absent(detail):
+            return {"absent": detail}
+        case Unknown(reason, detail):
+            return {"unknown": reason.value, "detail": detail}
+        case tuple():
+            return list(reading)
+        case float() if reading == float("inf"):
+            return "unlimited"
+    return reading
+
+
+def ours() -> list[Path]:
+    """Our own recordings: `PROBE/CASE.json`, each with its `CASE.facts.json`."""
+    return sorted(p for p in OURS.glob("*/*.json") if not p.name.endswith(".facts.json"))
+
+
+def recorded(place: Path) -> tuple[NodeCapture, dict[str, Any]]:
+    """One of our own recordings, and the facts expected of it."""
+    expected = json.loads(place.with_suffix(".facts.json").read_text())
+    return NodeCapture.from_json(json.loads(place.read_text())), expected

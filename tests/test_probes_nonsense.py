@@ -1,0 +1,120 @@
+"""Every OS probe's reader, fed with what no machine should say: facts or Unreadable, never another exception."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recordings import OsProbe, os_probes, ours, recorded
+
+from rackcheck.core import path as paths
+from rackcheck.core.catalogue import Catalogue
+from rackcheck.core.fact import Reason, Unknown, Unreadable
+from rackcheck.core.probe import Read, Shell
+from rackcheck.core.read import Files
+
+PROBES = os_probes()
+NAMES = sorted(PROBES)
+TOOLS = (
+    "",
+    "\n",
+    "\x00\x01\x1b[2J\n",
+    "sh: 1: lscpu: not found\n",
+    "Usage: df [-kPl] [FILE]...\n",
+    '{"unknown": 1, "gpus": {}, "driver": []}\n',
+    "bus 0000:17:00.0\nbus read\n" + "[" * 100_000 + "\n",
+    '{"driver": {"value": 1e999}, "gpus": [{"uuid": {"value": []}, "ecc": {"value": -1}}, 7, null]}\n',
+    "Id=\nNames=\nLoadState=\nActiveState=\nSubState=\nUnitFileState=\n\n-- unit files --\n",
+    "Filesystem 1024-blocks Used Available Capacity Mounted on\nx " + "9" * 5000 + " 1 1 1% /\n",
+    "CPU(s): " + "9" * 5000 + "\nNUMA node0 CPU(s): 0\n",
+    "Architecture: x86_64\nCPU(s): -4\nL1d cache: x\nSocket(s): two\n",
+    "0-999999999999999999999\n",
+    "²\n",
+    "٣\n",
+    "none / ext4 \\777\\040 0 0\n",
+    "\\040\\040 /\\012 \\011 ro 0 0\n",
+)
+
+
+def read_all(probe: OsProbe, answer: str | Files) -> None:
+    """Let the raw reader read, without the framework that would catch what it raises."""
+    promised = Catalogue.of(probe.entries())
+    try:
+        for path, _ in probe.parse(answer):  # type: ignore[arg-type]  # the ask decides which
+            assert promised.find(paths.parse(path)) is not None, path
+    except Unreadable:
+        pass
+
+
+def places(probe: OsProbe) -> Iterator[str]:
+    """One file for each glob of a probe."""
+    assert isinstance(probe.ask, Read)
+    for glob in probe.ask.globs:
+        yield re.sub(r"\*", "0", glob)
+
+
+def feed(probe: OsProbe, text: str) -> None:
+    """Give a text as the answer, or as the content of every file."""
+    if isinstance(probe.ask, Shell):
+        read_all(probe, text)
+    else:
+        read_all(probe, Files(dict.fromkeys(places(probe), text), {}))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("text", TOOLS, ids=range(len(TOOLS)))
+def test_another_tools_output_is_unreadable_at_worst(name: str, text: str) -> None:
+    feed(PROBES[name], text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=60, deadline=None)
+@given(text=st.one_of(st.text(), st.binary().map(lambda raw: raw.decode("utf-8", "backslashreplace"))))
+def test_random_text_is_unreadable_at_worst(name: str, text: str) -> None:
+    feed(PROBES[name], text)
+    feed(PROBES[name], text + "\n")
+
+
+@pytest.mark.parametrize("place", ours(), ids=lambda place: place.parent.name)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_a_recording_that_was_cut_and_spoilt_is_unreadable_at_worst(place, data: st.DataObject) -> None:
+    probe = PROBES[place.parent.name]
+    capture, _ = recorded(place)
+
+    def spoilt(text: str) -> str:
+        at = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(at, len(text)))
+        return text[:at] + data.draw(st.sampled_from(["", "\n", "-", "\x00", "=", " ", "9" * 40, '"'])) + text[end:]
+
+    if isinstance(probe.ask, Shell):
+        (output,) = capture.commands.values()
+        if not isinstance(output, Unknown):
+            read_all(probe, spoilt(output.out))
+        return
+    victims = data.draw(st.sets(st.sampled_from(sorted(capture.files)), max_size=3)) if capture.files else set()
+    refused = data.draw(st.sets(st.sampled_from(sorted(capture.files)), max_size=2)) if capture.files else set()
+    files = {path: spoilt(text) if path in victims else text for path, text in capture.files.items()}
+    read_all(probe, Files({p: t for p, t in files.items() if p not in refused}, _denied(refused)))
+
+
+def _denied(places: set[str]) -> dict[str, Unknown]:
+    return dict.fromkeys(places, Unknown(Reason.DENIED, "Permission denied"))
+
+
+@pytest.mark.parametrize("place", ours(), ids=lambda place: place.parent.name)
+def test_an_answer_cut_in_half_gives_no_value_that_the_whole_did_not_give(place) -> None:
+    probe = PROBES[place.parent.name]
+    capture, expected = recorded(place)
+    if not isinstance(probe.ask, Shell):
+        return
+    (output,) = capture.commands.values()
+    assert not isinstance(output, Unknown)
+    for cut in range(0, len(output.out), max(1, len(output.out) // 40)):
+        try:
+            told = dict(probe.parse(output.out[:cut]))  # type: ignore[arg-type]  # a Shell's reader
+        except Unreadable:
+            continue
+        for path, reading in told.items():
+            assert isinstance(reading, Unknown) or expected.get(path) == reading or path in expected, path

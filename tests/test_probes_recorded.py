@@ -1,0 +1,48 @@
+"""Every recording of our own, read again: the facts are those that were expected."""
+
+from pathlib import Path
+
+import pytest
+from recordings import as_json, leaves, os_probes, ours, recorded
+
+from rackcheck.core import path as paths
+from rackcheck.core.capture import named
+from rackcheck.core.catalogue import Catalogue
+from rackcheck.core.collect import typed
+from rackcheck.core.probe import Read
+
+PROBES = os_probes()
+
+
+@pytest.mark.parametrize("place", ours(), ids=lambda place: f"{place.parent.name}-{place.stem}")
+def test_a_recorded_machine_gives_the_facts_that_were_expected(place: Path) -> None:
+    probe = PROBES[place.parent.name]
+    capture, expected = recorded(place)
+    given = leaves(probe, capture)
+    assert {path: as_json(leaf.reading) for path, leaf in given.items()} == expected
+    catalogue = Catalogue.of(probe.entries())
+    for path, leaf in given.items():
+        entry = catalogue.find(paths.parse(path))
+        assert entry is not None
+        assert typed(leaf.reading, entry.kind) == leaf.reading, path
+
+
+@pytest.mark.parametrize("place", ours(), ids=lambda place: f"{place.parent.name}-{place.stem}")
+def test_a_recording_answers_the_question_that_its_probe_asks_today(place: Path) -> None:
+    ask = PROBES[place.parent.name].ask
+    capture, _ = recorded(place)
+    if isinstance(ask, Read):
+        assert set(capture.globs) == set(ask.globs)
+    else:
+        assert set(capture.commands) == {named(ask.command)}
+
+
+def test_no_fact_is_given_by_two_probes() -> None:
+    Catalogue.of(entry for probe in PROBES.values() for entry in probe.entries())
+
+
+@pytest.mark.parametrize("name", sorted(PROBES))
+def test_a_probe_tells_people_what_it_asks_and_what_each_fact_means(name: str) -> None:
+    assert PROBES[name].help.endswith(".")
+    for pattern, kind in PROBES[name].gives.items():
+        assert kind.help.endswith("."), pattern
