@@ -1,4 +1,4 @@
-"""One HTTPS line to a BMC: trusted by fingerprint or by authority, bounded in size, and cut from outside when it drags."""
+"""One HTTPS line to a BMC: trusted by fingerprint or by authority, bounded in size, cut from outside when it drags."""
 
 import io
 import logging
@@ -38,7 +38,7 @@ WIDTH = 2
 """Connections to one BMC that are kept for the next request."""
 
 
-class Fault(Exception):  # noqa: N818  a value of the BMC on its way out of a library
+class Fault(Exception):
     """A request that got no answer: why, and whether asking again may help."""
 
     def __init__(self, reason: Reason, detail: str, *, again: bool = False) -> None:
@@ -88,8 +88,8 @@ class Wire(HTTPAdapter):
             raw = self.pool.urlopen(
                 request.method,
                 request.path_url,
-                body=request.body,
-                headers=request.headers,
+                body=request.body if isinstance(request.body, (str, bytes)) else None,
+                headers={name: str(value) for name, value in request.headers.items()},
                 retries=False,
                 redirect=False,
                 assert_same_host=False,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from recordings import answering, facts, holding, os_probes, ours, shared_text, tree
 
-from rackcheck.core.capture import NodeCapture
+from rackcheck.core.capture import NodeCapture, Output
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
 from rackcheck.core.path import parse
 
@@ -402,3 +402,15 @@ def test_one_unit_of_a_real_systemctl_show_is_read_among_properties_that_nobody_
     assert given["service/tuned.active"] == "active"
     assert given["service/tuned.enabled"] == "enabled"
     assert given["service"] == ("tuned",)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.probe in {"cpu", "timesync", "cmdline", "memory", "mounts"}])
+def test_a_cut_recording_says_nothing_that_the_whole_one_did_not_say(case: Case) -> None:
+    probe, whole = PROBES[case.probe], case.capture()
+    expected = facts(probe, whole)
+    (text,) = [*whole.files.values(), *(o.out for o in whole.commands.values() if isinstance(o, Output))]
+    for cut in range(0, len(text), 7):
+        part = text[:cut]
+        capture = holding(probe, dict.fromkeys(whole.files, part)) if whole.files else answering(probe, part)
+        for path, reading in facts(probe, capture).items():
+            assert isinstance(reading, Unknown) or reading == expected[path] or path in {"mount"}, (cut, path)

@@ -64,12 +64,11 @@ class Tree:
                 continue
             bare = Path((*path.segments[: depth - 1], paths.Segment(segment.word)))
             listing = self.leaf(bare)
-            if (
-                listing is not None
-                and isinstance(listing.reading, (tuple, Absent))
-                and segment.key not in self._items.get(str(bare), {})
-            ):
-                return Absent(f"no {segment.key} among {bare}")
+            if listing is None or segment.key in self._items.get(str(bare), {}):
+                continue
+            if isinstance(listing.reading, Unknown):
+                return listing.reading
+            return Absent(f"no {segment.key} among {bare}")
         return Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it")
 
     def select(self, collection: Path, plane: Plane) -> Selection:

@@ -1,0 +1,232 @@
+"""A session with one BMC: login, GETs with few and patient repeats, and the way out."""
+
+import random
+import re
+import threading
+import time
+from base64 import b64encode
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from rackcheck.answer import BUSY, MOVED, Answer, body_of, message, other_spelling, same_host, sessions
+from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.resource import ROOT, Body
+from rackcheck.tls import Client, Fault, Wire, trust
+
+if TYPE_CHECKING:
+    from rackcheck.redfish import Bmc, Limits
+
+NO_SESSIONS = frozenset({404, 405, 501})
+"""Answers to a login that say this BMC has no sessions there (iDRAC 8), not that it refuses us."""
+
+LIMIT = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
+"""iDRAC says with 503 that all sessions are taken: asking again frees none."""
+
+OURS = re.compile(r"/redfish/v1/(?:[^?#]*/)?Sessions/[^/?#]+/?\Z", re.IGNORECASE)
+"""What a session's own URI looks like: nothing else is ever deleted, whatever a BMC names."""
+
+DEAD = 3
+"""Resources in a row that get no answer at all, after which a BMC is not asked further."""
+
+
+class Session:
+    """One BMC, from login to logout; `over` says why nothing more is asked."""
+
+    def __init__(self, bmc: "Bmc", limits: "Limits") -> None:
+        self.bmc, self.limits = bmc, limits
+        self.wire = Wire(bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body)
+        self.until = time.monotonic() + limits.deadline
+        self.over: Unknown | None = None
+        self.halt = threading.Event()
+        self.width = limits.width
+        self.gets = self.size = self.dead = self.logins = 0
+        self.welcome = False
+        self.place = f"{ROOT}/SessionService/Sessions"
+        self.key: str | None = None
+        self.basic: str | None = None
+        self.taken: list[tuple[str, str]] = []
+        self.lock = threading.Lock()
+        self.mine = threading.local()
+
+    def enter(self) -> Body | Unknown:
+        """Read the root and log in; gives the root's body."""
+        try:
+            answer = self._asked(f"{ROOT}/")
+            if isinstance(answer, Unknown):
+                return answer
+            shut = answer.status == 401  # against the standard, some ask for a login before they show the root
+            root = None if shut else body_of(answer)
+            if isinstance(root, Unknown):
+                return root
+            self.place = (sessions(root) if root is not None else None) or self.place
+            trouble = self._login()
+            return trouble or root or self.fetch(f"{ROOT}/")
+        except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
+            return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
+
+    def fetch(self, uri: str, known: tuple[str, ...] = ()) -> Body | Unknown:
+        """Fetch one resource, in another spelling where there is none under the first."""
+        try:
+            answer = self._asked(uri)
+            elsewhere = None
+            if not isinstance(answer, Unknown) and answer.status in MOVED:
+                elsewhere = same_host(self.bmc.url, uri, answer.getheader("Location"))
+            elif not isinstance(answer, Unknown) and answer.status == 404:
+                elsewhere = other_spelling(uri, known)
+            if elsewhere is not None:
+                second = self._asked(elsewhere)
+                answer = second if isinstance(second, Unknown) or second.status != 404 else answer
+            if isinstance(answer, Unknown):
+                return answer
+            with self.lock:
+                self.size += len(answer.read)
+            if self.size > self.limits.total:
+                return Unknown(Reason.TOO_LARGE, f"more than {self.limits.total >> 10} KiB of this BMC")
+            return body_of(answer)
+        except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
+            return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
+
+    def end(self, why: Unknown | None = None, *, cut: bool = True) -> None:
+        """Ask nothing more; with `cut`, wait for nothing either."""
+        self.over = self.over or why
+        self.halt.set()
+        if cut:
+            self.wire.cut()
+
+    def leave(self) -> None:
+        """Give back every session we took, whatever happened."""
+        if self.taken:
+            if self.wire.closed:
+                self.wire.reopen()
+            self.until = time.monotonic() + self.limits.goodbye
+            timer = threading.Timer(self.limits.goodbye, self.wire.cut)
+            timer.daemon = True
+            timer.start()
+            for place, key in self.taken:
+                with suppress(Exception):  # a BMC that died has dropped its sessions itself
+                    client = self._client()
+                    client.set_session_key(key)
+                    client.delete(place)
+            timer.cancel()
+        self.wire.cut()
+        self.wire.pool.close()
+
+    def _client(self, patience: int = 1) -> Client:
+        """Give this thread's client, with the rights and the time we have now."""
+        client: Client | None = getattr(self.mine, "client", None)
+        if client is None:
+            client = self.mine.client = Client(self.bmc.url, self.bmc.user, self.bmc.password, self.wire)
+        client.set_session_key(self.key)
+        client.set_authorization_key(self.basic)
+        left, limits = max(0.01, self.until - time.monotonic()), self.limits
+        client.timeout = (
+            min(limits.connect, left),
+            min(limits.read * patience, left),
+            min(limits.answer * patience, left),
+        )
+        return client
+
+    def _login(self) -> Unknown | None:
+        """Take a session; where this BMC has none to give, go on with basic authentication."""
+        self.logins += 1
+        self.key = self.basic = None
+        attempt = 0
+        while True:
+            client = self._client()
+            client.login_url, client.root_resp, client.last = self.place, True, None
+            try:
+                client.login(auth="session")
+            except Fault as fault:
+                return self.over or fault.unknown
+            except Exception as error:  # noqa: BLE001  one of the library's many: the answer itself is judged below
+                if type(error).__name__ == "RedfishPasswordChangeRequiredError":
+                    self._keep(client)
+                    return Unknown(Reason.DENIED, "this user's password must be changed before the BMC lets it in")
+            answer = client.last
+            if answer is None:
+                return Unknown(Reason.UNPARSABLE, "no answer to the login")
+            if answer.status < 300 and client.get_session_key():
+                self._keep(client)
+                return None
+            if answer.status < 300 or answer.status in NO_SESSIONS:
+                self.basic = "Basic " + b64encode(f"{self.bmc.user}:{self.bmc.password}".encode()).decode()
+                return None
+            said = f"login: HTTP {answer.status}{message(answer)}"
+            if answer.status not in BUSY:
+                return Unknown(Reason.DENIED if answer.status in {400, 401, 403} else Reason.NOT_COLLECTED, said)
+            told = answer.getheader("Retry-After") is not None and LIMIT.search(said) is None
+            if not told or attempt >= self.limits.retries or not self._pause(attempt, answer):
+                return Unknown(Reason.NOT_READY, said)
+            attempt += 1
+
+    def _keep(self, client: Client) -> None:
+        self.key = client.get_session_key()
+        place = urlsplit(client.get_session_location() or "").path
+        if self.key and OURS.match(place):
+            self.taken.append((place, self.key))
+
+    def _asked(self, uri: str) -> Answer | Unknown:
+        """Send a GET, again where that may help."""
+        attempt = 0
+        while True:
+            with self.lock:
+                if self.over is None and self.gets >= self.limits.gets:
+                    self.over = Unknown(Reason.NOT_READ_FURTHER, f"more than {self.limits.gets} GETs")
+                if self.over is not None:
+                    return self.over
+                self.gets += 1
+                logins, client = self.logins, self._client(2**attempt)
+            answer: Answer | None = None
+            try:
+                answer = client.get(uri)
+            except Fault as fault:
+                trouble, again = fault.unknown, self._again(fault, attempt)
+            if answer is not None:
+                self.dead = 0
+                if answer.status == 401 and self._back_in(logins):
+                    continue
+                self.welcome = self.welcome or (self.logins > 0 and answer.status < 400)
+                if answer.status not in BUSY:
+                    return answer
+                trouble, again = Unknown(Reason.NOT_READY, f"HTTP {answer.status}{message(answer)}"), True
+            self.width = 1
+            if not again or attempt >= self.limits.retries or not self._pause(attempt, answer):
+                return self.over or trouble
+            attempt += 1
+
+    def _again(self, fault: Fault, attempt: int) -> bool:
+        """Whether a GET without an answer is worth a second one; a BMC that stays dumb is not asked further."""
+        why = fault.unknown
+        if why.reason is Reason.CERTIFICATE_CHANGED:
+            self.over = self.over or why
+        if why.reason not in {Reason.TIMEOUT, Reason.UNREACHABLE}:
+            return fault.again
+        again = fault.again and self.logins > 0 and (attempt == 0 or why.reason is Reason.UNREACHABLE)
+        if not again or attempt >= self.limits.retries:
+            self.dead += 1
+            if self.dead >= DEAD:
+                self.over = self.over or why
+        return again
+
+    def _back_in(self, logins: int) -> bool:
+        """Log in once more after a 401 in the middle of a run; gives whether asking again makes sense."""
+        with self.lock:
+            if self.logins == 0 or self.over is not None:
+                return False
+            if self.logins != logins:
+                return True
+            if self.logins > 1 or self.basic is not None:
+                if not self.welcome:  # a wrong password, said again and again, locks the account
+                    self.over = Unknown(Reason.DENIED, "HTTP 401")
+                return False
+            self.over = self._login()
+            return self.over is None
+
+    def _pause(self, attempt: int, answer: Answer | None) -> bool:
+        """Wait before asking again, as long as the BMC says or a little longer each time; not past the deadline."""
+        asked = None if answer is None else answer.getheader("Retry-After")
+        seconds = self.limits.pause * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311  jitter is no secret
+        if asked is not None and re.fullmatch(r"\s*\d{1,9}\s*", asked):
+            seconds = float(asked)
+        return seconds < self.until - time.monotonic() and not self.halt.wait(seconds)

@@ -1,0 +1,238 @@
+"""The command line as a newcomer types it: exits, one-line mistakes, replay, and what help costs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command import rackcheck
+
+PROFILE = "rackcheck: 1\nprofile: p\nversion: 1\nrules:\n"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "home"
+
+
+def profile(tmp_path: Path, rules: str) -> Path:
+    path = tmp_path / "p.yaml"
+    path.write_text(PROFILE + rules)
+    return path
+
+
+def test_a_plain_machine_tells_at_least_sixty_facts_and_every_unknown_has_a_reason() -> None:
+    done = rackcheck("audit", "localhost", "-p", "linux-server", "-q")
+    assert done.status in {0, 1, 3}
+    told = json.loads(rackcheck("facts", "localhost", "--from", "last", "--json").out)["facts"]
+    assert sum("value" in fact for fact in told.values()) >= 60
+    assert all(fact["unknown"] for fact in told.values() if "unknown" in fact)
+    assert all(fact["detail"] for fact in told.values() if "unknown" in fact)
+
+
+def test_a_replay_gives_the_same_bytes_and_asks_no_one(tmp_path: Path, home: Path) -> None:
+    first = rackcheck("audit", "localhost", "-p", "linux-server", "--json", "-q", "-o", tmp_path / "run")
+    before = sorted((p, p.stat().st_mtime_ns) for p in (tmp_path / "run").rglob("*"))
+    environment = {**os.environ, "PATH": "/nonexistent"}
+    again = subprocess.run(
+        [sys.executable, "-m", "rackcheck", "audit", "--from", str(tmp_path / "run"), "--json"],
+        capture_output=True, text=True, env=environment, check=False,
+    )  # fmt: skip
+    assert (again.returncode, again.stdout) == (first.status, first.out)
+    assert sorted((p, p.stat().st_mtime_ns) for p in (tmp_path / "run").rglob("*")) == before
+    assert not list(home.glob("runs/*"))
+
+
+def test_a_stored_run_is_judged_by_another_profile_without_asking(tmp_path: Path) -> None:
+    rackcheck("audit", "-p", "linux-server", "-q", "-o", tmp_path / "run")
+    other = profile(tmp_path, "  never: { fact: memory.total, at-most: 1 MiB }\n  not_asked: { fact: sysctl.kernel.ostype, is: Linux }\n")
+    done = rackcheck("audit", "--from", tmp_path / "run", "-p", other, "--json")
+    verdicts = {v["rule"]: v for v in json.loads(done.out)["nodes"]["localhost"]["verdicts"]}
+    assert (done.status, verdicts["never"]["status"]) == (1, "fail")
+    assert verdicts["not_asked"]["status"] == "unknown"
+    assert verdicts["not_asked"]["evidence"][0]["unknown"] == "not collected"
+
+
+@pytest.mark.parametrize(
+    ("rules", "status", "strict"),
+    [
+        ("  r: { fact: kernel.release, present: true }\n", 0, 0),
+        ("  r: { fact: kernel.release, is: none }\n", 1, 1),
+        ("  r: { severity: minor, fact: kernel.release, is: none }\n", 0, 1),
+        ("  r: { severity: advisory, fact: kernel.release, is: none }\n", 0, 1),
+        ("  r: { fact: bmc.vendor, is: ACME }\n", 3, 3),
+        ("  r: { severity: minor, fact: bmc.vendor, is: ACME }\n", 0, 3),
+        ("  r: { fact: kernel.release, is: none }\n  s: { fact: bmc.vendor, is: ACME }\n", 1, 1),
+    ],
+)
+def test_the_exit_is_the_table_s(tmp_path: Path, rules: str, status: int, strict: int) -> None:
+    chosen = profile(tmp_path, rules)
+    assert rackcheck("audit", "-p", chosen, "-q", "-o", tmp_path / "a").status == status
+    assert rackcheck("audit", "-p", chosen, "-q", "-o", tmp_path / "b", "--strict").status == strict
+
+
+def test_planes_narrow_the_scope_and_the_verdict_says_so(tmp_path: Path) -> None:
+    chosen = profile(tmp_path, "  r: { fact: kernel.release, present: true }\n  s: { fact: bmc.vendor, is: ACME }\n")
+    done = rackcheck("audit", "-p", chosen, "-q", "--planes", "os")
+    assert done.status == 0
+    assert "os plane only" in done.out
+    assert "1 not in scope" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["audit", "-p", "linux-sever"], "did you mean linux-server?"),
+        (["audit"], "which profile?"),
+        (["audit", "-p", "linux-server", "--planes", "bcm"], "no plane 'bcm'"),
+        (["audit", "-p", "linux-server", "--set", "full_shar=1 %"], "did you mean full_share?"),
+        (["audit", "-p", "linux-server", "-i", "nowhere.yaml"], "cannot read nowhere.yaml"),
+        (["audit", "-p", "nowhere/p.yaml"], "no profile file nowhere/p.yaml"),
+        (["audit", "--from", "nothing"], "no run nothing"),
+        (["audit", "n[1-", "-p", "linux-server"], "not a node set: n[1-"),
+        (["adit"], "did you mean audit?"),
+        (["probe", "show", "memry"], "did you mean memory?"),
+        (["facts", "localhost", "memroy", "--from", "x"], "no run x"),
+        (["profile", "check", "linux-servr"], "did you mean linux-server?"),
+        (["audit", "-p", "linux-server", "--timeout", "never"], "not a valid float"),
+    ],
+)
+def test_our_users_mistake_is_said_clearly_and_exits_2(words: list[str], said: str) -> None:
+    done = rackcheck(*words)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ("  r: { fact: memory.totl, at-least: 1 GiB }\n", "p.yaml:5:14: no probe gives memory.totl; did you mean memory.total?"),
+        ("  r: { fact: memory.total, at-least: 1 GHz }\n", "p.yaml:5:38: `at-least`: GHz is a frequency; a size in GiB is wanted"),
+        ("  r: { fact: memory.total, at-least: 1024 }\n", "'1024' has no unit"),
+        ("  r: { fact: memory.total, at_least: 1 GiB }\n", "p.yaml:5:28: no such key: `at_least`; did you mean `at-least`?"),
+        ("  r: { fact: os.release.id, at-least: a }\n", "`at-least` needs an order"),
+        ("  r: { fact: kernel.release }\n", "asserts nothing"),
+    ],
+)
+def test_a_profile_s_mistake_is_told_with_its_place(tmp_path: Path, rules: str, said: str) -> None:
+    done = rackcheck("audit", "-p", profile(tmp_path, rules))
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+def test_help_loads_no_screen_no_transport_and_no_yaml() -> None:
+    code = (
+        "import sys; from rackcheck.cli import cli, guarded; "
+        "guarded(lambda: cli.main(['--help'], standalone_mode=False)); "
+        "print([m for m in ('textual', 'paramiko', 'redfish', 'yaml', 'requests', 'jsonschema', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "audit" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["audit", "facts", "profile", "probe", "runs", "tui", "completion"])
+def test_every_command_has_help_with_what_it_takes(command: str) -> None:
+    done = rackcheck(command, "--help")
+    assert done.status == 0
+    assert "Usage: rackcheck" in done.out
+
+
+def test_ctrl_c_keeps_what_came_in_and_exits_130(tmp_path: Path) -> None:
+    package = tmp_path / "lib" / "slow_probe.py"
+    package.parent.mkdir()
+    package.write_text(
+        "from rackcheck import Shell, probe, text\n"
+        "@probe(Shell('sleep 30', seconds=40), gives={'os.slow': text('Never comes.')})\n"
+        "def slow(raw):\n    yield 'os.slow', raw\n"
+    )
+    info = package.parent / "slow-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: slow\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[rackcheck.probes]\nslow = slow_probe\n")
+    chosen = profile(tmp_path, "  r: { fact: os.slow, is: x }\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rackcheck", "audit", "-p", str(chosen), "-o", str(tmp_path / "run"), "--json"],
+        env={**os.environ, "PYTHONPATH": str(package.parent)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    for _ in range(200):
+        if (tmp_path / "run" / "events.jsonl").exists():
+            break
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    document = json.loads(out)
+    assert (document["outcome"], document["interrupted"]) == ("INCOMPLETE", True)
+    assert "the run was interrupted" in out
+    events = [json.loads(line)["event"] for line in (tmp_path / "run" / "events.jsonl").read_text().splitlines()]
+    assert events[0] == "run started"
+    assert events[-1] == "run done"
+
+
+def test_no_color_and_ascii_are_honoured() -> None:
+    environment = {**os.environ, "NO_COLOR": "1", "LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    environment["PYTHONIOENCODING"] = "ascii"
+    command = [sys.executable, "-m", "rackcheck", "audit", "-p", "linux-server", "-q", "--all"]
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert done.returncode in {0, 1, 3}, done.stderr
+    assert b"\x1b" not in done.stdout
+    assert done.stdout.isascii()
+
+
+def test_runs_are_listed_and_shown(tmp_path: Path) -> None:
+    assert "no run yet" in rackcheck("runs", "list").err
+    first = rackcheck("audit", "-p", "linux-server", "-q")
+    listed = json.loads(rackcheck("runs", "list", "--json").out)
+    assert [row["profile"] for row in listed] == ["linux-server"]
+    shown = rackcheck("runs", "show", listed[0]["run"])
+    assert (shown.status, shown.out) == (first.status, first.out)
+
+
+def test_a_run_is_never_written_over(tmp_path: Path) -> None:
+    rackcheck("audit", "-p", "linux-server", "-q", "-o", tmp_path / "run")
+    done = rackcheck("audit", "-p", "linux-server", "-q", "-o", tmp_path / "run")
+    assert done.status == 2
+    assert "is there already" in done.err
+
+
+def test_secrets_never_leave_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BMC_PASSWORD", "s3cret-of-the-bmc")
+    (tmp_path / "inventory.yaml").write_text(
+        "rackcheck: 1\nnodes:\n  localhost:\n    host: localhost\n"
+        '    bmc: { url: "https://127.0.0.1:9", user: audit, password: "env:BMC_PASSWORD" }\n'
+    )
+    chosen = profile(tmp_path, "  r: { fact: bmc.vendor, is: ACME }\n")
+    done = rackcheck("audit", "-p", chosen, "-o", tmp_path / "run")
+    assert done.status == 3
+    written = [p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()]
+    assert not [text for text in written if b"s3cret" in text]
+    assert "s3cret" not in done.out + done.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_profiles_and_runs(shell: str) -> None:
+    script = rackcheck("completion", shell)
+    assert "_RACKCHECK_COMPLETE" in script.out
+    environment = {**os.environ, "_RACKCHECK_COMPLETE": f"{shell}_complete", "COMP_WORDS": "rackcheck audit -p linux", "COMP_CWORD": "3"}
+    done = subprocess.run([sys.executable, "-m", "rackcheck"], env=environment, capture_output=True, text=True, check=False)
+    assert "linux-server" in done.stdout
+
+
+def test_each_probe_can_be_shown_and_tried() -> None:
+    names = [row["name"] for row in json.loads(rackcheck("probe", "list", "--json").out)]
+    assert len(names) >= 20
+    for name in names:
+        assert rackcheck("probe", "show", name).status == 0
+    done = rackcheck("probe", "run", "memory", "--json")
+    assert done.status == 0
+    assert json.loads(done.out)["facts"]["memory.total"]["unit"] == "GiB"
