@@ -258,7 +258,7 @@ class _Compiler:
         entry = self.catalogue.find(whole)
         if entry is None:
             near = [n.removeprefix(prefix) for n in self.catalogue.near(prefix + node.text, within=prefix)]
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            hint = f"; did you mean {near[0]}?" if near else ""
             inside = f" in {within}" if within is not None else ""
             self._note(node.place, f"no probe gives {node.text}{inside}{hint}")
             raise _Bad

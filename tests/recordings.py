@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rackcheck_probes
 
+import rackcheck_probes
 from rackcheck.core.capture import NodeCapture, Output, named
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
@@ -85,7 +85,9 @@ def ask(probe: OsProbe, environment: Mapping[str, str] | None = None) -> NodeCap
     """This machine's own answer, through the script that every node runs."""
     mark = secrets.token_hex(16)
     env = {**os.environ, **(environment or {})}
-    done = subprocess.run(["sh", "-s"], input=compose([probe.ask], mark).encode(), capture_output=True, env=env, check=False)
+    done = subprocess.run(
+        ["sh", "-s"], input=compose([probe.ask], mark).encode(), capture_output=True, env=env, check=False
+    )
     answer = split(done.stdout, [probe.ask], mark, Unknown(Reason.UNREACHABLE, "the script ended early"))
     assert answer.whole, done.stderr
     return answer.capture

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 from recordings import answering, ask, facts, os_probes, shared_text
-from rackcheck_probes import gpu as module
 
 from rackcheck.core.capture import PAYLOAD, named
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
+from rackcheck_probes import gpu as module
 
 GPU = os_probes()["gpu"]
 BUS = "bus 0000:53:00.0\nbus read\n"
@@ -119,9 +119,7 @@ def test_a_bus_that_could_not_be_read_leaves_the_gpus_unknown() -> None:
 
 def test_gpus_on_the_bus_that_the_driver_could_not_start_are_unknown_not_none() -> None:
     given = told(BUS, {"driver": value("580.105.08"), "gpus": []})
-    assert given["gpu"] == Unknown(
-        Reason.NOT_READY, "NVIDIA GPUs on the PCI bus, and none that the driver could start"
-    )
+    assert given["gpu"] == Unknown(Reason.NOT_READY, "NVIDIA GPUs on the PCI bus, and none that the driver could start")
     assert given["driver.version"] == "580.105.08"
 
 

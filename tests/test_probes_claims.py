@@ -28,7 +28,9 @@ def held(name: str, files: dict[str, str], refused: dict[str, Unknown] | None = 
 
 def test_secrets_of_the_command_line_never_leave_the_node(tmp_path: Path) -> None:
     place = tmp_path / "cmdline"
-    place.write_text('ro "api_token=s3cret one" luks.Password=s3cret foo="a b" rd.key="s3cret two" monkey=s3cret quiet\n')
+    place.write_text(
+        'ro "api_token=s3cret one" luks.Password=s3cret foo="a b" rd.key="s3cret two" monkey=s3cret quiet\n'
+    )
     ask = PROBES["cmdline"].ask
     assert isinstance(ask, Shell)
     out = subprocess.run(
@@ -90,7 +92,11 @@ def test_what_the_maker_left_blank_is_unknown_not_a_name() -> None:
     folder = "/sys/class/dmi/id"
     given = held(
         "dmi",
-        {f"{folder}/sys_vendor": "To Be Filled By O.E.M.\n", f"{folder}/board_name": "\n", f"{folder}/bios_version": "2.0\n"},
+        {
+            f"{folder}/sys_vendor": "To Be Filled By O.E.M.\n",
+            f"{folder}/board_name": "\n",
+            f"{folder}/bios_version": "2.0\n",
+        },
         {f"{folder}/product_serial": DENIED},
     )
     assert isinstance(given["node.vendor"], Unknown)
@@ -243,7 +249,9 @@ def test_two_microcodes_on_one_machine_are_both_named() -> None:
 
 def test_a_cpu_that_is_there_but_offline_is_counted_and_an_empty_socket_is_not() -> None:
     folder = "/sys/devices/system/cpu"
-    given = held("cpu_online", {f"{folder}/present": "0-7\n", f"{folder}/online": "0-5,7\n", f"{folder}/offline": "6,8-127\n"})
+    given = held(
+        "cpu_online", {f"{folder}/present": "0-7\n", f"{folder}/online": "0-5,7\n", f"{folder}/offline": "6,8-127\n"}
+    )
     assert given["cpu.offline"] == 1
 
 

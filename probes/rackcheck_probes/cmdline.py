@@ -49,7 +49,10 @@ def cmdline(answer: str) -> Facts:
     """
     if answer.count('"') % 2:
         raise Unreadable("a quote that never closes")
-    words = [w[1:-1] if w[0] == w[-1] == '"' and w.count('"') == 2 else w for w in WORD.findall(read.line("\n".join(read.rows(answer))))]
+    words = [
+        w[1:-1] if w[0] == w[-1] == '"' and w.count('"') == 2 else w
+        for w in WORD.findall(read.line("\n".join(read.rows(answer))))
+    ]
     words = words[: words.index("--")] if "--" in words else words
     shown: list[str] = []
     values: dict[str, str | Absent | Unknown] = {}

@@ -15,6 +15,9 @@ FOLDER = "/sys/devices/system/cpu"
 )
 def cpu_online(files: Files) -> Facts:
     """Compare the CPUs present with those online; the kernel's own offline list also counts empty sockets."""
-    yield "cpu.isolated", files.read(f"{FOLDER}/isolated", lambda content: tuple(map(str, sorted(read.numbers(content)))))
+    yield (
+        "cpu.isolated",
+        files.read(f"{FOLDER}/isolated", lambda content: tuple(map(str, sorted(read.numbers(content))))),
+    )
     present, online = (read.numbers(files.text(f"{FOLDER}/{name}")) for name in ("present", "online"))
     yield "cpu.offline", Sourced(len(present - online), f"{FOLDER}/present, {FOLDER}/online")
