@@ -61,7 +61,9 @@ class Session:
                 return root
             self.place = (sessions(root) if root is not None else None) or self.place
             trouble = self._login()
-            return trouble or root or self.fetch(f"{ROOT}/")
+            if trouble is not None:
+                return trouble
+            return self.fetch(f"{ROOT}/") if root is None else root
         except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 

@@ -8,10 +8,6 @@ and a line with an OLD that has no NEW is left out.
 import json
 import re
 import sys
-from pathlib import Path
-
-# Run by hand from anywhere: the packages lie beside the tests.
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "probes")]
 
 from recordings import OURS, as_json, ask, facts, os_probes
 

@@ -5,14 +5,14 @@ import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from recordings import answering, ask, facts, os_probes, shared_text
 
 from rackcheck.core.capture import PAYLOAD, named
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck_probes import gpu as module
+from rackcheck_probes.nvml import payload
 
 GPU = os_probes()["gpu"]
 BUS = "bus 0000:53:00.0\nbus read\n"
@@ -28,7 +28,7 @@ def value(value: object) -> dict[str, object]:
     return {"value": value}
 
 
-def as_nvml_says(smi: ElementTree.Element) -> dict[str, object]:
+def as_nvml_says(smi: ET.Element) -> dict[str, object]:
     """One GPU of a recorded `nvidia-smi -q -x` in the numbers that NVML gave to nvidia-smi."""
 
     def number(path: str, unit: float = 1) -> dict[str, object]:
@@ -66,7 +66,7 @@ def as_nvml_says(smi: ElementTree.Element) -> dict[str, object]:
 
 
 def test_eight_recorded_h100_are_eight_gpus() -> None:
-    root = ElementTree.fromstring(shared_text("nvidia/nvidia-smi-qx-h100.xml"))
+    root = ET.fromstring(shared_text("nvidia/nvidia-smi-qx-h100.xml"))
     gpus = [as_nvml_says(gpu) for gpu in root.findall("gpu")]
     given = told(BUS, {"driver": value(root.findtext("driver_version")), "gpus": gpus})
     assert given["driver.version"] == "580.105.08"
@@ -87,7 +87,7 @@ def test_eight_recorded_h100_are_eight_gpus() -> None:
 
 
 def test_what_a_desktop_gpu_does_not_have_is_absent_not_off() -> None:
-    root = ElementTree.fromstring(shared_text("nvidia/nvidia-smi-qx-telegraf-gtx-1660-ti.xml"))
+    root = ET.fromstring(shared_text("nvidia/nvidia-smi-qx-telegraf-gtx-1660-ti.xml"))
     given = told(BUS, {"driver": value("418.43"), "gpus": [as_nvml_says(gpu) for gpu in root.findall("gpu")]})
     assert given["gpu/0.persistence"] is False
     assert given["gpu/0.vbios"] == "90.16.25.00.4C"
@@ -141,7 +141,7 @@ def test_a_field_that_nvml_refuses_is_unknown_for_its_reason() -> None:
 
 
 def test_the_question_is_the_same_text_every_time_and_fits_one_argument() -> None:
-    assert module.payload() == module.payload()
+    assert payload() == payload()
     assert len(GPU.ask.command) < 100_000  # type: ignore[union-attr]  # a Shell; Linux allows 131072
 
 
@@ -153,7 +153,8 @@ def test_pynvml_rides_along_and_is_no_part_of_the_questions_name() -> None:
 
 FAKE = r"""
 #include <string.h>
-typedef unsigned int u; typedef unsigned long long ull; typedef struct { char legacy[16]; u domain, bus, device, id, sub; char bus_id[32]; } pci;
+typedef unsigned int u; typedef unsigned long long ull;
+typedef struct { char legacy[16]; u domain, bus, device, id, sub; char bus_id[32]; } pci;
 int nvmlInitWithFlags(u f) { return INIT; }
 int nvmlInit_v2(void) { return INIT; }
 const char *nvmlErrorString(int r) { return "said by the library"; }

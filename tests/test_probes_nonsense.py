@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -79,7 +80,7 @@ def test_random_text_is_unreadable_at_worst(name: str, text: str) -> None:
 @pytest.mark.parametrize("place", ours(), ids=lambda place: place.parent.name)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
-def test_a_recording_that_was_cut_and_spoilt_is_unreadable_at_worst(place, data: st.DataObject) -> None:
+def test_a_recording_that_was_cut_and_spoilt_is_unreadable_at_worst(place: Path, data: st.DataObject) -> None:
     probe = PROBES[place.parent.name]
     capture, _ = recorded(place)
 
@@ -104,7 +105,7 @@ def _denied(places: set[str]) -> dict[str, Unknown]:
 
 
 @pytest.mark.parametrize("place", ours(), ids=lambda place: place.parent.name)
-def test_a_cut_answer_says_nothing_that_the_whole_one_did_not_say(place) -> None:
+def test_a_cut_answer_says_nothing_that_the_whole_one_did_not_say(place: Path) -> None:
     probe = PROBES[place.parent.name]
     capture, expected = recorded(place)
     if not isinstance(probe.ask, Shell):

@@ -1,6 +1,6 @@
 """How much memory there is, and how much is left."""
 
-from rackcheck import Class, Facts, Files, Read, Unreadable, integer, probe, quantity
+from rackcheck import Absent, Class, Facts, Files, Read, Unreadable, integer, probe, quantity
 from rackcheck.core import read
 
 PLACE = "/proc/meminfo"
@@ -38,6 +38,8 @@ def memory(files: Files) -> Facts:
     ):
         if key in kib:
             yield path, kib[key] / unit
+    if "HardwareCorrupted" not in table:
+        yield "memory.corrupted", Absent("this kernel does not handle memory failures")
     if {"SwapTotal", "SwapFree"} <= kib.keys():
         yield "memory.swap.used", (kib["SwapTotal"] - kib["SwapFree"]) / MIB
     if "HugePages_Total" in table:

@@ -28,13 +28,15 @@ from rackcheck.wire import Limits
 @click.argument("words", nargs=-1, metavar="[FACT]...")
 @options.inventory_option
 @options.from_option
+@click.option("--source", is_flag=True, help="Also the file, command or URI each fact was read from.")
 @click.option("--unknown", is_flag=True, help="Only what is unknown, with the reasons.")
 @click.option(
     "--timeout", type=click.FloatRange(1, 3600), default=60.0, show_default=True, help="Seconds for the node."
 )
 @options.json_option
 def facts(
-    node: str, words: tuple[str, ...], file: Path | None, run: str | None, unknown: bool, timeout: float, as_json: bool
+    node: str, words: tuple[str, ...], file: Path | None, run: str | None, unknown: bool, source: bool, timeout: float,
+    as_json: bool,
 ) -> int:  # fmt: skip
     r"""Read everything one node tells, and show it.
 
@@ -52,7 +54,7 @@ def facts(
         raise Mistake(f"{node} tells no {words[0]}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
     if unknown:
         chosen = [p for p in chosen if isinstance(tree.leaves[p].reading, Unknown)]
-    show_tree(node, tree, chosen, as_json=as_json)
+    show_tree(node, tree, chosen, as_json=as_json, source=source)
     for plane, trouble in troubles.items():
         note(f"{node}: {plane.value} plane: {trouble}")
     return 3 if troubles else 0
@@ -91,26 +93,28 @@ def _never_asked(leaf: Leaf) -> bool:
     return isinstance(leaf.reading, Unknown) and leaf.reading.detail.startswith("this run did not ")
 
 
-def show_tree(name: str, tree: Tree, chosen: list[str], *, as_json: bool) -> None:
+def show_tree(name: str, tree: Tree, chosen: list[str], *, as_json: bool, source: bool = False) -> None:
     """Print facts of a tree, as a table or as the wire's document."""
     if as_json:
         every: dict[str, Any] = facts_json(tree)
         click.echo(machine.text({"node": name, "facts": {path: every[path] for path in chosen}}))
         return
-    rows = [_row(path, tree.leaves[path]) for path in chosen]
-    print_lines(table(("fact", "value", "read from"), rows, width=width(), styles=("", "bold", "dim")))
+    rows = [(path, *_words(tree.leaves[path])) for path in chosen]
+    columns = 3 if source else 2
+    head, styles = ("fact", "value", "read from")[:columns], ("", "bold", "dim")[:columns]
+    print_lines(table(head, [row[:columns] for row in rows], width=width(), styles=styles))
     leaves = [tree.leaves[path].reading for path in chosen]
     unknown = sum(isinstance(r, Unknown) for r in leaves)
     absent = sum(isinstance(r, Absent) for r in leaves)
     note(f"{name}: {len(leaves) - unknown - absent} known, {absent} absent, {unknown} unknown")
 
 
-def _row(path: str, leaf: Leaf) -> tuple[str, str, str]:
+def _words(leaf: Leaf) -> tuple[str, str]:
+    """Give a leaf's value and source, short enough for a line."""
     match leaf.reading:
         case Unknown(reason, detail):
-            return path, f"unknown: {reason.value}", detail
+            return f"unknown: {reason.value}" + (f" ({detail})" if detail else ""), leaf.source
         case Absent():
-            return path, "absent", leaf.source
+            return "absent", leaf.source
         case value:
-            shown = operator.spell(value, leaf.kind)
-            return path, shown if len(shown) <= 44 else f"{shown[:43]}…", leaf.source
+            return operator.spell(value, leaf.kind), leaf.source
