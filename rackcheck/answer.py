@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
@@ -57,12 +57,11 @@ def parsed(data: bytes) -> Body | Unknown:
     return kept
 
 
-def other_spelling(uri: str, known: Iterable[str]) -> str | None:
-    """Spell a URI that is not there another way: in the letter case of a known one above it, else with a slash.
+def other_spelling(uri: str, spelt: Mapping[str, str]) -> str | None:
+    """Spell a URI that is not there another way: in the letter case of one above it that is, else with a slash.
 
     HPE's links are spelt unlike its own resources.
     """
-    spelt = {place.casefold(): place for place in known}
     cut = len(uri)
     while (cut := uri.rfind("/", 0, cut)) > 0:
         head = spelt.get(uri[:cut].casefold())

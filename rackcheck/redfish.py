@@ -126,7 +126,7 @@ class _Visit:
                 if self.session.over is not None:
                     self.bodies[uri] = self.session.over
                     continue
-                future = self.pool.submit(self.session.fetch, uri, tuple(self.bodies))
+                future = self.pool.submit(self.session.fetch, uri)
                 asked[future] = uri
                 pending.add(future)
             for future in self._watch(pending):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from rackcheck import __version__
 from rackcheck.core import path as paths
@@ -19,6 +20,9 @@ from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import in_scope, judge, misfit, node_outcome, worst
 from rackcheck.inventory import Node
 from rackcheck.wire import Limits
+
+if TYPE_CHECKING:
+    from rackcheck import redfish
 
 THREADS = 64
 """Planes asked at the same time."""
@@ -45,7 +49,7 @@ class Job:
     phases: frozenset[Phase] = frozenset({Phase.CONFIG})
     targets: str = ""
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    limits: Limits = field(default_factory=Limits)
+    seconds: float | None = None
     id: str = field(default_factory=new_id)
     time: str = field(default_factory=now)
     version: str = __version__
@@ -180,16 +184,17 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answ
     if plane is Plane.BMC:
         return _ask_bmc(node, job, stop)
     mark = token_hex(16)
+    limits = Limits() if job.seconds is None else Limits(deadline=job.seconds)
     questions = job.plan.questions
     text = script.compose(questions, mark)
     if node.is_local:
         from rackcheck import local  # noqa: PLC0415  only the transport that is used is loaded
 
-        reply = local.run(text, job.limits)
+        reply = local.run(text, limits)
     else:
         from rackcheck import ssh, ssh_config  # noqa: PLC0415
 
-        reply = ssh.run(ssh_config.resolve(node), text, job.limits)
+        reply = ssh.run(ssh_config.resolve(node), text, limits)
     if not reply.reached:
         return Answered(node.name, plane, now(), reply.cut)
     split = script.split(reply.raw, questions, mark, reply.cut)
@@ -199,11 +204,18 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answ
 def _ask_bmc(node: Node, job: Job, stop: threading.Event) -> Answered:
     from rackcheck import redfish  # noqa: PLC0415
 
-    assert node.bmc is not None
-    known = job.secrets.get(node.bmc.password, "")
-    bmc = redfish.Bmc(node.bmc.url, node.bmc.user, known, node.bmc.fingerprint or None, node.bmc.ca or None)
-    capture, trouble = redfish.read(bmc, job.plan.links, stop=stop)
+    limits = None if job.seconds is None else redfish.Limits(deadline=job.seconds)
+    capture, trouble = redfish.read(bmc_of(node, job.secrets), job.plan.links, limits, stop=stop)
     return Answered(node.name, Plane.BMC, now(), trouble, capture)
+
+
+def bmc_of(node: Node, known: Mapping[str, str]) -> "redfish.Bmc":
+    """Give the BMC of a node with its secret; raises ValueError on a URL or pin that cannot be one."""
+    from rackcheck import redfish  # noqa: PLC0415
+
+    assert node.bmc is not None
+    bmc = node.bmc
+    return redfish.Bmc(bmc.url, bmc.user, known.get(bmc.password, ""), bmc.fingerprint or None, bmc.ca or None)
 
 
 def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iterator[Event]:

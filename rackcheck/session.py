@@ -48,6 +48,7 @@ class Session:
         self.taken: list[tuple[str, str]] = []
         self.lock = threading.Lock()
         self.mine = threading.local()
+        self.spelt: dict[str, str] = {}
 
     def enter(self) -> Body | Unknown:
         """Read the root and log in; gives the root's body."""
@@ -67,7 +68,7 @@ class Session:
         except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
-    def fetch(self, uri: str, known: tuple[str, ...] = ()) -> Body | Unknown:
+    def fetch(self, uri: str) -> Body | Unknown:
         """Fetch one resource, in another spelling where there is none under the first."""
         try:
             answer = self._asked(uri)
@@ -75,7 +76,7 @@ class Session:
             if not isinstance(answer, Unknown) and answer.status in MOVED:
                 elsewhere = same_host(self.bmc.url, uri, answer.getheader("Location"))
             elif not isinstance(answer, Unknown) and answer.status == 404:
-                elsewhere = other_spelling(uri, known)
+                elsewhere = other_spelling(uri, self.spelt)
             if elsewhere is not None:
                 second = self._asked(elsewhere)
                 answer = second if isinstance(second, Unknown) or second.status != 404 else answer
@@ -189,6 +190,8 @@ class Session:
                 if answer.status == 401 and self._back_in(logins):
                     continue
                 self.welcome = self.welcome or (self.logins > 0 and answer.status < 400)
+                if answer.status == 200:
+                    self.spelt[uri.rstrip("/").casefold()] = uri.rstrip("/")
                 if answer.status not in BUSY:
                     return answer
                 trouble, again = Unknown(Reason.NOT_READY, f"HTTP {answer.status}{message(answer)}"), True

@@ -2,7 +2,7 @@
 
 import base64
 import contextlib
-import datetime
+import datetime as dt
 import hashlib
 import http.server
 import ipaddress
@@ -63,15 +63,15 @@ def certificate(folder: Path, name: str = "bmc") -> Certificate:
     """Make a certificate for 127.0.0.1 that signs itself."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     made = (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=30))
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=30))
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
@@ -98,12 +98,14 @@ class Mockup:
         has_sessions: bool = True,
         open_root: bool = True,
         slash: bool = False,
+        ignore_case: bool = False,
         latency: float = 0.0,
         user: str = "root",
         password: str = "calvin",
     ) -> None:
         self.tree, self.bodies, self.faults = tree, dict(bodies or {}), dict(faults or {})
         self.limit, self.has_sessions, self.open_root, self.slash = limit, has_sessions, open_root, slash
+        self.ignore_case = ignore_case
         self.latency, self.user, self.password = latency, user, password
         self.seen: Counter[tuple[str, str]] = Counter()
         self.sessions: dict[str, str] = {}
@@ -147,8 +149,16 @@ class Mockup:
             return json.dumps(self.bodies[place]).encode()
         if self.tree is None or ".." in uri:
             return None
-        file = self.tree / place.lstrip("/") / "index.json"
-        return file.read_bytes() if file.is_file() else None
+        folder: Path | None = self.tree
+        for word in place.strip("/").split("/"):
+            folder = self._below(folder, word) if folder is not None else None
+        file = None if folder is None else folder / "index.json"
+        return file.read_bytes() if file is not None and file.is_file() else None
+
+    def _below(self, folder: Path, word: str) -> Path | None:
+        if (folder / word).is_dir() or not self.ignore_case:
+            return folder / word
+        return next((f for f in folder.iterdir() if f.name.casefold() == word.casefold()), None)
 
 
 class _Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
@@ -192,7 +202,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_PATCH(self) -> None:
         self._serve("PATCH")
 
-    do_PUT = do_HEAD = do_OPTIONS = do_PATCH
+    def do_PUT(self) -> None:
+        self._serve("PUT")
+
+    def do_HEAD(self) -> None:
+        self._serve("HEAD")
 
     def _serve(self, method: str) -> None:
         bmc = self.bmc

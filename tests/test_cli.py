@@ -51,7 +51,10 @@ def test_a_replay_gives_the_same_bytes_and_asks_no_one(tmp_path: Path, home: Pat
 
 def test_a_stored_run_is_judged_by_another_profile_without_asking(tmp_path: Path) -> None:
     rackcheck("audit", "-p", "linux-server", "-q", "-o", tmp_path / "run")
-    other = profile(tmp_path, "  never: { fact: memory.total, at-most: 1 MiB }\n  not_asked: { fact: sysctl.kernel.ostype, is: Linux }\n")
+    other = profile(
+        tmp_path,
+        "  never: { fact: memory.total, at-most: 1 MiB }\n  not_asked: { fact: sysctl.kernel.ostype, is: Linux }\n",
+    )
     done = rackcheck("audit", "--from", tmp_path / "run", "-p", other, "--json")
     verdicts = {v["rule"]: v for v in json.loads(done.out)["nodes"]["localhost"]["verdicts"]}
     assert (done.status, verdicts["never"]["status"]) == (1, "fail")
@@ -113,10 +116,19 @@ def test_our_users_mistake_is_said_clearly_and_exits_2(words: list[str], said: s
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ("  r: { fact: memory.totl, at-least: 1 GiB }\n", "p.yaml:5:14: no probe gives memory.totl; did you mean memory.total?"),
-        ("  r: { fact: memory.total, at-least: 1 GHz }\n", "p.yaml:5:38: `at-least`: GHz is a frequency; a size in GiB is wanted"),
+        (
+            "  r: { fact: memory.totl, at-least: 1 GiB }\n",
+            "p.yaml:5:14: no probe gives memory.totl; did you mean memory.total?",
+        ),
+        (
+            "  r: { fact: memory.total, at-least: 1 GHz }\n",
+            "p.yaml:5:38: `at-least`: GHz is a frequency; a size in GiB is wanted",
+        ),
         ("  r: { fact: memory.total, at-least: 1024 }\n", "'1024' has no unit"),
-        ("  r: { fact: memory.total, at_least: 1 GiB }\n", "p.yaml:5:28: no such key: `at_least`; did you mean `at-least`?"),
+        (
+            "  r: { fact: memory.total, at_least: 1 GiB }\n",
+            "p.yaml:5:28: no such key: `at_least`; did you mean `at-least`?",
+        ),
         ("  r: { fact: os.release.id, at-least: a }\n", "`at-least` needs an order"),
         ("  r: { fact: kernel.release }\n", "asserts nothing"),
     ],
@@ -180,7 +192,14 @@ def test_ctrl_c_keeps_what_came_in_and_exits_130(tmp_path: Path) -> None:
 
 
 def test_no_color_and_ascii_are_honoured() -> None:
-    environment = {**os.environ, "NO_COLOR": "1", "LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    environment = {
+        **os.environ,
+        "NO_COLOR": "1",
+        "LANG": "C",
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+    }
     environment["PYTHONIOENCODING"] = "ascii"
     command = [sys.executable, "-m", "rackcheck", "audit", "-p", "linux-server", "-q", "--all"]
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
@@ -226,7 +245,9 @@ def test_completion_knows_profiles_and_runs(shell: str) -> None:
     word = "linux" if shell == "fish" else "3"  # fish gives the word itself, the others its number
     environment = {**os.environ, "_RACKCHECK_COMPLETE": f"{shell}_complete"}
     environment |= {"COMP_WORDS": "rackcheck audit -p linux", "COMP_CWORD": word}
-    done = subprocess.run([sys.executable, "-m", "rackcheck"], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "rackcheck"], env=environment, capture_output=True, text=True, check=False
+    )
     assert "linux-server" in done.stdout
 
 
@@ -243,7 +264,9 @@ def test_each_probe_can_be_shown_and_tried() -> None:
 def test_an_audit_leaves_nothing_on_the_machine(tmp_path: Path) -> None:
     def seen() -> set[tuple[str, float]]:
         folders = ("/tmp", "/var/tmp", "/dev/shm", "/etc/sysctl.d", "/run")
-        return {(e.path, e.stat(follow_symlinks=False).st_mtime) for f in folders if Path(f).is_dir() for e in os.scandir(f)}
+        return {
+            (e.path, e.stat(follow_symlinks=False).st_mtime) for f in folders if Path(f).is_dir() for e in os.scandir(f)
+        }
 
     rackcheck("probe", "list")
     before = seen()

@@ -44,7 +44,13 @@ def steady(document: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_machine_tells_the_same_over_ssh_as_locally(server: Server, tmp_path: Path) -> None:
     inventory = write(tmp_path / "inv.yaml", server.inventory("localhost"))
-    local = rackcheck("facts", "localhost", "--json", "-i", write(tmp_path / "l.yaml", "rackcheck: 1\nnodes:\n  localhost: { host: localhost }\n"))
+    local = rackcheck(
+        "facts",
+        "localhost",
+        "--json",
+        "-i",
+        write(tmp_path / "l.yaml", "rackcheck: 1\nnodes:\n  localhost: { host: localhost }\n"),
+    )
     remote = rackcheck("facts", "localhost", "--json", "-i", inventory)
     assert (local.status, remote.status) == (0, 0), remote.err
     here, there = steady(json.loads(local.out)), steady(json.loads(remote.out))
@@ -187,7 +193,9 @@ def test_a_cut_stream_keeps_what_came_and_never_passes_the_rest(server: Server, 
     with cutting_proxy(server.port, after) as port:
         kind, public = server.known_hosts.read_text().split()[1:3]
         known = write(tmp_path / "known", f"[127.0.0.1]:{port} {kind} {public}\n")
-        inventory = write(tmp_path / "inv.yaml", "rackcheck: 1\nnodes:\n" + node(port, server, **{"known-hosts": str(known)}))
+        inventory = write(
+            tmp_path / "inv.yaml", "rackcheck: 1\nnodes:\n" + node(port, server, **{"known-hosts": str(known)})
+        )
         status, document = verdicts(inventory, "--timeout", "20")
     assert status in {1, 3}
     cut = {v["rule"]: v["status"] for v in document["nodes"]["bad"]["verdicts"]}

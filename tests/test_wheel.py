@@ -35,10 +35,14 @@ def test_the_wheel_holds_three_top_names_and_its_data(wheel: Path) -> None:
 def test_an_installed_wheel_loads_every_profile_and_probe(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", str(wheel)], check=True, cwd=tmp_path, capture_output=True)
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", str(wheel)], check=True, cwd=tmp_path, capture_output=True
+    )
     command = tmp_path / "env" / "bin" / "rackcheck"
     names = [p.stem for p in (ROOT / "profiles").glob("*.yaml") if p.stem != "sources"]
-    checked = subprocess.run([command, "profile", "check", *names], capture_output=True, text=True, cwd=tmp_path, check=False)
+    checked = subprocess.run(
+        [command, "profile", "check", *names], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
     assert checked.returncode == 0, checked.stderr
     listed = subprocess.run([command, "probe", "list"], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert "memory" in listed.stdout

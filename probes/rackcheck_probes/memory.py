@@ -24,7 +24,7 @@ MIB = 1 << 20
     },
 )
 def memory(files: Files) -> Facts:
-    """Read meminfo; what this kernel does not tell stays unknown."""
+    """Read meminfo; absent is what this kernel leaves out, unknown what a cut answer may have held."""
     table = read.key_values("\n".join(read.rows(files.text(PLACE))))
     if "MemTotal" not in table:
         raise Unreadable(f"no MemTotal in {PLACE}")
@@ -38,8 +38,11 @@ def memory(files: Files) -> Facts:
     ):
         if key in kib:
             yield path, kib[key] / unit
-    if "HardwareCorrupted" not in table:
+    # Left out by the kernel, or cut off? Told by a line that the kernel prints later.
+    if "HardwareCorrupted" not in table and table.keys() & {"HugePages_Total", "DirectMap4k"}:
         yield "memory.corrupted", Absent("this kernel does not handle memory failures")
+    if "MemAvailable" not in table and "Buffers" in table:
+        yield "memory.available", Absent("kernels before 3.14 do not tell")
     if {"SwapTotal", "SwapFree"} <= kib.keys():
         yield "memory.swap.used", (kib["SwapTotal"] - kib["SwapFree"]) / MIB
     if "HugePages_Total" in table:

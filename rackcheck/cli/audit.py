@@ -25,9 +25,8 @@ from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
 from rackcheck.report import machine, terminal
 from rackcheck.report.summary import Summary, exit_code, summarize
-from rackcheck.run import Job, ask_plane, replay
+from rackcheck.run import Job, ask_plane, bmc_of, replay
 from rackcheck.run import audit as drive
-from rackcheck.wire import Limits
 
 PLANES = {"os": Plane.OS, "bmc": Plane.BMC}
 
@@ -43,17 +42,15 @@ PLANES = {"os": Plane.OS, "bmc": Plane.BMC}
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."
 )
-@click.option(
-    "--timeout", type=click.FloatRange(1, 3600), default=60.0, show_default=True, help="Seconds for one node."
-)
+@options.timeout_option
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
 def audit(
     targets: tuple[str, ...], profile: str | None, file: Path | None, run: str | None, values: tuple[str, ...],
-    folders: tuple[Path, ...], planes: str | None, output: Path | None, timeout: float, strict: bool, every: bool,
-    quiet: bool, as_json: bool,
+    folders: tuple[Path, ...], planes: str | None, output: Path | None, seconds: float | None, strict: bool,
+    every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     r"""Judge nodes against a profile; changes nothing on them.
 
@@ -71,7 +68,7 @@ def audit(
         return _again(store.find(run), profile, values, folders, wanted, strict, every, as_json)
     if profile is None:
         raise click.UsageError(f"which profile? -p NAME; there are: {', '.join(sorted(library.profiles(folders)))}")
-    return _fresh(targets, profile, file, values, folders, wanted, output, timeout, strict, every, quiet, as_json)
+    return _fresh(targets, profile, file, values, folders, wanted, output, seconds, strict, every, quiet, as_json)
 
 
 def _planes(text: str | None) -> frozenset[Plane]:
@@ -86,7 +83,8 @@ def _planes(text: str | None) -> frozenset[Plane]:
 
 def _fresh(
     targets: tuple[str, ...], profile_name: str, file: Path | None, values: tuple[str, ...], folders: tuple[Path, ...],
-    planes: frozenset[Plane], output: Path | None, timeout: float, strict: bool, every: bool, quiet: bool, as_json: bool,
+    planes: frozenset[Plane], output: Path | None, seconds: float | None, strict: bool, every: bool, quiet: bool,
+    as_json: bool,
 ) -> int:  # fmt: skip
     known = registry()
     for broken in known.broken:
@@ -101,7 +99,7 @@ def _fresh(
         profile,
         planes,
         targets=origin,
-        limits=Limits(deadline=timeout),
+        seconds=seconds,
         secrets=secrets_of(nodes, wanted.planes & planes),
     )
     if not quiet:
@@ -113,9 +111,8 @@ def _fresh(
     if not quiet:
         note(f"Run:  {folder}")
         name = str(folder) if output else job.id
-        note(
-            f"Next: rackcheck tui {name}    or: rackcheck runs show {name}    or: rackcheck facts {nodes[0].name} --from {name}"
-        )
+        note(f"Next: rackcheck tui {name}")
+        note(f"      rackcheck facts {nodes[0].name} --from {name}")
     return exit_code(summary, strict=strict)
 
 
@@ -148,9 +145,18 @@ def _stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
 
 
 def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> dict[str, str]:
-    """Fetch every secret that will be needed, before any node is asked."""
-    references = {n.bmc.password for n in nodes if n.bmc is not None and n.bmc.password} if Plane.BMC in planes else ()
-    return {reference: inventory.secret(reference) for reference in sorted(references)}
+    """Fetch every secret that will be needed, and check every BMC's address, before any node is asked."""
+    if Plane.BMC not in planes:
+        return {}
+    having = [node for node in nodes if node.bmc is not None]
+    references = {node.bmc.password for node in having if node.bmc is not None and node.bmc.password}
+    known = {reference: inventory.secret(reference) for reference in sorted(references)}
+    for node in having:
+        try:
+            bmc_of(node, known)
+        except ValueError as error:
+            raise Mistake(f"{node.name}: {error}") from None
+    return known
 
 
 def _head(job: Job, profile: str, values: dict[str, str]) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
 from rackcheck.report import machine
 from rackcheck.run import Job, ask_plane, audit, tree_of
-from rackcheck.wire import Limits
 
 
 @click.command(epilog="Exit: 0 when the node answered, 2 your mistake, 3 when a plane of it did not.")
@@ -30,13 +29,11 @@ from rackcheck.wire import Limits
 @options.from_option
 @click.option("--source", is_flag=True, help="Also the file, command or URI each fact was read from.")
 @click.option("--unknown", is_flag=True, help="Only what is unknown, with the reasons.")
-@click.option(
-    "--timeout", type=click.FloatRange(1, 3600), default=60.0, show_default=True, help="Seconds for the node."
-)
+@options.timeout_option
 @options.json_option
 def facts(
-    node: str, words: tuple[str, ...], file: Path | None, run: str | None, unknown: bool, source: bool, timeout: float,
-    as_json: bool,
+    node: str, words: tuple[str, ...], file: Path | None, run: str | None, unknown: bool, source: bool,
+    seconds: float | None, as_json: bool,
 ) -> int:  # fmt: skip
     r"""Read everything one node tells, and show it.
 
@@ -47,7 +44,7 @@ def facts(
     rackcheck facts dgx03 -i pod7.yaml gpu   one node's GPUs
     rackcheck facts dgx03 --from last        as a stored run read them
     """
-    tree, troubles = _stored(node, run) if run is not None else _asked(node, file, timeout)
+    tree, troubles = _stored(node, run) if run is not None else _asked(node, file, seconds)
     chosen = [p for p in tree if not words or any(p.startswith(w) for w in words)]
     if words and not chosen:
         near = registry().catalogue.near(words[0])
@@ -60,11 +57,11 @@ def facts(
     return 3 if troubles else 0
 
 
-def _asked(name: str, file: Path | None, timeout: float) -> tuple[Tree, dict[Plane, Unknown]]:
+def _asked(name: str, file: Path | None, seconds: float | None) -> tuple[Tree, dict[Plane, Unknown]]:
     nodes, _ = inventory.choose([name], file)
     probes = registry().probes
     asked = Plan(probes)
-    job = Job(asked, nodes, limits=Limits(deadline=timeout), secrets=secrets_of(nodes, asked.planes))
+    job = Job(asked, nodes, seconds=seconds, secrets=secrets_of(nodes, asked.planes))
     tree, troubles = Tree({}), {}
     with progress(len(nodes), quiet=False) as watch:
         for event in audit(job, ask_plane, threading.Event()):

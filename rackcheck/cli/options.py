@@ -65,6 +65,12 @@ def inventory_option(command: F) -> F:
     )(command)
 
 
+def timeout_option(command: F) -> F:
+    """`--timeout SECONDS`."""
+    words = "Seconds for one plane of one node (default: 60 for the operating system, 180 for a BMC)."
+    return click.option("--timeout", "seconds", type=click.FloatRange(1, 3600), help=words)(command)
+
+
 def json_option(command: F) -> F:
     """`--json`."""
     return click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")(command)

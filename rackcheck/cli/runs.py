@@ -56,9 +56,8 @@ def show(run: str, every: bool, as_json: bool) -> int:
     assert job.profile is not None
     recorded = stored.head["profile"]["digest"]
     if job.profile.digest != recorded:
-        note(
-            f"rackcheck: profile {job.profile.name} has changed since this run: {recorded[:12]} then, {job.profile.digest[:12]} now"
-        )
+        then, now = recorded[:12], job.profile.digest[:12]
+        note(f"rackcheck: profile {job.profile.name} has changed since this run: {then} then, {now} now")
     summary = summarize(replay(job, stored.answers(), stored.done()), job.profile)
     if as_json:
         click.echo(machine.text(machine.document(summary)))

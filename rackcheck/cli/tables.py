@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from rackcheck.report.terminal import Line
 
-
 WIDEST = 64
 """Letters that a column before the last may take."""
 

@@ -108,6 +108,18 @@ class _Reading:
                 else:
                     keys = tuple(sorted(self._keys(path), key=natural))
                     self._put(path, trouble if trouble is not None else keys, kind, self.source)
+        if trouble is not None:
+            # Items that another probe lists are not seen here: their facts say why at the pattern itself.
+            for pattern, kind in patterns:
+                if self._lists_elsewhere(pattern):
+                    self._put(pattern, trouble, kind, self.source)
+
+    def _lists_elsewhere(self, pattern: Path) -> bool:
+        first = next((i for i, s in enumerate(pattern.segments) if s.key == EVERY), None)
+        if first is None:
+            return False
+        owner = Path((*pattern.segments[:first], paths.Segment(pattern.segments[first].word)))
+        return str(owner) not in self.probe.gives
 
     def _miss(self, trouble: Unknown | None, wanted: tuple[Path, ...]) -> None:
         """Say of each named member of a family that has no file that it is absent."""

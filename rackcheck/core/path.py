@@ -66,7 +66,7 @@ def spell_key(key: str) -> str:
     """Spell a key the shortest valid way: bare where it can be, else quoted and percent-coded."""
     if key == EVERY or _BARE_KEY.match(key):
         return key
-    safe = "".join(c if c.isprintable() and c not in '"%' else quote(c, safe="") for c in key)
+    safe = "".join(c if c.isprintable() and c not in '"%' else quote(c, safe="", errors="surrogateescape") for c in key)
     return f'"{safe}"'
 
 
@@ -90,7 +90,7 @@ def _segment(match: re.Match[str], text: str) -> Segment:
     if not _WORD.match(word):
         raise BadPath(f"{word!r} in {text!r} is no word: small letters, digits and _ only, a letter first")
     if match["quoted"] is not None:
-        key = unquote(match["quoted"])
+        key = unquote(match["quoted"], errors="surrogateescape")
         if not key or f'"{match["quoted"]}"' != spell_key(key):
             raise BadPath(f"the key in {text!r} is not spelt the shortest way: {spell_key(key)}")
         return Segment(word, key)

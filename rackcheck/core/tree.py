@@ -41,7 +41,7 @@ class Tree:
         for text in self.leaves:
             segments = paths.parse(text).segments
             for depth, segment in enumerate(segments, start=1):
-                if segment.key is not None:
+                if segment.key is not None and segment.key != EVERY:
                     bare = Path((*segments[: depth - 1], paths.Segment(segment.word)))
                     self._items.setdefault(str(bare), {})[segment.key] = None
 
@@ -69,7 +69,8 @@ class Tree:
             if isinstance(listing.reading, Unknown):
                 return listing.reading
             return Absent(f"no {segment.key} among {bare}")
-        return Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it")
+        whole = self.leaf(path.pattern)  # why a probe could not tell this fact of any item
+        return whole.reading if whole is not None else Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it")
 
     def select(self, collection: Path, plane: Plane) -> Selection:
         """The items of a collection, stars before its last word filled in every way."""

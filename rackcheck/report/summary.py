@@ -92,7 +92,8 @@ def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Findin
     yield from sorted(
         found,
         key=lambda f: (
-            ORDER.index(f.status), severities.index(f.rule.severity.value), -len(f.nodes), known[f.rule.id][0], f.reason,
+            ORDER.index(f.status), severities.index(f.rule.severity.value),
+            -len(f.nodes), known[f.rule.id][0], f.reason,
         ),
     )  # fmt: skip
 

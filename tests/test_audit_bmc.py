@@ -1,0 +1,111 @@
+"""The whole audit with a BMC: firmware and BIOS settings against a profile, over real HTTPS, and a BMC's faults."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import rackcheck
+from mockup_server import Fault, Mockup, refused_port, silent_port
+from recordings import shared
+
+PROFILE = """\
+rackcheck: 1
+profile: bmc
+version: 1
+rules:
+  bios.smt: { fact: bios.smt, is: enabled, severity: blocker }
+  bios.aspm: { fact: bios.pcie_aspm, is: disabled }
+  bios.pending: { count: bios.pending, is: 0 }
+  firmware.read: { each: firmware.component, fact: name, present: true }
+  psu.healthy: { each: psu, where: { fact: state, is: Enabled }, fact: health, is: OK }
+  os.linux: { fact: kernel.release, present: true }
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BMC_PASSWORD", "calvin")
+    (tmp_path / "bmc.yaml").write_text(PROFILE)
+
+
+def tree(name: str) -> Path:
+    return shared("../redfish-mockups") / name
+
+
+def audit(tmp_path: Path, url: str, fingerprint: str, *more: str) -> tuple[int, dict[str, Any]]:
+    (tmp_path / "inventory.yaml").write_text(
+        "rackcheck: 1\ndefaults:\n  bmc: { user: root, password: 'env:BMC_PASSWORD' }\n"
+        f'nodes:\n  n1: {{ host: localhost, bmc: {{ url: "{url}", fingerprint: "{fingerprint}" }} }}\n'
+    )
+    words = ("audit", "-p", tmp_path / "bmc.yaml", "-i", tmp_path / "inventory.yaml", "--json", "-q", *more)
+    done = rackcheck(*words)
+    assert done.out, done.err
+    return done.status, json.loads(done.out)
+
+
+def statuses(document: dict[str, Any]) -> dict[str, str]:
+    return {v["rule"]: v["status"] for v in document["nodes"]["n1"]["verdicts"]}
+
+
+def test_a_tuned_dell_passes_on_both_planes(tmp_path: Path) -> None:
+    with Mockup(tree("dell-poweredge-r750-idrac9-6.00")) as bmc:
+        status, document = audit(tmp_path, bmc.url, bmc.fingerprint)
+        assert bmc.sessions == {}
+        assert bmc.methods <= {"GET", "POST", "DELETE"}
+        assert max(bmc.gets.values()) == 1
+    assert (status, set(statuses(document).values())) == (0, {"pass"})
+
+
+def test_a_stored_bmc_is_judged_again_to_the_same_bytes(tmp_path: Path) -> None:
+    with Mockup(tree("dell-poweredge-r750-idrac9-6.00")) as bmc:
+        _, document = audit(tmp_path, bmc.url, bmc.fingerprint, "-o", str(tmp_path / "run"))
+    again = rackcheck("audit", "--from", tmp_path / "run", "--json")
+    assert json.loads(again.out) == document
+    written = b"".join(p.read_bytes() for p in tmp_path.rglob("*") if p.is_file() and p.suffix != ".yaml")
+    assert b"calvin" not in written
+
+
+def test_a_wrong_certificate_leaves_the_bmc_unknown_and_the_os_judged(tmp_path: Path) -> None:
+    with Mockup(tree("dell-poweredge-r750-idrac9-6.00")) as bmc:
+        status, document = audit(tmp_path, bmc.url, ":".join(["AB"] * 32))
+        assert bmc.seen == {}
+    found = statuses(document)
+    assert status == 3
+    assert found.pop("os.linux") == "pass"
+    assert set(found.values()) == {"unknown"}
+    assert "certificate changed" in json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"), [("flood", "too large"), ("drip", "timeout"), ("hang", "timeout"), ("cut", "un")]
+)
+def test_a_hostile_bios_resource_costs_its_own_rules_only(tmp_path: Path, kind: str, reason: str) -> None:
+    bios = "/redfish/v1/Systems/System.Embedded.1/Bios"
+    with Mockup(tree("dell-poweredge-r750-idrac9-6.00"), faults={bios: Fault(kind)}) as bmc:
+        status, document = audit(tmp_path, bmc.url, bmc.fingerprint, "--timeout", "8")
+    found = statuses(document)
+    assert status == 3
+    assert found["bios.smt"] == "unknown"
+    assert found["os.linux"] == "pass"
+    verdict = next(v for v in document["nodes"]["n1"]["verdicts"] if v["rule"] == "bios.smt")
+    assert verdict["evidence"][0]["unknown"].startswith(reason)
+
+
+def test_a_refused_and_a_silent_bmc_port_are_told_apart(tmp_path: Path) -> None:
+    _, refused = audit(tmp_path, refused_port(), ":".join(["AB"] * 32))
+    with silent_port() as url:
+        status, silent = audit(tmp_path, url, ":".join(["AB"] * 32), "--timeout", "3")
+    assert status == 3
+    assert "unreachable" in json.dumps(refused)
+    assert "timeout" in json.dumps(silent)
+
+
+def test_a_bmc_url_that_is_none_is_our_users_mistake(tmp_path: Path) -> None:
+    (tmp_path / "inventory.yaml").write_text(
+        'rackcheck: 1\nnodes:\n  n1: { bmc: { url: "http://127.0.0.1", user: root, password: "env:BMC_PASSWORD" } }\n'
+    )
+    done = rackcheck("audit", "-p", tmp_path / "bmc.yaml", "-i", tmp_path / "inventory.yaml")
+    assert (done.status, done.out) == (2, "")
+    assert "https://HOST" in done.err

@@ -1,0 +1,560 @@
+"""The way to a BMC, over real HTTPS: what it asks, what it survives, and what it never does."""
+
+import _thread
+import contextlib
+import gzip
+import json
+import logging
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mockup_server import SESSIONS, Fault, Mockup, busy, certificate, refused_port, silent_port
+from trees import DELL, DGX, DMTF, HPE_AMD, HPE_INTEL, SUPERMICRO, client, links, tree
+
+from rackcheck import redfish
+from rackcheck.answer import other_spelling, parsed
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.resource import ROOT
+from rackcheck.core.secret import DROPPED
+
+HASTY = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, pause=0.01)
+SYSTEMS = "/redfish/v1/Systems"
+ONE, TWO = f"{SYSTEMS}/1", f"{SYSTEMS}/2"
+LINKS = ("Systems/*", "Systems/*/Bios")
+
+
+def link(uri: str) -> dict[str, str]:
+    return {"@odata.id": uri}
+
+
+SMALL: dict[str, object] = {
+    ROOT: {"Id": "RootService", "Systems": link(SYSTEMS), "Links": {"Sessions": link(SESSIONS)}},
+    SYSTEMS: {"Members": [link(ONE), link(TWO)]},
+    ONE: {"Id": "1", "Bios": link(f"{ONE}/Bios")},
+    TWO: {"Id": "2", "Bios": link(f"{TWO}/Bios")},
+    f"{ONE}/Bios": {"Attributes": {"LogicalProc": "Enabled"}},
+    f"{TWO}/Bios": {"Attributes": {"LogicalProc": "Disabled"}},
+}
+
+
+@contextlib.contextmanager
+def small(**more: object) -> Iterator[Mockup]:
+    with Mockup(bodies=SMALL, **more) as server:  # type: ignore[arg-type]  # the server's own keywords
+        yield server
+        assert server.methods <= {"GET", "POST", "DELETE"}
+        assert not server.sessions, "a session was left behind"
+
+
+def read(server: Mockup, limits: redfish.Limits = HASTY) -> tuple[BmcCapture, Unknown | None]:
+    return redfish.read(client(server), LINKS, limits)
+
+
+def trouble(capture: BmcCapture, uri: str) -> Unknown:
+    body = capture.bodies[uri]
+    assert isinstance(body, Unknown), body
+    return body
+
+
+@pytest.mark.parametrize(
+    ("name", "at_most"), [(DELL, 60), (DGX, 280), (SUPERMICRO, 125), (HPE_INTEL, 80), (HPE_AMD, 65), (DMTF, 30)]
+)
+def test_each_resource_is_fetched_once_and_nothing_else_is(name: str, at_most: int) -> None:
+    with Mockup(tree(name), ignore_case=name == HPE_AMD) as server:
+        capture, why = redfish.read(client(server), links())
+    assert why is None
+    assert set(server.gets.values()) == {1}
+    stored = {uri.casefold() for uri in capture.bodies}
+    assert {uri.rstrip("/").casefold() for uri in server.gets} == stored
+    assert sum(server.gets.values()) <= at_most
+    assert server.methods == {"GET", "POST", "DELETE"}
+    assert not server.sessions
+
+
+def test_bios_and_firmware_of_the_supermicro_take_at_most_130_gets() -> None:
+    with Mockup(tree(SUPERMICRO)) as server:
+        redfish.read(client(server), links("bmc_bios", "bmc_firmware"))
+    assert sum(server.gets.values()) <= 130
+
+
+def test_a_page_that_follows_itself_ends() -> None:
+    with Mockup(tree(DGX)) as server:
+        capture, _ = redfish.read(client(server), ["Chassis/*/PCIeDevices/*"])
+    pages = [uri for uri in server.gets if uri.startswith("/redfish/v1/Chassis/DGX/PCIeDevices?")]
+    assert pages
+    assert set(server.gets.values()) == {1}
+    assert not any(isinstance(body, Unknown) for body in capture.bodies.values())
+
+
+def test_at_most_two_requests_are_in_flight() -> None:
+    with small(latency=0.05) as server:
+        read(server)
+    assert server.most_in_flight == 2
+
+
+def test_a_busy_bmc_is_asked_one_thing_at_a_time() -> None:
+    with small(latency=0.03, faults={SYSTEMS: busy(1)}) as server:
+        capture, _ = read(server)
+    assert server.most_in_flight == 1
+    assert not any(isinstance(body, Unknown) for body in capture.bodies.values())
+
+
+def test_a_capture_comes_back_from_its_stored_form() -> None:
+    with small(faults={TWO: busy()}) as server:
+        capture, _ = read(server)
+    assert BmcCapture.from_json(json.loads(json.dumps(capture.to_json()))) == capture
+
+
+def test_importing_the_transport_imports_no_http_library() -> None:
+    code = "import rackcheck.redfish, sys; assert not {'requests', 'redfish', 'urllib3', 'ssl'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(Path(redfish.__file__).parents[1])})
+
+
+# Logins
+
+
+def test_a_wrong_password_is_denied_and_said_once() -> None:
+    with small() as server:
+        capture, why = redfish.read(client(server, password="nope"), LINKS, HASTY)
+    assert why is not None
+    assert why.reason is Reason.DENIED
+    assert capture.bodies == {ROOT: why}
+    assert server.seen["POST", SESSIONS] == 1
+
+
+def test_a_bmc_without_sessions_is_read_with_basic_authentication() -> None:
+    with small(has_sessions=False) as server:
+        capture, why = read(server)
+    assert why is None
+    assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{ONE}/Bios"]
+
+
+def test_a_wrong_password_in_basic_authentication_locks_no_account() -> None:
+    with small(has_sessions=False) as server:
+        capture, _ = redfish.read(client(server, password="nope"), LINKS, HASTY)
+    assert trouble(capture, SYSTEMS).reason is Reason.DENIED
+    assert sum(server.gets.values()) == 2
+
+
+def test_a_full_session_table_is_not_ready_and_not_asked_again() -> None:
+    with small(limit=0) as server:
+        _, why = read(server)
+    assert why is not None
+    assert why.reason is Reason.NOT_READY
+    assert "RAC0218" in why.detail
+    assert server.seen["POST", SESSIONS] == 1
+
+
+def test_a_login_that_says_when_to_come_again_is_repeated() -> None:
+    with small(faults={"POST login": busy(1, retry_after="0")}) as server:
+        _, why = read(server)
+    assert why is None
+    assert server.seen["POST", SESSIONS] == 2
+
+
+def test_a_login_that_is_busy_without_end_is_not_ready() -> None:
+    with small(faults={"POST login": busy(retry_after="0")}) as server:
+        _, why = read(server)
+    assert why is not None
+    assert why.reason is Reason.NOT_READY
+    assert server.seen["POST", SESSIONS] == 1 + HASTY.retries
+
+
+def test_a_root_behind_a_login_is_read_after_it() -> None:
+    with small(open_root=False) as server:
+        capture, why = read(server)
+    assert why is None
+    assert capture.bodies[ROOT] == SMALL[ROOT]
+
+
+def test_a_session_lost_in_the_middle_is_taken_anew_once() -> None:
+    with small(faults={f"{ONE}/Bios": Fault(status=401, times=1)}) as server:
+        capture, why = read(server)
+    assert why is None
+    assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{ONE}/Bios"]
+    assert server.seen["POST", SESSIONS] == 2
+    assert sum(n for (method, _), n in server.seen.items() if method == "DELETE") == 2
+
+
+def test_a_resource_that_lets_nobody_in_costs_itself_only() -> None:
+    with small(faults={f"{ONE}/Bios": Fault(status=401)}) as server:
+        capture, _ = read(server)
+    assert trouble(capture, f"{ONE}/Bios").reason is Reason.DENIED
+    assert capture.bodies[f"{TWO}/Bios"] == SMALL[f"{TWO}/Bios"]
+    assert server.seen["POST", SESSIONS] == 2
+
+
+def test_nothing_but_a_session_is_ever_deleted() -> None:
+    token = Fault(status=201, headers={"X-Auth-Token": "x", "Location": ONE})
+    with small(faults={"POST login": token}) as server:
+        read(server)
+    assert "DELETE" not in server.methods
+
+
+def test_a_password_that_must_be_changed_is_denied() -> None:
+    said = {"@Message.ExtendedInfo": [{"MessageId": "Base.1.0.PasswordChangeRequired", "MessageArgs": [ONE]}]}
+    token = Fault(
+        status=201, headers={"X-Auth-Token": "x", "Location": f"{SESSIONS}/1"}, body=json.dumps(said).encode()
+    )
+    with small(faults={"POST login": token}) as server:
+        _, why = read(server)
+    assert why is not None
+    assert why.reason is Reason.DENIED
+    assert server.seen["DELETE", f"{SESSIONS}/1"] == 1
+
+
+def test_the_session_is_given_back_when_the_user_interrupts() -> None:
+    with small(faults={ONE: Fault("hang")}) as server:
+        threading.Timer(0.3, _thread.interrupt_main).start()
+        with pytest.raises(KeyboardInterrupt):
+            read(server, redfish.Limits(read=15))
+        assert not server.sessions
+
+
+def test_the_session_is_given_back_when_the_run_is_stopped() -> None:
+    stop = threading.Event()
+    with small(faults={ONE: Fault("hang")}) as server:
+        threading.Timer(0.3, stop.set).start()
+        began = time.monotonic()
+        capture, why = redfish.read(client(server), LINKS, redfish.Limits(read=15), stop=stop)
+    assert why is None
+    assert time.monotonic() - began < 3
+    assert trouble(capture, ONE).reason in {Reason.NOT_COLLECTED, Reason.TIMEOUT}
+
+
+def test_a_password_shows_nowhere(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
+    caplog.set_level(logging.DEBUG)
+    secret = 'correct"horse'
+    with small(password=secret) as server:
+        bmc = client(server, password=secret)
+        capture, _ = redfish.read(bmc, LINKS, HASTY)
+        tokens = list(server.sessions.values())
+    with small() as server:
+        _, why = redfish.read(bmc, LINKS, HASTY)
+    shown = capsys.readouterr()
+    text = f"{bmc!r} {capture!r} {why!r} {caplog.text} {shown.out} {shown.err}"
+    assert "horse" not in text
+    assert not any(token in text for token in tokens)
+
+
+# Trust
+
+
+def test_a_changed_certificate_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    other = certificate(tmp_path, "other")
+    with small() as server:
+        bmc = redfish.Bmc(server.url, "root", "calvin", other.fingerprint)
+        _, why = redfish.read(bmc, LINKS, HASTY)
+        assert not server.seen
+    assert why == Unknown(Reason.CERTIFICATE_CHANGED, f"expected {other.fingerprint}, found {server.fingerprint}")
+
+
+def test_a_certificate_nobody_vouches_for_is_refused_with_its_fingerprint() -> None:
+    with small() as server:
+        _, why = redfish.read(redfish.Bmc(server.url, "root", "calvin"), LINKS, HASTY)
+        assert not server.seen
+    assert why is not None
+    assert why.reason is Reason.CERTIFICATE_CHANGED
+    assert server.fingerprint in why.detail
+    assert "pin it" in why.detail
+
+
+def test_a_certificate_of_the_given_authority_is_trusted() -> None:
+    with small() as server:
+        _, why = redfish.read(redfish.Bmc(server.url, "root", "calvin", ca=str(server.certificate.file)), LINKS, HASTY)
+    assert why is None
+
+
+def test_a_certificate_of_another_authority_is_not(tmp_path: Path) -> None:
+    other = certificate(tmp_path, "other")
+    with small() as server:
+        _, why = redfish.read(redfish.Bmc(server.url, "root", "calvin", ca=str(other.file)), LINKS, HASTY)
+        assert not server.seen
+    assert why is not None
+    assert why.reason is Reason.CERTIFICATE_CHANGED
+
+
+def test_a_name_the_authority_did_not_vouch_for_is_refused() -> None:
+    with small() as server:
+        elsewhere = server.url.replace("127.0.0.1", "localhost")
+        _, why = redfish.read(redfish.Bmc(elsewhere, "root", "calvin", ca=str(server.certificate.file)), LINKS, HASTY)
+        assert not server.seen
+    assert why is not None
+    assert why.reason is Reason.CERTIFICATE_CHANGED
+
+
+def test_a_ca_file_that_is_not_there_is_told() -> None:
+    _, why = redfish.read(redfish.Bmc("https://127.0.0.1", "root", "calvin", ca="/nowhere/ca.pem"), LINKS, HASTY)
+    assert why is not None
+    assert "/nowhere/ca.pem" in why.detail
+
+
+def test_a_fingerprint_may_be_spelt_with_or_without_colons() -> None:
+    with small() as server:
+        bare = f"sha256:{server.fingerprint.replace(':', '').lower()}"
+        _, why = redfish.read(redfish.Bmc(server.url, "root", "calvin", bare), LINKS, HASTY)
+    assert why is None
+
+
+@pytest.mark.parametrize(
+    ("url", "fingerprint"),
+    [
+        ("http://bmc", None),
+        ("bmc", None),
+        ("https://", None),
+        ("https://root:calvin@bmc", None),
+        ("https://bmc/redfish/v1", None),
+        ("https://bmc?x", None),
+        ("https://bmc:port", None),
+        ("https://bmc", "AB:CD"),
+    ],
+)
+def test_a_mistake_in_the_inventory_is_told_before_anything_is_asked(url: str, fingerprint: str | None) -> None:
+    with pytest.raises(ValueError, match=r"\S") as told:
+        redfish.Bmc(url, "root", "hunter2", fingerprint)
+    assert "calvin" not in str(told.value)
+    assert "hunter2" not in str(told.value)
+
+
+def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", refused_port())
+    monkeypatch.setenv("ALL_PROXY", refused_port())
+    with small() as server:
+        _, why = read(server)
+    assert why is None
+
+
+# What goes wrong on the way
+
+
+def test_a_refused_port_is_unreachable() -> None:
+    _, why = redfish.read(redfish.Bmc(refused_port(), "root", "calvin"), LINKS, HASTY)
+    assert why is not None
+    assert why.reason is Reason.UNREACHABLE
+
+
+def test_a_name_nobody_knows_is_unreachable() -> None:
+    _, why = redfish.read(redfish.Bmc("https://bmc.invalid", "root", "calvin"), LINKS, HASTY)
+    assert why is not None
+    assert why.reason is Reason.UNREACHABLE
+
+
+def test_a_silent_port_is_a_timeout() -> None:
+    began = time.monotonic()
+    with silent_port() as url:
+        _, why = redfish.read(redfish.Bmc(url, "root", "calvin"), LINKS, HASTY)
+    assert why is not None
+    assert why.reason is Reason.TIMEOUT
+    assert time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize("kind", ["hang", "drip", "drip-headers"])
+def test_a_resource_that_drags_costs_itself_only(kind: str) -> None:
+    began = time.monotonic()
+    with small(faults={f"{ONE}/Bios": Fault(kind)}) as server:
+        capture, why = read(server)
+    assert why is None
+    assert trouble(capture, f"{ONE}/Bios").reason is Reason.TIMEOUT
+    assert capture.bodies[f"{TWO}/Bios"] == SMALL[f"{TWO}/Bios"]
+    assert time.monotonic() - began < 4
+
+
+@pytest.mark.parametrize("kind", ["hang", "drip", "drip-headers"])
+def test_the_deadline_ends_a_visit_however_the_bmc_drags(kind: str) -> None:
+    began = time.monotonic()
+    patient = redfish.Limits(read=30, answer=60, deadline=0.6)
+    with small(faults={SYSTEMS: Fault(kind)}) as server:
+        capture, why = read(server, patient)
+    assert why is None
+    assert trouble(capture, SYSTEMS).reason is Reason.TIMEOUT
+    assert time.monotonic() - began < 3
+
+
+def test_the_deadline_holds_for_the_root_too() -> None:
+    with small(faults={ROOT: Fault("drip")}) as server:
+        _, why = read(server, redfish.Limits(deadline=0.5))
+    assert why is not None
+    assert why.reason is Reason.TIMEOUT
+
+
+def test_a_bmc_that_went_dumb_is_not_asked_to_the_end() -> None:
+    many = {f"{SYSTEMS}/{n}": {"Id": str(n)} for n in range(40)}
+    bodies: dict[str, object] = {ROOT: SMALL[ROOT], SYSTEMS: {"Members": [link(uri) for uri in many]}}
+    with Mockup(bodies=bodies, faults={uri: Fault("hang") for uri in many}) as server:
+        capture, _ = redfish.read(client(server), ["Systems/*"], HASTY)
+    assert sum(server.gets.values()) < 15
+    assert {trouble(capture, uri).reason for uri in many} == {Reason.TIMEOUT}
+
+
+@pytest.mark.parametrize("kind", ["flood", "chunked-flood"])
+def test_a_flood_stops_at_the_cap(kind: str) -> None:
+    began = time.monotonic()
+    with small(faults={f"{ONE}/Bios": Fault(kind)}) as server:
+        capture, _ = read(server, redfish.Limits(body=4 << 20))
+    assert trouble(capture, f"{ONE}/Bios").reason is Reason.TOO_LARGE
+    assert server.sent < 24 << 20
+    assert time.monotonic() - began < 5
+
+
+def test_an_announced_flood_is_not_even_begun() -> None:
+    with small(faults={f"{ONE}/Bios": Fault(headers={"X": "y"}, body=b" " * (1 << 20))}) as server:
+        capture, _ = read(server, redfish.Limits(body=1 << 19))
+    assert trouble(capture, f"{ONE}/Bios").reason is Reason.TOO_LARGE
+
+
+def test_a_packed_flood_stops_at_the_cap() -> None:
+    bomb = Fault(headers={"Content-Encoding": "gzip"}, body=gzip.compress(b" " * (64 << 20)))
+    with small(faults={f"{ONE}/Bios": bomb}) as server:
+        capture, _ = read(server, redfish.Limits(body=1 << 20))
+    assert trouble(capture, f"{ONE}/Bios").reason is Reason.TOO_LARGE
+
+
+def test_a_packed_answer_is_read() -> None:
+    packed = Fault(headers={"Content-Encoding": "gzip"}, body=gzip.compress(b'{"Attributes": {"A": "B"}}'))
+    with small(faults={f"{ONE}/Bios": packed}) as server:
+        capture, _ = read(server)
+    assert capture.bodies[f"{ONE}/Bios"] == {"Attributes": {"A": "B"}}
+
+
+def test_all_bodies_together_are_bounded() -> None:
+    with small(faults={"*": Fault(body=b'{"Systems": null, "x": "' + b"x" * 3000 + b'"}')}) as server:
+        server.faults = {f"{ONE}/Bios": server.faults["*"], f"{TWO}/Bios": server.faults["*"]}
+        capture, _ = read(server, redfish.Limits(total=5000))
+    assert {b.reason for b in capture.bodies.values() if isinstance(b, Unknown)} == {Reason.TOO_LARGE}
+
+
+def test_the_number_of_gets_is_bounded() -> None:
+    with small() as server:
+        capture, _ = read(server, redfish.Limits(gets=3))
+    assert sum(server.gets.values()) == 3
+    assert trouble(capture, f"{ONE}/Bios").reason is Reason.NOT_READ_FURTHER
+
+
+def test_a_cut_answer_is_not_taken_for_a_whole_one() -> None:
+    with small(faults={f"{ONE}/Bios": Fault("cut")}) as server:
+        capture, _ = read(server)
+    assert trouble(capture, f"{ONE}/Bios").reason is Reason.UNPARSABLE
+
+
+def test_a_connection_closed_in_our_face_is_opened_again() -> None:
+    with small(faults={f"{ONE}/Bios": Fault("reset", times=1)}) as server:
+        capture, _ = read(server)
+    assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{ONE}/Bios"]
+
+
+@pytest.mark.parametrize("retry_after", [None, "0", "soon"])
+def test_a_503_that_passes_is_waited_for(retry_after: str | None) -> None:
+    with small(faults={f"{ONE}/Bios": busy(2, retry_after)}) as server:
+        capture, _ = read(server)
+    assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{ONE}/Bios"]
+    assert server.gets[f"{ONE}/Bios"] == 3
+
+
+def test_a_503_that_stays_is_not_ready() -> None:
+    with small(faults={f"{ONE}/Bios": busy()}) as server:
+        capture, _ = read(server)
+    assert trouble(capture, f"{ONE}/Bios").reason is Reason.NOT_READY
+    assert server.gets[f"{ONE}/Bios"] == 1 + HASTY.retries
+
+
+def test_a_503_that_asks_for_more_time_than_there_is_ends_at_once() -> None:
+    began = time.monotonic()
+    with small(faults={f"{ONE}/Bios": busy(retry_after="300")}) as server:
+        capture, _ = read(server)
+    assert trouble(capture, f"{ONE}/Bios").reason is Reason.NOT_READY
+    assert server.gets[f"{ONE}/Bios"] == 1
+    assert time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"  \n",
+        b"<html><body>Please log in</body></html>",
+        b"Not Found",
+        b'{"Attributes": {"A": "B",}}',
+        b'{"Attributes": {"A": ',
+        b'{"Attributes": NaN}',
+        b'{"Attributes": -Infinity}',
+        b'{"Attributes": 1e999}',
+        b"[]",
+        b"7",
+        b"null",
+        b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
+        b'{"a":' * 200 + b"1" + b"}" * 200,
+        b'{"a": ' + b"9" * 5000 + b"}",
+    ],
+)
+def test_a_body_that_is_no_resource_is_unparsable(body: bytes) -> None:
+    with small(faults={f"{ONE}/Bios": Fault(body=body)}) as server:
+        capture, why = read(server)
+    assert why is None
+    assert trouble(capture, f"{ONE}/Bios").reason is Reason.UNPARSABLE
+    assert capture.bodies[f"{TWO}/Bios"] == SMALL[f"{TWO}/Bios"]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [(401, Reason.DENIED), (403, Reason.DENIED), (404, Reason.NOT_COLLECTED), (410, Reason.NOT_COLLECTED)]
+    + [(500, Reason.NOT_COLLECTED), (429, Reason.NOT_READY), (504, Reason.NOT_READY), (204, Reason.NOT_COLLECTED)],
+)
+def test_a_status_says_why(status: int, reason: Reason) -> None:
+    with small(faults={f"{ONE}/Bios": Fault(status=status, body=b"")}) as server:
+        capture, _ = read(server)
+    assert trouble(capture, f"{ONE}/Bios") == Unknown(reason, f"HTTP {status}")
+
+
+def test_a_redirect_to_another_host_is_not_followed() -> None:
+    with small() as other, small() as server:
+        server.faults[f"{ONE}/Bios"] = Fault(status=302, headers={"Location": f"{other.url}{ONE}/Bios"})
+        capture, _ = read(server)
+        assert not other.seen
+    assert trouble(capture, f"{ONE}/Bios").reason is Reason.UNREACHABLE
+
+
+def test_a_redirect_within_the_bmc_is_followed_once() -> None:
+    with small(faults={f"{ONE}/Bios": Fault(status=308, headers={"Location": f"{TWO}/Bios"})}) as server:
+        capture, _ = read(server)
+    assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{TWO}/Bios"]
+
+
+def test_a_bmc_that_wants_slashes_at_the_end_gets_them() -> None:
+    with small(slash=True) as server:
+        capture, why = read(server)
+    assert why is None
+    assert not any(isinstance(body, Unknown) for body in capture.bodies.values())
+
+
+def test_a_link_in_other_letters_is_found_in_those_of_its_parent() -> None:
+    spelt = {"/redfish/v1/systems/1": "/redfish/v1/Systems/1"}
+    assert other_spelling("/redfish/v1/systems/1/bios", spelt) == "/redfish/v1/Systems/1/bios"
+    assert other_spelling("/redfish/v1/Systems/1/Bios", spelt) == "/redfish/v1/Systems/1/Bios/"
+
+
+def test_secrets_are_dropped_before_anything_is_kept() -> None:
+    with Mockup(tree(DELL)) as server:
+        capture, _ = redfish.read(client(server), links("bmc_bios"))
+    bios = capture.bodies["/redfish/v1/Systems/System.Embedded.1/Bios"]
+    assert not isinstance(bios, Unknown)
+    assert bios["Attributes"]["SHA256SetupPassword"] == DROPPED
+    assert bios["Attributes"]["PasswordStatus"] == "Unlocked"
+
+
+def test_half_a_character_pair_can_be_stored() -> None:
+    body = parsed(b'{"Model": "x\\ud800y"}')
+    assert not isinstance(body, Unknown)
+    json.dumps(body, ensure_ascii=False).encode()
+
+
+@given(st.binary(max_size=200) | st.text(max_size=100).map(str.encode))
+def test_any_bytes_are_a_body_or_unparsable(data: bytes) -> None:
+    body = parsed(data)
+    assert isinstance(body, dict) or (isinstance(body, Unknown) and body.reason is Reason.UNPARSABLE)

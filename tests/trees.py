@@ -1,0 +1,97 @@
+"""Recorded BMCs: finds their trees, and reads them over real HTTPS as an audit would."""
+
+import json
+import os
+import pkgutil
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from mockup_server import Mockup
+
+import rackcheck_probes
+from rackcheck import redfish
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.collect import collect
+from rackcheck.core.fact import Reading
+from rackcheck.core.probe import Probe, Redfish
+from rackcheck.core.tree import Leaf
+
+DELL = "dell-poweredge-r750-idrac9-6.00"
+DGX = "nvidia-dgx-h100"
+SUPERMICRO = "supermicro-sys821ge-hgxh100"
+HPE_INTEL = "hpe-proliant-dl380a-gen12-ilo7"
+HPE_AMD = "hpe-proliant-dl385gen10plusv2-ilo5"
+LENOVO = "lenovo-thinksystem-sr670v2-xcc"
+GB200 = "nvidia-gb200-nvl"
+NVSWITCH = "nvidia-gb-nvswitch-tray"
+BLUEFIELD = "nvidia-bluefield3-dpu"
+DMTF = "dmtf-public-rackmount1"
+X10 = "supermicro-x10sdv"
+DELTA = "delta-powershelf-partial"
+ALL = (DELL, DGX, SUPERMICRO, HPE_INTEL, HPE_AMD, LENOVO, GB200, NVSWITCH, BLUEFIELD, DMTF, X10, DELTA)
+ANY_CASE = frozenset({HPE_AMD})
+"""Trees of BMCs that take no heed of letter case, and whose own links need that."""
+
+
+def tree(name: str) -> Path:
+    """A recorded tree; without the collection the test is skipped, in CI it fails."""
+    home = os.environ.get("RACKCHECK_RECORDINGS") or Path(__file__).parents[2] / "shared"
+    place = Path(home) / "redfish-mockups" / name
+    if not place.exists():
+        message = f"no recorded tree at {place}: set RACKCHECK_RECORDINGS to the folder that holds redfish-mockups"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return place
+
+
+def resource(name: str, uri: str) -> dict[str, object]:
+    """One body of a tree, as recorded."""
+    body = json.loads((tree(name) / uri.lstrip("/") / "index.json").read_text("utf-8"))
+    assert isinstance(body, dict)
+    return body
+
+
+def bmc_probes() -> dict[str, Probe[Redfish]]:
+    """Every probe of the BMC plane, by name."""
+    modules = (import_module(f"rackcheck_probes.{m.name}") for m in pkgutil.iter_modules(rackcheck_probes.__path__))
+    found = (value for module in modules for value in vars(module).values() if isinstance(value, Probe))
+    return {probe.name: probe for probe in found if isinstance(probe.ask, Redfish)}
+
+
+def links(*names: str) -> tuple[str, ...]:
+    """What the named probes ask, or all of them."""
+    probes = bmc_probes()
+    return tuple(sorted({link for name in names or probes for link in probes[name].ask.links}))
+
+
+def client(server: Mockup, *, password: str = "calvin") -> redfish.Bmc:
+    """The BMC that a server plays, pinned by its certificate."""
+    return redfish.Bmc(server.url, "root", password, server.fingerprint)
+
+
+def read(name: str, bodies: Mapping[str, object] | None = None, *asked: str) -> BmcCapture:
+    """Read a tree, some of its bodies replaced, over HTTPS."""
+    with Mockup(tree(name), bodies=bodies, ignore_case=name in ANY_CASE) as server:
+        capture, trouble = redfish.read(client(server), links(*asked))
+    assert trouble is None
+    return capture
+
+
+def facts(capture: BmcCapture) -> dict[str, Leaf]:
+    """What all probes of the plane read in a capture."""
+    return collect(bmc_probes().values(), capture, "2026-01-01T00:00:00Z")
+
+
+@lru_cache(maxsize=None)
+def told(name: str) -> Mapping[str, Leaf]:
+    """All facts of a recorded tree."""
+    return facts(read(name))
+
+
+def readings(name: str) -> dict[str, Reading]:
+    """What a recorded tree says, by path."""
+    return {path: leaf.reading for path, leaf in told(name).items()}
