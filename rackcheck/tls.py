@@ -43,7 +43,7 @@ class Fault(Exception):
 
     def __init__(self, reason: Reason, detail: str, *, again: bool = False) -> None:
         super().__init__(detail)
-        self.unknown = Unknown(reason, clean(detail))
+        self.unknown = Unknown(reason, clean(detail, 400))
         self.again = again
 
 

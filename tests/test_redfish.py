@@ -503,8 +503,11 @@ def test_a_body_that_is_no_resource_is_unparsable(body: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("status", "reason"),
-    [(401, Reason.DENIED), (403, Reason.DENIED), (404, Reason.NOT_COLLECTED), (410, Reason.NOT_COLLECTED)]
-    + [(500, Reason.NOT_COLLECTED), (429, Reason.NOT_READY), (504, Reason.NOT_READY), (204, Reason.NOT_COLLECTED)],
+    [
+        *((status, Reason.DENIED) for status in (401, 403)),
+        *((status, Reason.NOT_READY) for status in (429, 503, 504)),
+        *((status, Reason.NOT_COLLECTED) for status in (204, 404, 410, 500)),
+    ],
 )
 def test_a_status_says_why(status: int, reason: Reason) -> None:
     with small(faults={f"{ONE}/Bios": Fault(status=status, body=b"")}) as server:

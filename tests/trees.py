@@ -4,7 +4,7 @@ import json
 import os
 import pkgutil
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -86,7 +86,7 @@ def facts(capture: BmcCapture) -> dict[str, Leaf]:
     return collect(bmc_probes().values(), capture, "2026-01-01T00:00:00Z")
 
 
-@lru_cache(maxsize=None)
+@cache
 def told(name: str) -> Mapping[str, Leaf]:
     """All facts of a recorded tree."""
     return facts(read(name))
