@@ -1,8 +1,8 @@
 """Finds and loads profiles and schemas, and says from which place."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from rackcheck.document import BadFile, Place, Problem, Table, read
 from rackcheck.layers import did_you_mean, layers, word
 from rackcheck.mistake import Mistake
 from rackcheck.schema import sources as sources_schema
+
+_SOURCE = ("title", "section", "publisher", "date", "confidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +72,15 @@ def load(
 ) -> Profile:
     """Load a profile with its parents; raises Mistake or BadFile."""
     found = find(name, extra)
-    table = _read(found.path)
+    files: dict[str, str] = {}
+    table = _read(found.path, files)
 
     def parent(wanted: str, place: Place) -> Table:
         beside = found.path.parent / f"{wanted}.yaml"
         try:
-            return _read(beside if beside.is_file() else find(wanted, extra).path)
+            return _read(beside if beside.is_file() else find(wanted, extra).path, files)
         except Mistake as error:
-            raise BadFile([Problem(place, str(error))]) from None
+            raise error if isinstance(error, BadFile) else BadFile([Problem(place, str(error))]) from None
 
     laid = layers(table, parent)
     if found.origin != "file" and laid.name != found.name:
@@ -87,7 +90,16 @@ def load(
     for folder in (found.path.parent, *(f for _, f in folders(extra))):
         for source in _sources(folder / "sources.yaml"):
             known.setdefault(source.id, source)
-    return compile_profile(laid, catalogue, known, values or {})
+    compiled = compile_profile(laid, catalogue, known, values or {})
+    return replace(compiled, files={**files, "sources.yaml": _cited(compiled.sources.values())})
+
+
+def _cited(sources: Iterable[Source]) -> str:
+    """Write the sources that a profile cites, as a file of their own."""
+    import json  # noqa: PLC0415  a JSON text is a YAML text
+
+    listed = {s.id: {name: getattr(s, name) for name in _SOURCE} for s in sources}
+    return json.dumps({"rackcheck": 1, "sources": listed}, indent=1, ensure_ascii=False) + "\n"
 
 
 def text_of(path: Path) -> str:
@@ -100,8 +112,11 @@ def text_of(path: Path) -> str:
         raise Mistake(f"{path} is no UTF-8 text (byte {error.start})") from None
 
 
-def _read(path: Path) -> Table:
-    return read_profile(read(text_of(path), _shown(path)))
+def _read(path: Path, files: dict[str, str]) -> Table:
+    text = text_of(path)
+    table = read_profile(read(text, _shown(path)))
+    files[f"{word(table, 'profile')}.yaml"] = text
+    return table
 
 
 def _shown(path: Path) -> str:
@@ -120,6 +135,5 @@ def _sources(path: Path) -> Iterator[Source]:
     assert isinstance(listed, Table)
     for source_id, source in listed.items.items():
         assert isinstance(source, Table)
-        names = ("title", "section", "publisher", "date", "confidence")
-        title, section, publisher, date, confidence = (word(source, name) for name in names)
+        title, section, publisher, date, confidence = (word(source, name) for name in _SOURCE)
         yield Source(source_id, title, section, publisher, date, confidence)

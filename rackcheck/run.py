@@ -17,7 +17,7 @@ from rackcheck.core.fact import Plane, Reason, Unknown, clean
 from rackcheck.core.plan import Plan
 from rackcheck.core.profile import Phase, Profile
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import in_scope, judge, misfit, node_outcome, worst
+from rackcheck.core.verdict import Outcome, in_scope, judge, misfit, node_outcome, worst
 from rackcheck.inventory import Node
 from rackcheck.wire import Limits
 
@@ -99,7 +99,12 @@ def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
         yield from _finish(job, nodes[name], [*came[name], *extra], open_nodes, done)
     for worker in workers:
         worker.join(timeout=3.0 if interrupted else 0.0)
-    yield RunDone(now(), worst(j.outcome for j in done), interrupted)
+    yield RunDone(now(), _outcome(done, interrupted=interrupted), interrupted)
+
+
+def _outcome(done: Iterable[Judged], *, interrupted: bool) -> Outcome:
+    """The worst node's outcome; a run that was stopped is INCOMPLETE, whatever came in."""
+    return Outcome.INCOMPLETE if interrupted else worst(j.outcome for j in done)
 
 
 def _planes(node: Node, job: Job) -> frozenset[Plane]:
@@ -175,6 +180,9 @@ def judge_node(job: Job, node: Node, tree: Tree) -> Judged:
     rules = [r for r in job.profile.rules if in_scope(r, node.role, job.planes | {Plane.DERIVED}, job.phases)]
     verdicts = judge(rules, tree)
     outcome = node_outcome(verdicts, {rule.id: rule for rule in rules})
+    if not rules:
+        note = f"no rule of {job.profile.name} is for role {node.role} on these planes: nothing was judged"
+        return Judged(node.name, node.role, outcome, (), len(job.profile.rules), note)
     note = misfit(job.profile, tree.reading(paths.parse("node.product"), Plane.OS), node.role)
     return Judged(node.name, node.role, outcome, verdicts, len(job.profile.rules) - len(rules), note)
 
@@ -229,4 +237,4 @@ def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iter
     for node in job.nodes:
         yield from _finish(job, node, came[node.name], set(), done)
     time, interrupted = (ended.time, ended.interrupted) if ended is not None else (job.time, True)
-    yield RunDone(time, worst(j.outcome for j in done), interrupted)
+    yield RunDone(time, _outcome(done, interrupted=interrupted), interrupted)

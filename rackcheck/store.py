@@ -1,4 +1,7 @@
-"""A run on disk: `run.json`, `events.jsonl` (the truth, append-only) and `raw/` (replies by content hash)."""
+"""A run on disk: `run.json`, `events.jsonl` (the truth, append-only), `raw/` (replies by content hash), `profile/`.
+
+The profile's own files are kept, so that the run is judged the same for ever, whatever becomes of the library.
+"""
 
 import gzip
 import hashlib
@@ -45,9 +48,12 @@ def raw_bytes(capture: Capture) -> bytes:
 class Writer:
     """Writes one run as it happens; what has been given is on disk."""
 
-    def __init__(self, folder: Path, head: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, head: Mapping[str, Any], profile: Mapping[str, str]) -> None:
         try:
             (folder / "raw").mkdir(parents=True)
+            (folder / "profile").mkdir()
+            for name, content in profile.items():
+                (folder / "profile" / name).write_text(content, encoding="utf-8")
             text = json.dumps({"rackcheck": FORMAT, **head}, indent=2, ensure_ascii=False)
             (folder / "run.json").write_text(text + "\n", encoding="utf-8")
             self._events = (folder / "events.jsonl").open("x", encoding="utf-8")

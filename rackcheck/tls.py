@@ -33,6 +33,7 @@ logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
 logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 CHUNK = 1 << 16
+LATE = "the answer did not end in time"
 FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 WIDTH = 2
 """Connections to one BMC that are kept for the next request."""
@@ -107,6 +108,8 @@ class Wire(HTTPAdapter):
             raise self._fault(error, flight, connect, read) from None
         finally:
             self.flights.pop(threading.get_ident(), None)
+        if self.closed or flight.late:
+            raise Fault(Reason.TIMEOUT, LATE)  # a cut line may look like the end of an empty answer
         headers = {k: v for k, v in raw.headers.items() if k.casefold() not in FRAMING}
         kept = urllib3.HTTPResponse(io.BytesIO(body), headers, raw.status, preload_content=False)
         return self.build_response(request, kept)
@@ -151,7 +154,7 @@ class Wire(HTTPAdapter):
 
     def _fault(self, error: Exception, flight: _Flight, connect: float, read: float) -> Fault:
         if self.closed or flight.late:
-            return Fault(Reason.TIMEOUT, "the answer did not end in time")
+            return Fault(Reason.TIMEOUT, LATE)
         match error:
             case wrong.SSLError() if flight.line is None:
                 return self._distrust(error, connect)

@@ -105,7 +105,7 @@ def _fresh(
     if not quiet:
         note(f"rackcheck {__version__}: {origin}, profile {profile.name} {profile.version}, {len(profile.rules)} rules")
     folder = output or store.runs_folder() / job.id
-    with store.Writer(folder, _head(job, profile_name, given)) as writer, progress(len(nodes), quiet=quiet) as watch:
+    with store.Writer(folder, _head(job, given), profile.files) as writer, progress(len(nodes), quiet=quiet) as watch:
         summary = summarize(_watched(job, writer, watch), profile)
     _show(summary, every=every, as_json=as_json)
     if not quiet:
@@ -159,7 +159,7 @@ def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> dict[str, str
     return known
 
 
-def _head(job: Job, profile: str, values: dict[str, str]) -> dict[str, Any]:
+def _head(job: Job, values: dict[str, str]) -> dict[str, Any]:
     """Give run.json: who, when, with what. No secret and no reference to one."""
     assert job.profile is not None
     return {
@@ -168,7 +168,12 @@ def _head(job: Job, profile: str, values: dict[str, str]) -> dict[str, Any]:
         "version": job.version,
         "python": platform.python_version(),
         "operator": getpass.getuser(),
-        "profile": {"name": profile, "lineage": list(job.profile.lineage), "digest": job.profile.digest, "set": values},
+        "profile": {
+            "name": job.profile.name,
+            "lineage": list(job.profile.lineage),
+            "digest": job.profile.digest,
+            "set": values,
+        },
         "targets": job.targets,
         "planes": sorted(p.value for p in job.planes),
         "phases": sorted(p.value for p in job.phases),
@@ -210,9 +215,9 @@ def stored_job(
     head = stored.head
     known = registry()
     try:
-        own = profile_name in {None, head["profile"]["name"]}
-        given = {**(head["profile"]["set"] if own else {}), **(values or {})}
-        profile: Profile = library.load(profile_name or head["profile"]["name"], known.catalogue, given, tuple(folders))
+        kept = stored.folder / "profile" / f"{head['profile']['name']}.yaml"
+        given = {**(head["profile"]["set"] if profile_name is None else {}), **(values or {})}
+        profile: Profile = library.load(profile_name or str(kept), known.catalogue, given, tuple(folders))
         return Job(
             plan(profile.facts(), known.probes, known.catalogue), stored_nodes(stored), profile,
             frozenset(map(Plane, head["planes"])), frozenset(map(Phase, head["phases"])),

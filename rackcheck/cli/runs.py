@@ -54,10 +54,6 @@ def show(run: str, every: bool, as_json: bool) -> int:
     stored = store.find(run)
     job = stored_job(stored)
     assert job.profile is not None
-    recorded = stored.head["profile"]["digest"]
-    if job.profile.digest != recorded:
-        then, now = recorded[:12], job.profile.digest[:12]
-        note(f"rackcheck: profile {job.profile.name} has changed since this run: {then} then, {now} now")
     summary = summarize(replay(job, stored.answers(), stored.done()), job.profile)
     if as_json:
         click.echo(machine.text(machine.document(summary)))

@@ -130,7 +130,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Profile:
-    """A profile, its parents laid under it; `dropped` gives each removed rule its reason."""
+    """A profile, its parents laid under it; `dropped` gives each removed rule its reason.
+
+    `files` holds the texts it was read from, so that a run can keep them and be judged the same for ever.
+    """
 
     name: str
     version: str
@@ -142,6 +145,7 @@ class Profile:
     lineage: tuple[str, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
     digest: str = ""
+    files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def facts(self) -> frozenset[Path]:
         """Every fact any rule reads."""

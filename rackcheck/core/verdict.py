@@ -371,7 +371,10 @@ class Outcome(StrEnum):
 
 
 def node_outcome(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> Outcome:
-    """FAIL if a blocker or major fails; else INCOMPLETE if one is unknown; else PASS."""
+    """FAIL if a blocker or major fails; else INCOMPLETE if one is unknown, or nothing was judged at all; else PASS."""
+    verdicts = tuple(verdicts)
+    if not verdicts:
+        return Outcome.INCOMPLETE
     statuses = {v.status for v in verdicts if rules[v.rule].severity.decides}
     if Status.FAIL in statuses:
         return Outcome.FAIL

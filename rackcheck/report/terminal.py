@@ -4,8 +4,9 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rackcheck.core.fold import fold
+from rackcheck.core.fold import alike, fold
 from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.causes import Cause, causes
 from rackcheck.report.summary import COUNTED, Finding, Summary
 
 GLYPHS = {
@@ -38,7 +39,10 @@ def lines(summary: Summary, *, width: int, plain: bool, every: bool = False) -> 
         yield _line((f"{' and '.join(started.planes)} plane only", "bold yellow"))
     yield Line()
     shown = [f for f in summary.findings if every or f.status not in {Status.PASS, Status.NA}]
-    for finding in shown:
+    common, single = causes(shown)
+    for cause in common:
+        yield from _cause(cause, summary, width, plain=plain)
+    for finding in single:
         yield from _finding(finding, summary, width, plain=plain)
     yield from _folded(summary, width, every=every)
     yield from _counts(summary, plain=plain)
@@ -66,6 +70,21 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
         yield Line()
     elif finding.status not in {Status.PASS, Status.NA}:
         yield Line()
+
+
+def _cause(cause: Cause, summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
+    sign = (ASCII if plain else GLYPHS)[Status.UNKNOWN]
+    many = f"  {len(cause.nodes)} of {len(summary.judged)}: {fold(cause.nodes)}" if len(summary.judged) > 1 else ""
+    every = len(cause.rules) == max(len(node.verdicts) for node in summary.judged)
+    rules = f"{'all ' if every else ''}{len(cause.rules)} rules: {cause.unknown.reason.value}"
+    yield _line((f"{sign} UNKNOWN ", STYLES[Status.UNKNOWN]), (f" {rules}", "bold"), (many, "bold cyan"))
+    for detail in cause.details[:3]:
+        yield from _wrapped("", detail, width)
+    if len(cause.details) > 3:
+        yield from _wrapped("", f"and {len(cause.details) - 3} more like these", width)
+    if not every:
+        yield from _wrapped("rules ", ", ".join(cause.rules), width, "dim")
+    yield Line()
 
 
 def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Line]:
@@ -104,6 +123,8 @@ def _counts(summary: Summary, *, plain: bool) -> Iterator[Line]:
             nodes = [node.node for node in summary.judged if node.outcome is outcome]
             if nodes:
                 yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"{len(nodes):>4}  {fold(nodes)}", ""))
+        vectors = {n.node: tuple((v.rule, v.status, v.reason) for v in n.verdicts) for n in summary.judged}
+        yield _line(("nodes       ", "dim"), (alike(vectors), ""))
     outcome = summary.done.outcome
     stopped = " (interrupted: what came in is kept)" if summary.done.interrupted else ""
     yield _line(("Verdict: ", "bold"), (outcome.value, OUTCOMES[outcome]), (stopped, "yellow"))

@@ -1,0 +1,338 @@
+"""Links, pages and items of a BMC: what is followed, what is refused, and what is said of the rest."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from trees import DGX, tree
+
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.catalogue import collection, setting
+from rackcheck.core.collect import PATH, collect
+from rackcheck.core.fact import Absent, Facts, Plane, Reason, Unknown, Unreadable
+from rackcheck.core.item import fitted, gather, in_chassis, keyed, members, named
+from rackcheck.core.path import parse
+from rackcheck.core.probe import Redfish, probe
+from rackcheck.core.resource import (
+    MEMBERS,
+    PAGES,
+    ROOT,
+    Body,
+    Documents,
+    Missing,
+    Resource,
+    inside,
+    measured,
+    said,
+    same_place,
+    truth,
+    wanted,
+)
+from rackcheck.core.tree import Tree
+
+C = f"{ROOT}/Chassis"
+GONE = Unknown(Reason.NOT_COLLECTED, "HTTP 404")
+
+
+def link(uri: object) -> dict[str, object]:
+    return {"@odata.id": uri}
+
+
+def bmc(**more: Body | Unknown) -> dict[str, Body | Unknown]:
+    """A root with two chassis; more bodies by their place below the Chassis collection."""
+    bodies: dict[str, Body | Unknown] = {
+        ROOT: {"Chassis": link(C)},
+        C: {"Members": [link(f"{C}/1"), link(f"{C}/2")]},
+        f"{C}/1": {"Id": "1"},
+        f"{C}/2": {"Id": "2"},
+    }
+    return bodies | {f"{C}/{place}" if place else C: body for place, body in more.items()}
+
+
+def ids(bodies: Mapping[str, Body | Unknown], asked: str) -> list[str]:
+    return [r.id for r in Documents(bodies).at(asked)]
+
+
+def test_links_are_followed_by_name_from_the_root() -> None:
+    assert ids(bmc(), "Chassis/*") == ["1", "2"]
+    assert ids(bmc(), "") == ["v1"]
+
+
+def test_a_link_that_is_not_there_leads_nowhere() -> None:
+    assert ids(bmc(), "Systems/*") == []
+    assert ids(bmc(), "Chassis/*/Power") == []
+
+
+def test_all_that_can_be_fetched_next_is_named_at_once() -> None:
+    assert wanted(("Chassis/*", "Systems/*"), {}) == {ROOT}
+    assert wanted(("Chassis/*",), {ROOT: {"Chassis": link(C)}}) == {C}
+    half = {k: v for k, v in bmc().items() if k in {ROOT, C}}
+    assert wanted(("Chassis/*", "Chassis/*/Power"), half) == {f"{C}/1", f"{C}/2"}
+    assert wanted(("Chassis/*",), bmc()) == set()
+
+
+def test_members_of_all_pages_are_gathered_once() -> None:
+    first = {"Members": [link(f"{C}/1")], "Members@odata.nextLink": f"{C}?$skip=1"}
+    second = {"Members": [link(f"{C}/1"), link(f"{C}/2/")]}
+    bodies = bmc() | {C: first}
+    assert wanted(("Chassis/*",), bodies) == {f"{C}?$skip=1"}
+    assert ids(bodies | {f"{C}?$skip=1": second}, "Chassis/*") == ["1", "2"]
+
+
+def test_a_page_that_names_itself_as_the_next_ends() -> None:
+    page = {"Members": [link(f"{C}/1")], "Members@odata.nextLink": f"{C}?$skip=1"}
+    assert ids(bmc() | {C: page, f"{C}?$skip=1": page}, "Chassis/*") == ["1"]
+
+
+def test_pages_of_the_recorded_dgx_end_and_hold_no_sensor_twice() -> None:
+    place = "/redfish/v1/Chassis/DGX/Sensors"
+    bodies: dict[str, Body | Unknown] = {ROOT: {"Sensors": link(place)}}
+    while more := wanted(("Sensors/*",), bodies):
+        for uri in more:
+            bodies[uri] = json.loads((tree(DGX) / uri.lstrip("/") / "index.json").read_text("utf-8"))
+    assert sum("?" in uri for uri in bodies) >= 1
+    found = [r.uri for r in Documents(bodies).at("Sensors/*")]
+    assert len(found) == len(set(found)) == 264
+
+
+def test_pages_without_end_are_left_with_what_they_gave() -> None:
+    bodies = bmc()
+    for n in range(PAGES + 2):
+        place = f"{C}?{n}" if n else C
+        bodies[place] = {"Members": [link(f"{C}/1")], "Members@odata.nextLink": f"{C}?{n + 1}"}
+    found, trouble = gather(Documents(bodies).at("Chassis/*"))
+    assert [r.id for r in found] == ["1"]
+    assert trouble is not None
+    assert trouble.reason is Reason.NOT_READ_FURTHER
+
+
+def test_members_without_number_are_bounded() -> None:
+    bodies = bmc() | {C: {"Members": [link(f"{C}/1")] * (MEMBERS + 1)}}
+    found, trouble = gather(Documents(bodies).at("Chassis/*"))
+    assert [r.id for r in found] == ["1"]
+    assert trouble is not None
+    assert trouble.reason is Reason.NOT_READ_FURTHER
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        None,
+        7,
+        "/redfish/v1/Chassis/1",
+        {},
+        link(None),
+        link("https://evil/redfish/v1"),
+        link("//evil/x"),
+        link("redfish/v1"),
+        link("/redfish\\evil"),
+        link("/redfish/\n"),
+        link("/" + "x" * 3000),
+    ],
+)
+def test_a_member_that_is_no_link_leaves_the_others_and_a_doubt(member: object) -> None:
+    bodies = bmc() | {C: {"Members": [link(f"{C}/1"), member, link(f"{C}/2")]}}
+    found, trouble = gather(Documents(bodies).at("Chassis/*"))
+    assert [r.id for r in found] == ["1", "2"]
+    assert trouble is not None
+    assert trouble.reason is Reason.UNPARSABLE
+
+
+@pytest.mark.parametrize("body", [{}, {"Members": None}, {"Members": {}}, {"Members": "x"}])
+def test_a_collection_without_members_is_not_an_empty_one(body: Body) -> None:
+    with pytest.raises(Unreadable):
+        ids(bmc() | {C: body}, "Chassis/*")
+
+
+def test_a_second_page_that_fails_leaves_the_first() -> None:
+    first = {"Members": [link(f"{C}/1")], "Members@odata.nextLink": f"{C}?2"}
+    found, trouble = gather(Documents(bmc() | {C: first, f"{C}?2": GONE}).at("Chassis/*"))
+    assert [r.id for r in found] == ["1"]
+    assert trouble is not None
+
+
+def test_a_member_that_could_not_be_fetched_is_an_item_of_which_nothing_is_known() -> None:
+    found = list(Documents(bmc() | {f"{C}/1": GONE}).at("Chassis/*"))
+    assert [r.id for r in found] == ["1", "2"]
+    assert found[0].read("Model").reading == Unknown(Reason.NOT_COLLECTED, "Model HTTP 404")
+
+
+def test_a_branch_that_failed_does_not_hide_the_others() -> None:
+    bodies = bmc() | {
+        f"{C}/1": GONE,
+        f"{C}/2": {"Id": "2", "Power": link(f"{C}/2/Power")},
+        f"{C}/2/Power": {"Id": "Power"},
+    }
+    found, trouble = gather(Documents(bodies).at("Chassis/*/Power"))
+    assert [r.id for r in found] == ["Power"]
+    assert trouble == Unknown(Reason.NOT_COLLECTED, f"{C}/1: HTTP 404")
+
+
+def test_objects_and_lists_inside_a_body_are_followed_too() -> None:
+    one = {"Id": "1", "Links": {"ManagedBy": [link(f"{C}/2")]}}
+    assert ids(bmc() | {f"{C}/1": one}, "Chassis/*/Links/ManagedBy/*") == ["2"]
+
+
+def test_a_property_that_is_no_link_is_unreadable() -> None:
+    with pytest.raises(Unreadable):
+        ids(bmc() | {f"{C}/1": {"Power": "yes"}}, "Chassis/*/Power")
+
+
+def test_what_was_not_fetched_is_missing_not_absent() -> None:
+    with pytest.raises(Missing):
+        ids({ROOT: {"Chassis": link(C)}}, "Chassis/*")
+
+
+def test_the_id_is_the_own_one_else_the_place() -> None:
+    assert Resource("/a/b", {"Id": " x "}).id == "x"
+    assert Resource("/a/b", {"Id": None, "MemberId": "m"}).id == "m"
+    assert Resource("/a/b/", {"Id": ""}).id == "b"
+    assert Resource("/a/b#/Fans/3", {}).id == "3"
+
+
+def test_a_reading_names_its_place() -> None:
+    whole = Resource("/a", {"Status": {"Health": "OK"}, "Fans": [{"Reading": 7}]})
+    assert whole.read("Status.Health").source == "/a#/Status/Health"
+    (fan,) = whole.parts("Fans")
+    assert fan.read("Reading", measured).source == "/a#/Fans/0/Reading"
+    assert inside("/a#/b", "c") == "/a#/b/c"
+
+
+@pytest.mark.parametrize("text", ["", " ", "null", "N/A", "Not Present", "-*", "To be filled by O.E.M.", "Unknown"])
+def test_a_text_that_says_nothing_is_no_value(text: str) -> None:
+    with pytest.raises(Unreadable) as told:
+        said(text)
+    assert told.value.reason is Reason.NOT_COLLECTED
+
+
+@pytest.mark.parametrize("value", [None, True, "x", [], {}, 10**400, -(10**400), float("nan"), float("inf"), "1e5"])
+def test_what_is_no_number_is_not_measured(value: object) -> None:
+    with pytest.raises(Unreadable):
+        measured(value)
+
+
+def test_numbers_are_measured_also_from_texts() -> None:
+    assert (measured(7), measured(7.5), measured(" -25.687000 ")) == (7.0, 7.5, -25.687)
+
+
+def test_only_true_and_false_are_true_and_false() -> None:
+    assert truth(value=True) is True
+    for value in (None, 1, "true"):
+        with pytest.raises(Unreadable):
+            truth(value)
+
+
+@given(st.text())
+def test_a_place_is_spelt_one_way(uri: str) -> None:
+    assert same_place(same_place(uri)) == same_place(uri)
+
+
+# Items
+
+
+def test_items_come_from_the_first_form_that_tells_any_chassis_by_chassis() -> None:
+    bodies = bmc() | {
+        f"{C}/1": {"Id": "1", "New": link(f"{C}/1/New"), "Old": link(f"{C}/1/Old")},
+        f"{C}/1/New": {"Members": [link(f"{C}/1/New/A")]},
+        f"{C}/1/New/A": {"Id": "A"},
+        f"{C}/1/Old": {"Parts": [{"MemberId": "0"}]},
+        f"{C}/2": {"Id": "2", "Old": link(f"{C}/2/Old")},
+        f"{C}/2/Old": {"Parts": [{"MemberId": "0"}]},
+    }
+    found, trouble = in_chassis(Documents(bodies), ("New", "*"), ("Old", "Parts"))
+    assert [(r.id, r.owner.id if r.owner else None) for r in found] == [("A", "1"), ("0", "2")]
+    assert trouble is None
+
+
+def test_no_chassis_that_tells_of_fans_is_not_a_rack_without_fans() -> None:
+    found, trouble = in_chassis(Documents(bmc()), ("Thermal", "Fans"))
+    assert not found
+    assert trouble == Unknown(Reason.NOT_COLLECTED, "no chassis of this BMC has Thermal")
+
+
+def test_an_empty_list_of_fans_is_told() -> None:
+    bodies = bmc() | {f"{C}/1": {"Thermal": link(f"{C}/1/T")}, f"{C}/1/T": {"Fans": []}}
+    assert in_chassis(Documents(bodies), ("Thermal", "Fans")) == ([], None)
+
+
+def test_a_form_that_cannot_be_read_is_a_doubt_only_if_no_other_tells() -> None:
+    both = {"Id": "1", "New": link(f"{C}/1/New"), "Old": link(f"{C}/1/Old")}
+    bodies = bmc() | {f"{C}/1": both, f"{C}/1/New": GONE, f"{C}/1/Old": {"Parts": [{"MemberId": "0"}]}}
+    assert in_chassis(Documents(bodies), ("New", "*"), ("Old", "Parts"))[1] is None
+    bodies[f"{C}/1/Old"] = {"Parts": []}
+    assert in_chassis(Documents(bodies), ("New", "*"), ("Old", "Parts"))[1] is not None
+
+
+def test_a_bmc_without_a_collection_is_not_one_with_an_empty_collection() -> None:
+    assert members(Documents({ROOT: {}}), "Systems")[1] == Unknown(Reason.NOT_COLLECTED, "this BMC has no Systems")
+    empty = Documents({ROOT: {"Systems": link(f"{ROOT}/S")}, f"{ROOT}/S": {"Members": []}})
+    assert members(empty, "Systems") == ([], None)
+
+
+def test_names_that_clash_are_told_apart_by_their_chassis_then_by_their_place() -> None:
+    top = Resource(C, {"Members": []})
+    one, two = Resource(f"{C}/1", {"Id": "1"}, above=top), Resource(f"{C}/2", {"Id": "2"}, above=top)
+    parts = [
+        Resource(f"{C}/1/T#/F/0", {"Name": "Fan"}, above=one),
+        Resource(f"{C}/2/T#/F/0", {"Name": "Fan"}, above=two),
+        Resource(f"{C}/2/T#/F/1", {"Name": "Pump"}, above=two),
+        Resource(f"{C}/2/T#/F/2", {"Name": "Pump"}, above=two),
+        Resource(f"{C}/2/T#/F/3", {"Name": "Alone"}, above=two),
+    ]
+    assert [key for key, _ in keyed(parts, named)] == ["1:Fan", "2:Fan", "2:Pump:1", "2:Pump:2", "Alone"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy")), max_size=8))
+def test_no_item_is_lost_under_the_key_of_another(places: list[tuple[str, str]]) -> None:
+    resources = [Resource(f"/{n}/{uri}", {"Id": own}) for n, (own, uri) in enumerate(places)]
+    assert len({key for key, _ in keyed(resources)}) == len(resources)
+
+
+def test_what_an_empty_slot_shows_is_absent() -> None:
+    slot = Resource("/a", {"Status": {"State": "Absent"}, "Reading": 0})
+    assert fitted(slot, "Reading", measured).reading == Absent("the slot is empty")
+    assert fitted(Resource("/a", {"Reading": 0}), "Reading", measured).reading == 0
+
+
+# From a BMC's items to facts
+
+
+def attributes(*names: str, reading: Any = "x") -> dict[str, Any]:
+    """What is collected of a probe that gives these paths."""
+
+    @probe(Redfish(""), gives={"bios.attribute": collection("all"), "bios.attribute/*": setting("one")})
+    def raw(_: Documents) -> Facts:
+        for name in names:
+            yield name, reading
+
+    return {path: leaf.reading for path, leaf in collect([raw], BmcCapture({ROOT: {}}), "T").items()}
+
+
+def test_an_item_may_be_a_fact_itself() -> None:
+    told = attributes('bios.attribute/"Core Performance Boost"', "bios.attribute/SmtMode")
+    assert told == {
+        "bios.attribute": ("Core Performance Boost", "SmtMode"),
+        'bios.attribute/"Core Performance Boost"': "x",
+        "bios.attribute/SmtMode": "x",
+    }
+
+
+def test_an_item_that_is_a_fact_is_selected_and_its_lack_is_absent() -> None:
+    @probe(Redfish(""), gives={"bios.attribute": collection("all"), "bios.attribute/*": setting("one")})
+    def raw(_: Documents) -> Facts:
+        yield "bios.attribute/A", "x"
+
+    whole = Tree(collect([raw], BmcCapture({ROOT: {}}), "T"))
+    assert [str(p) for p in whole.select(parse("bios.attribute"), Plane.BMC).items] == ["bios.attribute/A"]
+    assert isinstance(whole.reading(parse("bios.attribute/B"), Plane.BMC), Absent)
+
+
+@pytest.mark.parametrize("path", ["bios.attribute/*", f"bios.attribute/{'x' * PATH}"])
+def test_a_name_no_item_may_have_makes_the_collection_unknown(path: str) -> None:
+    told = attributes("bios.attribute/A", path)
+    assert told["bios.attribute/A"] == "x"
+    assert isinstance(told["bios.attribute"], Unknown)
+    assert path not in told
