@@ -1,6 +1,7 @@
 """Nodes, their BMCs and their places, from an inventory file or from bare names."""
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -105,13 +106,22 @@ def unfold(target: str) -> list[str]:
     """Unfold a node set: `dgx[01-03]` gives three names; raises Mistake where it is none."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException  # noqa: PLC0415  slow to load
 
+    if _size(target) > NODES:
+        raise Mistake(f"{target} is more nodes than the {NODES} that an inventory may hold")
     try:
         names = NodeSet(target, resolver=RESOLVER_NOGROUP)
-        if len(names) > NODES:
-            raise Mistake(f"{target} is {len(names)} nodes; an inventory may hold {NODES}")
         return [str(name) for name in names]
     except NodeSetException as error:
         raise Mistake(f"not a node set: {target} ({error})") from None
+
+
+def _size(target: str) -> int:
+    """How many names a node set may at most unfold to, told from its text: unfolding a billion would be too late."""
+    size = 1
+    for ranges in re.findall(r"\[([^\]]*)\]", target):
+        spans = re.findall(r"(\d{1,30})-(\d{1,30})", ranges)
+        size *= max(1, ranges.count(",") + 1 + sum(abs(int(last) - int(first)) for first, last in spans))
+    return size
 
 
 def load(path: Path) -> Inventory:
@@ -198,4 +208,4 @@ def secret(reference: str) -> str:
         from getpass import getpass  # noqa: PLC0415
 
         return getpass(f"{name or 'secret'}: ")
-    raise Mistake(f"a secret is named as env:NAME, file:PATH or prompt:TEXT, not {kind}:…")
+    raise Mistake(f"a secret is named as env:NAME, file:PATH or prompt:TEXT, not as the secret itself")

@@ -1,0 +1,41 @@
+"""Folding: an independent reader of node sets unfolds ours to the very same names."""
+
+from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rackcheck.core.fold import alike, fold
+
+NAMES = st.sets(
+    st.one_of(
+        st.builds("dgx{:02}".format, st.integers(0, 120)),
+        st.builds("n{}".format, st.integers(0, 1200)),
+        st.builds("r{}-sw{:03}".format, st.integers(1, 3), st.integers(1, 20)),
+        st.builds("{}-bmc".format, st.integers(1, 12)),
+        st.sampled_from(["localhost", "gone", "login"]),
+    ),
+    max_size=60,
+)
+
+
+@given(NAMES)
+def test_a_folded_set_unfolds_to_the_same_names(names: set[str]) -> None:
+    assert set(map(str, NodeSet(fold(names) or None, resolver=RESOLVER_NOGROUP))) == names
+
+
+@given(NAMES)
+def test_folding_does_not_depend_on_the_order(names: set[str]) -> None:
+    assert fold(sorted(names)) == fold(reversed(sorted(names)))
+
+
+def test_runs_and_gaps_are_written_the_field_s_way() -> None:
+    assert fold(["dgx03", "dgx01", "dgx02", "dgx07"]) == "dgx[01-03,07]"
+    assert fold(["n9", "n10", "n11"]) == "n[9-11]"
+    assert fold(["localhost"]) == "localhost"
+    assert fold([]) == ""
+
+
+def test_the_odd_one_out_is_named() -> None:
+    answers = {f"dgx-{n:02}": "same" for n in range(1, 73)} | {"dgx-05": "other"}
+    assert alike(answers) == "71 of 72 alike; dgx-05 differs"
+    assert alike(dict.fromkeys(answers, 1)) == "all 72 alike"

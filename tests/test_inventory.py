@@ -1,0 +1,113 @@
+"""Inventories: sets, refinement, defaults, secrets by reference; each mistake with its place."""
+
+from pathlib import Path
+
+import pytest
+
+from rackcheck import inventory
+from rackcheck.document import BadFile
+from rackcheck.mistake import Mistake
+
+POD = """\
+rackcheck: 1
+inventory: pod7
+defaults:
+  ssh: { user: audit, port: 2222 }
+  bmc: { user: root, password: env:BMC }
+racks:
+  a01: { row: A, type: rack-48u }
+nodes:
+  dgx-[01-03]: { role: compute, rack: a01, host: "{node}.mgmt", bmc: { url: "https://{node}-bmc" } }
+  dgx-02:      { u: 21, bmc: { url: "https://10.9.3.14", fingerprint: "AB:CD" } }
+  sw-1:        { role: nvswitch-tray, bmc: { url: "https://{node}-bmc" } }
+"""
+
+
+def load(tmp_path: Path, text: str) -> inventory.Inventory:
+    path = tmp_path / "inv.yaml"
+    path.write_text(text)
+    return inventory.load(path)
+
+
+def test_a_set_is_unfolded_and_a_single_name_refines_it(tmp_path: Path) -> None:
+    nodes = load(tmp_path, POD).nodes
+    assert sorted(nodes) == ["dgx-01", "dgx-02", "dgx-03", "sw-1"]
+    assert (nodes["dgx-01"].host, nodes["dgx-01"].ssh.user, nodes["dgx-01"].ssh.port) == ("dgx-01.mgmt", "audit", 2222)
+    first, second = nodes["dgx-01"].bmc, nodes["dgx-02"].bmc
+    assert first is not None
+    assert second is not None
+    assert (first.url, first.user, first.password, first.fingerprint) == ("https://dgx-01-bmc", "root", "env:BMC", "")
+    assert (second.url, second.user, second.fingerprint, nodes["dgx-02"].u) == ("https://10.9.3.14", "root", "AB:CD", 21)
+    assert (nodes["sw-1"].host, nodes["sw-1"].role) == ("", "nvswitch-tray")
+
+
+def test_the_order_of_set_and_refinement_does_not_matter(tmp_path: Path) -> None:
+    head, _, body = POD.partition("nodes:\n")
+    rows = body.splitlines()
+    turned = head + "nodes:\n" + "\n".join(reversed(rows)) + "\n"
+    assert load(tmp_path, turned).nodes == load(tmp_path, POD).nodes
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ("  n[1-3]: { host: a }\n  n[3-4]: { host: b }\n", "n3 stands here and at"),
+        ("  n1: { host: a }\n  n1: { host: b }\n", "`n1` stands here twice; first at line 3"),
+        ("  n1: { role: compute }\n", "n1 has neither a host nor a BMC"),
+        ("  n[1-: { host: a }\n", "not a node set"),
+        ("  n[1-999999999]: { host: a }\n", "an inventory may hold"),
+        ("  n1: { hots: a }\n", "no such key: `hots`; did you mean `host`?"),
+        ("  n1: { host: a, ssh: { pasword: x } }\n", "no such key: `pasword`"),
+        ("  n1: { host: a, ssh: { port: many } }\n", "`port` cannot be 'many'"),
+        ("  n1: { host: a, ssh: { key: /nowhere/key } }\n", "cannot read the key file /nowhere/key"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(tmp_path: Path, nodes: str, said: str) -> None:
+    with pytest.raises(BadFile) as caught:
+        load(tmp_path, f"rackcheck: 1\nnodes:\n{nodes}")
+    assert said in str(caught.value)
+    assert "inv.yaml:" in str(caught.value)
+
+
+def test_targets_narrow_and_groups_are_found(tmp_path: Path) -> None:
+    (tmp_path / "inv.yaml").write_text(POD)
+
+    def chosen(*targets: str) -> list[str]:
+        return [node.name for node in inventory.choose(targets, tmp_path / "inv.yaml")[0]]
+
+    assert chosen() == ["dgx-01", "dgx-03", "sw-1", "dgx-02"] or len(chosen()) == 4
+    assert chosen("dgx-[01,03]") == ["dgx-01", "dgx-03"]
+    assert chosen("@role:nvswitch-tray") == ["sw-1"]
+    assert sorted(chosen("@rack:a01")) == ["dgx-01", "dgx-02", "dgx-03"]
+    with pytest.raises(Mistake, match="did you mean dgx-01"):
+        chosen("dgx-011")
+    with pytest.raises(Mistake, match="groups are @rack:NAME"):
+        chosen("@rack:b02")
+
+
+def test_without_targets_and_inventory_it_is_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    nodes, words = inventory.choose((), None)
+    assert ([n.name for n in nodes], nodes[0].is_local, words) == (["localhost"], True, "this machine (no inventory)")
+    (tmp_path / "inventory.yaml").write_text(POD)
+    nodes, words = inventory.choose((), None)
+    assert (len(nodes), words) == (4, "all 4 nodes of inventory.yaml")
+
+
+def test_a_secret_is_fetched_by_reference_and_never_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BMC", "s3cret")
+    assert inventory.secret("env:BMC") == "s3cret"
+    path = tmp_path / "password"
+    path.write_text("s3cret\n")
+    path.chmod(0o600)
+    assert inventory.secret(f"file:{path}") == "s3cret"
+    path.chmod(0o644)
+    with pytest.raises(Mistake, match="chmod 600") as caught:
+        inventory.secret(f"file:{path}")
+    assert "s3cret" not in str(caught.value)
+    with pytest.raises(Mistake, match="has no NOT_SET"):
+        inventory.secret("env:NOT_SET")
+    # A password typed where a reference belongs must not be repeated on the screen.
+    with pytest.raises(Mistake) as caught:
+        inventory.secret("hunter2")
+    assert "hunter2" not in str(caught.value)

@@ -1,0 +1,98 @@
+"""A run on disk: what was given is there, what was damaged is told, and a replay is the run."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from command import rackcheck
+
+from rackcheck import store
+from rackcheck.mistake import Mistake
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    done = rackcheck("audit", "localhost", "-p", "linux-server", "-q", "-o", tmp_path / "run")
+    assert done.status in {0, 1, 3}
+    return tmp_path / "run"
+
+
+def events(run: Path) -> list[str]:
+    return (run / "events.jsonl").read_text().splitlines(keepends=True)
+
+
+def test_a_run_holds_its_head_its_events_its_answers_and_its_profile(run: Path) -> None:
+    assert sorted(p.name for p in run.iterdir()) == ["events.jsonl", "profile", "raw", "run.json"]
+    assert [json.loads(line)["event"] for line in events(run)] == ["run started", "answered", "facts", "judged", "run done"]
+    assert {p.name for p in (run / "profile").iterdir()} == {"linux-server.yaml", "sources.yaml"}
+
+
+def test_a_torn_last_line_costs_that_event_only(run: Path) -> None:
+    lines = events(run)
+    (run / "events.jsonl").write_text("".join(lines[:-1]) + lines[-1][:20])
+    stored = store.find(str(run))
+    assert stored.done() is None
+    assert [judged.node for judged in stored.judged()] == ["localhost"]
+    replayed = rackcheck("audit", "--from", run, "--json")
+    assert replayed.status == 130
+    assert json.loads(replayed.out)["outcome"] == "INCOMPLETE"
+
+
+def test_a_damaged_line_in_the_middle_is_told_by_its_number(run: Path) -> None:
+    lines = events(run)
+    (run / "events.jsonl").write_text(lines[0] + lines[1][:40] + "\n" + "".join(lines[2:]))
+    done = rackcheck("runs", "show", run)
+    assert (done.status, done.out) == (2, "")
+    assert "line 2 is damaged" in done.err
+
+
+def test_an_answer_changed_after_the_run_is_refused(run: Path) -> None:
+    (raw,) = (run / "raw").iterdir()
+    doctored = gzip.decompress(raw.read_bytes()).replace(b"debian", b"ubuntu")
+    raw.write_bytes(gzip.compress(doctored))
+    done = rackcheck("audit", "--from", run)
+    assert (done.status, done.out) == (2, "")
+    assert "changed after the run" in done.err
+
+
+def test_a_damaged_head_is_one_clear_line(run: Path) -> None:
+    for text in ("", "[]", '{"rackcheck": 1}', '{"rackcheck": 9}'):
+        (run / "run.json").write_text(text)
+        done = rackcheck("audit", "--from", run)
+        assert (done.status, done.out) == (2, ""), text
+        assert len(done.err.strip().splitlines()) == 1
+
+
+def test_the_library_may_change_and_the_run_is_judged_as_it_was(run: Path, tmp_path: Path) -> None:
+    before = rackcheck("audit", "--from", run, "--json").out
+    (tmp_path / "home" / "profiles").mkdir(parents=True)
+    (tmp_path / "home" / "profiles" / "linux-server.yaml").write_text(
+        "rackcheck: 1\nprofile: linux-server\nversion: 9\nrules:\n  r: { fact: memory.thp.mode, is: none }\n"
+    )
+    assert rackcheck("profile", "check", "linux-server").out.startswith("linux-server: 1 rules")
+    assert rackcheck("audit", "--from", run, "--json").out == before
+    assert rackcheck("audit", "--from", run, "-p", "linux-server", "--json").status == 1
+
+
+def test_runs_are_found_by_id_by_last_and_by_folder(run: Path) -> None:
+    first = rackcheck("audit", "-p", "linux-server", "--json", "-q")
+    own = json.loads(first.out)["run"]
+    assert store.ids() == [own]
+    assert store.find("last").folder == store.find(own).folder
+    assert store.find(str(run)).folder == run
+    with pytest.raises(Mistake, match=f"did you mean {own}"):
+        store.find(own[:-1] + "x")
+
+
+def test_equal_answers_are_equal_bytes(run: Path, tmp_path: Path) -> None:
+    stored = store.find(str(run))
+    (answer,) = stored.answers()
+    assert answer.capture is not None
+    writer = store.Writer(tmp_path / "again", stored.head, {})
+    with writer:
+        kept = [writer.write(answer), writer.write(answer)]
+    assert [getattr(event, "digest", "") for event in kept] == [answer.digest] * 2
+    (copy,) = (tmp_path / "again" / "raw").iterdir()
+    assert copy.read_bytes() == (run / "raw" / copy.name).read_bytes()
