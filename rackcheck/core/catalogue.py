@@ -143,4 +143,4 @@ class Catalogue:
             asked = str(paths.parse(path).pattern)
         except paths.BadPath:
             asked = path
-        return difflib.get_close_matches(asked, sorted(known), n=3, cutoff=0.6)
+        return difflib.get_close_matches(asked.removeprefix(within), sorted(known), n=3, cutoff=0.6)

@@ -1,0 +1,215 @@
+"""From files to typed profiles: every mistake with its place and the nearest right word, overlays as promised."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rackcheck import library
+from rackcheck.core.profile import Profile
+from rackcheck.document import BadFile
+from rackcheck.mistake import Mistake
+from rackcheck.registry import registry
+
+HEAD = "rackcheck: 1\nprofile: p\nversion: 1\n"
+SHIPPED = Path(__file__).parents[1] / "profiles" / "linux-server.yaml"
+
+
+def load(folder: Path, text: str, **values: str) -> Profile:
+    path = folder / "p.yaml"
+    path.write_text(text)
+    return library.load(str(path), registry().catalogue, values)
+
+
+def mistakes(folder: Path, rules: str, head: str = HEAD) -> str:
+    with pytest.raises(Mistake) as caught:
+        load(folder, f"{head}rules:\n{rules}")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("{ fact: memory.totl, present: true }", "no probe gives memory.totl; did you mean memory.total?"),
+        ("{ fact: Memory.total, present: true }", "is no word"),
+        ("{ fact: memory.total, at-least: 1 GHz }", "GHz is a frequency; a size in GiB is wanted"),
+        ("{ fact: memory.total, at-least: 1 GIB }", "'GIB' is no unit of the table"),
+        ("{ fact: memory.total, is: 12 }", "'12' has no unit"),
+        ("{ fact: os.release.id, at-least: a }", "`at-least` needs an order"),
+        ("{ fact: cpu.microcode, below: 0x1 }", "`below` needs an order"),
+        ("{ fact: kernel.release, at-least: latest }", "'latest' is not a kernel release"),
+        ("{ fact: cpu.threads, is: 010 }", "'010' could be octal; write 10"),
+        ("{ fact: cpu.threads, is: many }", "a whole number is wanted, not 'many'"),
+        ("{ fact: cpu.smt, is: yes }", "true or false is wanted, not 'yes'"),
+        ("{ fact: cpu.smt_control, is: onn }", "did you mean 'on'?"),
+        ("{ fact: sysctl.net.core.default_qdisc, at-least: fq }", "a whole number is wanted to compare with"),
+        ("{ fact: cpu.threads, like: 8* }", "`like` cannot be asked of a fact of type integer"),
+        ("{ fact: os.release.id, mask: { bits: 1, is: 1 } }", "`mask` cannot be asked"),
+        ("{ fact: kernel.tainted, mask: { bits: 0x10, is: 0x20 } }", "it can never hold"),
+        ("{ fact: os.release.id, includes: a }", "`includes` cannot be asked"),
+        ("{ fact: os.release.id, matches: '(' }", "not a pattern of RE2"),
+        ("{ fact: cpu.threads, is: $thread }", "no param thread"),
+        ("{ fact: cpu.threads, is: 8, refs: [tuned.thruput] }", "no source tuned.thruput in sources.yaml"),
+        ("{ fact: cpu.threads, is: 8, severity: bloker }", "not 'bloker'; did you mean `blocker`?"),
+        ("{ fact: cpu.threads, iss: 8 }", "no such key: `iss`; did you mean `is`?"),
+        ("{ fact: cpu.threads }", "asserts nothing"),
+        ("{ is: 8 }", "no `fact`, `all-of` or `any-of`"),
+        ("{ fact: cpu.threads, is: 8, all-of: [{ fact: cpu.smt, is: true }] }", "one of them is enough"),
+        ("{ each: gpu, any: gpu, fact: name, present: true }", "a rule looks in one way"),
+        ("{ fact: cpu.threads, is: 8, allow-empty: true }", "narrows a look, and this rule has none"),
+        ("{ each: gpus, fact: name, present: true }", "no probe gives gpus; did you mean gpu?"),
+        ("{ each: cpu.threads, fact: name, present: true }", "is no collection"),
+        ("{ fact: gpu, is: 8 }", "gpu is a collection; look at its items with each, any, no, count"),
+        ("{ each: gpu, fact: gpu/0.name, present: true }", "no probe gives gpu/0.name in gpu"),
+        ("{ fact: gpu/*.name, present: true }", "`*` stands in a look"),
+        ("{ each: gpu, fact: nam, present: true }", "no probe gives nam in gpu; did you mean name?"),
+        ("{ count: gpu }", "`count` without an operator asserts nothing"),
+        ("{ count: gpu, fact: name, is: 8 }", "`fact` belongs under `where`"),
+        ("{ count: gpu, warn-below: 8 }", "`warn-below` does not go with `count`"),
+        ("{ no: gpu, fact: temperature, warn-above: 80 C }", "`warn-above` does not go with `no`"),
+        ("{ any: gpu, fact: name, present: true, allow-failing: 1 }", "`allow-failing` does not go with `any`"),
+        ("{ fact: cpu.threads, equal: true }", "compares siblings"),
+        ("{ fact: memory.total, same-as: cpu.threads }", "what it is compared with is quantity GiB"),
+        ("{ fact: memory.total, same-as: .memory }", "starts at the item of a look"),
+        ("{ fact: cpu.threads, is: 8, needs: [s] }", "no rule s"),
+        ("{ fact: cpu.threads, is: 8, needs: [r] }", "needs run in a circle: r -> r"),
+        ("{ fact: cpu.threads, is: 8, scope: rack }", "this version does not judge yet"),
+        ("{ fact: cpu.threads, steady: true }", "`steady` is a word of the grammar that this version does not judge yet"),
+        ("{ across: { role: compute }, fact: cpu.threads, agree: { quorum: 75 % } }", "does not judge yet"),
+        ("{ drop: no reason }", "drops `r`, which no parent has"),
+    ],
+)  # fmt: skip
+def test_a_mistake_has_its_place_and_the_nearest_word(tmp_path: Path, rule: str, said: str) -> None:
+    told = mistakes(tmp_path, f"  r: {rule}\n")
+    assert said in told
+    assert all(re.match(r"p\.yaml:\d+:\d+: ", line) for line in told.splitlines())
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    rules = "".join(f"  r{n}: {{ fact: memory.totl, present: true }}\n" for n in range(25))
+    lines = mistakes(tmp_path, rules).splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "and 5 more"
+
+
+def test_a_profile_without_a_rule_is_a_mistake(tmp_path: Path) -> None:
+    assert "has no rule" in mistakes(tmp_path, "  {}\n")
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("rackcheck: 2\nprofile: p\nversion: 1\n", "`rackcheck` is one of 1"),
+        ("rackcheck: 1\nversion: 1\n", "lacks `profile`"),
+        (f"{HEAD}extends: base@9\n", "extends base@9, and the library has base@1"),
+        (f"{HEAD}extends: bass@1\n", "no profile bass; did you mean base?"),
+        (f"{HEAD}extends: p@1\n", "a circle"),
+        (f"{HEAD}extends: base\n", "`extends` cannot be 'base'"),
+        (f"{HEAD}include: [nvme]\n", "`include` is a word of the grammar"),
+        (f"{HEAD}parms: {{}}\n", "did you mean `params`?"),
+    ],
+)
+def test_a_mistaken_head_is_told(tmp_path: Path, head: str, said: str) -> None:
+    (tmp_path / "base.yaml").write_text("rackcheck: 1\nprofile: base\nversion: 1\nrules:\n  b: { fact: cpu.smt, is: true }\n")
+    (tmp_path / "q").mkdir()
+    with pytest.raises(Mistake) as caught:
+        path = tmp_path / "p.yaml"
+        path.write_text(f"{head}rules:\n  r: {{ fact: cpu.threads, is: 8 }}\n")
+        library.load(str(path), registry().catalogue, {}, (tmp_path,))
+    assert said in str(caught.value)
+
+
+BASE = """\
+rackcheck: 1
+profile: base
+version: 2026.11
+params:
+  threads: { type: integer, default: unset, about: threads of this site's CPUs }
+rules:
+  cpu.threads: { fact: cpu.threads, is: $threads, title: Threads, severity: blocker }
+  memory.most: { fact: memory.total, at-least: 1 GiB, at-most: 9 TiB }
+  gpu.names: { each: gpu, allow-empty: true, fact: name, present: true }
+  gone: { fact: cpu.smt, is: true }
+"""
+
+
+def overlaid(folder: Path, text: str, **values: str) -> Profile:
+    (folder / "base.yaml").write_text(BASE)
+    return load(folder, f"{HEAD}extends: base@2026.11\n{text}", **values)
+
+
+def test_an_overlay_merges_by_id_and_keeps_what_it_does_not_name(tmp_path: Path) -> None:
+    profile = overlaid(tmp_path, "rules:\n  memory.most: { at-least: 2 GiB }\n  mine: { fact: cpu.smt, is: true }\n")
+    rules = {rule.id: rule for rule in profile.rules}
+    assert list(rules) == ["cpu.threads", "memory.most", "gpu.names", "gone", "mine"]
+    tests = {test.op: test.operand for test in rules["memory.most"].clauses[0].tests}
+    assert tests == {"at-least": 2.0, "at-most": 9 * 1024.0}
+    assert profile.lineage == ("base@2026.11", "p@1")
+
+
+def test_a_new_look_takes_the_old_one_s_place(tmp_path: Path) -> None:
+    profile = overlaid(tmp_path, "rules:\n  gpu.names: { any: gpu }\n")
+    look = next(rule.look for rule in profile.rules if rule.id == "gpu.names")
+    assert look is not None
+    assert look.mode == "any"
+
+
+def test_a_dropped_rule_is_gone_with_its_reason(tmp_path: Path) -> None:
+    profile = overlaid(tmp_path, "rules:\n  gone: { drop: not here }\n")
+    assert "gone" not in {rule.id for rule in profile.rules}
+    assert profile.dropped == {"gone": "not here"}
+
+
+def test_a_param_comes_from_overlay_or_command_line_and_is_unset_until_then(tmp_path: Path) -> None:
+    def threads(profile: Profile) -> tuple[object, tuple[str, ...]]:
+        rule = profile.rules[0]
+        return (rule.clauses[0].tests[0].operand if rule.clauses[0].tests else None, rule.unset)
+
+    assert threads(overlaid(tmp_path, "rules: {}\n")) == (None, ("threads",))
+    assert threads(overlaid(tmp_path, "params: { threads: 8 }\n")) == (8, ())
+    assert threads(overlaid(tmp_path, "params: { threads: 8 }\n", threads="16")) == (16, ())
+    with pytest.raises(Mistake, match="did you mean threads"):
+        overlaid(tmp_path, "rules: {}\n", thread="8")
+
+
+def test_the_short_form_of_a_fact_is_a_leaf_in_one_map(tmp_path: Path) -> None:
+    long = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: cpu.threads, at-least: 8 }}\n").rules[0]
+    short = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: {{ fact: cpu.threads, at-least: 8 }} }}\n").rules[0]
+    assert long.clauses == short.clauses
+
+
+def test_the_digest_changes_with_any_rule_and_with_nothing_else(tmp_path: Path) -> None:
+    one = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: cpu.threads, at-least: 8 }}\n")
+    again = load(tmp_path, f"{HEAD}rules:\n  # words\n  r: {{ fact: cpu.threads, at-least: 8 }}\n")
+    other = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: cpu.threads, at-least: 9 }}\n")
+    assert one.digest == again.digest != other.digest
+
+
+LINES = SHIPPED.read_text().splitlines(keepends=True)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.data())
+def test_a_mutilated_profile_is_a_profile_or_a_told_mistake(tmp_path: Path, data: st.DataObject) -> None:
+    lines = list(LINES)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(lines) - 1))
+        other = data.draw(st.sampled_from(LINES))
+        change = data.draw(st.sampled_from(["delete", "double", "swap", "cut", "token", "indent"]))
+        words = lines[at].split(" ")
+        lines[at] = {
+            "delete": "", "double": lines[at] * 2, "swap": other, "cut": lines[at][: len(lines[at]) // 2] + "\n",
+            "token": " ".join([*words[:-1], data.draw(st.sampled_from(["{", "]", "no", "*", "&a", "1 W", "$x", "-", "'"]))]) + "\n",
+            "indent": "  " + lines[at],
+        }[change]  # fmt: skip
+    path = tmp_path / "p.yaml"
+    path.write_text("".join(lines))
+    (tmp_path / "sources.yaml").write_text((SHIPPED.parent / "sources.yaml").read_text())
+    try:
+        loaded = library.load(str(path), registry().catalogue, {})
+    except BadFile as error:
+        assert all(re.match(r"(p|sources)\.yaml:\d+:\d+: |and \d+ more", line) for line in str(error).splitlines())
+    else:
+        assert loaded.rules

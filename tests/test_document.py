@@ -1,0 +1,102 @@
+"""YAML's traps: what looks like another type stays the text it is, and what is dangerous is refused with its place."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from rackcheck.document import DEPTH, SIZE, BadFile, Table, plain, read
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0000:17:00.0", "52:54:00:12:34:56", "NO", "no", "on", "28.10", "010", "1e3", "~", "null", "2026-11-21", "0x1F", "1_000", "=", ".inf", "12:30:45"],
+)  # fmt: skip
+def test_a_plain_scalar_stays_the_text_it_is(text: str) -> None:
+    assert plain(read(f"a: {text}\n", "f.yaml")) == {"a": text}
+    assert plain(read(f"{text}: a\n", "f.yaml")) == {text: "a"}
+
+
+def test_every_scalar_knows_its_place() -> None:
+    table = read("a: 1\nb:\n  - x\n  -   y\n", "f.yaml")
+    assert isinstance(table, Table)
+    assert str(table.items["a"].place) == "f.yaml:1:4"
+    assert str(table.keys["b"]) == "f.yaml:2:1"
+    assert str(table.items["b"].items[1].place) == "f.yaml:4:7"  # type: ignore[union-attr,index]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "f.yaml:3:1: `a` stands here twice; first at line 1"),
+        ("{a: 1, a: 2}", "`a` stands here twice"),
+        ("a: &x [1]\n", "f.yaml:1:4: an anchor (&x); write it out"),
+        ("a: *x\n", "an alias (*x); write it out"),
+        ("a: !!python/object/apply:os.system [id]\n", "a tag"),
+        ("a: !!int 3\n", "a tag"),
+        ("<<: {a: 1}\n", "a merge key"),
+        ("? [a, b]\n: c\n", "a key is a plain text"),
+        ("a:\n\t- b\n", "f.yaml:2:1: a tab; YAML wants blanks here"),
+        ("a: 1\n---\nb: 2\n", "f.yaml:2:1: a second document"),
+        ("", "an empty file"),
+        ("# only a comment\n", "an empty file"),
+        ("a: b: c\n", "mapping values are not allowed here"),
+        ("a: 'open\n", "f.yaml:"),
+        ("a: \x07\n", "a character YAML does not allow"),
+        ('a: { fact: pcie/"0000:17, is: 1 }\n', "put the whole in single quotes"),
+        ("a" * (SIZE + 1), f"a file may have {SIZE}"),
+    ],
+)
+def test_what_is_dangerous_is_refused_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(BadFile) as caught:
+        read(text, "f.yaml")
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("f.yaml:")
+
+
+def test_a_quoted_path_with_a_colon_survives_block_and_single_quotes() -> None:
+    text = "a: pcie/\"0000:17:00.0\".link.width\nb: { fact: 'pcie/\"0000:17:00.0\".class', is: \"0x03\" }\n"
+    assert plain(read(text, "f")) == {
+        "a": 'pcie/"0000:17:00.0".link.width',
+        "b": {"fact": 'pcie/"0000:17:00.0".class', "is": "0x03"},
+    }
+
+
+def test_an_alias_bomb_is_refused_at_its_first_anchor() -> None:
+    levels = "\n".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 10))
+    with pytest.raises(BadFile, match="alias"):
+        read(f"l0: &l0 [x]\n{levels}\n", "f.yaml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 10_000, "{a: " * 10_000, "- " * 10_000, "\n".join(" " * n + "a:" for n in range(1_500))],
+    ids=["brackets", "braces", "dashes", "blocks"],
+)
+def test_ten_thousand_levels_end_at_our_own_bound(text: str) -> None:
+    with pytest.raises(BadFile, match=f"nested deeper than {DEPTH} levels"):
+        read(text, "f.yaml")
+
+
+def test_dos_line_ends_and_a_byte_order_mark_are_no_mistake() -> None:
+    assert plain(read("\ufeffa: 1\r\nb: 2\r\n", "f.yaml")) == {"a": "1", "b": "2"}
+
+
+def test_several_mistakes_are_told_at_once_and_at_most_twenty() -> None:
+    text = "".join(f"a{n}: &x{n} 1\n" for n in range(30))
+    with pytest.raises(BadFile) as caught:
+        read(text, "f.yaml")
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "and 10 more"
+
+
+@given(st.text(max_size=200))
+@example("a: [")
+@example("\x00")
+@example("%YAML 9.9\n---\na: 1")
+@example("a: |\n\tb")
+def test_any_text_gives_a_tree_or_a_told_mistake(text: str) -> None:
+    try:
+        plain(read(text, "f.yaml"))
+    except BadFile as error:
+        assert str(error).startswith("f.yaml:")
