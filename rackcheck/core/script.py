@@ -19,7 +19,8 @@ from rackcheck.core.read import covers
 Question = Shell | Read
 
 # The token is one line in a pipe that the shell opens for itself at both ends: reading it takes it, writing gives it
-# back. A command's status follows its standard error, whose last bytes are kept, so that a flood cannot hide it.
+# back. A command's status has a way of its own (8), beside its output (9) and its complaints (6), of which the last
+# bytes are kept: what a killed command's children still print cannot push it out.
 # SIGPIPE is ignored while an answer is printed: a holder that died would leave the others waiting on the node.
 _FRAME = """\
 LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin; export PATH; unset ENV BASH_ENV CDPATH
@@ -27,9 +28,11 @@ m={mark}
 r() {{
 o=$(
 {{ e=$(
-{{ {{ timeout -k 2 "$2" sh -c "$4" </dev/null 7>&- 9>&-; echo "$m:$?" >&2; }} | head -c "$3" >&9; }} 2>&1 | tail -c 4096
+{{ s=$(
+{{ {{ timeout -k 2 "$2" sh -c "$4" </dev/null 2>&6 6>&- 7>&- 8>&- 9>&-; echo "$?" >&8; }} | head -c "$3" >&9; }} 8>&1
+); printf '%s' "$m:$s=" >&9; }} 6>&1 | tail -c 4096
 ); }} 9>&1
-printf '%s' "$m=$e" )
+printf '%s' "$e$m." )
 trap '' PIPE
 read -r t <&7
 printf '\\n%s<%s\\n%s\\n' "$m" "$1" "$o"
@@ -82,9 +85,9 @@ def split(raw: bytes, questions: Iterable[Question], mark: str, why: Unknown) ->
     if f"\n{mark}!timeout\n" in text:
         missing = Unknown(Reason.TOOL_MISSING, "timeout or head is not on this node")
         return Split(merge(_unanswered(q, missing) for q in asked), whole=True)
-    frame = re.compile(rf"\n{mark}<(\d+)\n(.*?){mark}=(.*?){mark}:(\d+)\n", re.DOTALL)
+    frame = re.compile(rf"\n{mark}<(\d+)\n(.*?){mark}:(\d+)=(.*?){mark}\.\n", re.DOTALL)
     answers: dict[int, Output] = {}
-    for index, out, err, status in frame.findall(text):
+    for index, out, status, err in frame.findall(text):
         answers[int(index)] = Output(int(status), out, err)
     captures = [
         _answered(question, answers[index]) if index in answers else _unanswered(question, why)
