@@ -202,7 +202,7 @@ class _Compiler:
                 self._note(table.keys[op], f"`{op}` stands beside `{given[0]}`; it belongs to a fact inside")
         if look is None and any(mode in table.items for mode in LOOKS):
             return (), "all"  # the look itself is wrong and has been told
-        only = look.mode if look is not None and look.mode in {"no", "any"} else ""
+        only = "no" if look is not None and look.mode == "no" else ""
         found = [self._quiet(lambda leaf=leaf: self._clause(leaf, within, plain_only=only)) for leaf in leaves]  # type: ignore[misc]
         for leaf in leaves:
             for op in SIBLINGS & set(leaf.items):

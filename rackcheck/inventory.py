@@ -208,4 +208,4 @@ def secret(reference: str) -> str:
         from getpass import getpass  # noqa: PLC0415
 
         return getpass(f"{name or 'secret'}: ")
-    raise Mistake(f"a secret is named as env:NAME, file:PATH or prompt:TEXT, not as the secret itself")
+    raise Mistake("a secret is named as env:NAME, file:PATH or prompt:TEXT, not as the secret itself")

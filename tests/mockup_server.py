@@ -263,7 +263,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if (asked.get("UserName"), asked.get("Password")) != (bmc.user, bmc.password):
             return self._say(401, _error("Base.1.0.InsufficientPrivilege"))
         if len(bmc.sessions) >= bmc.limit:
-            return self._say(503, _error("IDRAC.2.4.RAC0218"))
+            return self._say(503, _error("IDRAC.2.4.RAC0218"), {"Retry-After": "0"})
         name, token = secrets.token_hex(4), secrets.token_hex(16)
         bmc.sessions[name] = token
         return self._say(201, b"{}", {"X-Auth-Token": token, "Location": f"{SESSIONS}/{name}"})

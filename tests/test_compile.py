@@ -112,7 +112,9 @@ def test_a_profile_without_a_rule_is_a_mistake(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistaken_head_is_told(tmp_path: Path, head: str, said: str) -> None:
-    (tmp_path / "base.yaml").write_text("rackcheck: 1\nprofile: base\nversion: 1\nrules:\n  b: { fact: cpu.smt, is: true }\n")
+    (tmp_path / "base.yaml").write_text(
+        "rackcheck: 1\nprofile: base\nversion: 1\nrules:\n  b: { fact: cpu.smt, is: true }\n"
+    )
     (tmp_path / "q").mkdir()
     with pytest.raises(Mistake) as caught:
         path = tmp_path / "p.yaml"

@@ -54,7 +54,7 @@ def test_what_is_dangerous_is_refused_with_its_place(text: str, said: str) -> No
 
 
 def test_a_quoted_path_with_a_colon_survives_block_and_single_quotes() -> None:
-    text = "a: pcie/\"0000:17:00.0\".link.width\nb: { fact: 'pcie/\"0000:17:00.0\".class', is: \"0x03\" }\n"
+    text = 'a: pcie/"0000:17:00.0".link.width\nb: { fact: \'pcie/"0000:17:00.0".class\', is: "0x03" }\n'
     assert plain(read(text, "f")) == {
         "a": 'pcie/"0000:17:00.0".link.width',
         "b": {"fact": 'pcie/"0000:17:00.0".class', "is": "0x03"},

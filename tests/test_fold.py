@@ -25,7 +25,7 @@ def test_a_folded_set_unfolds_to_the_same_names(names: set[str]) -> None:
 
 @given(NAMES)
 def test_folding_does_not_depend_on_the_order(names: set[str]) -> None:
-    assert fold(sorted(names)) == fold(reversed(sorted(names)))
+    assert fold(sorted(names)) == fold(sorted(names, reverse=True))
 
 
 def test_runs_and_gaps_are_written_the_field_s_way() -> None:

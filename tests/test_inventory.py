@@ -37,7 +37,12 @@ def test_a_set_is_unfolded_and_a_single_name_refines_it(tmp_path: Path) -> None:
     assert first is not None
     assert second is not None
     assert (first.url, first.user, first.password, first.fingerprint) == ("https://dgx-01-bmc", "root", "env:BMC", "")
-    assert (second.url, second.user, second.fingerprint, nodes["dgx-02"].u) == ("https://10.9.3.14", "root", "AB:CD", 21)
+    assert (second.url, second.user, second.fingerprint, nodes["dgx-02"].u) == (
+        "https://10.9.3.14",
+        "root",
+        "AB:CD",
+        21,
+    )
     assert (nodes["sw-1"].host, nodes["sw-1"].role) == ("", "nvswitch-tray")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from mockup_server import SESSIONS, Fault, Mockup, busy, certificate, refused_port, silent_port
@@ -24,6 +25,8 @@ from rackcheck.core.capture import BmcCapture
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.resource import ROOT
 from rackcheck.core.secret import DROPPED
+from rackcheck.tls import Fault as WireFault
+from rackcheck.tls import Wire, trust
 
 HASTY = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, pause=0.01)
 SYSTEMS = "/redfish/v1/Systems"
@@ -136,11 +139,13 @@ def test_a_bmc_without_sessions_is_read_with_basic_authentication() -> None:
     assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{ONE}/Bios"]
 
 
-def test_a_wrong_password_in_basic_authentication_locks_no_account() -> None:
-    with small(has_sessions=False) as server:
-        capture, _ = redfish.read(client(server, password="nope"), LINKS, HASTY)
-    assert trouble(capture, SYSTEMS).reason is Reason.DENIED
-    assert sum(server.gets.values()) == 2
+def test_a_wrong_password_in_basic_authentication_is_not_said_until_the_account_is_locked() -> None:
+    many = {f"{ROOT}/{n}": link(f"{ROOT}/{n}") for n in range(20)}
+    bodies: dict[str, object] = {ROOT: {uri.rpartition("/")[2]: place for uri, place in many.items()}, **many}
+    with Mockup(bodies=bodies, has_sessions=False) as server:
+        capture, _ = redfish.read(client(server, password="nope"), [str(n) for n in range(20)], HASTY)
+    assert {trouble(capture, uri).reason for uri in many} == {Reason.DENIED}
+    assert sum(server.gets.values()) <= 1 + HASTY.width
 
 
 def test_a_full_session_table_is_not_ready_and_not_asked_again() -> None:
@@ -323,12 +328,32 @@ def test_a_mistake_in_the_inventory_is_told_before_anything_is_asked(url: str, f
     assert "hunter2" not in str(told.value)
 
 
-def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neither_a_proxy_nor_a_password_of_the_environment_is_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login root password nope\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     monkeypatch.setenv("HTTPS_PROXY", refused_port())
     monkeypatch.setenv("ALL_PROXY", refused_port())
-    with small() as server:
-        _, why = read(server)
+    with small(has_sessions=False) as server:
+        capture, why = read(server)
     assert why is None
+    assert capture.bodies[ONE] == SMALL[ONE]
+
+
+@pytest.mark.parametrize(
+    ("method", "url"),
+    [
+        ("PATCH", "https://bmc/redfish/v1"),
+        ("PUT", "https://bmc/redfish/v1"),
+        ("GET", "https://bmc.evil/redfish/v1"),
+        ("GET", "http://bmc/redfish/v1"),
+    ],
+)
+def test_the_wire_carries_nothing_that_changes_a_bmc_and_nothing_to_another(method: str, url: str) -> None:
+    wire = Wire("https://bmc", trust(None, None), None, cap=1)
+    with pytest.raises(WireFault, match="nothing but this BMC"):
+        wire.send(requests.Request(method, url).prepare(), timeout=(1, 1, 1))
 
 
 # What goes wrong on the way

@@ -54,4 +54,6 @@ def test_shipped_files_conform_as_an_editor_reads_them(path: Path) -> None:
 def test_the_linux_profile_has_thirty_rules_each_with_why_fix_and_source() -> None:
     rules = modern((ROOT / "profiles" / "linux-server.yaml").read_text())["rules"]
     assert len(rules) >= 30
-    assert [rule for rule, words in rules.items() if not {"title", "why", "fix", "refs", "severity"} <= words.keys()] == []
+    assert [
+        rule for rule, words in rules.items() if not {"title", "why", "fix", "refs", "severity"} <= words.keys()
+    ] == []

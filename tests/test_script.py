@@ -37,7 +37,9 @@ def out(result: Split, command: str) -> str:
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
 def test_answers_of_commands_that_run_at_once_never_mix(shell: list[str]) -> None:
-    commands = [f"for i in 1 2 3 4; do head -c 50000 /dev/zero | tr '\\0' {letter}; sleep 0.01; done" for letter in "abcdefgh"]
+    commands = [
+        f"for i in 1 2 3 4; do head -c 50000 /dev/zero | tr '\\0' {letter}; sleep 0.01; done" for letter in "abcdefgh"
+    ]
     result = run(*map(Shell, commands), shell=shell)
     assert result.whole
     for letter, command in zip("abcdefgh", commands, strict=True):
@@ -46,9 +48,15 @@ def test_answers_of_commands_that_run_at_once_never_mix(shell: list[str]) -> Non
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
 def test_ends_blanks_quotes_and_bytes_survive(shell: list[str]) -> None:
-    commands = ["printf 'a\\n\\n\\n'", "printf '  x'", "printf ''", "printf '%s' \"it's \\\"so\\\"\"", "printf '\\377\\201'"]
+    commands = [
+        "printf 'a\\n\\n\\n'",
+        "printf '  x'",
+        "printf ''",
+        'printf \'%s\' "it\'s \\"so\\""',
+        "printf '\\377\\201'",
+    ]
     result = run(*map(Shell, commands), shell=shell)
-    assert [out(result, c) for c in commands] == ["a\n\n\n", "  x", "", "it's \"so\"", "\udcff\udc81"]
+    assert [out(result, c) for c in commands] == ["a\n\n\n", "  x", "", 'it\'s "so"', "\udcff\udc81"]
 
 
 def test_a_command_that_eats_its_input_gets_nothing_of_the_script() -> None:
@@ -79,7 +87,12 @@ def test_a_flood_is_cut_at_the_cap_and_told() -> None:
     assert len(answer.err) <= 4096
 
 
-QUESTIONS = (Shell("echo one"), Shell("printf 'two\\n\\n'; exit 2"), Read("/etc/passwd", "/proc/sys/vm/swappiness"), Shell("echo four"))
+QUESTIONS = (
+    Shell("echo one"),
+    Shell("printf 'two\\n\\n'; exit 2"),
+    Read("/etc/passwd", "/proc/sys/vm/swappiness"),
+    Shell("echo four"),
+)
 
 
 def test_a_stream_cut_anywhere_gives_whole_answers_or_none() -> None:
@@ -160,7 +173,9 @@ def test_a_file_larger_than_the_cap_is_left_out_and_told(folder: Path) -> None:
 def test_a_glob_with_blanks_quotes_and_commands_runs_nothing(folder: Path) -> None:
     (folder / "a 'b' $(touch x)").write_text("odd\n")
     witness = folder / "witness"
-    ask = Read(f"{folder}/a *", f"{folder}/$(touch {witness})", f"{folder}/`touch {witness}`", f"{folder}/;touch {witness}")
+    ask = Read(
+        f"{folder}/a *", f"{folder}/$(touch {witness})", f"{folder}/`touch {witness}`", f"{folder}/;touch {witness}"
+    )
     capture = run(ask).capture
     assert list(capture.files.values()) == ["odd\n"]
     assert not witness.exists()

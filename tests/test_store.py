@@ -25,7 +25,13 @@ def events(run: Path) -> list[str]:
 
 def test_a_run_holds_its_head_its_events_its_answers_and_its_profile(run: Path) -> None:
     assert sorted(p.name for p in run.iterdir()) == ["events.jsonl", "profile", "raw", "run.json"]
-    assert [json.loads(line)["event"] for line in events(run)] == ["run started", "answered", "facts", "judged", "run done"]
+    assert [json.loads(line)["event"] for line in events(run)] == [
+        "run started",
+        "answered",
+        "facts",
+        "judged",
+        "run done",
+    ]
     assert {p.name for p in (run / "profile").iterdir()} == {"linux-server.yaml", "sources.yaml"}
 
 
