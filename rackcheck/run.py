@@ -206,7 +206,7 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answ
     if not reply.reached:
         return Answered(node.name, plane, now(), reply.cut)
     split = script.split(reply.raw, questions, mark, reply.cut)
-    return Answered(node.name, plane, now(), None if split.whole else reply.cut, split.capture)
+    return Answered(node.name, plane, now(), None if split.whole else reply.cut, split.capture.scrubbed())
 
 
 def _ask_bmc(node: Node, job: Job, stop: threading.Event) -> Answered:

@@ -1,5 +1,6 @@
 """The command line as a newcomer types it: exits, one-line mistakes, replay, and what help costs."""
 
+import gzip
 import json
 import os
 import signal
@@ -275,3 +276,27 @@ def test_an_audit_leaves_nothing_on_the_machine(tmp_path: Path) -> None:
     assert new == set()
     left = subprocess.run(["pgrep", "-g", "0", "-f", "timeout -k 2"], capture_output=True, text=True, check=False)
     assert left.stdout == ""
+
+
+def test_a_secret_that_a_node_prints_is_dropped_before_anything_is_kept(tmp_path: Path) -> None:
+    package = tmp_path / "lib" / "leaky_probe.py"
+    package.parent.mkdir()
+    (tmp_path / "leak").write_text("url=x password=hunter2-planted\ntoken: hunter3-planted\n")
+    package.write_text(
+        "from rackcheck import Shell, probe, text\n"
+        f"@probe(Shell('cat {tmp_path}/leak; cat {tmp_path}/leak >&2'), gives={{'os.leak': text('Says all.')}})\n"
+        "def leaky(raw):\n    yield 'os.leak', raw\n"
+    )
+    info = package.parent / "leaky-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: leaky\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[rackcheck.probes]\nleaky = leaky_probe\n")
+    chosen = profile(tmp_path, "  r: { fact: os.leak, is: x }\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "rackcheck", "audit", "-p", str(chosen), "-o", str(tmp_path / "run"), "--json"],
+        env={**os.environ, "PYTHONPATH": str(package.parent)}, capture_output=True, check=False,
+    )  # fmt: skip
+    kept = [p.read_bytes() for p in (tmp_path / "run").rglob("*") if p.is_file() and p.suffix != ".gz"]
+    kept += [gzip.decompress(p.read_bytes()) for p in (tmp_path / "run" / "raw").iterdir()]
+    assert b"url=x" in done.stdout
+    assert not [text for text in (done.stdout, done.stderr, *kept) if b"-planted" in text]

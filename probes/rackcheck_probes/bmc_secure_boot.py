@@ -2,8 +2,9 @@
 
 from rackcheck import Documents, Facts, Reason, Redfish, Sourced, Unknown, Unreadable, probe, text
 from rackcheck.core import bios
+from rackcheck.core.fact import clean
 from rackcheck.core.item import gather
-from rackcheck.core.resource import Resource, truth
+from rackcheck.core.resource import Resource, said, truth
 from rackcheck_probes.bmc_bios import TABLE
 
 
@@ -32,9 +33,10 @@ def _running(resource: Resource) -> Sourced:
 
 
 def _word(value: object) -> str:
-    if value not in {"Enabled", "Disabled"}:
-        raise Unreadable(f"is neither Enabled nor Disabled: {value!r}"[:200])
-    return str(value).casefold()
+    word = said(value)
+    if word not in {"Enabled", "Disabled"}:
+        raise Unreadable(f"neither Enabled nor Disabled: {clean(word)!r}")
+    return word.casefold()
 
 
 def _switch(value: object) -> str:

@@ -8,6 +8,7 @@ from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.read import Files, covers
 from rackcheck.core.resource import Body, Documents
+from rackcheck.core.secret import scrub_text
 
 PAYLOAD = "\n# payload\n"
 """In a command, what rides along begins here: a program that is part of the text, but not of the question's name."""
@@ -54,6 +55,17 @@ class NodeCapture:
             ),
             trouble,
         )
+
+    def scrubbed(self) -> "NodeCapture":
+        """The same without secrets: what looks like one is dropped before anything is kept."""
+        commands = {
+            command: answer
+            if isinstance(answer, Unknown)
+            else Output(answer.status, scrub_text(answer.out), scrub_text(answer.err))
+            for command, answer in self.commands.items()
+        }
+        files = {path: scrub_text(content) for path, content in self.files.items()}
+        return NodeCapture(commands, self.globs, files, self.refused)
 
     def to_json(self) -> dict[str, Any]:
         """Give the stored form."""

@@ -214,8 +214,8 @@ def _within(found: Value, operand: Operand, _: Kind) -> Answer:
 
 
 def _mask(found: Value, operand: Operand, _: Kind) -> Answer:
-    assert isinstance(operand, Mask) and isinstance(found, int)  # noqa: PT018
-    return found & operand.bits == operand.is_
+    assert isinstance(operand, Mask)
+    return isinstance(found, int) and found & operand.bits == operand.is_  # unlimited is no number of bits
 
 
 def _like(found: Value, operand: Operand, _: Kind) -> Answer:

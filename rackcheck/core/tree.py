@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rackcheck.core import path as paths
-from rackcheck.core.catalogue import Kind
+from rackcheck.core.catalogue import Kind, Type
 from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.core.path import EVERY, Path
 from rackcheck.core.read import natural
@@ -38,8 +38,10 @@ class Tree:
     _items: dict[str, dict[str, None]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        for text in self.leaves:
+        for text, leaf in self.leaves.items():
             segments = paths.parse(text).segments
+            if leaf.kind.type is Type.COLLECTION and isinstance(leaf.reading, tuple):
+                self._items.setdefault(text, {}).update(dict.fromkeys(leaf.reading))
             for depth, segment in enumerate(segments, start=1):
                 if segment.key is not None and segment.key != EVERY:
                     bare = Path((*segments[: depth - 1], paths.Segment(segment.word)))

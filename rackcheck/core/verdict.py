@@ -1,10 +1,11 @@
 """Judging: one node's facts against a profile's rules, in three-valued logic; pure, and without a clock."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rackcheck.core import operator
+from rackcheck.core.catalogue import Type
 from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown, Value
 from rackcheck.core.operator import SIBLINGS, WARNING, Test
 from rackcheck.core.path import Path
@@ -156,17 +157,19 @@ def _choose(look: Look, tree: Tree) -> _Chosen:
 
 def _looked(rule: Rule, look: Look, tree: Tree) -> Verdict:
     chosen = _choose(look, tree)
-    if chosen.more is not None and not chosen.sure and not chosen.doubtful:
+    if chosen.more is not None and not chosen.sure:
         return Verdict(
             rule.id,
             Status.UNKNOWN,
             f"{look.collection} unknown ({chosen.more})",
-            (_hidden(look, chosen.more),),
+            (_hidden(look, chosen.more), *chosen.doubtful[: SHOWN - 1]),
         )
     if look.mode == "count":
         return _counted(rule, look, chosen)
-    if look.mode in {"each", "any"} and chosen.most == 0 and look.allow_empty:
-        return Verdict(rule.id, Status.NA, f"no {_what(look)} here")
+    if look.mode in {"each", "any"} and look.allow_empty and not chosen.sure:
+        if not chosen.doubtful:
+            return Verdict(rule.id, Status.NA, f"no {_what(look)} here")
+        look = replace(look, expect_count=None)  # perhaps there is none, and then nothing is to be counted
     found = [_item(rule, item, tree) for item in chosen.sure]
     found += chosen.doubtful
     if chosen.more is not None:
@@ -211,10 +214,10 @@ def _combined(
             judged = _siblings(test, clause, chosen, tree)
             found.append(judged)
             statuses.append(judged.status)
-    return _each(look, statuses, chosen), found
+    return _each(rule, look, statuses, chosen), found
 
 
-def _each(look: Look, statuses: list[Status], chosen: _Chosen) -> Status:
+def _each(rule: Rule, look: Look, statuses: list[Status], chosen: _Chosen) -> Status:
     fails, unknowns = statuses.count(Status.FAIL), float(statuses.count(Status.UNKNOWN))
     if chosen.more is not None:
         unknowns = float("inf")
@@ -222,7 +225,11 @@ def _each(look: Look, statuses: list[Status], chosen: _Chosen) -> Status:
         return Status.FAIL
     if fails + unknowns > look.allow_failing:
         return Status.UNKNOWN
-    return Status.WARN if Status.WARN in statuses else Status.PASS
+    if Status.WARN in statuses:
+        return Status.WARN
+    # An unknown item that may fail can still be the one that warns, or, as the only one, no item at all.
+    may_turn = not chosen.sure or any(t.op in WARNING for clause in rule.clauses for t in clause.tests)
+    return Status.UNKNOWN if unknowns and may_turn else Status.PASS
 
 
 def _turned(evidence: Evidence) -> Evidence:
@@ -337,7 +344,10 @@ def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Eviden
     expected = operator.expectation(test, clause.kind)
     name = f"{chosen.sure[0].segments[-1].word}/*.{clause.fact}" if chosen.sure else str(clause.fact)
     if test.op == "equal":
-        apart = any(not operator.equal(known[0], r, clause.kind) for r in known[1:])
+        # Nearly equal quantities run in no chain: it is the least and the most of them that must be equal.
+        measured = clause.kind.type is Type.QUANTITY
+        ends = sorted(r for r in known if isinstance(r, (int, float))) if measured else known
+        apart = any(not operator.equal(ends[0], r, clause.kind) for r in ends[1:])
         seen = ", ".join(sorted({operator.spell(r, clause.kind) for r in known}))
     else:
         numbers = [float(n) for n in known if isinstance(n, (int, float))]
@@ -359,6 +369,8 @@ def _spread(numbers: list[float]) -> float:
     """
     if not numbers or max(numbers) == min(numbers):
         return 0.0
+    if max(numbers) == float("inf"):
+        return 100.0 if min(numbers) >= 0 else float("inf")
     return (max(numbers) - min(numbers)) / max(numbers) * 100 if min(numbers) >= 0 else float("inf")
 
 

@@ -9,10 +9,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from rackcheck.answer import BUSY, MOVED, Answer, body_of, message, other_spelling, same_host, sessions
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.resource import ROOT, Body
-from rackcheck.tls import Client, Fault, Wire, trust
+from rackcheck.redfish.answer import BUSY, MOVED, Answer, body_of, message, other_spelling, same_host, sessions
+from rackcheck.redfish.tls import Client, Fault, Wire, trust
 
 if TYPE_CHECKING:
     from rackcheck.redfish import Bmc, Limits

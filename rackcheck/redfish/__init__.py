@@ -15,7 +15,7 @@ from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.core.resource import ROOT, Body, wanted
 
 if TYPE_CHECKING:
-    from rackcheck.session import Session
+    from rackcheck.redfish.session import Session
 
 POLL = 0.2
 """Seconds between two looks at the clock while a BMC answers."""
@@ -78,7 +78,7 @@ def read(
 
     Nothing a BMC does raises. Setting `stop` ends the visit; the session is given back first, also on an interrupt.
     """
-    from rackcheck.session import Session  # noqa: PLC0415  the HTTP libraries take a fifth of a second to import
+    from rackcheck.redfish.session import Session  # noqa: PLC0415  the HTTP libraries take a fifth of a second to import
 
     try:
         session = Session(bmc, limits or Limits())
