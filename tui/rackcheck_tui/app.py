@@ -11,7 +11,7 @@ from textual.widgets import Input, Static
 
 from rackcheck.report.summary import Summary
 from rackcheck.report.terminal import Line
-from rackcheck_tui.entries import Filter, chosen, nothing
+from rackcheck_tui.entries import Filter, chosen, nothing, state
 from rackcheck_tui.groups import groups
 from rackcheck_tui.nodes import nodes
 from rackcheck_tui.reader import Reader, page
@@ -23,23 +23,25 @@ from rackcheck_tui.words import about, across, guide, head, keys
 class Screens(App[None]):
     """Shows one run; `n` turns from groups to nodes and back."""
 
+    TITLE = "rackcheck"
     ENABLE_COMMAND_PALETTE = False
     CSS_PATH = "screens.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (160, "-wide")]  # noqa: RUF012  the library declares its type
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "filter", "filter"),
-        Binding("slash", "find", "find", key_display="/"),
-        Binding("escape", "clear", "clear the filters", show=False),
-        Binding("n", "turn", "groups/nodes"),
-        Binding("i", "about", "run, notes"),
-        Binding("question_mark", "guide", "help", key_display="?"),
-        Binding("q,ctrl+c", "quit", "quit"),
+        Binding("f", "filter", "filter", tooltip="turn the filter: all, not passing, fail, unknown, warn"),
+        Binding("slash", "find", "find", key_display="/", tooltip="find words in rules, reasons and node names"),
+        Binding("escape", "clear", "clear", show=False, tooltip="show all again"),
+        Binding("n", "turn", "nodes", tooltip="turn from groups of equal verdicts to nodes, and back"),
+        Binding("i", "about", "run", tooltip="the run itself, and its notes in full"),
+        Binding("question_mark", "guide", "help", key_display="?", tooltip="this page"),
+        Binding("q,ctrl+c", "quit", "quit", tooltip="quit"),
     ]
 
     def __init__(self, summary: Summary, signs: Signs) -> None:
         super().__init__(ansi_color=True)  # the terminal's own colours: its reader has chosen them
         self.theme = "ansi-dark"
-        self.summary, self.signs = summary, signs
+        self.set_class(signs.plain, "-plain")
+        self.summary, self.signs, self.head = summary, signs, head(summary, signs)
         self.views = {"groups": groups(summary, signs), "nodes": nodes(summary, signs)}
         self.view, self.by, self.text = "groups", Filter.ALL, ""
 
@@ -59,6 +61,7 @@ class Screens(App[None]):
         """Fill the list and give it the keys."""
         self.query_one("#find").display = False
         self._fill()
+        self._write()
         self.query_one(Rows).focus()
 
     def on_resize(self, _: Resize) -> None:
@@ -83,7 +86,7 @@ class Screens(App[None]):
 
     def on_input_submitted(self) -> None:
         """Keep the words and go back to the list."""
-        self.query_one("#find").display = bool(self.text)
+        self.query_one("#find").display = False
         self.query_one(Rows).focus()
 
     def action_filter(self) -> None:
@@ -127,11 +130,11 @@ class Screens(App[None]):
     def _write(self) -> None:
         width, rows = self.size.width, self.query_one(Rows)
         entry = rows.current
-        room = self.query_one("#details").size.width
-        shown = f"{len(rows.entries):,} of {len(self.views[self.view]):,}"
+        room = self.query_one("#details").size.width or width
+        words = state(self.view, self.by, self.text, len(rows.entries), len(self.views[self.view]))
         at = f"{rows.cursor + 1:,}/{len(rows.entries):,}" if rows.entries else ""
-        self._put("head", head(self.summary, self.signs))
-        self._put("status", [across(f"{self.view}: {self.by.value}, {shown} shown", at, self.signs, width)])
+        self._put("head", self.head)
+        self._put("status", [across(self.signs.text(words), at, self.signs, width)])
         self._put("middle", [across("details", "", self.signs, width)])
         self._put("chosen", entry.details(room - 1) if entry is not None else [])
         listed = [*_keys(Rows.BINDINGS, shown=True), *_keys(self.BINDINGS, shown=True)]
@@ -142,6 +145,8 @@ class Screens(App[None]):
 
 
 def _keys(bindings: Sequence[BindingType], *, shown: bool = False) -> list[tuple[str, str]]:
-    """Give each key with what it does; `shown` keeps those of the line at the foot."""
+    """Give each key with what it does; `shown` keeps those of the line at the foot, in one word."""
     made = [b for b in bindings if isinstance(b, Binding) and (b.show or not shown)]
-    return [(b.key_display or (b.key.split(",")[0] if shown else b.key.replace(",", " ")), b.description) for b in made]
+    if shown:
+        return [(b.key_display or b.key.split(",")[0], b.description) for b in made]
+    return [(b.key_display or b.key.replace(",", " "), b.tooltip or b.description) for b in made]

@@ -53,6 +53,12 @@ def _holds(found: str, words: Sequence[str]) -> bool:
     return all(word in found for word in words)
 
 
+def state(what: str, by: Filter, text: str, shown: int, every: int) -> str:
+    """Say what a list shows and what of it: `groups: fail, with 'bmc', 3 of 38 shown`."""
+    looked = f", with {text.strip()!r}" if text.strip() else ""
+    return f"{what}: {by.value}{looked}, {shown:,} of {every:,} shown"
+
+
 def nothing(every: int, by: Filter, text: str, what: str) -> str:
     """Say why a list is empty; a filter never passes for a clean run."""
     if every == 0:

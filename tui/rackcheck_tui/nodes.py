@@ -70,4 +70,4 @@ def _details(node: Judged, rules: Mapping[str, Rule], signs: Signs, width: int) 
     for status in ORDER[-2:]:
         found = [v.rule for v in node.verdicts if v.status is status]
         if found:
-            yield from labelled(status.value, f"{len(found)} rules: {', '.join(found)}", signs, width, "dim")
+            yield from labelled(status.value, f"{len(found)}: {', '.join(found)}", signs, width, "dim")

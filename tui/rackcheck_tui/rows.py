@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding, BindingType
@@ -27,13 +26,13 @@ class Rows(ScrollView, can_focus=True):
     """Entries, one a line, with a cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "down", show=False),
-        Binding("up,k", "move(-1)", "up", show=False),
+        Binding("down,j", "move(1)", "a line down", show=False),
+        Binding("up,k", "move(-1)", "a line up", show=False),
         Binding("pagedown,space", "page(1)", "a page down", show=False),
         Binding("pageup,b", "page(-1)", "a page up", show=False),
         Binding("home,g", "end(0)", "to the first", show=False),
         Binding("end,G", "end(-1)", "to the last", show=False),
-        Binding("enter", "open", "in full"),
+        Binding("enter", "open", "details", tooltip="the details over the whole screen"),
     ]
 
     cursor: reactive[int] = reactive(0)
@@ -68,15 +67,17 @@ class Rows(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         number = y + self.scroll_offset.y
         if number == 0 and not self.entries:
-            return self._strip(Line(((f" {self.empty}", "italic"),)), width, Style())
+            return self._strip(Line(((f" {self.empty}", "italic"),)), width)
         if number >= len(self.entries):
             return Strip.blank(width)
-        under = Style(reverse=True) if number == self.cursor else Style()
-        return self._strip(self.entries[number].line(width), width, under)
+        line = self.entries[number].line(width)
+        if number == self.cursor:
+            text = "".join(text for text, _ in line.pieces)
+            return self._strip(Line(((text, "reverse"),)), width, Style(reverse=True))
+        return self._strip(line, width)
 
-    def _strip(self, line: Line, width: int, style: Style) -> Strip:
-        segments = Segment.apply_style(written(line).render(self.app.console), post_style=style)
-        return Strip(segments).adjust_cell_length(width, style)
+    def _strip(self, line: Line, width: int, rest: Style | None = None) -> Strip:
+        return Strip(written(line).render(self.app.console)).adjust_cell_length(width, rest)
 
     def watch_cursor(self) -> None:
         """Keep the cursor in sight."""

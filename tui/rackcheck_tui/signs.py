@@ -10,7 +10,7 @@ from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report.terminal import ASCII, GLYPHS
 
 LIMIT = 4000
-"""Characters of one text of a node that are shown."""
+"""Characters of one text that are shown, unless somebody asks for more."""
 
 OUTCOME = {Outcome.PASS: Status.PASS, Outcome.FAIL: Status.FAIL, Outcome.INCOMPLETE: Status.UNKNOWN}
 """The verdict whose sign and colour an outcome has."""
@@ -29,9 +29,9 @@ class Signs:
         """Give a verdict's sign."""
         return (ASCII if self.plain else GLYPHS)[status]
 
-    def text(self, text: str) -> str:
+    def text(self, text: str, limit: int = LIMIT) -> str:
         """Make any text fit to be shown: control characters in sight, in this terminal's letters."""
-        shown = clean(text, LIMIT)
+        shown = clean(text, limit)
         return shown.translate(_PLAIN).encode("ascii", "replace").decode() if self.plain else shown
 
     def fit(self, text: str, width: int) -> str:

@@ -65,8 +65,18 @@ def about(summary: Summary, signs: Signs, width: int) -> Iterator[Line]:
 
 def labelled(label: str, text: str, signs: Signs, width: int, style: str = "") -> Iterator[Line]:
     """Write a text behind its label, wrapped beside it; nothing for an empty one."""
-    margin = 11
-    rows = textwrap.wrap(signs.text(text), max(width - margin - 1, 20), break_on_hyphens=False)
+    yield from _beside(label, signs.text(text), width, style)
+
+
+def folded(label: str, names: str, signs: Signs, width: int, style: str = "") -> Iterator[Line]:
+    """Write a node set of any length behind its label; a line ends after a comma, never inside a name."""
+    for row in _beside(label, signs.text(names, len(names)).replace(",", ", "), width, style):
+        yield Line(tuple((text.replace(", ", ","), style) for text, style in row.pieces))
+
+
+def _beside(label: str, text: str, width: int, style: str) -> Iterator[Line]:
+    margin = max(11, len(label) + 3)
+    rows = textwrap.wrap(text, max(width - margin - 1, 20), break_on_hyphens=False)
     for number, row in enumerate(rows):
         yield Line(((f" {label if number == 0 else '':<{margin - 1}}", "dim"), (row, style)))
 
@@ -82,13 +92,13 @@ def across(words: str, end: str, signs: Signs, width: int) -> Line:
 def keys(bindings: Iterable[tuple[str, str]], signs: Signs, width: int) -> Line:
     """Write keys with what they do in one line, as many as there is room for."""
     pieces: list[tuple[str, str]] = []
-    used = 0
+    used = 1
     for key, does in bindings:
-        used += len(key) + len(does) + 4
+        used += len(key) + len(does) + 3
         if used > width:
             break
-        pieces += [(f" {key} ", "reverse"), (f" {signs.text(does)} ", "")]
-    return Line(tuple(pieces))
+        pieces += [(key, "reverse"), (f" {signs.text(does)}  ", "")]
+    return Line(((" ", ""), *pieces))
 
 
 def guide(bindings: Iterable[tuple[str, str]]) -> Iterator[Line]:

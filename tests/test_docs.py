@@ -1,0 +1,120 @@
+"""The documents tell the truth: every YAML example loads, every command line parses, every place they name is there."""
+
+import re
+import shlex
+import stat
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from rackcheck import inventory, library
+from rackcheck.cli import cli
+from rackcheck.core.operator import LATER, WORDS
+from rackcheck.registry import registry
+from rackcheck.schema import LATER_KEYS, profile
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+NAMED = r"`((?:rackcheck|probes|tui|profiles|schemas|tests|docs|benchmarks)/[\w./-]*)`"
+
+
+def blocks(page: Path) -> Iterator[str]:
+    """Every example of a file: fenced as YAML, or set off by four blanks."""
+    text = page.read_text(encoding="utf-8")
+    yield from re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    unfenced = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    for block in re.findall(r"(?:^(?: {4}.*)?\n)+", unfenced, re.MULTILINE):
+        yield textwrap.dedent(block).strip("\n") + "\n"
+
+
+def examples() -> list[tuple[str, str]]:
+    """Every whole file of the documents, with the page it stands on."""
+    return [(page.name, block) for page in PAGES for block in blocks(page) if block.startswith("rackcheck: 1\n")]
+
+
+def lines(page: Path, first: str) -> Iterator[str]:
+    """Every command line of a page that begins with this word; what follows two blanks is a remark."""
+    for line in page.read_text(encoding="utf-8").splitlines():
+        found = re.match(rf" {{4}}({first} .*?)(?:\s{{2,}}\S.*)?$", line)
+        if found:
+            yield found[1].strip()
+
+
+def commands() -> list[tuple[str, str]]:
+    return [(page.name, line) for page in PAGES for line in lines(page, "rackcheck")]
+
+
+def parsed(words: list[str]) -> click.Command:
+    """Take a command line apart as the shell would, without running it; raises click's errors."""
+    command: click.Command = cli
+    context = click.Context(cli, info_name="rackcheck")
+    while isinstance(command, click.Group):
+        name = words.pop(0)
+        found = command.get_command(context, name)
+        assert found is not None, name
+        command = found
+    command.make_context(command.name or "", words, parent=context)
+    return command
+
+
+@pytest.mark.parametrize(("page", "block"), [e for e in examples() if "\nprofile:" in e[1]])
+def test_a_profile_of_the_documents_loads(page: str, block: str, tmp_path: Path) -> None:
+    file = tmp_path / "example.yaml"
+    file.write_text(block)
+    assert library.load(str(file), registry().catalogue).rules, page
+
+
+@pytest.mark.parametrize(("page", "block"), [e for e in examples() if "\nprofile:" not in e[1]])
+def test_an_inventory_of_the_documents_loads(
+    page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in re.findall(r"key: ~/([\w./]+)", block):
+        key = tmp_path / name
+        key.parent.mkdir(parents=True, exist_ok=True)
+        key.touch(stat.S_IRUSR)
+    file = tmp_path / "inventory.yaml"
+    file.write_text(block)
+    assert inventory.load(file).nodes, page
+
+
+def test_there_are_examples_of_both_kinds() -> None:
+    kinds = {"\nprofile:" in block for _, block in examples()}
+    assert kinds == {True, False}
+
+
+@pytest.mark.parametrize(("page", "line"), commands())
+def test_a_command_of_the_documents_is_one_and_has_these_options(page: str, line: str) -> None:
+    assert parsed(shlex.split(line)[1:]).name, page
+
+
+def test_a_command_that_is_not_there_would_be_noticed() -> None:
+    with pytest.raises(AssertionError):
+        parsed(["adit", "-p", "linux-server"])
+    with pytest.raises(click.UsageError):
+        parsed(["audit", "--no-such-option"])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_make_target_of_a_page_is_one(page: Path) -> None:
+    named = re.findall(r"(?:^ {4}|`)make ([a-z]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(named) <= TARGETS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_file_that_a_page_names_is_there(page: Path) -> None:
+    named = set(re.findall(NAMED, page.read_text(encoding="utf-8")))
+    assert {name for name in named if not (ROOT / name).exists()} == set()
+
+
+def test_every_key_and_operator_of_the_grammar_is_explained() -> None:
+    page = (ROOT / "docs" / "profiles.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`\n]+)`", page))))
+    shape = profile()["properties"]
+    rule = shape["rules"]["additionalProperties"]["properties"]
+    keys = set(shape) | set(rule) | set(WORDS) | LATER | LATER_KEYS
+    assert keys - told - {"scope"} - {"scope: rack"} == set()
