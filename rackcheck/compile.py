@@ -2,10 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rackcheck.conform import conform
+from rackcheck.conform import deviations
 from rackcheck.core import operator, unit
 from rackcheck.core import path as paths
 from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
@@ -15,18 +16,24 @@ from rackcheck.core.path import EVERY, Path
 from rackcheck.core.profile import Clause, Look, Phase, Profile, Rule, Severity, Source
 from rackcheck.document import BadFile, Listing, Node, Place, Problem, Scalar, Table, plain
 from rackcheck.layers import LEAVES, Layers, did_you_mean, entries, texts, word
-from rackcheck.schema import LOOKS
+from rackcheck.schema import LOOKS, NARROWING
 from rackcheck.schema import profile as profile_schema
 
 
 def compile_profile(
-    found: Layers, catalogue: Catalogue, sources: Mapping[str, Source], values: Mapping[str, str]
+    found: Layers,
+    catalogue: Catalogue,
+    sources: Mapping[str, Source],
+    values: Mapping[str, str],
+    known: Sequence[Problem] = (),
 ) -> Profile:
-    """Read every rule; raises BadFile with all problems of all rules at once."""
+    """Read every rule; raises BadFile with all problems at once, the `known` ones of the files among them."""
     compiler = _Compiler(catalogue, sources, _params(found, values))
     rules = tuple(compiler.rule(rule_id, table) for rule_id, table in found.rules.items())
-    compiler.order({rule.id: rule for rule in rules}, found.rules)
-    if not rules:
+    compiler.problems += known
+    if not known:  # a rule that could not be read is missing, and would be told as a need that nobody meets
+        compiler.order({rule.id: rule for rule in rules}, found.rules)
+    if not rules and not known:
         compiler.problems.append(Problem(found.head.place, f"profile {found.name} has no rule"))
     if compiler.problems:
         raise BadFile(compiler.problems)
@@ -98,21 +105,21 @@ class _Compiler:
             for need in texts(tables[rule.id], "needs"):
                 if need.text not in rules:
                     self._note(need.place, f"no rule {need.text}{did_you_mean(need.text, list(rules))}")
-        state: dict[str, int] = {}
-
-        def visit(rule_id: str, trail: tuple[str, ...]) -> None:
-            if state.get(rule_id) == 2 or rule_id not in rules:
-                return
-            if state.get(rule_id) == 1:
-                self._note(tables[rule_id].place, f"needs run in a circle: {' -> '.join((*trail, rule_id))}")
-                return
-            state[rule_id] = 1
-            for need in rules[rule_id].needs:
-                visit(need, (*trail, rule_id))
-            state[rule_id] = 2
-
-        for rule_id in rules:
-            visit(rule_id, ())
+        done: set[str] = set()
+        for first in rules:
+            # The rules that lead here, each with those of its needs that are still to be followed.
+            trail = {} if first in done else {first: iter(rules[first].needs)}
+            while trail:
+                at = next(reversed(trail))
+                need = next(trail[at], None)
+                if need is None:
+                    done.add(at)
+                    del trail[at]
+                elif need in trail:
+                    circle = [*trail][[*trail].index(need) :]
+                    self._note(tables[need].place, f"needs run in a circle: {' -> '.join((*circle, need))}")
+                elif need in rules and need not in done:
+                    trail[need] = iter(rules[need].needs)
 
     def _note(self, place: Place, text: str) -> None:
         self.problems.append(Problem(place, text))
@@ -138,7 +145,7 @@ class _Compiler:
         modes = [mode for mode in LOOKS if mode in table.items]
         if len(modes) > 1:
             self._note(table.keys[modes[1]], f"`{modes[0]}` and `{modes[1]}`: a rule looks in one way")
-        narrowing = [k for k in ("where", "expect-count", "allow-failing", "allow-empty") if k in table.items]
+        narrowing = [key for key in NARROWING if key in table.items]
         if not modes:
             for key in narrowing:
                 self._note(table.keys[key], f"`{key}` narrows a look, and this rule has none ({', '.join(LOOKS)})")
@@ -272,6 +279,9 @@ class _Compiler:
             raise _Bad
         target = Scalar(node.text.removeprefix("."), node.place)
         other, path = self._fact(target, within if at_item else None)
+        if any(segment.key == EVERY for segment in path.segments[len(within.segments) if at_item and within else 0 :]):
+            self._note(node.place, f"`*` stands in a look; {node.text} is to be one fact")
+            raise _Bad
         if (other.kind.type, other.kind.unit) != (entry.kind.type, entry.kind.unit):
             self._note(node.place, f"{node.text} is {other.kind}, and what it is compared with is {entry.kind}")
             raise _Bad
@@ -340,6 +350,8 @@ class _Compiler:
         share = texts["by"].rstrip().endswith("%") and kind.unit != "%"
         by = unit.parse(texts["by"]).to("%") if share else operator.value(texts["by"], kind)
         assert isinstance(of, (int, float)) and isinstance(by, (int, float))  # noqa: PT018
+        if math.inf in (of, by):
+            raise BadOperand("`unlimited` has no band around it")
         if by < 0:
             raise BadOperand("a band is not negative")
         return operator.Within(float(of), float(by), share)
@@ -348,13 +360,31 @@ class _Compiler:
 def _pattern(text: str) -> str:
     import re2  # noqa: PLC0415  loaded for the few profiles that use it
 
+    options = re2.Options()
+    options.log_errors = False
     try:
-        re2.compile(text)
+        re2.compile(text, options=options)
     except re2.error as error:
-        raise BadOperand(f"not a pattern of RE2: {error.args[0] if error.args else error}") from None
+        said = error.args[0] if error.args else error
+        shown = said.decode(errors="replace") if isinstance(said, bytes) else said
+        raise BadOperand(f"not a pattern of RE2: {shown}") from None
     return text
 
 
-def read_profile(node: Node) -> Table:
-    """Give a profile file's table, its shape checked."""
-    return conform(node, profile_schema())
+def read_profile(node: Node) -> tuple[Table, list[Problem]]:
+    """Give a profile file's table without the rules whose shape is wrong, and what is wrong with those.
+
+    So that what is wrong with the other rules can be told in the same breath; raises BadFile where the head is wrong.
+    """
+    found = list(deviations(node, profile_schema()))
+    spoilt = {path[1] for path, _ in found if len(path) > 1 and path[0] == "rules"}
+    problems = [problem for _, problem in found]
+    if any(len(path) < 2 or path[0] != "rules" for path, _ in found):
+        raise BadFile(problems)
+    assert isinstance(node, Table)
+    if not spoilt:
+        return node, []
+    rules = {key: rule for key, rule in entries(node, "rules").items() if key not in spoilt}
+    keys = node.items["rules"]
+    assert isinstance(keys, Table)
+    return Table({**node.items, "rules": Table(rules, keys.keys, keys.place)}, node.keys, node.place), problems

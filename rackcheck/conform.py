@@ -1,7 +1,7 @@
 """Hold a file against its schema: every deviation at its own line and column, in the words of the file."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rackcheck.document import BadFile, Listing, Node, Place, Problem, Scalar, Table, plain
@@ -10,14 +10,20 @@ from rackcheck.schema import LATER_KEYS, Schema
 
 def conform(node: Node, schema: Schema) -> Table:
     """Give the file's table if it has the schema's shape; raises BadFile with all that has not."""
-    import jsonschema  # noqa: PLC0415  loaded for files only, so that help stays fast
-
-    found = jsonschema.Draft202012Validator(schema).iter_errors(plain(node))
-    problems = [problem for error in found for problem in _problems(node, error)]
+    problems = [problem for _, problem in deviations(node, schema)]
     if problems:
         raise BadFile(problems)
     assert isinstance(node, Table)
     return node
+
+
+def deviations(node: Node, schema: Schema) -> Iterator[tuple[tuple[str | int, ...], Problem]]:
+    """Every deviation from the schema, with the keys that lead to it."""
+    import jsonschema  # noqa: PLC0415  loaded for files only, so that help stays fast
+
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(plain(node)):
+        for problem in _problems(node, error):
+            yield tuple(error.absolute_path), problem
 
 
 def _problems(root: Node, error: Any) -> Iterable[Problem]:

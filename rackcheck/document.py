@@ -92,15 +92,20 @@ def read(text: str, file: str) -> Node:
     """Read one YAML document; raises BadFile with the place of what is wrong."""
     if len(text) > SIZE:
         raise BadFile([Problem(Place(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
+    builder = _Builder(file)
     try:
         events = yaml.parse(text, Loader=yaml.SafeLoader)
-        return _Builder(file).build(events)
+        return builder.build(events)
     except yaml.MarkedYAMLError as error:
         raise BadFile([Problem(_mark(error.problem_mark or error.context_mark, file), _said(error))]) from None
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         at = Place(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
         raise BadFile([Problem(at, f"a character YAML does not allow: {chr(error.character)!a}")]) from None
+    except (ValueError, OverflowError) as error:  # of PyYAML, which reads escapes and version numbers without a bound
+        raise BadFile(
+            [Problem(builder.place, f"after this, an escape or a number out of all bounds: {error}")]
+        ) from None
 
 
 def _mark(mark: Any, file: str) -> Place:
@@ -129,6 +134,7 @@ class _Builder:
     def __init__(self, file: str) -> None:
         self.file = file
         self.problems: list[Problem] = []
+        self.place = Place(file, 1, 1)
 
     def build(self, events: Iterator[yaml.Event]) -> Node:
         # One open container per level: its start, its flow style, its nodes so far (keys and values in turn).
@@ -136,7 +142,7 @@ class _Builder:
         root: list[Node] = []
         documents = 0
         for event in events:
-            place = _mark(event.start_mark, self.file)
+            self.place = place = _mark(event.start_mark, self.file)
             into = levels[-1][3] if levels else root
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
@@ -171,6 +177,8 @@ class _Builder:
     def _scalar(self, event: yaml.ScalarEvent, place: Place, *, in_flow: bool) -> Scalar:
         if in_flow and event.style is None and event.value.count('"') % 2:
             self.problems.append(Problem(place, f"put the whole in single quotes: '{event.value}…'"))
+        if any("\ud800" <= c <= "\udfff" for c in event.value):
+            self.problems.append(Problem(place, "half a character: a \\u escape of D800 to DFFF stands for none"))
         return Scalar(event.value, place)
 
     def _table(self, start: Place, nodes: list[Node]) -> Table:

@@ -4,8 +4,9 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from rackcheck.core.operator import WORDS
 from rackcheck.document import BadFile, Listing, Node, Place, Problem, Scalar, Table
-from rackcheck.schema import LOOKS
+from rackcheck.schema import LOOKS, NARROWING
 
 Finder = Callable[[str, Place], Table]
 """Finds a parent by its name, for the place that asked."""
@@ -54,6 +55,7 @@ def layers(table: Table, find: Finder, below: tuple[str, ...] = ()) -> Layers:
             dropped[rule_id] = reason.text
         else:
             rules[rule_id] = _over(rules.get(rule_id), rule)
+            dropped.pop(rule_id, None)
     if problems:
         raise BadFile(problems)
     params = dict(base.params)
@@ -63,13 +65,13 @@ def layers(table: Table, find: Finder, below: tuple[str, ...] = ()) -> Layers:
 
 
 def _over(under: Table | None, over: Table) -> Table:
-    """Merge a rule key by key; a new look or a new fact takes the old one's place whole."""
+    """Merge a rule key by key; a new look or fact takes the old one's place, with what narrowed or judged that one."""
     if under is None:
         return over
     gone: set[str] = set()
-    for group in (LOOKS, LEAVES):
+    for group, hanging in ((LOOKS, NARROWING), (LEAVES, tuple(WORDS))):
         if any(key in over.items for key in group):
-            gone |= set(group)
+            gone |= {*group, *hanging}
     items = {k: v for k, v in under.items.items() if k not in gone} | dict(over.items)
     return Table(items, {**under.keys, **over.keys}, over.place)
 

@@ -73,12 +73,13 @@ def load(
     """Load a profile with its parents; raises Mistake or BadFile."""
     found = find(name, extra)
     files: dict[str, str] = {}
-    table = _read(found.path, files)
+    problems: list[Problem] = []
+    table = _read(found.path, files, problems)
 
     def parent(wanted: str, place: Place) -> Table:
         beside = found.path.parent / f"{wanted}.yaml"
         try:
-            return _read(beside if beside.is_file() else find(wanted, extra).path, files)
+            return _read(beside if beside.is_file() else find(wanted, extra).path, files, problems)
         except Mistake as error:
             raise error if isinstance(error, BadFile) else BadFile([Problem(place, str(error))]) from None
 
@@ -90,7 +91,7 @@ def load(
     for folder in (found.path.parent, *(f for _, f in folders(extra))):
         for source in _sources(folder / "sources.yaml"):
             known.setdefault(source.id, source)
-    compiled = compile_profile(laid, catalogue, known, values or {})
+    compiled = compile_profile(laid, catalogue, known, values or {}, problems)
     return replace(compiled, files={**files, "sources.yaml": _cited(compiled.sources.values())})
 
 
@@ -112,9 +113,10 @@ def text_of(path: Path) -> str:
         raise Mistake(f"{path} is no UTF-8 text (byte {error.start})") from None
 
 
-def _read(path: Path, files: dict[str, str]) -> Table:
+def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> Table:
     text = text_of(path)
-    table = read_profile(read(text, _shown(path)))
+    table, wrong = read_profile(read(text, _shown(path)))
+    problems += wrong
     files[f"{word(table, 'profile')}.yaml"] = text
     return table
 

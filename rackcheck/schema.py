@@ -18,6 +18,11 @@ WHOLE: Schema = {"type": ["string", "integer"], "pattern": r"^(\d{1,9}|\$[a-z][a
 TRUTH: Schema = {"type": ["string", "boolean"], "enum": ["true", "false", True, False]}
 
 LOOKS = ("each", "any", "no", "count")
+"""Ways to look at a collection; a rule has one at most."""
+
+NARROWING = ("where", "expect-count", "allow-failing", "allow-empty")
+"""Keys that say which items of a look count, and how."""
+
 LATER_KEYS = frozenset({"across", "include", "waivers", *LATER})
 """Keys of the grammar that this version knows by name and does not judge yet."""
 
@@ -56,7 +61,7 @@ def clause() -> Schema:
 def rule() -> Schema:
     """The schema of one rule; an overlay's rule may hold any part of one."""
     leaves: Schema = {"type": "array", "items": clause(), "minItems": 1}
-    fact: Schema = {"type": ["string", "object"], "properties": clause()["properties"], "additionalProperties": False}
+    fact: Schema = clause() | {"type": ["string", "object"]}
     return _table(
         {
             "title": TEXT, "severity": _words([s.value for s in Severity]), "why": TEXT, "fix": TEXT,

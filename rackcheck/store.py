@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -101,7 +102,10 @@ class Stored:
 
     def documents(self) -> Iterator[Mapping[str, Any]]:
         """Every event as stored, in order; a torn last line is passed over, a torn one before it is an error."""
-        lines = (self.folder / "events.jsonl").read_text(encoding="utf-8").splitlines()
+        try:
+            lines = (self.folder / "events.jsonl").read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError as error:
+            raise Mistake(f"cannot read {self.folder}/events.jsonl: {error.strerror}") from None
         for number, line in enumerate(lines, start=1):
             try:
                 doc = json.loads(line)
@@ -142,7 +146,7 @@ class Stored:
         path = self.folder / "raw" / f"{digest}.json.gz"
         try:
             data = gzip.decompress(path.read_bytes())
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise Mistake(f"cannot read the raw answer {path}: {error}") from None
         if hashlib.sha256(data).hexdigest() != digest:
             raise Mistake(f"{path} is not what its name says: it was changed after the run")

@@ -264,15 +264,16 @@ def test_each_probe_can_be_shown_and_tried() -> None:
 
 def test_an_audit_leaves_nothing_on_the_machine(tmp_path: Path) -> None:
     def seen() -> set[tuple[str, float]]:
-        folders = ("/tmp", "/var/tmp", "/dev/shm", "/etc/sysctl.d", "/run")
+        folders = ("/var/tmp", "/dev/shm", "/etc/sysctl.d", "/run", Path.home(), tmp_path)
         return {
             (e.path, e.stat(follow_symlinks=False).st_mtime) for f in folders if Path(f).is_dir() for e in os.scandir(f)
         }
 
     rackcheck("probe", "list")
+    (tmp_path / "run").mkdir()
     before = seen()
-    rackcheck("audit", "-p", "linux-server", "-q", "-o", tmp_path / "run")
-    new = {path for path, _ in seen() - before if "pytest" not in path and "sshd" not in path}
+    rackcheck("audit", "-p", "linux-server", "-q", "-o", tmp_path / "run" / "it")
+    new = {path for path, _ in seen() - before if "sshd" not in path} - {str(tmp_path / "run")}
     assert new == set()
     left = subprocess.run(["pgrep", "-g", "0", "-f", "timeout -k 2"], capture_output=True, text=True, check=False)
     assert left.stdout == ""
@@ -300,3 +301,38 @@ def test_a_secret_that_a_node_prints_is_dropped_before_anything_is_kept(tmp_path
     kept += [gzip.decompress(p.read_bytes()) for p in (tmp_path / "run" / "raw").iterdir()]
     assert b"url=x" in done.stdout
     assert not [text for text in (done.stdout, done.stderr, *kept) if b"-planted" in text]
+
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J[bold red]x[/]\u202e\x9b31m\udcff\nforged line"
+
+
+def test_nothing_a_node_prints_moves_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "value").write_bytes(HOSTILE.encode("utf-8", "surrogateescape"))
+    package = tmp_path / "lib" / "hostile_probe.py"
+    package.parent.mkdir()
+    package.write_text(
+        "from rackcheck import Shell, probe, text, collection, spell_key\n"
+        f"@probe(Shell('cat {tmp_path}/value'), gives={{'os.say': text('Says all.'), 'os.list': collection('x'), 'os.list/*.a': text('x')}})\n"
+        "def hostile(raw):\n    yield 'os.say', raw\n    yield f'os.list/{spell_key(raw)}.a', raw\n"
+    )
+    info = package.parent / "hostile-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[rackcheck.probes]\nhostile = hostile_probe\n")
+    chosen = profile(tmp_path, "  r: { fact: os.say, is: x }\n  s: { each: os.list, fact: a, is: x }\n")
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+    for words in (
+        ["audit", "-p", str(chosen), "-o", str(tmp_path / "run")],
+        ["audit", "-p", str(chosen), "--json"],
+        ["runs", "show", str(tmp_path / "run"), "--all"],
+        ["facts", "localhost", "--source"],
+        ["facts", "localhost", "--json"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "rackcheck", *words], env=environment, capture_output=True, check=False
+        )
+        text = done.stdout.decode() + done.stderr.decode()
+        assert "Traceback" not in text
+        assert "owned" in text
+        assert [c for c in text if c != "\n" and not c.isprintable()] == []
+        assert not [line for line in text.splitlines() if line.lstrip().startswith("forged line")]

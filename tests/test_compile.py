@@ -94,6 +94,18 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     assert lines[-1] == "and 5 more"
 
 
+def test_a_misspelt_key_hides_no_mistake_of_other_rules(tmp_path: Path) -> None:
+    rules = "  a: { fact: cpu.threads, iss: 8 }\n  b: { fact: memory.totl, present: true }\n  c: { fact: cpu.smt, is: true, needs: [a] }\n"
+    told = mistakes(tmp_path, rules).splitlines()
+    assert ["no such key: `iss`" in told[0], "no probe gives memory.totl" in told[1], len(told)] == [True, True, 2]
+
+
+def test_a_new_fact_takes_the_old_operators_with_it(tmp_path: Path) -> None:
+    profile = overlaid(tmp_path, "rules:\n  memory.most: { fact: cpu.threads, is: 8 }\n")
+    rule = next(rule for rule in profile.rules if rule.id == "memory.most")
+    assert [test.op for test in rule.clauses[0].tests] == ["is"]
+
+
 def test_a_profile_without_a_rule_is_a_mistake(tmp_path: Path) -> None:
     assert "has no rule" in mistakes(tmp_path, "  {}\n")
 

@@ -32,7 +32,7 @@ from rackcheck_tui.groups import groups
 from rackcheck_tui.nodes import nodes
 from rackcheck_tui.reader import Reader
 from rackcheck_tui.rows import Rows
-from rackcheck_tui.signs import Signs, signs_for
+from rackcheck.report.signs import Signs, signs_for
 from rackcheck_tui.words import about, head, labelled
 
 PROFILE = """\
@@ -125,7 +125,7 @@ def test_the_head_says_verdict_profile_run_and_every_count_by_sign_and_word(tmp_
     assert "2 nodes: the test" in said
     for words in ("✔ 5 pass", "! 0 warn", "✘ 1 fail", "~ 0 waived", "? 0 unknown", "· 2 n/a", "of 8"):
         assert words in said
-    assert "rules wait for site values: site" in said
+    assert "1 rule without a site value: site" in said
 
 
 def test_a_run_of_one_plane_says_so_in_the_head(tmp_path: Path) -> None:
@@ -394,7 +394,7 @@ async def test_i_shows_every_note_in_full(tmp_path: Path) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("i")
         await pilot.pause()
-        assert "rules wait for site values: site (--set NAME=VALUE)" in screen_of(pilot)
+        assert "1 rule without a site value: site (--set NAME=VALUE)" in screen_of(pilot)
 
 
 async def test_hostile_text_is_literal_in_list_details_and_reader(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def audit(
 
     \b
     rackcheck audit -p linux-server
-    rackcheck audit dgx[01-08] -p h100-dgx -i pod7.yaml --set driver=570.86.15
+    rackcheck audit dgx[01-08] -p linux-server -i pod7.yaml --set full_share="80 %"
     rackcheck audit --from last -p my-profile.yaml       judge again, ask no one
     """
     wanted = _planes(planes)

@@ -1,5 +1,6 @@
 """Where words go: results on stdout, progress and notes on stderr, colour only where it is wanted."""
 
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -8,17 +9,23 @@ from contextlib import contextmanager
 import click
 
 from rackcheck.core.event import Answered, Event, Judged
+from rackcheck.report.signs import Signs, signs_for
 from rackcheck.report.terminal import Line
 
 
 def note(text: str) -> None:
     """Say something beside the result."""
-    click.echo(text, err=True)
+    click.echo(_signs().piece(text), err=True)
 
 
 def is_plain() -> bool:
-    """Whether stdout takes only ASCII (LANG=C)."""
-    return "utf" not in (sys.stdout.encoding or "").lower()
+    """Whether this terminal is written to in ASCII (LANG=C, or an encoding without Unicode)."""
+    return _signs().plain
+
+
+def _signs() -> Signs:
+    signs = signs_for(os.environ)
+    return signs if "utf" in (sys.stdout.encoding or "").casefold() else Signs(plain=True)
 
 
 def width() -> int:
@@ -32,12 +39,13 @@ def print_lines(lines: Iterable[Line]) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     console = Console(highlight=False, soft_wrap=True)
+    signs = _signs()
     for line in lines:
+        pieces = [(signs.piece(text), style) for text, style in line.pieces]
         if console.is_terminal and console.color_system is not None:
-            console.print(Text.assemble(*line.pieces, no_wrap=True))
+            console.print(Text.assemble(*pieces, no_wrap=True))
         else:
-            text = str(line)
-            click.echo(text.encode("ascii", "replace").decode() if is_plain() else text)
+            click.echo("".join(text for text, _ in pieces).rstrip())
 
 
 Watch = Callable[[Event], None]
@@ -72,6 +80,7 @@ def _few_lines(nodes: int) -> Watch:
 
 def _moving(nodes: int) -> Iterator[Watch]:
     from rich.console import Console  # noqa: PLC0415
+    from rich.markup import escape  # noqa: PLC0415
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -80,7 +89,7 @@ def _moving(nodes: int) -> Iterator[Watch]:
 
         def watch(event: Event) -> None:
             if isinstance(event, Answered):
-                bar.update(task, description=f"{event.node} {event.plane.value}")
+                bar.update(task, description=escape(f"{event.node} {event.plane.value}"))
             if isinstance(event, Judged):
                 bar.advance(task)
 

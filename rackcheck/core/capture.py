@@ -52,6 +52,7 @@ class NodeCapture:
             Files(
                 {f: t for f, t in self.files.items() if f in wanted},
                 {f: u for f, u in self.refused.items() if f in wanted},
+                trouble,
             ),
             trouble,
         )

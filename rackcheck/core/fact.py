@@ -99,7 +99,12 @@ class Unreadable(Exception):
         self.reason = reason
 
 
+def visible(text: str) -> str:
+    """Show control characters, broken bytes and direction marks instead of sending them to somebody's terminal."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def clean(text: str, limit: int = 200) -> str:
     """Text of a node made fit for a line of ours: control characters shown, length bounded."""
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text.strip())
+    shown = visible(text.strip())
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"

@@ -14,7 +14,7 @@ def fold(names: Iterable[str]) -> str:
     series: dict[tuple[str, str, int], list[int]] = {}
     parts: list[str] = []
     for name in sorted(set(names), key=natural):
-        match = re.fullmatch(r"(.*?)(\d{1,18})(\D*)", name)
+        match = re.fullmatch(r"(.*?)([0-9]{1,18})([^0-9]*)", name)
         if match is None:
             parts.append(name)
             continue

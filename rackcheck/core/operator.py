@@ -77,7 +77,12 @@ LATER = frozenset({"agree", "steady", "rate"})
 def allowed(op: str, kind: Kind) -> None:
     """Raise BadOperand where the operator makes no sense of such a fact."""
     numeric = kind.type in {Type.INTEGER, Type.QUANTITY}
+    single = kind.type is not Type.LIST
     fits = {
+        "is": single,
+        "is-not": single,
+        "one-of": single,
+        "none-of": single,
         "within": numeric,
         "spread": numeric,
         "mask": kind.type is Type.INTEGER,
@@ -89,7 +94,8 @@ def allowed(op: str, kind: Kind) -> None:
     if op in ORDER and not kind.ordered:
         raise BadOperand(f"`{op}` needs an order, and a fact of type {kind} has none")
     if not fits.get(op, True):
-        raise BadOperand(f"`{op}` cannot be asked of a fact of type {kind}")
+        hint = "" if single else ", which has `includes` and `excludes`"
+        raise BadOperand(f"`{op}` cannot be asked of a fact of type {kind}{hint}")
 
 
 def value(text: str, kind: Kind) -> Value:

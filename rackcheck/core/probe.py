@@ -143,13 +143,17 @@ def probe(ask: Read, *, gives: Mapping[str, Kind]) -> Callable[[ReadReader], Pro
 @overload
 def probe(ask: Redfish, *, gives: Mapping[str, Kind]) -> Callable[[RedfishReader], Probe[Redfish]]: ...
 def probe(ask: Ask, *, gives: Mapping[str, Kind]) -> Callable[..., AnyProbe]:
-    """Make a probe of the reader below; its name is the function's, its help the module's docstring's first line."""
+    """Make a probe of the reader below; its name is the function's, its help the first line of the docstring.
+
+    That of the module where it bears the same name, else the function's own.
+    """
     for pattern in gives:
         parse_path(pattern.removesuffix(FAMILY))
 
     def made(parse: Reader) -> AnyProbe:
         name = getattr(parse, "__name__", "probe")
-        doc = (getattr(parse, "__globals__", {}).get("__doc__") or parse.__doc__ or "").strip().splitlines()
+        module = getattr(parse, "__globals__", {}) if parse.__module__.rpartition(".")[2] == name else {}
+        doc = (module.get("__doc__") or parse.__doc__ or "").strip().splitlines()
         return Probe(name, ask, dict(gives), parse, doc[0] if doc else "")  # type: ignore[return-value,type-var]  # one of three, by the overloads
 
     return made

@@ -115,16 +115,17 @@ def _glob(glob: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class Files:
-    """Files of a node as they were read, and why others could not be."""
+    """Files of a node as they were read, and why others could not be; with `trouble`, there may be more of them."""
 
     contents: Mapping[str, str]
     refused: Mapping[str, Unknown]
+    trouble: Unknown | None = None
 
     def text(self, path: str) -> str:
         """Give a file's whole text; raises Unreadable where there is none to read."""
         if path in self.contents:
             return self.contents[path]
-        trouble = self.refused.get(path)
+        trouble = self.refused.get(path, self.trouble)
         if trouble is not None:
             raise Unreadable(f"{path}: {trouble.detail}", trouble.reason)
         raise Unreadable(f"{path} is not there", Reason.NOT_COLLECTED)
@@ -136,11 +137,14 @@ class Files:
                 return Sourced(reader(self.contents[path]), path)
             except Unreadable as error:
                 return Sourced(Unknown(error.reason, f"{path}: {error}"), path)
-        return Sourced(self.refused.get(path, Absent(f"no {path}")), path)
+        return Sourced(self.refused.get(path, self.trouble or Absent(f"no {path}")), path)
 
     def has(self, path: str) -> bool:
-        """Whether the file is there, readable or not."""
-        return path in self.contents or path in self.refused
+        """Whether the file is there, readable or not; raises Unreadable where nobody knows."""
+        there = path in self.contents or path in self.refused
+        if not there and self.trouble is not None:
+            raise Unreadable(f"{path}: {self.trouble.detail}", self.trouble.reason)
+        return there
 
     def found(self, glob: str) -> Iterator[tuple[str, ...]]:
         """What the stars of a glob stood for, once for every file that is there, in the order of their numbers.

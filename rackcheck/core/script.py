@@ -30,7 +30,7 @@ o=$(
 {{ e=$(
 {{ s=$(
 {{ {{ timeout -k 2 "$2" sh -c "$4" </dev/null 2>&6 6>&- 7>&- 8>&- 9>&-; echo "$?" >&8; }} | head -c "$3" >&9; }} 8>&1
-); printf '%s' "$m:$s=" >&9; }} 6>&1 | tail -c 4096
+); printf '%s' "$m:$s=" >&9; }} 6>&1 | tail -c "$5"
 ); }} 9>&1
 printf '%s' "$e$m." )
 trap '' PIPE
@@ -51,10 +51,15 @@ printf '\\n%s>%s\\n' "$m" {count}
 def compose(questions: Iterable[Question], mark: str) -> str:
     """Write the script; `mark` is 32 random hexadecimal digits."""
     jobs = [
-        f"r {index} {question.seconds:g} {question.cap} {shlex.quote(_command(question))} &"
+        f"r {index} {question.seconds:g} {question.cap} {shlex.quote(_command(question))} {_complaints(question)} &"
         for index, question in enumerate(questions)
     ]
     return _FRAME.format(mark=mark, jobs="\n".join(jobs), count=len(jobs))
+
+
+def _complaints(question: Question) -> int:
+    """Give how many bytes of complaints are kept: a file that `head` complained of must not look like one not there."""
+    return 1 << 16 if isinstance(question, Read) else 4096
 
 
 def _command(question: Question) -> str:
@@ -85,15 +90,24 @@ def split(raw: bytes, questions: Iterable[Question], mark: str, why: Unknown) ->
     if f"\n{mark}!timeout\n" in text:
         missing = Unknown(Reason.TOOL_MISSING, "timeout or head is not on this node")
         return Split(merge(_unanswered(q, missing) for q in asked), whole=True)
-    frame = re.compile(rf"\n{mark}<(\d+)\n(.*?){mark}:(\d+)=(.*?){mark}\.\n", re.DOTALL)
-    answers: dict[int, Output] = {}
-    for index, out, status, err in frame.findall(text):
-        answers[int(index)] = Output(int(status), out, err)
+    answers = dict(_frames(text, mark))
     captures = [
         _answered(question, answers[index]) if index in answers else _unanswered(question, why)
         for index, question in enumerate(asked)
     ]
     return Split(merge(captures), whole=f"\n{mark}>{len(asked)}\n" in text)
+
+
+_INDEX, _STATUS = re.compile(r"<([0-9]{1,6})\n"), re.compile(r":([0-9]{1,3})=")
+
+
+def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
+    """Find the whole frames in one pass: a node that prints marks by the million must not have us search as often."""
+    pieces = text.split(mark)
+    for before, said, ended, after in zip(pieces, pieces[1:], pieces[2:], pieces[3:], strict=False):
+        index, status = _INDEX.match(said), _STATUS.match(ended)
+        if index and status and before.endswith("\n") and after.startswith(".\n"):
+            yield int(index[1]), Output(int(status[1]), said[index.end() :], ended[status.end() :])
 
 
 def _unanswered(question: Question, why: Unknown) -> NodeCapture:
@@ -103,7 +117,8 @@ def _unanswered(question: Question, why: Unknown) -> NodeCapture:
 
 
 def _answered(question: Question, output: Output) -> NodeCapture:
-    full = len(output.out.encode("utf-8", "surrogateescape")) >= question.cap
+    # The shell drops bytes of zero, so a cut answer may be short; what wrote on after the cut died of it (141).
+    full = len(output.out.encode("utf-8", "surrogateescape")) >= question.cap or output.status == 141
     large = Unknown(Reason.TOO_LARGE, f"more than {question.cap} bytes")
     if isinstance(question, Shell):
         return NodeCapture(commands={named(question.command): large if full else output})
@@ -112,13 +127,14 @@ def _answered(question: Question, output: Output) -> NodeCapture:
     trouble: Unknown | None = None
     if full:
         trouble = large
-        contents.popitem()
     elif output.status in {124, 137}:
         trouble = Unknown(Reason.TIMEOUT, f"no answer within {question.seconds:g} s")
-        if contents:
-            contents.popitem()
     elif output.status not in {0, 1}:
         trouble = Unknown(Reason.NOT_COLLECTED, f"head ended with status {output.status}")
+    if trouble is not None and contents:
+        contents.popitem()  # cut somewhere
+    if trouble is None and len(output.err.encode("utf-8", "surrogateescape")) >= _complaints(question) - 1:
+        trouble = Unknown(Reason.TOO_LARGE, "more complaints than were kept")
     for path in refused:
         contents.pop(path, None)
     return NodeCapture(globs=dict.fromkeys(question.globs, trouble), files=contents, refused=refused)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from math import isfinite
 
 # unit -> (dimension, factor to the dimension's first unit). SI and IEC prefixes as the field uses them:
 # k M G T are powers of 1000, Ki Mi Gi Ti of 1024.
@@ -56,7 +57,10 @@ def parse(text: str) -> Quantity:
         raise BadUnit(f"{text!r} has no unit")
     if unit not in _TABLE:
         raise BadUnit(f"{unit!r} is no unit of the table")
-    return Quantity(float(match["number"]), unit)
+    number = float(match["number"])
+    if not isfinite(number):
+        raise BadUnit(f"{text!r} is more than any machine has")
+    return Quantity(number, unit)
 
 
 def spell(number: float, unit: str) -> str:

@@ -74,19 +74,25 @@ def judge(rules: Sequence[Rule], tree: Tree) -> tuple[Verdict, ...]:
     """Judge every rule on one node, in the profile's order; `needs` are judged first, wherever they stand."""
     known = {rule.id: rule for rule in rules}
     done: dict[str, Verdict] = {}
-
-    def settle(rule: Rule) -> Verdict:
+    todo = list(reversed(rules))
+    while todo:
+        rule = todo[-1]
+        waiting = [known[need] for need in rule.needs if need in known and need not in done]
+        if rule.id not in done and waiting:
+            todo += waiting
+            continue
+        todo.pop()
         if rule.id not in done:
-            done[rule.id] = _not_judged(rule, tree) or blocked(rule) or _rule(rule, tree)
-        return done[rule.id]
+            done[rule.id] = _not_judged(rule, tree) or _blocked(rule, done) or _rule(rule, tree)
+    return tuple(done[rule.id] for rule in rules)
 
-    def blocked(rule: Rule) -> Verdict | None:
-        for need in rule.needs:
-            if need in known and settle(known[need]).status in {Status.FAIL, Status.UNKNOWN}:
-                return Verdict(rule.id, Status.UNKNOWN, str(Unknown(Reason.BLOCKED, need)))
-        return None
 
-    return tuple(settle(rule) for rule in rules)
+def _blocked(rule: Rule, done: Mapping[str, Verdict]) -> Verdict | None:
+    """Give unknown where a needed rule failed or is not known; one that is not in scope does not block."""
+    for need in rule.needs:
+        if need in done and done[need].status in {Status.FAIL, Status.UNKNOWN}:
+            return Verdict(rule.id, Status.UNKNOWN, str(Unknown(Reason.BLOCKED, need)))
+    return None
 
 
 def _not_judged(rule: Rule, tree: Tree) -> Verdict | None:

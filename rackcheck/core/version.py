@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 Key = tuple[int, ...]
 
-_DOTTED = re.compile(r"\d+(\.\d+)*\Z")
+_DOTTED = re.compile(r"\d{1,30}(\.\d{1,30})*\Z")
 _HEX = re.compile(r"[0-9A-Fa-f]{1,4}(\.[0-9A-Fa-f]{1,4})+\Z")
-_KERNEL = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?(?:-(\d+)(?:\.(\d+))?)?(?:[-.+_~].*)?\Z")
+_KERNEL = re.compile(r"(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?(?:-(\d{1,9})(?:\.(\d{1,9}))?)?(?:[-.+_~].*)?\Z")
 
 
 class Unordered(ValueError):

@@ -44,5 +44,6 @@ def document(summary: Summary) -> dict[str, Any]:
 
 
 def text(doc: object) -> str:
-    """Write a document the one way."""
-    return json.dumps(doc, indent=2, ensure_ascii=False)
+    """Write a document the one way: no letter in it moves a terminal, and broken bytes do not break it."""
+    written = json.dumps(doc, indent=2, ensure_ascii=False)
+    return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in written)

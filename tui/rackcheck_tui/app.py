@@ -9,6 +9,7 @@ from textual.containers import Container, VerticalScroll
 from textual.events import Resize
 from textual.widgets import Input, Static
 
+from rackcheck.report.signs import Signs
 from rackcheck.report.summary import Summary
 from rackcheck.report.terminal import Line
 from rackcheck_tui.entries import Filter, chosen, nothing, state
@@ -16,7 +17,6 @@ from rackcheck_tui.groups import groups
 from rackcheck_tui.nodes import nodes
 from rackcheck_tui.reader import Reader, page
 from rackcheck_tui.rows import Rows
-from rackcheck_tui.signs import Signs
 from rackcheck_tui.words import about, across, guide, head, keys
 
 

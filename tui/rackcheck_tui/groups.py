@@ -7,10 +7,10 @@ from functools import lru_cache
 from rackcheck.core.fold import fold
 from rackcheck.core.verdict import Evidence, Status
 from rackcheck.report.causes import Cause, causes
+from rackcheck.report.signs import Signs
 from rackcheck.report.summary import Finding, Summary
 from rackcheck.report.terminal import STYLES, Line
 from rackcheck_tui.entries import Entry
-from rackcheck_tui.signs import Signs
 from rackcheck_tui.words import folded, labelled
 
 SHOWN = 20

@@ -7,10 +7,10 @@ from rackcheck.core.event import Judged
 from rackcheck.core.profile import Rule
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.signs import OUTCOME, Signs
 from rackcheck.report.summary import ORDER, Summary
 from rackcheck.report.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.entries import Entry
-from rackcheck_tui.signs import OUTCOME, Signs
 from rackcheck_tui.words import labelled
 
 WORST = (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)

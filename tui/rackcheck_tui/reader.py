@@ -11,9 +11,9 @@ from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from rackcheck.report.signs import Signs
 from rackcheck.report.terminal import Line
 from rackcheck_tui.rows import written
-from rackcheck_tui.signs import Signs
 from rackcheck_tui.words import across, keys
 
 

@@ -3,9 +3,9 @@
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from rackcheck.report.signs import OUTCOME, Signs
 from rackcheck.report.summary import COUNTED, Summary
 from rackcheck.report.terminal import OUTCOMES, STYLES, Line
-from rackcheck_tui.signs import OUTCOME, Signs
 
 
 def head(summary: Summary, signs: Signs) -> list[Line]:

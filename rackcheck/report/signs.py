@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 
-from rackcheck.core.fact import clean
+from rackcheck.core.fact import clean, visible
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report.terminal import ASCII, GLYPHS
 
@@ -31,7 +31,11 @@ class Signs:
 
     def text(self, text: str, limit: int = LIMIT) -> str:
         """Make any text fit to be shown: control characters in sight, in this terminal's letters."""
-        shown = clean(text, limit)
+        return self.piece(clean(text, limit))
+
+    def piece(self, text: str) -> str:
+        """Make a piece of a line fit to be shown, its blanks kept."""
+        shown = visible(text)
         return shown.translate(_PLAIN).encode("ascii", "replace").decode() if self.plain else shown
 
     def fit(self, text: str, width: int) -> str:
