@@ -111,15 +111,15 @@ class _Compiler:
             trail = {} if first in done else {first: iter(rules[first].needs)}
             while trail:
                 at = next(reversed(trail))
-                need = next(trail[at], None)
-                if need is None:
+                then = next(trail[at], None)
+                if then is None:
                     done.add(at)
                     del trail[at]
-                elif need in trail:
-                    circle = [*trail][[*trail].index(need) :]
-                    self._note(tables[need].place, f"needs run in a circle: {' -> '.join((*circle, need))}")
-                elif need in rules and need not in done:
-                    trail[need] = iter(rules[need].needs)
+                elif then in trail:
+                    circle = [*trail][[*trail].index(then) :]
+                    self._note(tables[then].place, f"needs run in a circle: {' -> '.join((*circle, then))}")
+                elif then in rules and then not in done:
+                    trail[then] = iter(rules[then].needs)
 
     def _note(self, place: Place, text: str) -> None:
         self.problems.append(Problem(place, text))

@@ -117,10 +117,13 @@ def unfold(target: str) -> list[str]:
 
 def _size(target: str) -> int:
     """How many names a node set may at most unfold to, told from its text: unfolding a billion would be too late."""
-    size = 1
-    for ranges in re.findall(r"\[([^\]]*)\]", target):
-        spans = re.findall(r"(\d{1,30})-(\d{1,30})", ranges)
-        size *= max(1, ranges.count(",") + 1 + sum(abs(int(last) - int(first)) for first, last in spans))
+    size = 0
+    for name in re.findall(r"(?:\[[^\]]*\]?|[^\[,!&^\s])+", target):  # one of `a[1-3]b[1-2],c4`; ranges may hold commas
+        several = 1
+        for ranges in re.findall(r"\[([^\]]*)", name):
+            spans = re.findall(r"([0-9]{1,30})-([0-9]{1,30})", ranges)
+            several *= ranges.count(",") + 1 + sum(abs(int(last) - int(first)) for first, last in spans)
+        size += several
     return size
 
 

@@ -15,6 +15,7 @@ TEXT: Schema = VALUE
 VALUES: Schema = {"type": "array", "items": VALUE, "minItems": 1}
 ONE_OR_MORE: Schema = {"type": ["string", "number", "boolean", "array"], "items": VALUE, "minItems": 1}
 WHOLE: Schema = {"type": ["string", "integer"], "pattern": r"^(\d{1,9}|\$[a-z][a-z0-9_]*)$"}
+NUMBER: Schema = {"type": ["string", "integer"], "pattern": r"^\d{1,9}$"}
 TRUTH: Schema = {"type": ["string", "boolean"], "enum": ["true", "false", True, False]}
 
 LOOKS = ("each", "any", "no", "count")
@@ -52,16 +53,17 @@ def operators() -> Schema:
     return {op: shapes[op] for op in WORDS}
 
 
-def clause() -> Schema:
-    """The schema of a leaf: a fact and its operators."""
+def clause(judged: Schema | None = None) -> Schema:
+    """The schema of a leaf: a fact and its operators, without those that compare siblings unless they are given."""
     plain = {op: shape for op, shape in operators().items() if op not in SIBLINGS}
-    return _table({"fact": VALUE} | plain, required=("fact",), minProperties=2)
+    return _table({"fact": VALUE} | (judged or plain), required=("fact",), minProperties=2)
 
 
 def rule() -> Schema:
     """The schema of one rule; an overlay's rule may hold any part of one."""
     leaves: Schema = {"type": "array", "items": clause(), "minItems": 1}
-    fact: Schema = clause() | {"type": ["string", "object"]}
+    whole = clause(operators())
+    fact: Schema = whole | {"type": ["string", "object"]}
     return _table(
         {
             "title": TEXT, "severity": _words([s.value for s in Severity]), "why": TEXT, "fix": TEXT,
@@ -70,7 +72,7 @@ def rule() -> Schema:
             "phase": _words([p.value for p in Phase]), "needs": {"type": "array", "items": TEXT},
             **dict.fromkeys(LOOKS, VALUE),
             "where": clause(), "when": clause(), "expect-count": WHOLE, "allow-failing": WHOLE, "allow-empty": TRUTH,
-            "fact": fact, "all-of": leaves, "any-of": leaves,
+            "fact": fact, "all-of": leaves | {"items": whole}, "any-of": leaves,
             **operators(),
         }
     )  # fmt: skip
@@ -102,9 +104,9 @@ def profile() -> Schema:
 
 def inventory() -> Schema:
     """The schema of an inventory file."""
-    ssh = _table({"user": TEXT, "key": TEXT, "port": WHOLE, "known-hosts": TEXT})
+    ssh = _table({"user": TEXT, "key": TEXT, "port": NUMBER, "known-hosts": TEXT})
     bmc = _table({"url": TEXT, "user": TEXT, "password": TEXT, "fingerprint": TEXT, "ca": TEXT})
-    places: Schema = {"role": TEXT, "rack": TEXT, "u": WHOLE}
+    places: Schema = {"role": TEXT, "rack": TEXT, "u": NUMBER}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rackcheck inventory, format 1",

@@ -227,3 +227,50 @@ def test_a_mutilated_profile_is_a_profile_or_a_told_mistake(tmp_path: Path, data
         assert all(re.match(r"(p|sources)\.yaml:\d+:\d+: |and \d+ more", line) for line in str(error).splitlines())
     else:
         assert loaded.rules
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("{ fact: { is: 3 } }", "`fact` lacks `fact`"),
+        ("{ fact: { fact: cpu.threads } }", "a fact without an operator asserts nothing"),
+        ("{ fact: cpu.isolated, is-not: '3' }", "`is-not` cannot be asked of a fact of type list, which has `includes`"),
+        ("{ fact: cpu.isolated, none-of: ['3'] }", "`none-of` cannot be asked of a fact of type list"),
+        ("{ fact: node.serial, same-as: gpu/*.uuid }", "`*` stands in a look; gpu/*.uuid is to be one fact"),
+        ("{ count: gpu, within: { of: 8, by: 1e999 % } }", "'1e999 %' is more than any machine has"),
+        ("{ each: gpu, fact: power.limit, at-least: 1e999 W }", "'1e999 W' is more than any machine has"),
+        ("{ fact: limits.nofile.soft, within: { of: unlimited, by: 1 % } }", "`unlimited` has no band"),
+        (f"{{ fact: driver.version, at-least: {'9' * 5000} }}", "is not dotted numbers"),
+        (f"{{ fact: kernel.release, at-least: {'9' * 5000}.1 }}", "is not a kernel release"),
+        ("{ each: gpu, any-of: [{ fact: uuid, equal: true }] }", "no such key: `equal`"),
+        ("{ each: gpu, all-of: [{ fact: uuid, equal: true }], allow-failing: 1 }", "without allow-failing"),
+    ],
+)  # fmt: skip
+def test_what_could_never_fail_or_never_pass_is_a_mistake(tmp_path: Path, rule: str, said: str) -> None:
+    told = mistakes(tmp_path, f"  r: {rule}\n")
+    assert said in told
+    assert all(re.match(r"p\.yaml:\d+:\d+: ", line) for line in told.splitlines())
+
+
+def test_a_bad_pattern_is_told_once_and_nowhere_else(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert mistakes(tmp_path, "  r: { fact: cpu.model, matches: '(' }\n").endswith("not a pattern of RE2: missing ): (")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_circle_names_its_own_rules_and_not_the_way_to_it(tmp_path: Path) -> None:
+    needs = {"way": "a", "a": "b", "b": "c", "c": "a"}
+    rules = "".join(f"  {rule}: {{ fact: cpu.threads, above: 0, needs: [{need}] }}\n" for rule, need in needs.items())
+    assert mistakes(tmp_path, rules) == "p.yaml:6:6: needs run in a circle: a -> b -> c -> a"
+
+
+def test_needs_may_run_as_long_as_they_like(tmp_path: Path) -> None:
+    chain = [f"  r{n}: {{ fact: cpu.threads, above: 0, needs: [r{n + 1}] }}" for n in range(1200)]
+    profile = load(tmp_path, f"{HEAD}rules:\n" + "\n".join(chain) + "\n  r1200: { fact: cpu.threads, above: 0 }\n")
+    assert len(profile.rules) == 1201
+
+
+def test_siblings_are_compared_in_every_form_of_a_leaf(tmp_path: Path) -> None:
+    forms = ("fact: uuid, equal: true", "fact: { fact: uuid, equal: true }", "all-of: [{ fact: uuid, equal: true }]")
+    rules = "".join(f"  r{n}: {{ each: gpu, {form} }}\n" for n, form in enumerate(forms))
+    first, *others = (rule.clauses for rule in load(tmp_path, f"{HEAD}rules:\n{rules}").rules)
+    assert others == [first, first]

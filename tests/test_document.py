@@ -1,7 +1,12 @@
 """YAML's traps: what looks like another type stays the text it is, and what is dangerous is refused with its place."""
 
+import json
+import re
+from collections.abc import Iterator
+
 import pytest
-from hypothesis import example, given
+import yaml
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rackcheck.document import DEPTH, SIZE, BadFile, Table, plain, read
@@ -100,3 +105,60 @@ def test_any_text_gives_a_tree_or_a_told_mistake(text: str) -> None:
         plain(read(text, "f.yaml"))
     except BadFile as error:
         assert str(error).startswith("f.yaml:")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('a: b\nc: "\\UFFFFFFFF"\n', "f.yaml:2:1: after this, an escape or a number out of all bounds"),
+        (f"%YAML 1.{'9' * 5000}\n---\na: b\n", "f.yaml:1:1: after this, an escape or a number out of all bounds"),
+        ('a: "\\ud800"\n', "f.yaml:1:4: half a character"),
+        ('"\\udc00": a\n', "f.yaml:1:1: half a character"),
+    ],
+)
+def test_an_escape_that_stands_for_no_character_is_told(text: str, said: str) -> None:
+    with pytest.raises(BadFile) as caught:
+        read(text, "f.yaml")
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize("text", ["[" * 10_000, "{a: " * 10_000, "- " * 10_000, "? " * 10_000])
+def test_what_lies_deeper_than_our_bound_is_not_even_parsed(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = 0
+
+    def counted(events: Iterator[yaml.Event]) -> Iterator[yaml.Event]:
+        nonlocal seen
+        for event in events:
+            seen += 1
+            yield event
+
+    parse = yaml.parse
+    monkeypatch.setattr(yaml, "parse", lambda *args, **more: counted(parse(*args, **more)))
+    with pytest.raises(BadFile, match="nested deeper"):
+        read(text, "f.yaml")
+    assert seen <= 3 * DEPTH
+
+
+@settings(max_examples=60)
+@given(st.text("ab:-?[]{},&*!|>'\"%@#\\\n\t \r\ufeff\x85\u2028udU0F", max_size=60))
+def test_any_text_of_yaml_s_own_signs_gives_a_tree_or_a_told_mistake(text: str) -> None:
+    try:
+        node = read(text, "f.yaml")
+    except BadFile as error:
+        assert all(re.match(r"f\.yaml:\d+:\d+: .|and \d+ more", line) for line in str(error).splitlines())
+    else:
+        json.dumps(plain(node)).encode("ascii").decode("utf-8")
+
+
+@given(
+    st.recursive(st.text(), lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text(), inner)), max_leaves=12)
+)
+def test_what_another_writer_wrote_is_read_as_the_texts_it_meant(value: object) -> None:
+    """JSON is a YAML text whose every scalar is quoted: an independent writer of what we read."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        node = read(text, "f.yaml")
+    except BadFile as error:
+        assert re.search("does not allow|simple key|half a character|merge key|could not find|expected", str(error))
+    else:
+        assert plain(node) == value

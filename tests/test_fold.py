@@ -39,3 +39,18 @@ def test_the_odd_one_out_is_named() -> None:
     answers = {f"dgx-{n:02}": "same" for n in range(1, 73)} | {"dgx-05": "other"}
     assert alike(answers) == "71 of 72 alike; dgx-05 differs"
     assert alike(dict.fromkeys(answers, 1)) == "all 72 alike"
+
+
+@given(st.sets(st.from_regex(r"[a-z0-9]{0,3}[a-z][a-z0-9-]{0,4}[0-9]{0,3}", fullmatch=True), max_size=40))
+def test_any_host_names_fold_to_the_same_names(names: set[str]) -> None:
+    folded = fold(names)
+    assert set(map(str, NodeSet(folded or None, resolver=RESOLVER_NOGROUP))) == names
+
+
+@given(st.sets(st.builds("n{}{}".format, st.sampled_from(["", "0", "00"]), st.integers(0, 120)), max_size=60))
+def test_every_zero_in_front_is_kept(names: set[str]) -> None:
+    assert set(map(str, NodeSet(fold(names) or None, resolver=RESOLVER_NOGROUP))) == names
+
+
+def test_a_digit_of_another_script_is_a_letter_here() -> None:
+    assert fold(["n٣", "n3"]) == "n3,n٣"

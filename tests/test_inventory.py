@@ -1,5 +1,6 @@
 """Inventories: sets, refinement, defaults, secrets by reference; each mistake with its place."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -115,4 +116,46 @@ def test_a_secret_is_fetched_by_reference_and_never_named(tmp_path: Path, monkey
     # A password typed where a reference belongs must not be repeated on the screen.
     with pytest.raises(Mistake) as caught:
         inventory.secret("hunter2")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_sets_side_by_side_are_added_not_multiplied() -> None:
+    assert len(inventory.unfold("a[001-512],b[001-512]")) == 1024
+    assert inventory.unfold("n[1-3]!n2") == ["n1", "n3"]
+
+
+@pytest.mark.parametrize(
+    "target", ["n[1-1000000000]", "a[1-1000]b[1-1000]", "n[1-60000],m[1-60000]", "n[0-99999999999999999999]"]
+)
+def test_a_set_of_more_nodes_than_any_hall_has_is_refused_before_it_is_unfolded(target: str) -> None:
+    with pytest.raises(Mistake, match="more nodes than the 100000"):
+        inventory.unfold(target)
+
+
+@pytest.mark.parametrize("where", ["u: $u", "ssh: { port: $port }", "u: '1e3'", "u: -1"])
+def test_a_number_of_a_place_is_a_number(tmp_path: Path, where: str) -> None:
+    with pytest.raises(BadFile, match=r"inv\.yaml:3:\d+: `(u|port)` cannot be"):
+        load(tmp_path, f"rackcheck: 1\nnodes:\n  n1: {{ host: a, {where} }}\n")
+
+
+def test_two_single_names_of_one_node_are_a_mistake_with_both_places(tmp_path: Path) -> None:
+    with pytest.raises(BadFile) as caught:
+        load(tmp_path, "rackcheck: 1\nnodes:\n  n[1-3]: { host: a }\n  n2: { host: b }\n  n[2]: { host: c }\n")
+    assert re.search(r"inv\.yaml:5:3: n2 stands here and at .*inv\.yaml:4:3", str(caught.value))
+
+
+@pytest.mark.parametrize("reference", ["hunter2", "hunter2:x", ":hunter2", "hunter2:", "ENV:hunter2"])
+def test_a_password_where_a_reference_belongs_is_never_repeated(reference: str) -> None:
+    with pytest.raises(Mistake) as caught:
+        inventory.secret(reference)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_secret_file_that_is_missing_or_no_text_is_told_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(Mistake, match="cannot read"):
+        inventory.secret(f"file:{tmp_path}/none")
+    (tmp_path / "binary").write_bytes(b"hunter2\xff")
+    (tmp_path / "binary").chmod(0o600)
+    with pytest.raises(Mistake, match="is no UTF-8 text") as caught:
+        inventory.secret(f"file:{tmp_path}/binary")
     assert "hunter2" not in str(caught.value)

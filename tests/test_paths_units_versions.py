@@ -1,12 +1,14 @@
 """The small words: fact paths, units, versions."""
 
+from functools import cmp_to_key, partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.core import unit
 from rackcheck.core.path import BadPath, Path, Segment, parse, spell_key
-from rackcheck.core.version import Unordered, order
+from rackcheck.core.version import SCHEMES, Unordered, order
 
 WORDS = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 KEYS = st.one_of(st.none(), st.text(min_size=1, max_size=12))
@@ -101,3 +103,78 @@ def test_versions_are_ordered_by_their_scheme(scheme: str, left: str, right: str
 def test_what_cannot_be_ordered_is_not_guessed(scheme: str, text: str) -> None:
     with pytest.raises(Unordered):
         order(scheme, text, "1.0")
+
+
+@given(st.binary(min_size=1, max_size=12))
+def test_a_key_of_any_bytes_is_spelt_and_read_back(raw: bytes) -> None:
+    key = raw.decode("utf-8", "surrogateescape")
+    path = Path((Segment("mount", key),))
+    text = str(path)
+    if key != "*":
+        assert parse(text) == path
+    assert text.isprintable()
+    text.encode("utf-8")
+
+
+@given(st.sampled_from(unit.UNITS), st.sampled_from(unit.UNITS), st.floats(-1e12, 1e12))
+def test_units_of_one_dimension_convert_there_and_back_and_others_never(one: str, other: str, number: float) -> None:
+    quantity = unit.Quantity(number, one)
+    try:
+        there = quantity.to(other)
+    except unit.BadUnit:
+        with pytest.raises(unit.BadUnit):
+            unit.Quantity(number, other).to(one)
+    else:
+        assert unit.Quantity(there, other).to(one) == pytest.approx(number)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit_", "number"),
+    [
+        ("200 GB/s", "Gb/s", 1600), ("1 B/s", "b/s", 8), ("1 TB", "GB", 1000), ("1 TiB", "GiB", 1024), ("1 GB", "GiB", 0.931322575),
+        ("64 kB", "B", 64_000), ("64 KiB", "B", 65_536), ("1.98 GHz", "MHz", 1980), ("1 h", "s", 3600), ("5 us", "ns", 5000),
+        ("1 PFLOP/s", "TFLOP/s", 1000), ("+1e2 W", "mW", 100_000), (".5 %", "%", 0.5), ("32GT/s", "MT/s", 32_000),
+    ],
+)  # fmt: skip
+def test_prefixes_are_thousands_or_1024_as_they_are_written(text: str, unit_: str, number: float) -> None:
+    assert unit.parse(text).to(unit_) == pytest.approx(number)
+
+
+def test_a_number_without_end_is_refused() -> None:
+    with pytest.raises(unit.BadUnit, match="more than any machine has"):
+        unit.parse("1e999 W")
+
+
+VERSIONS = {
+    "dotted": st.lists(st.integers(0, 999), min_size=1, max_size=5).map(lambda parts: ".".join(map(str, parts))),
+    "hex-dotted": st.lists(st.integers(0, 0xFFFF), min_size=2, max_size=5).map(
+        lambda p: ".".join(f"{n:02X}" for n in p)
+    ),
+    "kernel": st.from_regex(r"[0-9]{1,3}\.[0-9]{1,3}(\.[0-9]{1,3}(-[0-9]{1,4}(-[a-z]{1,5})?)?)?", fullmatch=True),
+}
+
+
+@pytest.mark.parametrize("scheme", VERSIONS)
+@given(st.data())
+def test_an_order_of_versions_is_an_order(scheme: str, data: st.DataObject) -> None:
+    a, b, c = sorted((data.draw(VERSIONS[scheme]) for _ in range(3)), key=cmp_to_key(partial(order, scheme)))
+    assert order(scheme, a, a) == 0
+    assert order(scheme, a, b) <= 0
+    assert order(scheme, b, c) <= 0
+    assert order(scheme, a, c) <= 0
+    assert order(scheme, a, b) == -order(scheme, b, a)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_any_text_is_ordered_or_said_not_to_be(scheme: str, left: str, right: str) -> None:
+    try:
+        assert order(scheme, left, right) in {-1, 0, 1}
+    except Unordered:
+        pass
+
+
+@pytest.mark.parametrize("scheme", ["dotted", "kernel"])
+def test_a_number_of_thousands_of_digits_is_no_version(scheme: str) -> None:
+    with pytest.raises(Unordered):
+        order(scheme, f"{'9' * 5000}.1", "1.1")

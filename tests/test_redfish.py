@@ -20,11 +20,11 @@ from mockup_server import SESSIONS, Fault, Mockup, busy, certificate, refused_po
 from trees import DELL, DGX, DMTF, HPE_AMD, HPE_INTEL, SUPERMICRO, client, links, tree
 
 from rackcheck import redfish
-from rackcheck.redfish.answer import other_spelling, parsed
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.resource import ROOT
 from rackcheck.core.secret import DROPPED
+from rackcheck.redfish.answer import other_spelling, parsed
 from rackcheck.redfish.tls import Fault as WireFault
 from rackcheck.redfish.tls import Wire, trust
 

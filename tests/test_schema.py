@@ -57,3 +57,42 @@ def test_the_linux_profile_has_thirty_rules_each_with_why_fix_and_source() -> No
     assert [
         rule for rule, words in rules.items() if not {"title", "why", "fix", "refs", "severity"} <= words.keys()
     ] == []
+
+
+EXAMPLE = """\
+rackcheck: 1
+inventory: pod7
+defaults:
+  ssh: { user: audit, port: 2222, key: ~/.ssh/id_ed25519, known-hosts: known_hosts }
+  bmc: { user: root, password: env:BMC }
+racks:
+  a01: { row: A, type: rack-48u }
+nodes:
+  dgx-[01-08]: { role: compute, rack: a01, host: "{node}.mgmt", bmc: { url: "https://{node}-bmc" } }
+  dgx-03:      { u: 21, bmc: { url: "https://10.9.3.14", fingerprint: "AB:CD" } }
+"""
+
+
+def errors(name: str, text: str) -> list[str]:
+    return [error.message for error in jsonschema.Draft202012Validator(committed(name)).iter_errors(modern(text))]
+
+
+def test_an_inventory_conforms_as_an_editor_reads_it() -> None:
+    assert errors("inventory", EXAMPLE) == []
+    assert errors("inventory", EXAMPLE.replace("port: 2222", "port: $port")) != []
+
+
+@pytest.mark.parametrize(
+    ("rule", "fits"),
+    [
+        ("{ fact: a.b, is: 8 }", True), ("{ fact: a.b, is: true }", True), ("{ fact: a.b, at-least: 28.10 }", True),
+        ("{ fact: { fact: a.b, is: 8 } }", True), ("{ fact: { fact: a.b } }", False), ("{ fact: { is: 8 } }", False),
+        ("{ each: a, expect-count: $n, fact: b, equal: true }", True), ("{ each: a, all-of: [{ fact: b, equal: true }] }", True),
+        ("{ each: a, any-of: [{ fact: b, equal: true }] }", False), ("{ fact: a.b, iss: 8 }", False),
+        ("{ fact: a.b, is: [8] }", False), ("{ fact: a.b, one-of: 8 }", False), ("{ fact: a.b, mask: { bits: 1 } }", False),
+        ("{ fact: a.b, within: { of: 8, by: 1 } }", True), ("{ drop: two BIOS trains }", True),
+    ],
+)  # fmt: skip
+def test_an_editor_knows_a_rule_from_a_mistake(rule: str, fits: bool) -> None:
+    text = f"rackcheck: 1\nprofile: p\nversion: 2026.11\nrules:\n  r: {rule}\n"
+    assert (errors("profile", text) == []) is fits

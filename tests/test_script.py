@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rackcheck.core.capture import NodeCapture, Output
-from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.capture import LATE, NodeCapture, Output
+from rackcheck.core.fact import Reason, Unknown, Unreadable
 from rackcheck.core.path import parse
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.script import Split, compose, split
@@ -209,3 +209,82 @@ def test_nothing_runs_on_after_the_script() -> None:
         except OSError:
             continue
     assert not [command for command in left if b"61.7" in command or b"62.7" in command]
+
+
+def test_a_node_that_prints_marks_by_the_million_is_read_in_one_pass() -> None:
+    flood = f"\n{MARK}<0\n".encode() * 60_000
+    result = split(flood + raw(QUESTIONS) + flood, QUESTIONS, MARK, CUT)
+    assert result.capture == split(raw(QUESTIONS), QUESTIONS, MARK, CUT).capture
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "1e3", "-1", "٣", ""])
+def test_a_forged_number_is_no_answer(number: str) -> None:
+    for frame in (f"\n{MARK}<{number}\nlie{MARK}:0={MARK}.\n", f"\n{MARK}<0\nlie{MARK}:{number}={MARK}.\n"):
+        assert split(frame.encode(), QUESTIONS, MARK, CUT).capture.commands["echo one"] == CUT
+
+
+def test_files_of_a_node_whose_head_prints_something_else_are_unknown() -> None:
+    ask = Read("/etc/passwd", cap=10)
+    frame = f"\n{MARK}<0\n{'x' * 10}{MARK}:0={MARK}.\n\n{MARK}>1\n"
+    files, trouble = split(frame.encode(), [ask], MARK, CUT).capture.files_of(ask)
+    assert (files.contents, trouble) == ({}, Unknown(Reason.TOO_LARGE, "more than 10 bytes"))
+
+
+def test_an_answer_cut_at_the_cap_is_told_though_the_shell_dropped_its_zeros() -> None:
+    command = "head -c 3000000 /dev/zero"
+    assert run(Shell(command, cap=1000)).capture.commands[command] == Unknown(Reason.TOO_LARGE, "more than 1000 bytes")
+
+
+def denied(folder: Path, count: int) -> Read:
+    """A folder of files that nobody but root may read."""
+    for number in range(count):
+        (folder / f"denied-{number:04}").write_text("x")
+        (folder / f"denied-{number:04}").chmod(0)
+    return Read(f"{folder}/denied-*")
+
+
+NOBODY = 65534 if os.geteuid() == 0 else None
+
+
+def test_every_file_that_may_not_be_read_is_told_however_many_there_are(folder: Path) -> None:
+    ask = denied(folder, 200)
+    files, trouble = run(ask, user=NOBODY).capture.files_of(ask)
+    assert trouble is None
+    assert len(files.refused) == 200
+
+
+def test_more_complaints_than_are_kept_leave_nothing_that_looks_absent(folder: Path) -> None:
+    ask = Read(*denied(folder, 1500).globs, f"{folder}/none")
+    files, trouble = run(ask, user=NOBODY).capture.files_of(ask)
+    assert trouble == Unknown(Reason.TOO_LARGE, "more complaints than were kept")
+    first = files.read(f"{folder}/denied-0000").reading
+    assert isinstance(first, Unknown)
+
+
+@pytest.mark.parametrize("trouble", [Unknown(Reason.TIMEOUT), Unknown(Reason.TOO_LARGE)])
+def test_a_file_that_a_cut_answer_does_not_hold_is_unknown_not_absent(trouble: Unknown) -> None:
+    ask = Read("/sys/a", "/sys/b", "/sys/*/c")
+    capture = NodeCapture(globs=dict.fromkeys(ask.globs, trouble), files={"/sys/a": "1\n"})
+    files, _ = capture.files_of(ask)
+    assert files.read("/sys/a").reading == "1"
+    assert files.read("/sys/b").reading == trouble
+    for ask_for in (files.text, files.has):
+        with pytest.raises(Unreadable) as caught:
+            ask_for("/sys/b")
+        assert caught.value.reason is trouble.reason
+    assert files.has("/sys/a")
+
+
+@pytest.mark.skipif(shutil.which("busybox") is None, reason="busybox is not installed")
+def test_a_node_that_has_only_busybox_answers_the_same(tmp_path: Path) -> None:
+    subprocess.run(["busybox", "--install", "-s", str(tmp_path)], check=True)
+    asks = (*QUESTIONS, Shell("sleep 9", seconds=1), Read("/nope/*"))
+    script = compose(asks, MARK).encode()
+    done = subprocess.run(
+        [f"{tmp_path}/sh", "-s"], input=script, capture_output=True, check=False, env={"PATH": str(tmp_path)}
+    )
+    small, usual = split(done.stdout, asks, MARK, CUT), run(*asks)
+    assert small.whole
+    late = {c: a.status in LATE for c, a in small.capture.commands.items() if isinstance(a, Output)}
+    assert late == {c: a.status in LATE for c, a in usual.capture.commands.items() if isinstance(a, Output)}
+    assert (small.capture.files, small.capture.globs) == (usual.capture.files, usual.capture.globs)

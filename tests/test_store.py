@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,46 @@ def test_equal_answers_are_equal_bytes(run: Path, tmp_path: Path) -> None:
     assert [getattr(event, "digest", "") for event in kept] == [answer.digest] * 2
     (copy,) = (tmp_path / "again" / "raw").iterdir()
     assert copy.read_bytes() == (run / "raw" / copy.name).read_bytes()
+
+
+def test_a_raw_answer_that_was_damaged_on_disk_is_one_clear_line(run: Path) -> None:
+    (raw,) = (run / "raw").iterdir()
+    whole = raw.read_bytes()
+    for damaged in (whole[:-20], whole[: len(whole) // 2], whole[:40] + b"\xff" * 40 + whole[80:], b"", b"no gzip"):
+        raw.write_bytes(damaged)
+        done = rackcheck("audit", "--from", run)
+        assert (done.status, done.out) == (2, "")
+        assert len(done.err.strip().splitlines()) == 1
+    raw.unlink()
+    assert "cannot read the raw answer" in rackcheck("audit", "--from", run).err
+
+
+def test_a_run_without_its_events_or_with_broken_bytes_in_them_is_told(run: Path) -> None:
+    whole = (run / "events.jsonl").read_bytes()
+    (run / "events.jsonl").write_bytes(whole.replace(b'"answered"', b'"answ\xff\xfered', 1))
+    assert "line 2 is damaged" in rackcheck("audit", "--from", run).err
+    (run / "events.jsonl").unlink()
+    done = rackcheck("audit", "--from", run)
+    assert (done.status, done.out) == (2, "")
+    assert "cannot read" in done.err
+
+
+def test_a_run_that_is_killed_keeps_every_event_it_had_written(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from rackcheck.store import Writer\n"
+        "from rackcheck.core.event import Answered; from rackcheck.core.fact import Plane\n"
+        "from rackcheck.core.capture import NodeCapture\n"
+        "writer = Writer(Path(sys.argv[1]), {}, {})\n"
+        "for n in range(10**9):\n"
+        "    writer.write(Answered(f'n{n}', Plane.OS, 't', None, NodeCapture(files={'/f': str(n)})))\n"
+        "    print(n, flush=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "run")], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    told = [int(process.stdout.readline()) for _ in range(50)][-1]
+    process.kill()
+    told = max(told, *(int(row) for row in process.communicate()[0].splitlines(keepends=True) if row.endswith("\n")), 0)
+    stored = store.Stored(tmp_path / "run", {})
+    kept = [answer.node for answer in stored.answers()]
+    assert kept[: told + 1] == [f"n{n}" for n in range(told + 1)]
+    assert len(kept) <= told + 2

@@ -23,6 +23,7 @@ from rackcheck.core.verdict import Status
 from rackcheck.inventory import Node
 from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
+from rackcheck.report.signs import Signs, signs_for
 from rackcheck.report.summary import Summary, summarize
 from rackcheck.run import Job, audit
 from rackcheck_tui import show
@@ -32,7 +33,6 @@ from rackcheck_tui.groups import groups
 from rackcheck_tui.nodes import nodes
 from rackcheck_tui.reader import Reader
 from rackcheck_tui.rows import Rows
-from rackcheck.report.signs import Signs, signs_for
 from rackcheck_tui.words import about, head, labelled
 
 PROFILE = """\

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from rackcheck.core import path as paths
-from rackcheck.core.capture import BmcCapture, Capture, NodeCapture, Output, named
+from rackcheck.core.capture import LATE, BmcCapture, Capture, NodeCapture, Output, named
 from rackcheck.core.catalogue import FAMILY, Catalogue, Kind, Type
 from rackcheck.core.fact import Absent, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.path import EVERY, Path
@@ -165,7 +165,7 @@ def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:
     lowered = output.err.casefold()
     if output.status == 127 or "command not found" in lowered:
         return Unknown(Reason.TOOL_MISSING, said)
-    if output.status in {124, 137}:
+    if output.status in LATE:
         return Unknown(Reason.TIMEOUT, f"no answer within {ask.seconds:g} s")
     if any(
         words in lowered for words in ("permission denied", "operation not permitted", "must be root", "not authorized")

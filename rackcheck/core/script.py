@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from rackcheck.core.capture import NodeCapture, Output, merge, named
+from rackcheck.core.capture import LATE, NodeCapture, Output, merge, named
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.read import covers
@@ -127,7 +127,7 @@ def _answered(question: Question, output: Output) -> NodeCapture:
     trouble: Unknown | None = None
     if full:
         trouble = large
-    elif output.status in {124, 137}:
+    elif output.status in LATE:
         trouble = Unknown(Reason.TIMEOUT, f"no answer within {question.seconds:g} s")
     elif output.status not in {0, 1}:
         trouble = Unknown(Reason.NOT_COLLECTED, f"head ended with status {output.status}")
