@@ -1,27 +1,37 @@
 """The law of unknowns: take knowledge away, and a verdict stays or becomes unknown; it never turns."""
 
 import json
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 from math import inf
 from pathlib import Path as FilePath
+from secrets import token_hex
 from typing import Any
 
 import pytest
+import recordings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rackcheck import library
 from rackcheck.core import operator
+from rackcheck.core.capture import NodeCapture, named
 from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
+from rackcheck.core.collect import collect
 from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown, Value
 from rackcheck.core.operator import LATER, SIBLINGS, WARNING, WORDS, Mask, Operand, Within
 from rackcheck.core.path import EVERY, Path, parse
-from rackcheck.core.profile import Clause, Look, Profile, Rule, Severity
+from rackcheck.core.plan import Plan, plan
+from rackcheck.core.probe import Read, Shell
+from rackcheck.core.profile import Clause, Look, Phase, Profile, Rule, Severity
+from rackcheck.core.read import covers
+from rackcheck.core.script import compose, split
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, Status, Verdict, judge, node_outcome
+from rackcheck.core.verdict import Outcome, Status, Verdict, in_scope, judge, node_outcome
+from rackcheck.registry import registry
 
 HIDDEN = Unknown(Reason.DENIED, "taken away")
 Yaml = dict[str, Any]
@@ -654,3 +664,87 @@ def test_1500_rules_that_are_written_are_the_rules_that_are_judged(
 ) -> None:
     values, written = both
     assert tuple(map(bare, compiled(tmp_path, written).rules)) == values
+
+
+# ---- from the wire on: an answer that is missing or cut ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Audited:
+    """This machine, asked by every probe of its operating system, and judged by the shipped profile."""
+
+    plan: Plan
+    mark: str
+    raw: bytes
+    rules: tuple[Rule, ...]
+
+    def capture(self, raw: bytes) -> NodeCapture:
+        return split(raw, self.plan.questions, self.mark, HIDDEN).capture
+
+    def tree(self, capture: NodeCapture) -> Tree:
+        return Tree(collect(self.plan.probes, capture, "2026-01-01T00:00:00Z", self.plan.wanted))
+
+
+@pytest.fixture(scope="module")
+def audited() -> Audited:
+    known = registry()
+    profile = library.load("linux-server", known.catalogue)
+    every = (parse(pattern) for pattern in known.catalogue.entries if not pattern.endswith("**"))
+    asked = plan([*profile.facts(), *every], known.probes, known.catalogue)
+    mark = token_hex(16)
+    script = compose(asked.questions, mark).encode()
+    raw = subprocess.run(["sh", "-s"], input=script, capture_output=True, check=True).stdout
+    planes = frozenset({Plane.OS, Plane.DERIVED})
+    return Audited(
+        asked, mark, raw, tuple(r for r in profile.rules if in_scope(r, "compute", planes, frozenset(Phase)))
+    )
+
+
+def lessened(capture: NodeCapture, ask: Shell | Read) -> Iterable[NodeCapture]:
+    """The same answers without one of them, and, for files, with a part of them only."""
+    if isinstance(ask, Shell):
+        yield replace(capture, commands={**capture.commands, named(ask.command): HIDDEN})
+        return
+    globs = {**capture.globs, **dict.fromkeys(ask.globs, HIDDEN)}
+    mine = [file for file in capture.files if any(covers(glob, file) for glob in ask.globs)]
+    for kept in ((), mine[::2], mine[1::2], mine[: len(mine) // 2]):
+        files = {file: text for file, text in capture.files.items() if file not in mine or file in kept}
+        yield replace(capture, files=files, globs=globs)
+
+
+def nothing_turned(before: Tree, after: Tree, what: str) -> None:
+    """Whatever is told with less is what was told with all."""
+    for path, leaf in after.leaves.items():
+        if not isinstance(leaf.reading, Unknown):
+            was = before.reading(parse(path), leaf.plane)
+            assert leaf.reading == was, f"{path} was {was} and is {leaf.reading} without {what}"
+
+
+def test_an_answer_that_is_missing_or_cut_turns_no_fact_and_no_verdict(audited: Audited) -> None:
+    capture = audited.capture(audited.raw)
+    whole = audited.tree(capture)
+    before = check(audited.rules, whole)
+    assert {v.status for v in before} > {Status.PASS}
+    for ask in audited.plan.questions:
+        for less in lessened(capture, ask):
+            tree = audited.tree(less)
+            nothing_turned(whole, tree, str(ask))
+            compare(audited.rules, before, tree, str(ask))
+
+
+def test_a_stream_that_is_cut_anywhere_turns_no_fact_and_no_verdict(audited: Audited) -> None:
+    whole = audited.tree(audited.capture(audited.raw))
+    before = check(audited.rules, whole)
+    for cut in range(0, len(audited.raw), len(audited.raw) // 16):
+        tree = audited.tree(audited.capture(audited.raw[:cut]))
+        nothing_turned(whole, tree, f"what follows byte {cut}")
+        compare(audited.rules, before, tree, f"what follows byte {cut}")
+
+
+@pytest.mark.parametrize("place", recordings.ours(), ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_a_recorded_answer_that_is_cut_turns_no_fact(place: FilePath) -> None:
+    probe = recordings.os_probes()[place.parent.name]
+    capture, _ = recordings.recorded(place)
+    whole = Tree(recordings.leaves(probe, capture))
+    for less in lessened(capture, probe.ask):
+        nothing_turned(whole, Tree(recordings.leaves(probe, less)), str(probe.ask))

@@ -1,0 +1,63 @@
+"""A verdict, what it rests on, and the three-valued logic that joins verdicts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rackcheck.core.fact import Unknown
+
+
+class Status(StrEnum):
+    """The six verdicts."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    WARN = "warn"
+    WAIVED = "waived"
+    UNKNOWN = "unknown"
+    NA = "n/a"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One leaf as judged: which item, what was seen, what was wanted, and where it was read."""
+
+    status: Status
+    item: str
+    observed: str
+    expected: str
+    source: str = ""
+    unknown: Unknown | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One rule's verdict on one node, with what it rests on."""
+
+    rule: str
+    status: Status
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
+_EACH = (Status.FAIL, Status.UNKNOWN, Status.WARN)
+_ANY = (Status.PASS, Status.UNKNOWN, Status.WARN, Status.FAIL)
+
+
+def all_hold(found: Iterable[Status]) -> Status:
+    """Join by and: fail, then unknown, then warn, else pass."""
+    statuses = set(found)
+    return next((s for s in _EACH if s in statuses), Status.PASS)
+
+
+def any_holds(found: Iterable[Status]) -> Status:
+    """Join by or: pass, then unknown, then warn, else fail."""
+    statuses = set(found)
+    return next((s for s in _ANY if s in statuses), Status.FAIL)
+
+
+def said(evidence: Evidence) -> str:
+    """Write a piece of evidence as a clause of a reason."""
+    if evidence.status is Status.UNKNOWN:
+        return f"{evidence.item} unknown ({evidence.unknown})" if evidence.unknown else f"{evidence.item} unknown"
+    return f"{evidence.item} is {evidence.observed}, {evidence.expected}"

@@ -1,0 +1,54 @@
+"""Judging one leaf: a fact at the node or at an item, against its tests."""
+
+from rackcheck.core import operator
+from rackcheck.core.evidence import Evidence, Status, all_hold
+from rackcheck.core.fact import Absent, Reading, Unknown, Value
+from rackcheck.core.operator import SIBLINGS, WARNING, Test
+from rackcheck.core.path import Path
+from rackcheck.core.profile import Clause
+from rackcheck.core.tree import Tree
+
+
+def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
+    """Judge one clause at the node (empty path) or at an item."""
+    path = at + clause.fact
+    leaf = tree.leaf(path)
+    reading = tree.reading(path, clause.plane)
+    source = leaf.source if leaf is not None else ""
+    expected = " and ".join(operator.expectation(t, clause.kind) for t in clause.tests)
+    name = str(path)
+    if isinstance(reading, Unknown):
+        return Evidence(Status.UNKNOWN, name, "", expected, source, reading)
+    statuses = [_test(test, reading, clause, at, tree) for test in clause.tests if test.op not in SIBLINGS]
+    if isinstance(reading, Absent) and len(statuses) < len(clause.tests):
+        statuses.append(Status.FAIL)
+    seen = str(reading) if isinstance(reading, Absent) else operator.spell(reading, clause.kind)
+    doubt = next((s for s in statuses if isinstance(s, Unknown)), None)
+    status = all_hold(Status.UNKNOWN if isinstance(s, Unknown) else s for s in statuses)
+    return Evidence(status, name, seen, expected, source, doubt)
+
+
+def _test(test: Test, reading: Value | Absent, clause: Clause, at: Path, tree: Tree) -> Status | Unknown:
+    if test.op == "present":
+        return Status.PASS if (test.operand is False) == isinstance(reading, Absent) else Status.FAIL
+    if isinstance(reading, Absent):
+        return Status.FAIL
+    if test.op == "same-as":
+        return _same(reading, clause, at, tree)
+    answer = operator.holds(test, reading, clause.kind)
+    if isinstance(answer, Unknown):
+        return answer
+    if answer:
+        return Status.PASS
+    return Status.WARN if test.op in WARNING else Status.FAIL
+
+
+def _same(reading: Value, clause: Clause, at: Path, tree: Tree) -> Status | Unknown:
+    assert clause.other is not None
+    path = at + clause.other if clause.other_at_item else clause.other
+    other: Reading = tree.reading(path, clause.other_plane)
+    if isinstance(other, Unknown):
+        return Unknown(other.reason, f"{path}: {other.detail}")
+    if isinstance(other, Absent):
+        return Status.FAIL
+    return Status.PASS if operator.equal(reading, other, clause.kind) else Status.FAIL
