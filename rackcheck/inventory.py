@@ -169,7 +169,7 @@ def _node(name: str, under: Node | None, base: Table, own: Table) -> Node:
     if not node.host and node.bmc is None:
         raise Mistake(f"{name} has neither a host nor a BMC")
     if node.ssh.key and not os.access(Path(node.ssh.key).expanduser(), os.R_OK):
-        raise Mistake(f"{name}: cannot read the key file {node.ssh.key}")
+        raise Mistake(f"cannot read the key file {node.ssh.key}")
     return node
 
 

@@ -59,7 +59,7 @@ def find(name: str, extra: Sequence[Path] = ()) -> Found:
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.is_file():
-            raise Mistake(f"no profile file {name}")
+            raise Mistake(f"{name} is no file" if path.exists() else f"no profile file {name}")
         return Found(path.stem, path, "file")
     known = profiles(extra)
     if name not in known:

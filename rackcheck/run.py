@@ -19,6 +19,7 @@ from rackcheck.core.profile import Phase, Profile
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import Outcome, in_scope, judge, misfit, node_outcome, worst
 from rackcheck.inventory import Node
+from rackcheck.mistake import Mistake
 from rackcheck.wire import Limits
 
 if TYPE_CHECKING:
@@ -231,6 +232,8 @@ def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iter
     yield job.started()
     came: dict[str, list[Answered]] = {node.name: [] for node in job.nodes}
     for answer in answers:
+        if answer.node not in came:
+            raise Mistake(f"run {job.id} holds an answer of {answer.node}, which is none of its nodes")
         came[answer.node].append(answer)
         yield answer
     done: list[Judged] = []

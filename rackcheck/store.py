@@ -8,11 +8,11 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import platformdirs
 
@@ -31,6 +31,8 @@ from rackcheck.core.fact import Plane
 from rackcheck.core.verdict import Outcome
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
+
+T = TypeVar("T")
 
 FORMAT = 1
 
@@ -113,34 +115,43 @@ class Stored:
                 if number == len(lines):
                     return
                 raise Mistake(f"{self.folder}/events.jsonl: line {number} is damaged") from None
+            if not isinstance(doc, dict) or not isinstance(doc.get("event"), str):
+                raise Mistake(f"{self.folder}/events.jsonl: line {number} is no event")
             yield doc
 
     def answers(self) -> Iterator[Answered]:
         """Every answer with its raw side."""
-        for doc in self.documents():
-            if doc["event"] == "answered":
-                plane = Plane(doc["plane"])
-                capture = self._capture(doc["raw"], plane) if "raw" in doc else None
-                trouble, note = trouble_from_json(doc), doc.get("note", "")
-                yield Answered(doc["node"], plane, doc["time"], trouble, capture, doc.get("raw", ""), note)
+        return self._each("answered", self._answer)
+
+    def _answer(self, doc: Mapping[str, Any]) -> Answered:
+        plane = Plane(doc["plane"])
+        capture = self._capture(doc["raw"], plane) if "raw" in doc else None
+        trouble, note = trouble_from_json(doc), doc.get("note", "")
+        return Answered(doc["node"], plane, doc["time"], trouble, capture, doc.get("raw", ""), note)
 
     def judged(self) -> tuple[Judged, ...]:
         """Every node's verdicts, as they were given."""
-        return tuple(judged_from_json(doc) for doc in self.documents() if doc["event"] == "judged")
+        return tuple(self._each("judged", judged_from_json))
 
     def started(self) -> RunStarted:
-        """How the run began."""
-        doc = next((d for d in self.documents() if d["event"] == "run started"), None)
-        if doc is None:
-            raise Mistake(f"{self.folder} holds no started run")
-        names = ("run", "time", "version", "profile", "profile_version", "digest")
-        texts = {name: doc[name] for name in names}
-        return RunStarted(**texts, nodes=tuple(doc["nodes"]), planes=tuple(doc["planes"]), targets=doc["targets"])
+        """How the run began; raises Mistake where it does not say."""
+        found = next(self._each("run started", _started), None)
+        if found is None:
+            raise Mistake(f"{self.folder}/events.jsonl does not say how the run began")
+        return found
 
     def done(self) -> RunDone | None:
         """How the run ended, if it did."""
-        doc = next((d for d in self.documents() if d["event"] == "run done"), None)
-        return None if doc is None else RunDone(doc["time"], Outcome(doc["outcome"]), doc.get("interrupted", False))
+        return next(self._each("run done", _done), None)
+
+    def _each(self, event: str, build: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
+        for doc in self.documents():
+            if doc["event"] == event:
+                try:
+                    built = build(doc)
+                except (KeyError, TypeError, ValueError, AttributeError) as error:
+                    raise Mistake(f"{self.folder}/events.jsonl: an event `{event}` is damaged: {error!r}") from None
+                yield built
 
     def _capture(self, digest: str, plane: Plane) -> Capture:
         path = self.folder / "raw" / f"{digest}.json.gz"
@@ -152,6 +163,16 @@ class Stored:
             raise Mistake(f"{path} is not what its name says: it was changed after the run")
         doc = json.loads(data)
         return BmcCapture.from_json(doc) if plane is Plane.BMC else NodeCapture.from_json(doc)
+
+
+def _started(doc: Mapping[str, Any]) -> RunStarted:
+    names = ("run", "time", "version", "profile", "profile_version", "digest", "targets")
+    texts = {name: str(doc[name]) for name in names}
+    return RunStarted(**texts, nodes=tuple(doc["nodes"]), planes=tuple(doc["planes"]))
+
+
+def _done(doc: Mapping[str, Any]) -> RunDone:
+    return RunDone(doc["time"], Outcome(doc["outcome"]), doc.get("interrupted", False))
 
 
 def find(run: str) -> Stored:

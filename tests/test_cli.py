@@ -336,3 +336,16 @@ def test_nothing_a_node_prints_moves_the_terminal(tmp_path: Path) -> None:
         assert "owned" in text
         assert [c for c in text if c != "\n" and not c.isprintable()] == []
         assert not [line for line in text.splitlines() if line.lstrip().startswith("forged line")]
+
+
+def test_an_output_that_takes_nothing_is_no_verdict(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m rackcheck profile show linux-server"
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | head -1; exit ${{PIPESTATUS[0]}}"], capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (141, b"")
+    with Path("/dev/full").open("w") as full:
+        words = [sys.executable, "-m", "rackcheck", "audit", "-p", "linux-server", "-q"]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"rackcheck: output: No space left on device\n"

@@ -713,11 +713,10 @@ def lessened(capture: NodeCapture, ask: Shell | Read) -> Iterable[NodeCapture]:
 
 
 def nothing_turned(before: Tree, after: Tree, what: str) -> None:
-    """Whatever is told with less is what was told with all."""
-    for path, leaf in after.leaves.items():
-        if not isinstance(leaf.reading, Unknown):
-            was = before.reading(parse(path), leaf.plane)
-            assert leaf.reading == was, f"{path} was {was} and is {leaf.reading} without {what}"
+    """Whatever is told with less is what was told with all, also of items that only one of the two names."""
+    for path, leaf in {**before.leaves, **after.leaves}.items():
+        was, now = (tree.reading(parse(path), leaf.plane) for tree in (before, after))
+        assert isinstance(now, Unknown) or now == was, f"{path} was {was} and is {now} without {what}"
 
 
 def test_an_answer_that_is_missing_or_cut_turns_no_fact_and_no_verdict(audited: Audited) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -147,3 +148,37 @@ def test_a_run_that_is_killed_keeps_every_event_it_had_written(tmp_path: Path) -
     kept = [answer.node for answer in stored.answers()]
     assert kept[: told + 1] == [f"n{n}" for n in range(told + 1)]
     assert len(kept) <= told + 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[1]\n{}\n", "{}\n", "", '{"event": "run started"}\n', '{"event": "answered", "node": "x", "plane": "zz"}\n'],
+)
+def test_a_doctored_run_is_one_clear_line_and_hides_no_other_run(run: Path, text: str) -> None:
+    rackcheck("audit", "-p", "linux-server", "-q")
+    (good,) = store.ids()
+    bad = store.runs_folder() / "bad"
+    shutil.copytree(store.runs_folder() / good, bad)
+    (bad / "events.jsonl").write_text(text)
+    for words in (["audit", "--from", "bad"], ["runs", "show", "bad"], ["tui", "bad"]):
+        done = rackcheck(*words)
+        assert (done.status, done.out) == (2, ""), words
+        assert len(done.err.strip().splitlines()) == 1
+    listed = rackcheck("runs", "list")
+    assert good in listed.out
+    assert "bad" in listed.err
+
+
+def test_an_answer_of_a_node_that_the_run_does_not_know_is_refused(run: Path) -> None:
+    lines = events(run)
+    (run / "events.jsonl").write_text("".join([lines[0], lines[1].replace("localhost", "other"), *lines[2:]]))
+    done = rackcheck("audit", "--from", run)
+    assert (done.status, done.out) == (2, "")
+    assert "other, which is none of its nodes" in done.err
+
+
+def test_a_damaged_raw_answer_is_told(run: Path) -> None:
+    (raw,) = (run / "raw").iterdir()
+    raw.write_bytes(raw.read_bytes()[:60] + b"xxxxxxxx" + raw.read_bytes()[68:])
+    done = rackcheck("audit", "--from", run)
+    assert (done.status, done.out) == (2, "")

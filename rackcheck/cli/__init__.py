@@ -1,5 +1,7 @@
 """The command line: commands are loaded when they are called, so that help is fast."""
 
+import os
+import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -86,7 +88,18 @@ def guarded(run: Callable[[], object]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("rackcheck: interrupted", err=True)
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 141
+    except (BrokenPipeError, SystemExit):
+        # Whoever read our output has gone (click turns that into an exit of 1, which would mean findings).
+        _swallow_output()
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        click.echo(f"rackcheck: {error.filename or 'output'}: {error.strerror}", err=True)
+        _swallow_output()
+        return 2
     return result if isinstance(result, int) else 0
+
+
+def _swallow_output() -> None:
+    """Let nothing more be written at the interpreter's end to an output that takes nothing."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())

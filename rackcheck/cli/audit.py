@@ -214,6 +214,7 @@ def stored_job(
     """Give the job that a stored run was, with its own profile or another."""
     head = stored.head
     known = registry()
+    stored.started()
     try:
         kept = stored.folder / "profile" / f"{head['profile']['name']}.yaml"
         given = {**(head["profile"]["set"] if profile_name is None else {}), **(values or {})}
@@ -228,11 +229,14 @@ def stored_job(
 
 
 def stored_nodes(stored: store.Stored) -> tuple[Node, ...]:
-    """Give the nodes of a stored run as its inventory named them."""
-    return tuple(
-        Node(n["name"], n["role"], n["host"], bmc=Bmc(n["bmc"]) if n["bmc"] else None, rack=n["rack"], u=n["u"])
-        for n in stored.head["nodes"]
-    )
+    """Give the nodes of a stored run as its inventory named them; raises Mistake where they cannot be read."""
+    try:
+        return tuple(
+            Node(n["name"], n["role"], n["host"], bmc=Bmc(n["bmc"]) if n["bmc"] else None, rack=n["rack"], u=n["u"])
+            for n in stored.head["nodes"]
+        )
+    except (KeyError, TypeError) as error:
+        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
 
 
 def _show(summary: Summary, *, every: bool, as_json: bool) -> None:

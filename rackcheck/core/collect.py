@@ -1,6 +1,7 @@
 """From a raw answer to typed facts: every promise of a probe ends as a value, absent, or unknown with its reason."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
@@ -38,6 +39,7 @@ class _Reading:
         self.probe, self.time = probe, time
         self.catalogue = Catalogue.of(probe.entries())
         self.leaves: dict[str, Leaf] = {}
+        self.items: dict[str, dict[str, None]] = {}
         self.source = named(str(probe.ask))
 
     def of(self, capture: Capture, wanted: tuple[Path, ...]) -> Mapping[str, Leaf]:
@@ -93,6 +95,10 @@ class _Reading:
 
     def _put(self, path: Path, reading: Reading, kind: Kind, source: str) -> None:
         self.leaves[str(path)] = Leaf(reading, kind, self.probe.plane, source, self.time)
+        for depth, segment in enumerate(path.segments):
+            if segment.key is not None and segment.key != EVERY:
+                bare = Path((*path.segments[:depth], paths.Segment(segment.word)))
+                self.items.setdefault(str(bare), {})[segment.key] = None
 
     def _close(self, trouble: Unknown | None) -> None:
         """Give every promise that was not kept its reason, and every collection its listing."""
@@ -143,16 +149,8 @@ class _Reading:
                 found = [Path((*p.segments, segment)) for p in found]
         return found
 
-    def _keys(self, collection: Path) -> set[str]:
-        depth = len(collection.segments)
-        keys: set[str] = set()
-        for text in self.leaves:
-            segments = paths.parse(text).segments
-            if len(segments) >= depth and segments[: depth - 1] == collection.segments[:-1]:
-                segment = segments[depth - 1]
-                if segment.word == collection.segments[-1].word and segment.key is not None:
-                    keys.add(segment.key)
-        return keys
+    def _keys(self, collection: Path) -> Mapping[str, None]:
+        return self.items.get(str(collection), {})
 
 
 def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:
@@ -197,7 +195,15 @@ def typed(reading: Reading, kind: Kind) -> Reading:
     return _bounded(reading)
 
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What no value of a machine holds, and what could move a terminal: controls, direction marks, broken bytes."""
+
+
 def _bounded(reading: Value) -> Reading:
+    texts = reading if isinstance(reading, tuple) else (reading,)
+    odd = next((t for t in texts if isinstance(t, str) and _CONTROL.search(t)), None)
+    if odd is not None:
+        return Unknown(Reason.UNPARSABLE, f"control characters in {clean(odd, 80)!r}")
     if isinstance(reading, str) and len(reading) > 4096:
         return Unknown(Reason.TOO_LARGE, f"{len(reading)} characters")
     if isinstance(reading, int) and not isinstance(reading, bool) and abs(reading) >= 10**30:

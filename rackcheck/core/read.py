@@ -60,9 +60,11 @@ def kib(text: str) -> float:
 def numbers(text: str, *, limit: int = 65_536) -> frozenset[int]:
     """Read the kernel's list of CPUs: `0-3,8`; an empty one names none."""
     found: set[int] = set()
+    named = 0  # a kernel names each number once; who repeats them wants us to count for ever
     for part in text.strip().split(",") if text.strip() else ():
         match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
-        if match is None or int(match[2] or match[1]) >= limit:
+        named += 1 if match is None else max(1, int(match[2] or match[1]) - int(match[1]) + 1)
+        if match is None or int(match[2] or match[1]) >= limit or named > limit:
             raise Unreadable(f"not a list of numbers below {limit}: {clean(text)!r}")
         found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
     return frozenset(found)
