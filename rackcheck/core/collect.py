@@ -203,7 +203,7 @@ def _bounded(reading: Value) -> Reading:
     texts = reading if isinstance(reading, tuple) else (reading,)
     odd = next((t for t in texts if isinstance(t, str) and _CONTROL.search(t)), None)
     if odd is not None:
-        return Unknown(Reason.UNPARSABLE, f"control characters in {clean(odd, 80)!r}")
+        return Unknown(Reason.UNPARSABLE, f"control characters in '{clean(odd, 80)}'")
     if isinstance(reading, str) and len(reading) > 4096:
         return Unknown(Reason.TOO_LARGE, f"{len(reading)} characters")
     if isinstance(reading, int) and not isinstance(reading, bool) and abs(reading) >= 10**30:
