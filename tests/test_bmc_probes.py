@@ -554,3 +554,24 @@ def test_no_attribute_can_break_a_reader(attributes: dict[str, Any]) -> None:
 def test_all_links_together_are_few() -> None:
     assert len(links()) <= 15
     assert json.dumps(links())
+
+
+def without(name: str, end: str) -> dict[str, Reading]:
+    """What is read of a BMC when the resources whose URI ends so gave no answer."""
+    lost = Unknown(Reason.TIMEOUT, "no answer")
+    bodies = {uri: lost if uri.endswith(end) else body for uri, body in read(name).bodies.items()}
+    assert lost in bodies.values()
+    return {path: leaf.reading for path, leaf in facts(BmcCapture(bodies)).items()}
+
+
+def test_a_system_that_was_not_read_leaves_the_bmc_s_firmware_unknown() -> None:
+    lost = Unknown(Reason.TIMEOUT, "no answer")
+    assert readings(DGX)["firmware.bmc"] == "23.11.20"
+    found = without(DGX, "/Systems/DGX")
+    assert (found["firmware.bmc"], found["firmware.bios"], found["bmc.system"]) == (lost, lost, lost)
+
+
+def test_an_older_form_does_not_stand_in_for_one_that_failed() -> None:
+    found = without(DELL, "/PowerSubsystem/PowerSupplies")
+    assert isinstance(found["psu"], Unknown)
+    assert not [path for path in found if path.startswith("psu/") and "*" not in path]

@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Documents, Facts, Reason, Redfish, Unknown, collection, probe, spell_key, text, version
 from rackcheck.core.fact import Reading, clean
-from rackcheck.core.item import gather, keyed, members
+from rackcheck.core.item import gather, keyed, members, read_ones
 from rackcheck.core.resource import Resource
 
 SYSTEM = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "sku": "SKU"}
@@ -50,21 +50,26 @@ def bmc_identity(docs: Documents) -> Facts:
         if trouble is not None:
             yield f"bmc.{word}", trouble
     yield "firmware.bios", _one("BiosVersion", systems, no_system)
-    yield "firmware.bmc", _one("FirmwareVersion", _managing(docs, systems) or managers, no_manager)
+    managing, unread = _managing(docs, systems)
+    yield "firmware.bmc", _one("FirmwareVersion", managing or managers, no_system or unread or no_manager)
 
 
-def _managing(docs: Documents, systems: list[Resource]) -> list[Resource]:
-    """The managers of the host: of the systems that have a BIOS."""
+def _managing(docs: Documents, systems: list[Resource]) -> tuple[list[Resource], Unknown | None]:
+    """The managers of the host, of the systems that have a BIOS, and why they may not be all."""
     host = [s for s in systems if s.body.get("BiosVersion") or s.body.get("Bios")] or systems
-    return [manager for system in host for manager in gather(docs.at("Links/ManagedBy/*", system))[0]]
+    found = [gather(docs.at("Links/ManagedBy/*", system)) for system in host]
+    trouble = next((unread for _, unread in found if unread is not None), None)
+    return read_ones([manager for managers, _ in found for manager in managers], trouble)
 
 
 def _one(name: str, resources: list[Resource], trouble: Unknown | None) -> Reading:
-    """What the resources say with one voice."""
+    """What the resources say with one voice; where one could not be asked, nobody knows."""
+    if trouble is not None:
+        return trouble
     told = {r.id: r.read(name).reading for r in resources}
     known = {key: reading for key, reading in told.items() if not isinstance(reading, Unknown)}
     if len(set(known.values())) == 1:
         return next(iter(known.values()))
     if known:
         return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(str(known))}")
-    return trouble or Unknown(Reason.NOT_COLLECTED, f"no {name} in {clean(', '.join(told) or 'any resource')}")
+    return Unknown(Reason.NOT_COLLECTED, f"no {name} in {clean(', '.join(told) or 'any resource')}")

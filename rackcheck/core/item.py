@@ -22,12 +22,22 @@ def gather(resources: Iterable[Resource]) -> tuple[list[Resource], Unknown | Non
     return found, None
 
 
+def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Resource], Unknown | None]:
+    """Leave out what could not be fetched, and say so: without a body nobody knows what it is called.
+
+    A name taken from its URI would stand beside the item of the true name, which would then seem absent. A member that
+    its own BMC calls not found never had another name.
+    """
+    lost = [r for r in found if r.trouble is not None and not _says_not_there(r.trouble)]
+    return [r for r in found if r not in lost], trouble or (lost[0].trouble if lost else None)
+
+
 def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]:
     """Gather a collection's members; a BMC without the collection is not one without members."""
     found, trouble = gather(docs.at(f"{link}/*"))
     if trouble is None and not found and not gather(docs.at(link))[0]:
         trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC has no {link}")
-    return found, trouble
+    return read_ones(found, trouble)
 
 
 def in_chassis(docs: Documents, *forms: Form) -> tuple[list[Resource], Unknown | None]:
@@ -44,7 +54,8 @@ def in_chassis(docs: Documents, *forms: Form) -> tuple[list[Resource], Unknown |
                 told = told or holder == "*" or resource.body.get(holder) is not None
                 more, cut = gather(docs.at("*", resource) if holder == "*" else resource.parts(holder))
                 some, unread = some + more, unread or cut
-            if some:
+            if some or (unread is not None and not _says_not_there(unread)):
+                # The older form names the same parts differently: it stands in only for one that is not there.
                 found, failed = found + some, unread
                 break
             failed = failed or unread
@@ -52,7 +63,11 @@ def in_chassis(docs: Documents, *forms: Form) -> tuple[list[Resource], Unknown |
     if not found and trouble is None and not told:
         links = " or ".join(link for link, _ in forms)
         trouble = Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has {links}")
-    return found, trouble
+    return read_ones(found, trouble)
+
+
+def _says_not_there(unread: Unknown) -> bool:
+    return unread.reason is Reason.NOT_COLLECTED and "HTTP 404" in unread.detail
 
 
 def keyed(
