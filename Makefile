@@ -5,13 +5,14 @@ PYTHON ?= python3
 JOBS   ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check full schemas clean
+.PHONY: help audit test check full explore schemas clean
 
 help:
 	@echo "make audit   judge this machine by the profile linux-server"
 	@echo "make test    run the tests"
 	@echo "make check   types, lint, imports, generated files"
-	@echo "make full    the tests and the long properties"
+	@echo "make full    the long properties, the wheel"
+	@echo "make explore the tests' properties on fresh cases"
 
 # Runtime only: what a user installs.
 $(VENV)/.runtime: pyproject.toml
@@ -44,6 +45,9 @@ check: $(VENV)/.dev
 
 full: $(VENV)/.dev
 	@$(BIN)/pytest -q -n $(JOBS) -m slow
+
+explore: $(VENV)/.dev
+	@RACKCHECK_EXPLORE=1 $(BIN)/pytest -q -n $(JOBS) -m "not slow"
 
 schemas: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck.schema schemas

@@ -9,6 +9,10 @@ from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable, Value, clea
 from rackcheck.core.fact import Sourced as Sourced  # noqa: PLC0414  readers look for it here
 
 
+_BLANKS = " \t\r\n"
+"""What may stand around a number; other white space is nothing that a kernel prints."""
+
+
 def flag(word: str, *, yes: str, no: str) -> bool:
     """Read a two-word answer; a third word is not a no."""
     if word not in (yes, no):
@@ -23,16 +27,18 @@ def bit(text: str) -> bool:
 
 def whole(text: str) -> int:
     """Read a decimal whole number and nothing else."""
-    if not re.fullmatch(r"\s*[+-]?\d{1,30}\s*", text):
+    digits = text.strip(_BLANKS)
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}", digits):
         raise Unreadable(f"not a whole number: {clean(text)!r}")
-    return int(text)
+    return int(digits)
 
 
 def number(text: str) -> float:
     """Read a plain decimal number and nothing else."""
-    if not re.fullmatch(r"\s*[+-]?\d{1,30}(\.\d{1,30})?\s*", text):
+    digits = text.strip(_BLANKS)
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?", digits):
         raise Unreadable(f"not a number: {clean(text)!r}")
-    return float(text)
+    return float(digits)
 
 
 def line(text: str) -> str:

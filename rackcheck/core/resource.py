@@ -39,8 +39,8 @@ def said(value: object) -> str:
 
 def measured(value: object) -> float:
     """Give a number, also from a text that is one (metric reports); null is not a zero."""
-    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,15}(\.\d{1,15})?\s*", value):
-        return float(value)
+    if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,15}(\.[0-9]{1,15})?", value.strip(" \t\r\n")):
+        return float(value.strip(" \t\r\n"))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Unreadable(
             f"not a number: {clean(repr(value))}",
