@@ -8,7 +8,6 @@ from functools import lru_cache
 from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.fact import Sourced as Sourced  # noqa: PLC0414  readers look for it here
 
-
 _BLANKS = " \t\r\n"
 """What may stand around a number; other white space is nothing that a kernel prints."""
 
