@@ -37,7 +37,7 @@ def compile_profile(
         compiler.problems.append(Problem(found.head.place, f"profile {found.name} has no rule"))
     if compiler.problems:
         raise BadFile(compiler.problems)
-    applies = {k: v.text for k, v in entries(found.head, "applies-to").items() if isinstance(v, Scalar)}
+    applies = {k: v.text for k, v in found.applies.items() if isinstance(v, Scalar)}
     resolved = {"rules": {i: plain(t) for i, t in found.rules.items()}, "params": compiler.params, "name": found.name}
     digest = hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()
     cited = {ref: sources[ref] for rule in rules for ref in rule.refs}

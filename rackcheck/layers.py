@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rackcheck.core.operator import WORDS
 from rackcheck.document import BadFile, Listing, Node, Place, Problem, Scalar, Table
@@ -25,6 +25,7 @@ class Layers:
     rules: Mapping[str, Table]
     dropped: Mapping[str, str]
     lineage: tuple[str, ...]
+    applies: Mapping[str, Node] = field(default_factory=dict)
 
 
 def layers(table: Table, find: Finder, below: tuple[str, ...] = ()) -> Layers:
@@ -61,7 +62,8 @@ def layers(table: Table, find: Finder, below: tuple[str, ...] = ()) -> Layers:
     params = dict(base.params)
     for key, node in entries(table, "params").items():
         params[key] = _param_over(params.get(key), node)
-    return Layers(name, table, params, rules, dropped, (*base.lineage, f"{name}@{version}"))
+    applies = {**base.applies, **entries(table, "applies-to")}
+    return Layers(name, table, params, rules, dropped, (*base.lineage, f"{name}@{version}"), applies)
 
 
 def _over(under: Table | None, over: Table) -> Table:

@@ -170,6 +170,14 @@ def test_a_new_look_takes_the_old_one_s_place(tmp_path: Path) -> None:
     assert look.mode == "any"
 
 
+def test_what_a_profile_applies_to_is_its_parent_s_unless_it_says_more(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(
+        BASE.replace("params:", "applies-to: { product: DGX*, role: compute }\nparams:")
+    )
+    text = f"{HEAD}extends: base@2026.11\napplies-to: {{ product: DGXH100* }}\n"
+    assert load(tmp_path, text).applies_to == {"product": "DGXH100*", "role": "compute"}
+
+
 def test_a_dropped_rule_is_gone_with_its_reason(tmp_path: Path) -> None:
     profile = overlaid(tmp_path, "rules:\n  gone: { drop: not here }\n")
     assert "gone" not in {rule.id for rule in profile.rules}
