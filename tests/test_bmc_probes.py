@@ -575,3 +575,12 @@ def test_an_older_form_does_not_stand_in_for_one_that_failed() -> None:
     found = without(DELL, "/PowerSubsystem/PowerSupplies")
     assert isinstance(found["psu"], Unknown)
     assert not [path for path in found if path.startswith("psu/") and "*" not in path]
+
+
+def test_a_bios_with_attributes_beyond_reason_is_too_large_not_slow() -> None:
+    bodies: dict[str, Body | Unknown] = dict(read(DELL).bodies)
+    bodies[DELL_BIOS] = {"Id": "Bios", "Attributes": {f"A{n}": "Enabled" for n in range(200_000)}}
+    found = {path: leaf.reading for path, leaf in facts(BmcCapture(bodies)).items()}
+    assert isinstance(found["bios.smt"], Unknown)
+    assert found["bios.smt"].reason is Reason.TOO_LARGE
+    assert not [path for path in found if path.startswith("bios.attribute/")]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from recordings import answering, facts, holding, os_probes
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
+from rackcheck.core import read
+from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
 from rackcheck.core.path import parse
 from rackcheck.core.probe import Read, Shell
 
@@ -289,3 +290,9 @@ def test_a_distribution_without_a_version_has_none() -> None:
     assert given["os.release.id"] == "arch"
     assert given["os.release.name"] == "Arch Linux"
     assert isinstance(given["os.release.version_id"], Absent)
+
+
+def test_a_list_that_names_its_cpus_again_and_again_is_unreadable_not_slow() -> None:
+    with pytest.raises(Unreadable):
+        read.numbers("0-65535," * 100_000)
+    assert read.numbers("0-3,8") == {0, 1, 2, 3, 8}

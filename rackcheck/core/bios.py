@@ -48,6 +48,10 @@ class Told:
 Settings = Mapping[str, tuple[Candidate, ...]]
 
 
+MOST = 5_000
+"""Attributes that are read of one BIOS; the recorded machines have up to 455."""
+
+
 def settings(table: Mapping[str, Any]) -> Settings:
     """Read the table of candidates; its word tables are laid over the common one."""
     common: dict[str, str] = {_word(w): word for word, ws in table["words"].items() for w in ws}
@@ -77,8 +81,10 @@ def with_attributes(docs: Documents) -> list[Resource]:
 
 
 def attributes(bios: Resource) -> Attributes:
-    """Give the attributes of a Bios resource or of its settings object."""
+    """Give the attributes of a Bios resource or of its settings object; raises Unreadable where they are too many."""
     found = bios.body.get("Attributes")
+    if isinstance(found, Mapping) and len(found) > MOST:
+        raise Unreadable(f"{bios.uri}: {len(found)} attributes", Reason.TOO_LARGE)
     return found if isinstance(found, Mapping) else {}
 
 
