@@ -7,7 +7,7 @@ import subprocess
 import threading
 
 from rackcheck.core.fact import Reason, Unknown
-from rackcheck.wire import LARGE, Limits, Reply, drain
+from rackcheck.wire import LARGE, Limits, Reply, drain, stamped
 
 
 def run(script: str, limits: Limits) -> Reply:
@@ -34,7 +34,7 @@ def run(script: str, limits: Limits) -> Reply:
     timer.start()
     try:
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(script.encode())
+            process.stdin.write(stamped(script).encode())
             process.stdin.close()
         raw, stopped = drain(lambda size: os.read(out, size), limits.cap)
     finally:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rackcheck import known_hosts
 from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.ssh_config import Target
-from rackcheck.wire import LARGE, Limits, Reply, drain
+from rackcheck.wire import LARGE, Limits, Reply, Stage, drain, stamped
 
 if TYPE_CHECKING:
     import paramiko
@@ -20,11 +20,11 @@ KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
 
 
 class _Refused(Exception):
-    """This node cannot be asked; holds why."""
+    """This node cannot be asked; holds why, and where the way ended."""
 
-    def __init__(self, why: Unknown) -> None:
+    def __init__(self, stage: Stage, why: Unknown) -> None:
         super().__init__(str(why))
-        self.why = why
+        self.stage, self.why = stage, why
 
 
 @dataclass
@@ -53,20 +53,22 @@ def run(target: Target, script: str, limits: Limits) -> Reply:
     try:
         sock = _connect(target, limits)
     except _Refused as refused:
-        return Reply(b"", refused.why, reached=False)
+        return Reply(b"", refused.why, refused.stage)
+    stage = Stage.HANDSHAKE
     try:
         transport = paramiko.Transport(sock)
     except (OSError, paramiko.SSHException) as error:
         sock.close()
-        return Reply(b"", Unknown(Reason.UNREACHABLE, clean(str(error))), reached=False)
+        return Reply(b"", Unknown(Reason.UNREACHABLE, clean(str(error))), stage)
     transport.banner_timeout = transport.auth_timeout = limits.connect
     timer = deadline.watch(transport)
     try:
         _handshake(transport, target, limits)
+        stage = Stage.LOGIN
         _log_in(transport, target)
         return _exec(transport, script, limits, deadline)
     except _Refused as refused:
-        return Reply(b"", refused.why, reached=False)
+        return Reply(b"", refused.why, refused.stage)
     except (OSError, EOFError, paramiko.SSHException) as error:
         if deadline.passed:
             why = Unknown(Reason.TIMEOUT, f"no answer within {limits.deadline:g} s")
@@ -74,7 +76,7 @@ def run(target: Target, script: str, limits: Limits) -> Reply:
             why = Unknown(Reason.TIMEOUT, f"the SSH handshake did not end: {clean(str(error)) or 'silence'}")
         else:
             why = Unknown(Reason.UNREACHABLE, clean(str(error)) or type(error).__name__)
-        return Reply(b"", why, reached=False)
+        return Reply(b"", why, stage)
     finally:
         timer.cancel()
         transport.close()
@@ -89,12 +91,12 @@ def _connect(target: Target, limits: Limits) -> "socket.socket | paramiko.ProxyC
     try:
         return socket.create_connection((target.host, target.port), timeout=limits.connect)
     except TimeoutError:
-        raise _Refused(Unknown(Reason.TIMEOUT, f"{where} does not answer")) from None
+        raise _Refused(Stage.PORT, Unknown(Reason.TIMEOUT, f"{where} does not answer")) from None
     except socket.gaierror:
-        raise _Refused(Unknown(Reason.UNREACHABLE, f"no address for {target.host}")) from None
+        raise _Refused(Stage.NAME, Unknown(Reason.UNREACHABLE, f"no address for {target.host}")) from None
     except (OSError, UnicodeError, OverflowError) as error:
         said = getattr(error, "strerror", None) or str(error)
-        raise _Refused(Unknown(Reason.UNREACHABLE, f"{where}: {clean(said)}")) from None
+        raise _Refused(Stage.PORT, Unknown(Reason.UNREACHABLE, f"{where}: {clean(said)}")) from None
 
 
 def _handshake(transport: "paramiko.Transport", target: Target, limits: Limits) -> None:
@@ -109,15 +111,14 @@ def _handshake(transport: "paramiko.Transport", target: Target, limits: Limits) 
     shown = transport.get_remote_server_key()
     key, mark = shown.get_base64(), known_hosts.fingerprint(shown.get_base64())
     if key in trusted.revoked:
-        raise _Refused(Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
+        raise _Refused(Stage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
     if not keys:
         how = f"ssh-keyscan -p {target.port} {target.host} >> ~/.ssh/known_hosts"
-        raise _Refused(
-            Unknown(Reason.HOST_KEY_CHANGED, f"no key of this host is known; it shows {mark}. Check it, then: {how}")
-        )
+        said = f"no key of this host is known; it shows {mark}. Check it, then: {how}"
+        raise _Refused(Stage.KEY, Unknown(Reason.HOST_KEY_CHANGED, said))
     if key not in set().union(*keys.values()):
         known = ", ".join(sorted(known_hosts.fingerprint(k) for found in keys.values() for k in found))
-        raise _Refused(Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
+        raise _Refused(Stage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
 
 
 def _plain_kind(kind: str) -> str:
@@ -136,9 +137,8 @@ def _log_in(transport: "paramiko.Transport", target: Target) -> None:
         try:
             transport.auth_publickey(user, key)
         except paramiko.BadAuthenticationType as error:
-            raise _Refused(
-                Unknown(Reason.DENIED, f"{user}: this host takes {', '.join(error.allowed_types)}")
-            ) from None
+            said = f"{user}: this host takes {', '.join(error.allowed_types)}"
+            raise _Refused(Stage.LOGIN, Unknown(Reason.DENIED, said)) from None
         except paramiko.AuthenticationException:
             tried.append(name)
             continue
@@ -146,7 +146,7 @@ def _log_in(transport: "paramiko.Transport", target: Target) -> None:
             return
         tried.append(f"{name} (not enough alone)")
     what = ", ".join(tried) if tried else "no key at hand"
-    raise _Refused(Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
+    raise _Refused(Stage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
 
 
 def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
@@ -171,7 +171,7 @@ def _exec(transport: "paramiko.Transport", script: str, limits: Limits, deadline
     channel.settimeout(limits.deadline)
     channel.exec_command("sh -s")
     try:
-        channel.sendall(script.encode())
+        channel.sendall(stamped(script).encode())
         channel.shutdown_write()
         raw, stopped = drain(channel.recv, limits.cap)
     except OSError as error:

@@ -1,7 +1,9 @@
 """What every transport to a node's operating system keeps to: limits, and a reply that says why it may be cut."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from rackcheck.core.fact import Unknown
 
@@ -15,13 +17,35 @@ class Limits:
     cap: int = 32 << 20
 
 
+class Stage(StrEnum):
+    """How far we came with a node, in the order of the way there."""
+
+    NAME = "name"
+    PORT = "port"
+    HANDSHAKE = "handshake"
+    KEY = "host key"
+    LOGIN = "login"
+    SCRIPT = "script"
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back of a node, and why, if it should turn out not to be whole."""
+    """What came back of a node, why, if it should turn out not to be whole, and how far we came."""
 
     raw: bytes
     cut: Unknown
-    reached: bool = True
+    stage: Stage = Stage.SCRIPT
+
+    @property
+    def reached(self) -> bool:
+        """Whether the script was started at all."""
+        return self.stage is Stage.SCRIPT
+
+
+def stamped(script: str) -> str:
+    """Let the script know our clock and the node's at the moment it is sent: what is between them is their distance."""
+    ours = f"RACKCHECK_SENT={time.time():.2f} RACKCHECK_CLOCK=$(date +%s.%N)"
+    return f"{ours}; export RACKCHECK_SENT RACKCHECK_CLOCK\n{script}"
 
 
 def drain(receive: Callable[[int], bytes], cap: int) -> tuple[bytes, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rackcheck.core.capture import LATE, NodeCapture, Output
+from rackcheck.core.collect import _refusal
 from rackcheck.core.fact import Reason, Unknown, Unreadable
 from rackcheck.core.path import parse
 from rackcheck.core.probe import Read, Shell
@@ -288,3 +289,64 @@ def test_a_node_that_has_only_busybox_answers_the_same(tmp_path: Path) -> None:
     late = {c: a.status in LATE for c, a in small.capture.commands.items() if isinstance(a, Output)}
     assert late == {c: a.status in LATE for c, a in usual.capture.commands.items() if isinstance(a, Output)}
     assert (small.capture.files, small.capture.globs) == (usual.capture.files, usual.capture.globs)
+
+
+def as_stranger(tmp_path: Path, sudo: str) -> Split:
+    """Ask a question of root's as nobody, on a machine whose `sudo` is this script."""
+    tool = tmp_path / "sudo"
+    tool.write_text(f"#!/bin/sh\n{sudo}\n")
+    tool.chmod(0o755)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.owner() == tmp_path.owner() and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    script = f"PATH={tmp_path}:$PATH\n" + compose([ROOTS], MARK)
+    done = subprocess.run(["sh", "-s"], input=script.encode(), capture_output=True, check=False, user=65534, cwd="/")
+    return split(done.stdout, [ROOTS], MARK, CUT)
+
+
+ROOTS = Shell("id -u", root=True)
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="ONLY ROOT CAN BECOME ANOTHER USER")
+
+
+@needs_root
+def test_what_needs_root_goes_through_sudo_without_a_question(tmp_path: Path) -> None:
+    result = as_stranger(tmp_path, 'echo "sudo was given: $*"')
+    assert out(result, "id -u") == "sudo was given: -n id -u\n"
+
+
+@needs_root
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "echo 'sudo: a password is required' >&2; exit 1",
+        'echo "Sorry, user audit is not allowed to execute /usr/bin/id -u as root on n1." >&2; exit 1',
+        "echo 'sudo: sorry, you must have a tty to run sudo' >&2; exit 1",
+        "echo 'sh: 1: sudo: not found' >&2; exit 127",
+    ],
+)
+def test_a_refusal_of_sudo_is_denied_and_names_root(tmp_path: Path, refusal: str) -> None:
+    answer = as_stranger(tmp_path, refusal).capture.commands["id -u"]
+    said = _refusal(ROOTS, answer)
+    assert said is not None
+    assert said.reason is Reason.DENIED
+    assert said.detail.startswith("needs root: ")
+
+
+@needs_root
+def test_a_complaint_of_sudo_beside_a_failing_tool_is_not_a_refusal(tmp_path: Path) -> None:
+    beside = "echo 'sudo: unable to resolve host n1' >&2; echo 'id: no such thing' >&2; exit 1"
+    said = _refusal(ROOTS, as_stranger(tmp_path, beside).capture.commands["id -u"])
+    assert said == Unknown(Reason.NOT_COLLECTED, "id: no such thing")
+
+
+@needs_root
+def test_without_sudo_roots_questions_are_asked_as_the_user_we_are() -> None:
+    script = compose([ROOTS], MARK, sudo=False)
+    done = subprocess.run(["sh", "-s"], input=script.encode(), capture_output=True, check=False, user=65534, cwd="/")
+    assert out(split(done.stdout, [ROOTS], MARK, CUT), "id -u") == "65534\n"
+
+
+@pytest.mark.parametrize("command", ["dmesg | tail", "cat $HOME/x", "dmesg; id", "sh -c 'id'", "cat /sys/*/x", "../x"])
+def test_only_a_plain_command_can_be_declared_as_roots(command: str) -> None:
+    with pytest.raises(ValueError, match="only a plain command"):
+        Shell(command, root=True)

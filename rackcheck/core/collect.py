@@ -153,6 +153,14 @@ class _Reading:
         return self.items.get(str(collection), {})
 
 
+_NO_ROOT = re.compile(
+    r"a password is required|is not allowed to|not in the sudoers|may not run sudo|have a tty to run sudo"
+    r"|(?:^|: )sudo: (?:command )?not found",
+    re.MULTILINE,
+)
+"""What sudo, or a shell without it, says when root's part is refused; other complaints are of the command itself."""
+
+
 def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:
     """Why a command's answer is none: its exit status and what it complained of."""
     if isinstance(output, Unknown):
@@ -161,6 +169,8 @@ def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:
         return None
     said = clean(output.err.strip().splitlines()[-1]) if output.err.strip() else f"exit {output.status}"
     lowered = output.err.casefold()
+    if ask.root and _NO_ROOT.search(lowered):
+        return Unknown(Reason.DENIED, f"needs root: {said}")
     if output.status == 127 or "command not found" in lowered:
         return Unknown(Reason.TOOL_MISSING, said)
     if output.status in LATE:

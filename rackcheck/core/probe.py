@@ -21,12 +21,21 @@ CAP = 1 << 20
 
 @dataclass(frozen=True)
 class Shell:
-    """A command of the node's `sh`; its standard output is the answer."""
+    """A command of the node's `sh`; its standard output is the answer.
+
+    With `root`, it is one plain command with fixed words that only root gets an answer to: it is what a list of
+    sudoers can name.
+    """
 
     command: str
     ok: tuple[int, ...] = (0,)
     seconds: float = SECONDS
     cap: int = CAP
+    root: bool = False
+
+    def __post_init__(self) -> None:
+        if self.root and not re.fullmatch(r"[a-z][\w.-]*( [\w./:=,+%-]+)*", self.command):
+            raise ValueError(f"only a plain command can be run as root: {self.command!r}")
 
     def asking(self, _: Iterable[Path]) -> "Shell":
         """Ask the same, whatever facts are wanted."""

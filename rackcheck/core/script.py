@@ -47,14 +47,21 @@ printf '\\n%s>%s\\n' "$m" {count}
 }}
 """
 
+# What needs root is asked for command by command: where only a list of commands is granted, that list suffices.
+_SUDO = """if [ "$(id -u)" = 0 ]; then ROOT=; else ROOT='sudo -n'; fi; export ROOT\n"""
+_NO_SUDO = "ROOT=; export ROOT\n"
 
-def compose(questions: Iterable[Question], mark: str) -> str:
-    """Write the script; `mark` is 32 random hexadecimal digits."""
+
+def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> str:
+    """Write the script; `mark` is 32 random hexadecimal digits. Without `sudo`, root's questions are asked as we are."""
+    questions = tuple(questions)
+    needs = any(isinstance(question, Shell) and question.root for question in questions)
     jobs = [
         f"r {index} {question.seconds:g} {question.cap} {shlex.quote(_command(question))} {_complaints(question)} &"
         for index, question in enumerate(questions)
     ]
-    return _FRAME.format(mark=mark, jobs="\n".join(jobs), count=len(jobs))
+    root = (_SUDO if sudo else _NO_SUDO) if needs else ""
+    return root + _FRAME.format(mark=mark, jobs="\n".join(jobs), count=len(jobs))
 
 
 def _complaints(question: Question) -> int:
@@ -64,7 +71,7 @@ def _complaints(question: Question) -> int:
 
 def _command(question: Question) -> str:
     if isinstance(question, Shell):
-        return question.command
+        return f"$ROOT {question.command}" if question.root else question.command
     # Globs are ours and a profile's: everything but the glob signs is quoted.
     globs = " ".join(_quote_glob(glob) for glob in question.globs)
     return f"head -v -c {question.cap} -- {globs}"
