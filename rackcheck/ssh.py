@@ -1,22 +1,32 @@
 """Transport to a node over SSH: one connection, one exec of `sh -s`, our own host-key check, deadline and cap."""
 
+import logging
 import socket
 import threading
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from getpass import getuser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackcheck import known_hosts
 from rackcheck.core.fact import Reason, Unknown, clean
+from rackcheck.core.hide import Hiding
 from rackcheck.ssh_config import Target
 from rackcheck.wire import LARGE, Limits, Reply, Stage, drain, stamped
 
 if TYPE_CHECKING:
     import paramiko
 
+logging.getLogger("paramiko").addHandler(logging.NullHandler())  # what went wrong is in the reply, not on stderr
+
 KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
 """Key files tried where neither the inventory nor the configuration names one."""
+
+
+_UNLOCKING = threading.Lock()
+"""Held while a key is decrypted, so that the nodes that wait for it find it done."""
 
 
 class _Refused(Exception):
@@ -46,7 +56,12 @@ class _Deadline:
 
 
 def run(target: Target, script: str, limits: Limits) -> Reply:
-    """Run a script on a node; whatever the node does ends as a reply with its reason."""
+    """Run a script on a node; whatever the node does ends as a reply with its reason, without what we logged in by."""
+    reply, hiding = _run(target, script, limits), Hiding(target.password)
+    return replace(reply, raw=hiding.data(reply.raw), cut=replace(reply.cut, detail=hiding.text(reply.cut.detail)))
+
+
+def _run(target: Target, script: str, limits: Limits) -> Reply:
     import paramiko  # noqa: PLC0415  a fifth of a second, only for those who ask a node
 
     deadline = _Deadline(limits.deadline)
@@ -108,6 +123,9 @@ def _handshake(transport: "paramiko.Transport", target: Target, limits: Limits) 
     wanted = [k for k in options.key_types if _plain_kind(k) in keys]
     options.key_types = [*wanted, *(k for k in options.key_types if k not in wanted)]
     transport.start_client(timeout=limits.connect)
+    if not transport.initial_kex_done:  # paramiko waits its time and says nothing
+        said = f"the SSH handshake did not end within {limits.connect:g} s"
+        raise _Refused(Stage.HANDSHAKE, Unknown(Reason.TIMEOUT, said))
     shown = transport.get_remote_server_key()
     key, mark = shown.get_base64(), known_hosts.fingerprint(shown.get_base64())
     if key in trusted.revoked:
@@ -126,7 +144,7 @@ def _plain_kind(kind: str) -> str:
 
 
 def _log_in(transport: "paramiko.Transport", target: Target) -> None:
-    """Try the named key, or the agent's keys and the usual files; raises _Refused when none opens the door."""
+    """Try the keys, then the password; raises _Refused when none opens the door."""
     import paramiko  # noqa: PLC0415
 
     user = target.user or getuser()
@@ -137,33 +155,81 @@ def _log_in(transport: "paramiko.Transport", target: Target) -> None:
         try:
             transport.auth_publickey(user, key)
         except paramiko.BadAuthenticationType as error:
-            said = f"{user}: this host takes {', '.join(error.allowed_types)}"
-            raise _Refused(Stage.LOGIN, Unknown(Reason.DENIED, said)) from None
+            if target.password:
+                break
+            raise _refused_type(user, error) from None
         except paramiko.AuthenticationException:
             tried.append(name)
             continue
         if transport.is_authenticated():
             return
         tried.append(f"{name} (not enough alone)")
+    if target.password and transport.is_active():
+        try:
+            # Where the host has no plain password but asks for one itself, paramiko answers a single question with it.
+            transport.auth_password(user, target.password)
+        except paramiko.BadAuthenticationType as error:
+            raise _refused_type(user, error) from None
+        except paramiko.AuthenticationException:
+            tried.append("the password")
+        else:
+            if transport.is_authenticated():
+                return
+            tried.append("the password (not enough alone)")
     what = ", ".join(tried) if tried else "no key at hand"
     raise _Refused(Stage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
 
 
+def _refused_type(user: str, error: "paramiko.BadAuthenticationType") -> _Refused:
+    said = clean(", ".join(error.allowed_types))
+    return _Refused(Stage.LOGIN, Unknown(Reason.DENIED, f"{user}: this host takes {said}"))
+
+
 def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
+    """Give the named keys, else the agent's and the usual files, or none beside a password; `tried` gets the rest."""
     import paramiko  # noqa: PLC0415
 
     found: list[tuple[str, paramiko.PKey]] = []
+    if target.password and not target.keys:
+        return found  # a host counts what it refuses: an agent full of keys would leave no try for the password
     if not target.keys:
         found += [(f"agent {key.get_name()}", key) for key in paramiko.Agent().get_keys()]
     for path in target.keys or tuple(str(Path("~/.ssh") / name) for name in KEYS):
         file = Path(path).expanduser()
         try:
             if file.is_file():
-                found.append((str(path), paramiko.PKey.from_path(str(file))))
-        except (OSError, ValueError, paramiko.SSHException) as error:
-            # An encrypted key is the agent's business: nobody can type 64 passphrases.
-            tried.append(f"{path} ({clean(str(error)) or type(error).__name__})")
+                found.append((str(path), _key(str(file), target.passphrase)))
+        except (OSError, ValueError, TypeError, paramiko.SSHException) as error:
+            # An encrypted key is the agent's business, or the inventory's: nobody can type 64 passphrases.
+            tried.append(f"{path} ({_unopened(error, target)})")
     return found
+
+
+def _unopened(error: Exception, target: Target) -> str:
+    """Say why a key file gives no key; of one that stays shut the libraries tell very different things."""
+    if isinstance(error, TypeError):
+        return "encrypted: load it into an agent, or name its ssh.passphrase"
+    if isinstance(error, ValueError) and target.passphrase:
+        return "no key that this passphrase opens"
+    return clean(str(error)) or type(error).__name__
+
+
+def _key(file: str, passphrase: str) -> "paramiko.PKey":
+    import paramiko  # noqa: PLC0415
+
+    if passphrase:
+        with suppress(TypeError), _UNLOCKING:  # a TypeError: this key is not encrypted
+            return _unlocked(file, passphrase)
+    return paramiko.PKey.from_path(file)
+
+
+@lru_cache(maxsize=16)
+def _unlocked(file: str, passphrase: str) -> "paramiko.PKey":
+    """Decrypt a key, once for all nodes: it is slow on purpose."""
+    import paramiko  # noqa: PLC0415
+
+    # paramiko hands this to cryptography, which wants bytes whatever paramiko's types say.
+    return paramiko.PKey.from_path(file, passphrase.encode())  # type: ignore[arg-type]
 
 
 def _exec(transport: "paramiko.Transport", script: str, limits: Limits, deadline: _Deadline) -> Reply:

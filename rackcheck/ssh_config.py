@@ -3,7 +3,8 @@
 import fnmatch
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,10 @@ KNOWN = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a node's SSH server is, and what opens it. `proxy` is a command to speak through."""
+    """Where a node's SSH server is, and what opens it. `proxy` is a command to speak through.
+
+    `password` is the user's, `passphrase` that of the key files: the secrets themselves, so they are never shown.
+    """
 
     host: str
     port: int
@@ -24,10 +28,12 @@ class Target:
     known_hosts: tuple[str, ...]
     alias: str = ""
     proxy: str = ""
+    password: str = field(default="", repr=False)
+    passphrase: str = field(default="", repr=False)
 
 
-def resolve(node: Node) -> Target:
-    """Lay the inventory over the user's configuration for this host."""
+def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
+    """Lay the inventory over the user's configuration for this host; `secrets` are the run's, by their references."""
     said = _ask_ssh(node.host) if _touched(node.host) else {}
     name = said.get("hostname", [node.host])[0]
     keys = (node.ssh.key,) if node.ssh.key else tuple(said.get("identityfile", ()))
@@ -40,6 +46,7 @@ def resolve(node: Node) -> Target:
         name, node.ssh.port or int(said.get("port", ["22"])[0]), node.ssh.user or said.get("user", [""])[0],
         keys, tuple(str(Path(k).expanduser()) for k in known or KNOWN),
         said.get("hostkeyalias", [""])[0], _proxy(said, name),
+        secrets.get(node.ssh.password, ""), secrets.get(node.ssh.passphrase, ""),
     )  # fmt: skip
 
 

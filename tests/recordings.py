@@ -20,6 +20,7 @@ from rackcheck.core.path import Path as FactPath
 from rackcheck.core.probe import Probe, Read, Shell
 from rackcheck.core.script import compose, split
 from rackcheck.core.tree import Leaf
+from rackcheck.wire import stamped
 
 OURS = Path(__file__).parent / "recorded"
 OsProbe = Probe[Shell] | Probe[Read]
@@ -86,7 +87,7 @@ def ask(probe: OsProbe, environment: Mapping[str, str] | None = None) -> NodeCap
     mark = secrets.token_hex(16)
     env = {**os.environ, **(environment or {})}
     done = subprocess.run(
-        ["sh", "-s"], input=compose([probe.ask], mark).encode(), capture_output=True, env=env, check=False
+        ["sh", "-s"], input=stamped(compose([probe.ask], mark)).encode(), capture_output=True, env=env, check=False
     )
     answer = split(done.stdout, [probe.ask], mark, Unknown(Reason.UNREACHABLE, "the script ended early"))
     assert answer.whole, done.stderr

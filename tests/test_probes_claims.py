@@ -98,11 +98,11 @@ def test_what_the_maker_left_blank_is_unknown_not_a_name() -> None:
             f"{folder}/board_name": "\n",
             f"{folder}/bios_version": "2.0\n",
         },
-        {f"{folder}/product_serial": DENIED},
+        {f"{folder}/bios_date": DENIED},
     )
     assert isinstance(given["node.vendor"], Unknown)
     assert isinstance(given["node.board"], Unknown)
-    assert given["node.serial"] == DENIED
+    assert given["os.bios.date"] == DENIED
     assert given["os.bios.version"] == "2.0"
     assert isinstance(given["node.product"], Absent)
 

@@ -50,7 +50,6 @@ def dmi(recording: str) -> NodeCapture:
         "System Information": {
             "Manufacturer": "sys_vendor",
             "Product Name": "product_name",
-            "Serial Number": "product_serial",
         },
         "Base Board Information": {"Product Name": "board_name"},
     }.items():
@@ -60,6 +59,14 @@ def dmi(recording: str) -> NodeCapture:
             if match:
                 shown[f"/sys/class/dmi/id/{name}"] = f"{match[1]}\n"
     return holding(PROBES["dmi"], shown)
+
+
+def starts(recording: str) -> str:
+    """The lines of a Fabric Manager's log that the node would find: those of its starts."""
+    found = [
+        row for row in shared_text(recording).splitlines() if re.search("Fabric Manager version .* is running", row)
+    ]
+    return "".join(f"{row}\n" for row in found)
 
 
 def proc_sys(recording: str, *names: str) -> NodeCapture:
@@ -318,6 +325,12 @@ CASES = [
             "nic/hfi1_0.type": Absent,
             "nic/hfi1_0.guid": Absent,
         },
+    ),
+    Case(
+        "fabric_manager",
+        "logs/fabric-manager-0.log",
+        lambda: answering(PROBES["fabric_manager"], starts("logs/fabric-manager-0.log")),
+        {"driver.fabric_manager": "535.161.08"},
     ),
     Case(
         "dmi",

@@ -1,9 +1,23 @@
 """Who the BMC says it is, and of which machine."""
 
-from rackcheck import Class, Documents, Facts, Reason, Redfish, Unknown, collection, probe, spell_key, text, version
+from rackcheck import (
+    Class,
+    Documents,
+    Facts,
+    Reason,
+    Redfish,
+    Unknown,
+    collection,
+    probe,
+    quantity,
+    spell_key,
+    text,
+    version,
+)
 from rackcheck.core.fact import Reading, clean
 from rackcheck.core.item import gather, keyed, members, read_ones
 from rackcheck.core.resource import Resource
+from rackcheck_probes.bmc_clock import offset
 
 SYSTEM = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "sku": "SKU"}
 SYSTEM |= {"power_state": "PowerState", "health": "Status.Health", "bios_version": "BiosVersion"}
@@ -31,6 +45,7 @@ MANAGER |= {"health": "Status.Health", "time": "DateTime"}
         "bmc.manager/*.firmware": version("opaque", "firmware"),
         "bmc.manager/*.health": text("OK, Warning or Critical, as it judges itself"),
         "bmc.manager/*.time": text("its clock; some were never set", Class.MEASUREMENT),
+        "bmc.manager/*.offset": quantity("s", "its clock less ours; below zero it is slow", Class.MEASUREMENT),
         "firmware.bios": version("opaque", "BIOS of the host"),
         "firmware.bmc": version("opaque", "firmware of the BMC that manages the host"),
     },
@@ -46,6 +61,8 @@ def bmc_identity(docs: Documents) -> Facts:
         for key, resource in keyed(found):
             for fact, name in names.items():
                 yield f"bmc.{word}/{spell_key(key)}.{fact}", resource.read(name)
+    for key, manager in keyed(managers):
+        yield f"bmc.manager/{spell_key(key)}.offset", offset(manager)
     for word, trouble in (("system", no_system), ("manager", no_manager)):
         if trouble is not None:
             yield f"bmc.{word}", trouble

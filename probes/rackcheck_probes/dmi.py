@@ -7,7 +7,6 @@ FOLDER = "/sys/class/dmi/id"
 NAMES = {
     "node.vendor": "sys_vendor",
     "node.product": "product_name",
-    "node.serial": "product_serial",
     "node.board": "board_name",
     "os.bios.vendor": "bios_vendor",
     "os.bios.version": "bios_version",
@@ -34,7 +33,6 @@ def filled(content: str) -> str:
     gives={
         "node.vendor": text("Who made the system, as its DMI table says.", Class.IDENTITY),
         "node.product": text("The system's product name, as its DMI table says.", Class.IDENTITY),
-        "node.serial": text("The system's serial number; only root may read it.", Class.IDENTITY),
         "node.board": text("The main board's product name, as its DMI table says.", Class.IDENTITY),
         "os.bios.vendor": text("Who made the BIOS, as the OS sees it.", Class.IDENTITY),
         "os.bios.version": version("opaque", "The BIOS version, as the OS sees it."),

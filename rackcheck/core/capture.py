@@ -1,12 +1,12 @@
 """What one plane of one node answered, as stored: the raw side of every fact."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.probe import Read, Shell
-from rackcheck.core.read import Files, covers
+from rackcheck.core.read import Files, matching
 from rackcheck.core.resource import Body, Documents
 from rackcheck.core.secret import scrub_text
 
@@ -51,15 +51,22 @@ class NodeCapture:
         for glob in ask.globs:
             found = self.globs.get(glob, Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}"))
             trouble = trouble or found
-        wanted = {f for f in (*self.files, *self.refused) if any(covers(g, f) for g in ask.globs)} | set(ask.globs)
+        wanted = dict.fromkeys(path for glob in ask.globs for path in (glob, *matching(self._sorted(), glob)))
         return (
             Files(
-                {f: t for f, t in self.files.items() if f in wanted},
-                {f: u for f, u in self.refused.items() if f in wanted},
+                {path: self.files[path] for path in wanted if path in self.files},
+                {path: self.refused[path] for path in wanted if path in self.refused},
                 trouble,
             ),
             trouble,
         )
+
+    def _sorted(self) -> Sequence[str]:
+        """Give every path once, in order; sorted once, as all probes ask."""
+        kept = self.__dict__.get("_paths")
+        if not isinstance(kept, list):
+            kept = self.__dict__["_paths"] = sorted({*self.files, *self.refused})
+        return kept
 
     def scrubbed(self) -> "NodeCapture":
         """The same without secrets: what looks like one is dropped before anything is kept."""
@@ -100,23 +107,26 @@ class NodeCapture:
 
 @dataclass(frozen=True)
 class BmcCapture:
-    """The resources of one BMC, by URI."""
+    """The resources of one BMC, by URI; `times` says when those came (ISO 8601, UTC) that tell a `DateTime`."""
 
     bodies: Mapping[str, Body | Unknown] = field(default_factory=dict)
+    times: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def documents(self) -> Documents:
         """The resources, with their links to follow."""
-        return Documents(self.bodies)
+        return Documents(self.bodies, self.times)
 
     def to_json(self) -> dict[str, Any]:
         """Give the stored form."""
-        return {"bodies": {u: _unknown(b) if isinstance(b, Unknown) else {"body": b} for u, b in self.bodies.items()}}
+        bodies = {u: _unknown(b) if isinstance(b, Unknown) else {"body": b} for u, b in self.bodies.items()}
+        return {"bodies": bodies, "times": dict(self.times)}
 
     @classmethod
     def from_json(cls, doc: Mapping[str, Any]) -> "BmcCapture":
-        """Read the stored form."""
-        return cls({u: _known(b) if "unknown" in b else b["body"] for u, b in doc["bodies"].items()})
+        """Read the stored form; runs of before kept no times."""
+        bodies = {u: _known(b) if "unknown" in b else b["body"] for u, b in doc["bodies"].items()}
+        return cls(bodies, doc.get("times", {}))
 
 
 Capture = NodeCapture | BmcCapture

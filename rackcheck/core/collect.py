@@ -95,10 +95,8 @@ class _Reading:
 
     def _put(self, path: Path, reading: Reading, kind: Kind, source: str) -> None:
         self.leaves[str(path)] = Leaf(reading, kind, self.probe.plane, source, self.time)
-        for depth, segment in enumerate(path.segments):
-            if segment.key is not None and segment.key != EVERY:
-                bare = Path((*path.segments[:depth], paths.Segment(segment.word)))
-                self.items.setdefault(str(bare), {})[segment.key] = None
+        for collection, key in path.items:
+            self.items.setdefault(collection, {})[key] = None
 
     def _close(self, trouble: Unknown | None) -> None:
         """Give every promise that was not kept its reason, and every collection its listing."""

@@ -1,9 +1,10 @@
 """Fact paths: dotted words, each with an optional key (`gpu/0.ecc.mode`)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Generic, TypeVar
 from urllib.parse import quote, unquote
 
 EVERY = "*"
@@ -18,6 +19,21 @@ class BadPath(ValueError):
     """A text that is no fact path; the message says where it stops being one."""
 
 
+T = TypeVar("T")
+
+
+class _Kept(Generic[T]):
+    """A value computed once for each path; like functools.cached_property, whose lock Python 3.11 shares by all."""
+
+    def __init__(self, compute: Callable[["Path"], T]) -> None:
+        self._compute = compute
+
+    def __get__(self, path: "Path", _: type["Path"]) -> T:
+        value = self._compute(path)
+        path.__dict__[self._compute.__name__] = value  # from now on found before this descriptor is
+        return value
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """One word of a path, with the key of an item when the word is a collection."""
@@ -29,13 +45,20 @@ class Segment:
         return self.word if self.key is None else f"{self.word}/{spell_key(self.key)}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Path:
-    """A fact path; its text is the only valid spelling of it."""
+    """A fact path; its text is the only valid spelling of it.
+
+    What is derived from it is kept: all nodes of a run tell the same paths.
+    """
 
     segments: tuple[Segment, ...]
 
     def __str__(self) -> str:
+        return self._text
+
+    @_Kept
+    def _text(self) -> str:
         return ".".join(map(str, self.segments))
 
     def __add__(self, other: "Path") -> "Path":
@@ -46,7 +69,16 @@ class Path:
         """Whether the last word carries no key, so that items may hang on it."""
         return self.segments[-1].key is None
 
-    @property
+    @_Kept
+    def items(self) -> tuple[tuple[str, str], ...]:
+        """The items on the way, each as its collection's path and its key; stars are none."""
+        found = []
+        for depth, segment in enumerate(self.segments):
+            if segment.key is not None and segment.key != EVERY:
+                found.append((str(Path((*self.segments[:depth], Segment(segment.word)))), segment.key))
+        return tuple(found)
+
+    @_Kept
     def pattern(self) -> "Path":
         """The same words with every key a `*`: what the catalogue is asked for."""
         return Path(tuple(Segment(s.word, None if s.key is None else EVERY) for s in self.segments))

@@ -1,7 +1,8 @@
 """Readers of common shapes: texts in, values out; what cannot be read is said, never guessed."""
 
+import bisect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -169,6 +170,17 @@ class Files:
 def covers(glob: str, path: str) -> bool:
     """Whether a glob of the node's shell would name this file."""
     return _glob(glob).fullmatch(path) is not None
+
+
+def matching(paths: Sequence[str], glob: str) -> Iterator[str]:
+    """Find what a glob covers in a sorted list of paths: only those that begin as it does are looked at."""
+    prefix = re.split(r"[*?\[]", glob, maxsplit=1)[0]
+    fits = _glob(glob).fullmatch
+    for at in range(bisect.bisect_left(paths, prefix), len(paths)):
+        if not paths[at].startswith(prefix):
+            return
+        if fits(paths[at]):
+            yield paths[at]
 
 
 @lru_cache(maxsize=65536)

@@ -73,12 +73,16 @@ def inside(uri: str, *names: str) -> str:
 
 @dataclass(frozen=True)
 class Resource:
-    """One resource: its URI and body, or why the body could not be had."""
+    """One resource: its URI and body, or why the body could not be had.
+
+    `heard` is when it came, ISO 8601 in UTC; only resources that tell a time of their own have it.
+    """
 
     uri: str
     body: Body
     trouble: Unknown | None = None
     above: "Resource | None" = field(default=None, repr=False)
+    heard: str | None = None
 
     @property
     def id(self) -> str:
@@ -135,9 +139,10 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Documents:
-    """What was fetched of one BMC, by URI."""
+    """What was fetched of one BMC, by URI, and when those bodies came that tell a time."""
 
     bodies: Mapping[str, Body | Unknown]
+    times: Mapping[str, str] = field(default_factory=dict)
 
     def at(self, link: str, start: Resource | None = None) -> Iterator[Resource]:
         """Every resource that a link path leads to, from the root or from `start`; none where there is no such link.
@@ -237,12 +242,13 @@ class Documents:
             raise failed
 
     def _fetched(self, uri: str, above: Resource | None) -> Resource:
-        body = self.bodies.get(same_place(uri))
+        place = same_place(uri)
+        body = self.bodies.get(place)
         if body is None:
-            raise Missing({same_place(uri)})
+            raise Missing({place})
         if isinstance(body, Unknown):
             return Resource(uri, {}, body, above)
-        return Resource(uri, body, above=above)
+        return Resource(uri, body, above=above, heard=self.times.get(place))
 
 
 def _safe(link: object, uri: str) -> str:

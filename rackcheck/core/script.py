@@ -53,7 +53,7 @@ _NO_SUDO = "ROOT=; export ROOT\n"
 
 
 def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> str:
-    """Write the script; `mark` is 32 random hexadecimal digits. Without `sudo`, root's questions are asked as we are."""
+    """Write the script; `mark` is 32 random hexadecimal digits; without `sudo`, root's questions go as we are."""
     questions = tuple(questions)
     needs = any(isinstance(question, Shell) and question.root for question in questions)
     jobs = [

@@ -87,7 +87,9 @@ def read(
     else:
         visit = _Visit(session, stop or threading.Event())
         trouble = visit.make(tuple(links))
-    return BmcCapture({ROOT: trouble} if trouble is not None else visit.bodies), trouble
+    if trouble is not None:
+        return BmcCapture({ROOT: trouble}), trouble
+    return BmcCapture(visit.bodies, session.times), None
 
 
 class _Visit:

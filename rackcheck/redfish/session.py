@@ -5,11 +5,14 @@ import re
 import threading
 import time
 from base64 import b64encode
+from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.hide import Hiding
 from rackcheck.core.resource import ROOT, Body
 from rackcheck.redfish.answer import BUSY, MOVED, Answer, body_of, message, other_spelling, same_host, sessions
 from rackcheck.redfish.tls import Client, Fault, Wire, trust
@@ -35,7 +38,9 @@ class Session:
 
     def __init__(self, bmc: "Bmc", limits: "Limits") -> None:
         self.bmc, self.limits = bmc, limits
-        self.wire = Wire(bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body)
+        # A BMC may repeat in an error what it was told at the login; nobody above the wire shall see it.
+        hiding = Hiding(bmc.password, user=bmc.user)
+        self.wire = Wire(bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body, hiding=hiding)
         self.until = time.monotonic() + limits.deadline
         self.over: Unknown | None = None
         self.halt = threading.Event()
@@ -49,6 +54,7 @@ class Session:
         self.lock = threading.Lock()
         self.mine = threading.local()
         self.spelt: dict[str, str] = {}
+        self.times: dict[str, str] = {}
 
     def enter(self) -> Body | Unknown:
         """Read the root and log in; gives the root's body."""
@@ -82,13 +88,20 @@ class Session:
                 answer = second if isinstance(second, Unknown) or second.status != 404 else answer
             if isinstance(answer, Unknown):
                 return answer
+            came = datetime.now(UTC).isoformat(timespec="milliseconds")
             with self.lock:
                 self.size += len(answer.read)
             if self.size > self.limits.total:
                 return Unknown(Reason.TOO_LARGE, f"more than {self.limits.total >> 10} KiB of this BMC")
-            return body_of(answer)
+            return self._dated(uri, body_of(answer), came)
         except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
+
+    def _dated(self, uri: str, body: Body | Unknown, came: str) -> Body | Unknown:
+        """Note when a body came that tells a time of its own, so that the two can be compared."""
+        if isinstance(body, Mapping) and "DateTime" in body:
+            self.times[uri] = came
+        return body
 
     def end(self, why: Unknown | None = None, *, cut: bool = True) -> None:
         """Ask nothing more; with `cut`, wait for nothing either."""

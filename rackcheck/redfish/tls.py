@@ -24,6 +24,7 @@ from urllib3 import exceptions as wrong
 from urllib3.connection import HTTPSConnection
 
 from rackcheck.core.fact import Reason, Unknown, clean
+from rackcheck.core.hide import Hiding
 
 # The library logs what BMCs answer, and a session's token, at levels a user may switch on; it warns on stderr.
 logging.getLogger("redfish").setLevel(logging.CRITICAL + 1)
@@ -60,8 +61,11 @@ class _Flight:
 class Wire(HTTPAdapter):
     """All connections to one BMC, and to nothing else; what a library says of trust or time does not count here."""
 
-    def __init__(self, url: str, trust: ssl.SSLContext, fingerprint: str | None, *, cap: int) -> None:
+    def __init__(
+        self, url: str, trust: ssl.SSLContext, fingerprint: str | None, *, cap: int, hiding: Hiding | None = None
+    ) -> None:
         super().__init__(max_retries=0)
+        self.hiding = hiding or Hiding()
         place = urlsplit(url)
         self.host, self.port = place.hostname or "", place.port or 443
         self.origin = f"{place.scheme}://{place.netloc}/"
@@ -110,8 +114,8 @@ class Wire(HTTPAdapter):
             self.flights.pop(threading.get_ident(), None)
         if self.closed or flight.late:
             raise Fault(Reason.TIMEOUT, LATE)  # a cut line may look like the end of an empty answer
-        headers = {k: v for k, v in raw.headers.items() if k.casefold() not in FRAMING}
-        kept = urllib3.HTTPResponse(io.BytesIO(body), headers, raw.status, preload_content=False)
+        headers = {k: self.hiding.text(v) for k, v in raw.headers.items() if k.casefold() not in FRAMING}
+        kept = urllib3.HTTPResponse(io.BytesIO(self.hiding.data(body)), headers, raw.status, preload_content=False)
         return self.build_response(request, kept)
 
     def _body(self, raw: urllib3.BaseHTTPResponse) -> bytes:

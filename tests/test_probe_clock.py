@@ -1,0 +1,150 @@
+"""Clocks: the node's beside ours, and a BMC's beside ours; what nobody can compare stays unknown."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+
+import pytest
+from recordings import answering, facts, os_probes
+from trees import DELL, DGX, DMTF, bmc_probes, read
+
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.collect import collect
+from rackcheck.core.fact import Reading, Reason, Unknown
+from rackcheck.core.probe import Shell
+from rackcheck.core.resource import ROOT
+from rackcheck.wire import stamped
+
+CLOCK = os_probes()["clock"]
+CAME = "2026-01-01T12:00:00.500+00:00"
+
+
+def node(said: str) -> Reading:
+    """What is said of a node's clock by this answer."""
+    return facts(CLOCK, answering(CLOCK, said))["time.offset"]
+
+
+@pytest.mark.parametrize(
+    ("said", "offset"),
+    [
+        ("1795245121.44 1795245121.443667681", 0.0),
+        ("1795245121.44 1795248721.440000000", 3600.0),
+        ("1795245121.44 1795245061.440000000", -60.0),
+        ("1795245121.44 1795245122.%N", 0.56),
+        ("1795245121.44 1795245122.", 0.56),
+        ("1795245121.44 1795245122", 0.56),
+        ("1795245121.44 12.5", -1795245108.94),
+    ],
+)
+def test_the_offset_is_the_nodes_clock_less_ours(said: str, offset: float) -> None:
+    assert node(f"{said}\n") == offset
+
+
+@pytest.mark.parametrize("said", ["1795245121.44 ", " 1795245121.44", "a b", "1 2 3", "1795245121.44 -5", "1e9 1e9"])
+def test_a_clock_that_one_side_did_not_tell_is_unknown(said: str) -> None:
+    told = node(f"{said}\n")
+    assert isinstance(told, Unknown)
+    assert told.reason is Reason.UNPARSABLE
+
+
+def test_a_question_without_our_time_is_told_as_that() -> None:
+    assert node(" \n") == Unknown(Reason.NOT_COLLECTED, "the question came without our time")
+
+
+def asked(path: str) -> Reading:
+    """What this machine's shell answers to the question as it is really sent, with the programs of these folders."""
+    assert isinstance(CLOCK.ask, Shell)
+    script = stamped(CLOCK.ask.command)
+    done = subprocess.run(
+        ["/bin/sh", "-s"], input=script, capture_output=True, text=True, check=True, env={**os.environ, "PATH": path}
+    )
+    return node(done.stdout)
+
+
+def test_this_machines_clock_is_our_own() -> None:
+    offset = asked(os.environ["PATH"])
+    assert isinstance(offset, float)
+    assert abs(offset) < 5
+
+
+def test_a_node_without_date_is_unknown() -> None:
+    assert isinstance(asked("/nowhere"), Unknown)
+
+
+def manager(body: Mapping[str, object], came: str | None = CAME) -> Reading:
+    """What is said of the clock of a BMC with this Manager, whose body came at this time."""
+    uri = f"{ROOT}/Managers/1"
+    bodies: dict[str, Mapping[str, object]] = {
+        ROOT: {"Managers": {"@odata.id": f"{ROOT}/Managers"}},
+        f"{ROOT}/Managers": {"Members": [{"@odata.id": uri}]},
+        uri: {"Id": "1", **body},
+    }
+    capture = BmcCapture(bodies, {uri: came} if came else {})
+    return collect([bmc_probes()["bmc_identity"]], capture, "T")["bmc.manager/1.offset"].reading
+
+
+@pytest.mark.parametrize(
+    ("told", "offset"),
+    [
+        ("2026-01-01T12:00:00Z", -0.5),
+        ("2026-01-01T12:00:10+00:00", 9.5),
+        ("2026-01-01T06:00:00-06:00", -0.5),
+        ("2026-01-01T17:30:00.25+05:30", -0.25),
+        ("2025-12-31T12:00:00Z", -86400.5),
+        ("1970-01-01T00:00:00Z", -1767268800.5),
+    ],
+)
+def test_a_bmcs_offset_is_its_clock_less_ours_in_whatever_zone(told: str, offset: float) -> None:
+    assert manager({"DateTime": told}) == offset
+
+
+def test_a_zone_beside_the_time_counts_where_the_time_has_none() -> None:
+    assert manager({"DateTime": "2026-01-01T06:00:00", "DateTimeLocalOffset": "-06:00"}) == -0.5
+    assert manager({"DateTime": "2026-01-01T12:00:00Z", "DateTimeLocalOffset": "-06:00"}) == -0.5
+
+
+@pytest.mark.parametrize("beside", [None, "", "CST6CDT", 6])
+def test_a_time_without_any_zone_is_unknown_not_off(beside: object) -> None:
+    told = manager({"DateTime": "2026-01-01T06:00:00", "DateTimeLocalOffset": beside})
+    assert isinstance(told, Unknown)
+    assert "does not say its zone" in told.detail
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["N/A", "", None, 1767268800, True, [], "2026-01-01", "2026-13-01T00:00:00Z", "2026-01-01T12:00:60Z",
+     "0000-00-00T00:00:00Z", "2026-01-01T12:00:00+25:00", "٢٠٢٦-01-01T12:00:00Z", "2026-01-01 12:00:00Z"],
+)  # fmt: skip
+def test_what_is_no_time_is_unknown(told: object) -> None:
+    assert isinstance(manager({"DateTime": told}), Unknown)
+
+
+def test_the_ends_of_the_calendar_are_no_failure() -> None:
+    assert isinstance(manager({"DateTime": "0001-01-01T00:00:00+14:00"}), float)
+    assert isinstance(manager({"DateTime": "9999-12-31T23:59:59-14:00"}), float)
+
+
+def test_a_run_that_kept_no_time_of_coming_leaves_the_offset_unknown() -> None:
+    told = manager({"DateTime": "2026-01-01T12:00:00Z"}, came=None)
+    assert isinstance(told, Unknown)
+    assert told.reason is Reason.NOT_COLLECTED
+    assert isinstance(manager({"DateTime": "2026-01-01T12:00:00Z"}, came="yesterday"), Unknown)
+
+
+def test_a_stored_run_without_times_still_loads_and_one_with_them_keeps_them() -> None:
+    before = {"bodies": {ROOT: {"body": {"Id": "x"}}}}
+    assert BmcCapture.from_json(before) == BmcCapture({ROOT: {"Id": "x"}})
+    kept = BmcCapture({ROOT: {"Id": "x"}}, {ROOT: CAME})
+    assert BmcCapture.from_json(kept.to_json()) == kept
+
+
+@pytest.mark.parametrize("name", [DELL, DGX, DMTF])
+def test_a_body_that_tells_a_time_is_read_with_the_time_it_came(name: str) -> None:
+    capture = read(name)
+    dated = {u for u, body in capture.bodies.items() if not isinstance(body, Unknown) and "DateTime" in body}
+    assert dated
+    assert set(capture.times) == dated
+    told = {path: leaf.reading for path, leaf in collect(bmc_probes().values(), capture, "T").items()}
+    offsets = [r for path, r in told.items() if path.endswith(".offset") and isinstance(r, float)]
+    assert offsets
+    assert all(offset < -86400 for offset in offsets)  # these machines were recorded in years gone by

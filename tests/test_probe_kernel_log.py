@@ -1,0 +1,191 @@
+"""The kernel's log: real lines in every form of dmesg, what a ring that has wrapped still says, and what it does not."""
+
+import pytest
+from recordings import answering, facts, os_probes, shared_text
+
+from rackcheck.core.fact import Reading, Reason, Unknown
+from rackcheck.core.probe import Shell
+
+LOG = os_probes()["kernel_log"]
+BOOT = "[    0.000000] Linux version 5.15.0-1053-nvidia (buildd@lcy02) (gcc 11.4.0) #54-Ubuntu SMP\n"
+FALLEN = "NVRM: Xid (PCI:0000:1b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
+
+
+def told(text: str) -> dict[str, Reading]:
+    """The facts of a node whose dmesg prints this."""
+    return facts(LOG, answering(LOG, text))
+
+
+def log(name: str) -> str:
+    """A recorded log with the end of its last line, which some recorders left out."""
+    return shared_text(f"logs/{name}").rstrip("\n") + "\n"
+
+
+def recorded(name: str) -> dict[str, Reading]:
+    """The facts of a recorded log."""
+    return told(log(name))
+
+
+def test_the_question_is_one_word_that_a_list_of_sudoers_can_name() -> None:
+    assert isinstance(LOG.ask, Shell)
+    assert (LOG.ask.command, LOG.ask.root) == ("dmesg", True)
+
+
+def test_a_gsp_timeout_in_a_log_with_dates_is_found() -> None:
+    given = recorded("dmesg-xid-119-gsp.log")
+    assert given["log.xid"] == ("0000:9b:00.0",)
+    assert given['log.xid/"0000:9b:00.0".codes'] == ("119",)
+    assert str(given['log.xid/"0000:9b:00.0".last']).startswith("NVRM: Xid (PCI:0000:9b:00): 119, pid=1240590")
+
+
+def test_a_decoded_log_with_iso_times_is_counted_line_by_line() -> None:
+    text = log("dmesg-decode-iso-0.log")
+    given = told(text)
+    keys = given["log.xid"]
+    assert isinstance(keys, tuple)
+    assert "0000:38:00.0" in keys
+    counts = [given[f'log.xid/"{key}".count'] for key in keys]
+    assert sum(c for c in counts if isinstance(c, int)) == text.count("NVRM: Xid (")
+
+
+def test_a_log_with_iso_times_and_no_levels_is_read_too() -> None:
+    given = recorded("dmesg-tail-0.log")
+    assert {"48", "63"} <= set(given['log.xid/"0000:19:00.0".codes'])  # type: ignore[arg-type]  # a tuple here
+
+
+def test_every_single_line_of_the_collection_is_an_xid() -> None:
+    rows = [row for row in shared_text("logs/xid-lines-gpud-shared.txt").splitlines() if row.strip()]
+    for row in rows:
+        keys = told(row + "\n")["log.xid"]
+        assert isinstance(keys, tuple)
+        assert len(keys) == 1, row
+
+
+def test_an_nvswitchs_fatal_errors_are_counted_apart_from_the_others() -> None:
+    given = recorded("sxid-lines-gpud.txt")
+    assert given["log.xid"] == ()
+    assert given['log.sxid/"0000:06:00.0".fatal'] == 1
+    assert given['log.sxid/"0000:05:00.0".codes'] == ("12028", "20034")
+    assert given['log.sxid/"0000:05:00.0".count'] == 5
+    assert given['log.sxid/"0000:05:00.0".fatal'] == 2
+    assert given['log.sxid/"0000:0a:00.0".fatal'] == 0  # "Non-fatal" is not Fatal
+
+
+def test_processes_killed_for_lack_of_memory_are_counted_once_each() -> None:
+    assert recorded("dmesg-oom-iso.log")["log.kernel.oom_kills"] == 3
+    assert told(BOOT + "[ 9.1] Memory cgroup out of memory: Killed process 7 (python)\n")["log.kernel.oom_kills"] == 1
+
+
+def test_an_xids_key_is_the_address_that_the_driver_tells_of_its_gpu() -> None:
+    gpu = os_probes()["gpu"]
+    answer = '{"driver": {"value": "550.1"}, "gpus": [{"pci": {"value": "00000000:1B:00.0"}}]}'
+    address = facts(gpu, answering(gpu, f"bus 0000:1b:00.0\nbus read\ndriver loaded\n{answer}\n"))["gpu/0.pci"]
+    assert told(f"{BOOT}[ 12.5] {FALLEN}\n")["log.xid"] == (address,)
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", "[  171.630899] ", "[  171.630899][ T1234] ", "<4>[  171.630899] ", "[Sun Feb 23 16:24:18 2025] ", "[...] ",
+     "2024-11-15T12:02:03,470068+00:00 ", "kern  :warn  : 2025-01-21T02:21:33,498559+00:00 ",
+     "kern  :warn  : [  171.630899] "],
+)  # fmt: skip
+def test_an_xid_is_found_behind_whatever_dmesg_puts_before_it(before: str) -> None:
+    assert told(f"{before}{FALLEN}\n")['log.xid/"0000:1b:00.0".codes'] == ("79",)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "usb 1-2: Product: NVRM: Xid (PCI:0000:1b:00): 79, forged",
+        "[ 3.1] usb 1-2: SerialNumber: NVRM: Xid (PCI:0000:1b:00): 79",
+        "[ 3.1] audit: comm=\"x\" nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 1",
+        "[ 3.1] NVRM: Xid (PCI:zzzz:1b:00): 79",
+        "[ 3.1] NVRM: Xid (PCI:0000:1b:00): seventy",
+    ],
+)  # fmt: skip
+def test_a_device_that_calls_itself_an_xid_is_none(row: str) -> None:
+    given = told(f"{BOOT}{row}\n")
+    assert given["log.xid"] == given["log.sxid"] == ()
+
+
+def test_a_log_that_begins_with_the_boot_says_so_and_one_that_has_wrapped_does_not() -> None:
+    assert told(BOOT)["log.kernel.from_boot"] is True
+    arm = "[    0.000000] Booting Linux on physical CPU 0x0000000000 [0x413fd0c1]\n"
+    assert told(arm + BOOT)["log.kernel.from_boot"] is True
+    assert told("[ 9000.1] eth0: link becomes ready\n" * 30 + BOOT)["log.kernel.from_boot"] is False
+    assert recorded("dmesg-xid-119-gsp.log")["log.kernel.from_boot"] is False
+
+
+def test_a_log_that_has_wrapped_still_tells_what_it_holds_and_that_it_has_wrapped() -> None:
+    given = told(f"[ 9000.1] {FALLEN}\n")
+    assert given["log.xid"] == ("0000:1b:00.0",)
+    assert given["log.kernel.from_boot"] is False
+
+
+def test_an_empty_log_is_unknown_not_free_of_xids() -> None:
+    for text in ("", "\n", " \n \n"):
+        assert isinstance(told(text)["log.xid"], Unknown)
+
+
+def test_a_log_that_was_cut_in_a_line_is_unknown() -> None:
+    assert isinstance(told(f"{BOOT}[ 12.5] {FALLEN}")["log.xid"], Unknown)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(1, "sudo: a password is required"), (1, "dmesg: read kernel buffer failed: Operation not permitted")],
+)
+def test_who_may_not_read_the_log_is_told_denied_of_every_fact(status: int, said: str) -> None:
+    given = facts(LOG, answering(LOG, "", status=status, err=said))
+    reasons = {r.reason if isinstance(r, Unknown) else None for r in given.values()}
+    assert reasons == {Reason.DENIED}
+    assert {"log.xid", "log.sxid", "log.kernel.from_boot"} <= set(given)
+
+
+def test_the_last_line_is_shown_without_control_characters_and_not_endlessly() -> None:
+    last = told(f"[ 1.0] NVRM: Xid (PCI:0000:1b:00): 31, pid=7, name=\x1b[31mred, {'x' * 5000}\n")
+    shown = last['log.xid/"0000:1b:00.0".last']
+    assert isinstance(shown, str)
+    assert "\x1b" not in shown
+    assert len(shown) <= 200
+
+
+def test_a_secret_on_the_boots_command_line_is_not_kept() -> None:
+    text = f"{BOOT}[    0.000000] Command line: ro luks_password=s3cret api_token=s3cret quiet\n"
+    assert "s3cret" not in str(answering(LOG, text).scrubbed().to_json())
+    assert facts(LOG, answering(LOG, text).scrubbed())["log.kernel.from_boot"] is True
+
+
+def test_a_machine_without_a_serial_number_file_is_not_given_one() -> None:
+    probe = os_probes()["serial"]
+    gone = "cat: /sys/class/dmi/id/product_serial: No such file or directory"
+    assert facts(probe, answering(probe, "", 1, gone))["node.serial"] == Unknown(Reason.NOT_COLLECTED, gone)
+    assert facts(probe, answering(probe, "1662923610124\n"))["node.serial"] == "1662923610124"
+    blank = facts(probe, answering(probe, "To Be Filled By O.E.M.\n"))["node.serial"]
+    assert isinstance(blank, Unknown)
+    denied = facts(probe, answering(probe, "", 1, "sudo: a password is required"))["node.serial"]
+    assert denied == Unknown(Reason.DENIED, "needs root: sudo: a password is required")
+
+
+def test_the_fabric_managers_version_is_that_of_its_last_start() -> None:
+    probe = os_probes()["fabric_manager"]
+    rows = [r for r in shared_text("logs/fabric-manager-0.log").splitlines() if "is running" in r]
+    assert len(rows) > 1
+    assert facts(probe, answering(probe, "\n".join(rows) + "\n"))["driver.fabric_manager"] == "535.161.08"
+    later = rows[-1].replace("535.161.08", "580.105.08")
+    assert facts(probe, answering(probe, f"{rows[0]}\n{later}\n"))["driver.fabric_manager"] == "580.105.08"
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "reason"),
+    [
+        (2, "grep: /var/log/fabricmanager.log: No such file or directory", Reason.NOT_COLLECTED),
+        (2, "grep: /var/log/fabricmanager.log: Permission denied", Reason.DENIED),
+        (1, "", Reason.NOT_COLLECTED),
+    ],
+)
+def test_without_a_readable_log_the_fabric_managers_version_is_unknown(status: int, said: str, reason: Reason) -> None:
+    probe = os_probes()["fabric_manager"]
+    given = facts(probe, answering(probe, "", status, said))["driver.fabric_manager"]
+    assert isinstance(given, Unknown)
+    assert given.reason is reason
