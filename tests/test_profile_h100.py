@@ -1,0 +1,629 @@
+"""The profiles linux-gpu-node and h100-dgx: every rule can hold and can fail, every figure has its source, and what is
+normal on these machines is no finding."""
+
+import csv
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from xml.etree import ElementTree as ET
+
+import pytest
+from recordings import answering, os_probes, shared, shared_text
+from recordings import facts as read_facts
+from test_probe_gpu import as_nvml_says
+from trees import DGX, told
+
+from rackcheck import library
+from rackcheck.core import operator
+from rackcheck.core import path as paths
+from rackcheck.core.catalogue import Kind, Type
+from rackcheck.core.evidence import Status, Verdict
+from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown, Value
+from rackcheck.core.leaf import judge_leaf
+from rackcheck.core.operator import SIBLINGS, Mask, Within
+from rackcheck.core.path import Path
+from rackcheck.core.profile import Clause, Look, Phase, Profile, Rule, Severity
+from rackcheck.core.tree import Leaf, Tree
+from rackcheck.core.verdict import judge
+from rackcheck.registry import registry
+
+SITE = {
+    "bios_version": "1.1.3",
+    "bmc_firmware": "23.11.20",
+    "driver": "570.86.15",
+    "nic_firmware": "28.39.1002",
+    "vbios": "96.00.89.00.01",
+    "c_states": "enabled",
+    "secure_boot": "disabled",
+}
+CATALOGUE = registry().catalogue
+
+
+@cache
+def profile(name: str, *, site: bool = False) -> Profile:
+    """A profile as shipped, or as a site would use it that has set every value."""
+    return library.load(name, CATALOGUE, SITE if site else {})
+
+
+def rule(rule_id: str, name: str = "h100-dgx") -> Rule:
+    """One rule of a profile as a site would use it."""
+    return next(r for r in profile(name, site=name == "h100-dgx").rules if r.id == rule_id)
+
+
+OURS = tuple(r.id for r in profile("h100-dgx").rules)
+NEW = tuple(i for i in OURS if i not in {r.id for r in profile("linux-server").rules})
+
+
+# ---- trees of facts --------------------------------------------------------------------------------------------------
+
+
+def node(facts: Mapping[str, Reading]) -> Tree:
+    """A node of which just this is known; every collection that is named, by a fact or as a whole, is read whole."""
+    leaves: dict[str, Leaf] = {}
+    keys: dict[str, dict[str, None]] = {}
+    for text, reading in facts.items():
+        path = paths.parse(text)
+        entry = CATALOGUE.find(path)
+        assert entry is not None, text
+        leaves[text] = Leaf(reading, entry.kind, entry.plane, "test", "T")
+        for depth, segment in enumerate(path.segments):
+            if segment.key is not None:
+                bare = Path((*path.segments[:depth], paths.Segment(segment.word)))
+                keys.setdefault(str(bare), {})[segment.key] = None
+    for text, found in keys.items():
+        entry = CATALOGUE.find(paths.parse(text))
+        if text not in leaves and entry is not None:
+            leaves[text] = Leaf(tuple(found), entry.kind, entry.plane, "test", "T")
+    return Tree(leaves)
+
+
+def verdict(rule_id: str, facts: Mapping[str, Reading], name: str = "h100-dgx") -> Verdict:
+    """What a rule says of such a node."""
+    return judge([rule(rule_id, name)], node(facts))[0]
+
+
+def status(rule_id: str, facts: Mapping[str, Reading], name: str = "h100-dgx") -> Status:
+    """How a rule judges such a node."""
+    return verdict(rule_id, facts, name).status
+
+
+def some(test: operator.Test, kind: Kind) -> Iterator[Value]:
+    """Values at, above, below and beside what a test names."""
+    operand = test.operand
+    several = operand if isinstance(operand, tuple) else (operand,)
+    for one in several:
+        match one:
+            case Within(of, by, share):
+                band = of * by / 100 if share else by
+                yield from (of, of + 2 * band + 1, of - 2 * band - 1)
+            case Mask(bits, is_):
+                yield from (is_, is_ ^ bits)
+            case bool():
+                yield from (True, False)
+            case int() | float():
+                whole = kind.type is not Type.QUANTITY
+                yield from (
+                    int(n) if whole and math.isfinite(n) else float(n) for n in (one, one + 1, one - 1, one * 100)
+                )
+            case str() if kind.type is Type.LIST:
+                yield from ((), (one,))
+            case str():
+                yield from (one, one.replace("*", ""), f"not {one}", "1", "0", "100000000")
+    more: Mapping[Type, tuple[Value, ...]] = {
+        Type.FLAG: (True, False),
+        Type.INTEGER: (0, 1),
+        Type.QUANTITY: (0.0, 1.0),
+        Type.LIST: ((), ("another",)),
+    }
+    yield from more.get(kind.type, kind.words or ("another", "pt", "off"))
+
+
+def answers(clause: Clause, at: str, *, holds: bool) -> Mapping[str, Reading]:
+    """Facts at a place under which a clause holds, or does not; there must be some, or the rule says nothing."""
+    place = paths.parse(at) if at else Path(())
+    here = str(place + clause.fact)
+    tests = tuple(t for t in clause.tests if t.op not in SIBLINGS)
+    readings: list[Reading] = [v for t in clause.tests for v in some(t, clause.kind)] or ["1", 1, 1.0]
+    others: list[Reading] = [*readings, Absent("none")]
+    for one, other in product([*readings, Absent("none")], others if clause.other is not None else [None]):
+        found: dict[str, Reading] = {here: one}
+        if clause.other is not None and other is not None:
+            found[str((place if clause.other_at_item else Path(())) + clause.other)] = other
+        judged = judge_leaf(replace(clause, tests=tests), place, node(found)).status
+        if judged is (Status.PASS if holds else Status.FAIL):
+            return found
+    raise AssertionError(f"nothing makes {clause.fact} {'hold' if holds else 'fail'}")
+
+
+def items(look: Look, count: int) -> list[str]:
+    """Places of items in a look's collection."""
+    filled = Path(tuple(s.__class__(s.word, "x") if s.key == "*" else s for s in look.collection.segments))
+    return [str(filled.item(str(n))) for n in range(count)]
+
+
+def clauses(found: Iterable[Clause], at: str, join: str, *, holds: bool) -> dict[str, Reading]:
+    """Facts under which the clauses of a rule hold together, or do not; one is enough to spoil `all`."""
+    facts: dict[str, Reading] = {}
+    for index, clause in enumerate(found):
+        right = holds if join == "any" else holds or index > 0
+        facts |= answers(clause, at, holds=right)
+    return facts
+
+
+def siblings(of: Rule, places: list[str]) -> dict[str, Reading]:
+    """Readings of items that are not alike."""
+    (clause,) = of.clauses
+    apart: list[Reading] = [1.0, 100.0] if clause.kind.type is Type.QUANTITY else ["1.1", "1.2"]
+    fact = clause.fact
+    return {str(paths.parse(at) + fact): apart[min(n, 1)] for n, at in enumerate(places)}
+
+
+def situation(of: Rule, *, holds: bool) -> dict[str, Reading]:
+    """A node on which a rule holds, or one on which it does not."""
+    facts: dict[str, Reading] = dict(answers(of.when, "", holds=True)) if of.when is not None else {}
+    look = of.look
+    if look is None:
+        return facts | clauses(of.clauses, "", of.join, holds=holds)
+    if look.mode == "count":
+        none = {str(look.collection).partition("/")[0]: ()}
+        for count in range(30):
+            tried = facts | (none if not count else {})
+            tried |= {k: v for at in items(look, count) for k, v in chosen(look, at).items()}
+            if (judge([of], node(tried))[0].status is Status.PASS) is holds:
+                return tried
+        raise AssertionError(f"no number of items makes {of.id} {'hold' if holds else 'fail'}")
+    places = items(look, look.expect_count or 2)
+    apart = any(t.op in SIBLINGS for c in of.clauses for t in c.tests)
+    for index, at in enumerate(places):
+        # One item is enough to spoil `each`, and to spoil `no`, where the others must not pass the test.
+        spoilt = not holds and index == 0 and not apart
+        right = spoilt if look.mode == "no" else not spoilt
+        facts |= chosen(look, at) | clauses(of.clauses, at, of.join, holds=right)
+    return facts | (siblings(of, places) if apart and not holds else {})
+
+
+def chosen(look: Look, at: str) -> dict[str, Reading]:
+    """Facts of an item that a look looks at."""
+    if look.where is not None:
+        return dict(answers(look.where, at, holds=True))
+    pattern = str(look.collection.item("*").pattern)
+    leaf = next(
+        e.pattern for e in CATALOGUE.entries.values() if e.pattern.startswith(f"{pattern}.") or e.pattern == pattern
+    )
+    return {f"{at}{leaf.removeprefix(pattern)}": Unknown(Reason.NOT_COLLECTED, "not asked")}
+
+
+# ---- every rule ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule_id", OURS)
+def test_every_rule_can_hold(rule_id: str) -> None:
+    found = judge([rule(rule_id)], node(situation(rule(rule_id), holds=True)))[0]
+    assert found.status is Status.PASS, found.reason
+
+
+@pytest.mark.parametrize("rule_id", OURS)
+def test_every_rule_can_fail_and_an_advisory_one_only_warns(rule_id: str) -> None:
+    one = rule(rule_id)
+    found = judge([one], node(situation(one, holds=False)))[0]
+    wanted = Status.WARN if one.severity is Severity.ADVISORY or one.from_memory else Status.FAIL
+    assert found.status is wanted, found.reason
+
+
+@pytest.mark.parametrize("rule_id", OURS)
+def test_no_rule_holds_where_nothing_was_told(rule_id: str) -> None:
+    assert judge([rule(rule_id)], Tree({}))[0].status is Status.UNKNOWN
+
+
+@pytest.mark.parametrize("rule_id", NEW)
+def test_every_rule_says_what_it_is_good_for_and_what_to_do(rule_id: str) -> None:
+    one = rule(rule_id)
+    assert one.title
+    assert one.why.endswith(".")
+    assert len(one.fix) > 10
+
+
+@pytest.mark.parametrize("rule_id", NEW)
+def test_every_figure_has_a_source_or_is_the_sites_own(rule_id: str) -> None:
+    shipped = next(r for r in profile("h100-dgx").rules if r.id == rule_id)
+    assert bool(shipped.refs) is not bool(shipped.unset)
+
+
+def test_together_they_hold_more_than_sixty_rules_beyond_any_server() -> None:
+    assert len(NEW) >= 60
+
+
+def test_what_no_source_gives_is_left_to_the_site() -> None:
+    unset = {name for name, value in profile("h100-dgx").params.items() if value is None}
+    assert unset == set(SITE)
+
+
+def test_what_we_chose_ourselves_only_warns() -> None:
+    ours = [r for r in profile("h100-dgx").rules if r.id in NEW and r.from_memory]
+    assert {r.severity for r in ours} == {Severity.ADVISORY}
+    assert rule("bmc.clock").severity is Severity.ADVISORY
+
+
+@pytest.mark.parametrize("rule_id", [i for i in NEW if i.startswith("bios.")])
+def test_a_bios_value_of_one_captured_machine_is_advised_not_demanded(rule_id: str) -> None:
+    one = rule(rule_id)
+    assert set(one.refs) != {"dgx-h100.capture"} or one.severity is Severity.ADVISORY
+
+
+SLOWED = ("hw slowdown", "sw thermal slowdown", "hw thermal slowdown", "hw power brake slowdown")
+
+
+def row(file: str, key: str, value: str) -> Mapping[str, str]:
+    """One row of the fact base."""
+    with shared(f"../facts/{file}").open(encoding="utf-8", newline="") as opened:
+        return next(r for r in csv.DictReader(opened) if r[key] == value)
+
+
+@pytest.mark.parametrize(
+    ("rule_id", "wanted", "fact", "figure"),
+    [
+        ("gpu.count", 8, "SYS-001", "8"),
+        ("gpu.on_bus", "0x2330", "SYS-003", "10de:2330"),
+        ("gpu.model", "NVIDIA H100 80GB HBM3", "SYS-002", "NVIDIA H100 80GB HBM3"),
+        ("gpu.memory", Within(81559 / 1024, 1 / 1024, share=False), "SYS-005", "81559 MiB"),
+        ("gpu.power_limit", 700.0, "SYS-008", "700 default"),
+        ("gpu.power_max", 700.0, "SYS-008", "700 max W"),
+        ("gpu.clock", 1980.0, "SYS-007", "1980 / 345 MHz"),
+        ("gpu.width", 16, "SYS-011", "16 lanes"),
+        ("gpu.generation", 5, "SYS-011", "Gen5"),
+        ("gpu.generation_under_load", 5, "GPU-015", "5 on Hopper"),
+        ("gpu.not_slowed", SLOWED, "GPU-010", "0x8, SW thermal 0x20, HW thermal 0x40, HW power brake 0x80"),
+        ("nvswitch.count", 4, "SYS-016", "4 count"),
+        ("nvswitch.count", "0x22a3", "SYS-018", "10de:22a3"),
+        ("fabric.manager", "active", "OS-061", "active"),
+        ("nic.on_bus", 8, "SYS-026", "8 x ConnectX-7"),
+        ("nic.on_bus", "0x1021", "SYS-060", "15b3:1021"),
+        ("nic.rate", 400.0, "SYS-026", "400 Gb/s"),
+        ("cpu.model", "*8480C*", "SYS-019", "8480C"),
+        ("cpu.sockets", 2, "SYS-019", "2 x Intel"),
+        ("cpu.cores", 2 * 56, "SYS-020", "56 / 112"),
+        ("memory.all", Within(2048.0, 3.0, share=True), "SYS-022", "2048 GiB"),
+        ("memory.all", Within(2048.0, 3.0, share=True), "OS-055", "3 to 5 percent"),
+        ("nvme.on_bus", 2 + 8, "SYS-030", "2 x 1.92 TB"),
+        ("nvme.on_bus", 2 + 8, "SYS-031", "8 x 3.84 TB"),
+        ("driver.not_old", "535.129.03", "SWF-009", "H100 535.129.03"),
+        ("bios.smt", "enabled", "BIO-037", "'Enabled' in a capture where every core shows 2 threads"),
+        ("bios.sr_iov", "enabled", "BIO-034", "Enable, Enabled"),
+        ("bios.turbo", "enabled", "BIO-039", "Enable"),
+        ("bmc.systems", 2, "SYS-037", "DGX, HGX_Baseboard_0"),
+        ("psu.count", 6, "SYS-032", "6 PSU"),
+        ("time.near", Within(0.0, 30.0, share=False), "OS-070", "30 (warn)"),
+        ("service.dcgm", "active", "OS-064", "active"),
+        ("gpu.mig_off", "disabled", "GPU-003", "Disabled"),
+        ("limits.locked_memory", math.inf, "OS-057", "unlimited"),
+        ("numa.balancing_off", 0, "OS-017", "0"),
+    ],
+)
+def test_a_figure_stands_in_the_fact_base_and_was_read_there(
+    rule_id: str, wanted: object, fact: str, figure: str
+) -> None:
+    file = {"SYS": "systems", "GPU": "gpu_state", "OS": "os_tunables", "BIO": "sbios", "SWF": "software_firmware"}
+    found = row(f"{file[fact.partition('-')[0]]}.csv", "id", fact)
+    one = rule(rule_id)
+    assert wanted in [t.operand for c in one.parts() for t in c.tests]
+    assert figure in f"{found['expected']} {found['unit']}"
+    assert found["confidence"] in {"read in source", "read in secondary source"}
+    assert found["confidence"] == "read in source" or not one.severity.decides
+
+
+def test_the_fatal_xids_are_those_of_dcgm_and_the_others_those_of_azure() -> None:
+    with shared("../facts/xid.csv").open(encoding="utf-8", newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    fatal = {r["xid"] for r in rows if r["dcgm_always_watched"] == "FAIL"}
+    azure = {r["xid"] for r in rows if r["azure_nhc_fails_node"] == "yes"}
+
+    def named(rule_id: str) -> set[object]:
+        (clause,) = rule(rule_id).clauses
+        (test,) = clause.tests
+        assert isinstance(test.operand, tuple)
+        return set(test.operand)
+
+    assert named("log.no_fatal_xid") == fatal
+    assert named("log.no_node_xid") == azure - fatal
+    assert not (fatal | azure) & {r["xid"] for r in rows if "decode needed" in r["note"]}
+
+
+# ---- what is normal is no finding --------------------------------------------------------------------------------------
+
+
+def bus() -> dict[str, Reading]:
+    """The PCI bus of a healthy DGX H100, as far as rules ask: NVSwitches on two lanes of sixteen."""
+    parts = [("0x2330", "0x030200", 8, 16), ("0x22a3", "0x068000", 4, 2), ("0x1021", "0x020700", 12, 16)]
+    facts: dict[str, Reading] = {"cpu.hypervisor": Absent("none")}
+    for device, kind, count, width in [*parts, ("0xa824", "0x010802", 10, 4)]:
+        for n in range(count):
+            at = f'pcie/"{device[2:]}:{n:02}:00.0"'
+            facts |= {f"{at}.device": device, f"{at}.class": kind, f"{at}.link.width": width}
+            facts |= {f"{at}.link.max_width": 16 if device == "0x22a3" else width}
+    return facts
+
+
+def gpus(**more: Reading) -> dict[str, Reading]:
+    """Eight healthy, idle H100, with other readings of the first one where they are given."""
+    one: dict[str, Reading] = {
+        "name": "NVIDIA H100 80GB HBM3", "memory.total": 81559 / 1024, "persistence": True, "ecc.mode": "enabled",
+        "ecc.pending": "enabled", "ecc.uncorrected": 0, "mig.mode": "disabled", "power.limit": 700.0,
+        "power.default": 700.0, "power.max": 700.0, "power.enforced": 700.0, "clock.sm_max": 1980.0,
+        "clock.event_reasons": ("gpu idle",), "link.width": 16, "link.max_width": 16, "link.generation": 1,
+        "link.max_generation": 5, "vbios": "96.00.89.00.01",
+    }  # fmt: skip
+    facts = {f"gpu/{n}.{fact}": reading for n in range(8) for fact, reading in one.items()}
+    return facts | {f"gpu/0.{fact.replace('__', '.')}": reading for fact, reading in more.items()}
+
+
+def judged(facts: Mapping[str, Reading], looks: str, name: str = "h100-dgx") -> dict[str, Status]:
+    """What the rules of an audit that look at a collection, and at nothing else, say of a node."""
+    rules = [r for r in profile(name, site=name == "h100-dgx").rules if r.look and str(r.look.collection) == looks]
+    found = judge([r for r in rules if r.phase is Phase.CONFIG], node(facts))
+    assert found
+    return {v.rule: v.status for v in found}
+
+
+def test_an_nvswitch_at_x2_is_no_finding() -> None:
+    assert set(judged(bus(), "pcie").values()) == {Status.PASS}
+
+
+def test_an_idle_gpu_at_gen1_is_no_finding() -> None:
+    found = judged(gpus(), "gpu")
+    assert set(found.values()) == {Status.PASS}
+    assert "gpu.generation_under_load" not in found
+    assert rule("gpu.generation_under_load").phase is Phase.BURN_IN
+
+
+def test_a_gpu_whose_slot_is_held_at_gen4_is_found_even_while_idle() -> None:
+    found = judged(gpus(link__max_generation=4), "gpu")
+    assert [r for r, s in found.items() if s is Status.FAIL] == ["gpu.generation"]
+
+
+def test_dimms_at_4400_are_no_finding() -> None:
+    named = {str(f).split("/")[0].split(".")[0] for r in profile("h100-dgx").rules for f in r.facts()}
+    assert "dimm" not in named
+    assert not [r.id for r in profile("h100-dgx").rules for c in r.parts() for t in c.tests if "4800" in str(t.operand)]
+
+
+def test_the_software_power_cap_is_no_finding_and_heat_is_one() -> None:
+    for normal in ((), ("gpu idle",), ("sw power cap",), ("applications clocks setting",), ("sync boost",)):
+        assert status("gpu.not_slowed", gpus(clock__event_reasons=normal)) is Status.PASS
+    for wrong in SLOWED:
+        assert status("gpu.not_slowed", gpus(clock__event_reasons=("sw power cap", wrong))) is Status.FAIL
+
+
+def test_the_four_reasons_for_slowness_are_the_bits_of_the_published_mask() -> None:
+    nvml = os_probes()["gpu"]
+    answer = f'{{"driver": {{"value": "1.0"}}, "gpus": [{{"reasons": {{"value": {0xE8}}}}}]}}'
+    given = read_facts(nvml, answering(nvml, f"bus 0000:1b:00.0\nbus read\ndriver loaded\n{answer}\n"))
+    (test,) = rule("gpu.not_slowed").clauses[0].tests
+    assert given["gpu/0.clock.event_reasons"] == test.operand
+
+
+def test_hyper_threading_disable_set_to_enabled_means_that_it_is_on() -> None:
+    tree = Tree(told(DGX))
+    raw = tree.reading(paths.parse("bios.attribute/ProcessorHyperThreadingDisable"), Plane.BMC)
+    assert raw == "Enabled"
+    assert judge([rule("bios.smt")], tree)[0].status is Status.PASS
+
+
+def test_a_power_limit_below_the_maximum_is_no_finding_where_it_is_the_default() -> None:
+    facts = gpus(power__limit=1000.0, power__default=1000.0, power__max=1200.0, power__enforced=1000.0)
+    assert judged(facts, "gpu", "linux-gpu-node")["gpu.power_default"] is Status.PASS
+    facts["gpu/0.power.limit"] = 900.0
+    assert judged(facts, "gpu", "linux-gpu-node")["gpu.power_default"] is Status.FAIL
+
+
+def test_a_gpu_node_without_nvswitches_needs_no_fabric_manager() -> None:
+    asked = {str(f) for r in profile("linux-gpu-node").rules for f in r.facts()}
+    assert not [f for f in asked if "fabric" in f]
+
+
+def test_a_gpu_node_is_not_told_about_aspm_or_acs_which_differ_on_grace() -> None:
+    asked = {str(f) for r in profile("linux-gpu-node").rules for f in r.facts()}
+    assert not [f for f in asked if re.search("aspm|acs", f)]
+
+
+def test_the_pci_id_of_the_h100_is_asked_for_in_the_profile_of_the_h100_only() -> None:
+    for name, count in (("linux-gpu-node", 0), ("h100-dgx", 1)):
+        operands = [t.operand for r in profile(name).rules for c in r.parts() for t in c.tests]
+        assert operands.count("0x2330") == count
+
+
+def test_no_version_of_the_captured_machine_is_demanded() -> None:
+    captured = {
+        "1.1.3",
+        "01.01.03",
+        "23.11.20",
+        "23.11.21",
+        "96.00.89.00.01",
+        "0204.0201.0202",
+        "2.2-2.1-2.4",
+        "2.7.20",
+    }
+    operands = {str(t.operand) for r in profile("h100-dgx").rules for c in r.parts() for t in c.tests}
+    assert not operands & captured
+
+
+def ports(**states: tuple[str, str, float]) -> dict[str, Reading]:
+    """Twelve ports of ConnectX-7, eight of them at 400 Gb/s, others as given: state, physical state, rate."""
+    found = {f"mlx5_{n}": ("ACTIVE", "LinkUp", 400.0 if n < 8 else 200.0) for n in range(12)} | states
+    facts: dict[str, Reading] = {}
+    for device, (state, physical, rate) in found.items():
+        at = f"nic/{device}.port/1"
+        facts |= {f"nic/{device}.type": "MT4129", f"nic/{device}.firmware": "28.39.1002"}
+        facts |= {f"{at}.state": state, f"{at}.physical": physical, f"{at}.rate": rate}
+    return facts
+
+
+def test_a_storage_port_without_a_cable_is_no_finding_and_a_compute_port_without_one_is() -> None:
+    assert set(judged(ports(mlx5_9=("DOWN", "Polling", 10.0)), "nic/*.port").values()) == {Status.PASS}
+    found = judged(ports(mlx5_3=("DOWN", "Polling", 10.0)), "nic/*.port")
+    assert [r for r, s in found.items() if s is Status.FAIL] == ["nic.rate"]
+
+
+def test_a_port_with_a_signal_and_no_subnet_manager_fails_the_node() -> None:
+    assert status("nic.active", ports(mlx5_3=("INIT", "LinkUp", 400.0))) is Status.FAIL
+    assert rule("nic.active").severity is Severity.MAJOR
+
+
+def test_a_missing_dimm_is_found_and_what_the_kernel_keeps_is_none() -> None:
+    page_tables = 1 - 64 / 4096  # the kernel keeps 64 bytes of each page of 4 KiB
+    assert status("memory.all", {"memory.total": 2048 * page_tables}) is Status.PASS
+    assert status("memory.all", {"memory.total": (2048 - 64) * page_tables}) is Status.FAIL
+
+
+def test_an_iommu_that_lets_devices_through_is_told_by_any_of_its_spellings() -> None:
+    bare: dict[str, Reading] = {"cpu.hypervisor": Absent("none"), "cmdline.argument": ("quiet",)}
+
+    def given(name: str, value: str) -> Status:
+        key = f'cmdline.argument/"{name}"' if "." in name else f"cmdline.argument/{name}"
+        facts = {**bare, "cmdline.argument/quiet.present": True, f"{key}.value": value, f"{key}.present": True}
+        del facts["cmdline.argument"]
+        return status("iommu.passthrough", facts)
+
+    right = [
+        ("iommu", "pt"),
+        ("iommu", "force,pt"),
+        ("iommu.passthrough", "1"),
+        ("intel_iommu", "off"),
+        ("iommu", "off"),
+    ]
+    assert [given(*words) for words in right] == [Status.PASS] * len(right)
+    wrong = [("intel_iommu", "on"), ("iommu", "opt"), ("iommu.passthrough", "0"), ("iommu", "force")]
+    assert [given(*words) for words in wrong] == [Status.FAIL] * len(wrong)
+
+
+def test_eight_recorded_h100_are_no_finding() -> None:
+    root = ET.fromstring(shared_text("nvidia/nvidia-smi-qx-h100.xml"))
+    smi = [as_nvml_says(gpu) for gpu in root.findall("gpu")]
+    probe = os_probes()["gpu"]
+    answer = json.dumps({"driver": {"value": root.findtext("driver_version")}, "gpus": smi})
+    facts = read_facts(probe, answering(probe, f"bus 0000:53:00.0\nbus read\ndriver loaded\n{answer}\n"))
+    looks = {r.id for r in profile("h100-dgx").rules if r.look and str(r.look.collection) == "gpu"}
+    rules = [r for r in profile("h100-dgx").rules if r.phase is Phase.CONFIG and r.id in {*looks, "driver.not_old"}]
+    found = {v.rule: v.status for v in judge(rules, node(facts))}
+    # nvidia-smi's report has neither the enforced limit, nor what NVML counts and names, in the words that we ask for.
+    not_asked = {"gpu.no_uncorrected", "gpu.not_slowed", "gpu.power_enforced"}
+    assert {r for r, s in found.items() if s is Status.UNKNOWN} == not_asked
+    assert {s for r, s in found.items() if r not in not_asked} == {Status.PASS, Status.NA}
+    assert [r for r, s in found.items() if s is Status.NA] == ["gpu.vbios"]
+
+
+# ---- what the kernel's log says ----------------------------------------------------------------------------------------
+
+LOG_RULES = ("log.no_fatal_xid", "log.no_node_xid", "log.no_xid", "log.no_fatal_sxid", "log.from_boot")
+BOOT = "[    0.000000] Linux version 5.15.0-1053-nvidia (buildd@lcy02) (gcc 11.4.0) #54-Ubuntu SMP\n"
+
+
+def log(text: str, exit_status: int = 0, err: str = "") -> dict[str, str]:
+    """What the rules about the log say of a node whose dmesg prints this."""
+    probe = os_probes()["kernel_log"]
+    facts = read_facts(probe, answering(probe, text, exit_status, err))
+    return {r: status(r, facts).value for r in LOG_RULES}
+
+
+def xid(code: int) -> str:
+    return f"[ 12.5] NVRM: Xid (PCI:0000:1b:00): {code}, pid=7, name=python, something\n"
+
+
+def test_a_gpu_that_fell_off_the_bus_fails_the_node() -> None:
+    assert log(BOOT + xid(79))["log.no_fatal_xid"] == "fail"
+    assert rule("log.no_fatal_xid").severity is Severity.MAJOR
+
+
+def test_an_xid_of_a_program_only_warns() -> None:
+    found = log(BOOT + xid(13))
+    assert (found["log.no_fatal_xid"], found["log.no_node_xid"], found["log.no_xid"]) == ("pass", "pass", "warn")
+
+
+def test_a_remapped_row_is_a_minor_finding() -> None:
+    found = log(BOOT + xid(63))
+    assert (found["log.no_fatal_xid"], found["log.no_node_xid"]) == ("pass", "fail")
+    assert rule("log.no_node_xid").severity is Severity.MINOR
+
+
+def test_nvlink_errors_whose_meaning_is_in_their_sub_fields_only_warn() -> None:
+    for code in range(144, 151):
+        found = log(BOOT + xid(code))
+        assert (found["log.no_fatal_xid"], found["log.no_node_xid"], found["log.no_xid"]) == ("pass", "pass", "warn")
+
+
+def test_a_clean_log_from_the_boot_is_no_finding() -> None:
+    assert log(BOOT) == dict.fromkeys(LOG_RULES, "pass") | dict.fromkeys(
+        ("log.no_fatal_xid", "log.no_node_xid", "log.no_fatal_sxid"), "n/a"
+    )
+
+
+def test_a_clean_log_that_has_wrapped_says_that_older_lines_are_gone() -> None:
+    found = log("[ 9000.1] eth0: link becomes ready\n")
+    assert found["log.from_boot"] == "warn"
+    assert "fail" not in found.values()
+
+
+def test_a_log_that_nobody_may_read_is_unknown_in_every_rule() -> None:
+    found = log("", 1, "sudo: a password is required")
+    assert set(found.values()) == {"unknown"}
+
+
+# ---- a recorded DGX H100 -----------------------------------------------------------------------------------------------
+
+NOT_TOLD = {
+    # The baseboard's BMC was never set: it says 2020. The other one said the day it was recorded, in 2024.
+    "bmc.clock": Status.WARN,
+}
+"""What does not pass on the recorded DGX H100, and the reason that is found in the recording."""
+
+
+def test_the_recorded_dgx_passes_but_for_what_the_recording_shows() -> None:
+    rules = [r for r in profile("h100-dgx", site=True).rules if r.planes <= {Plane.BMC, Plane.DERIVED}]
+    found = {v.rule: v.status for v in judge(rules, Tree(told(DGX)))}
+    assert len(found) > 20
+    assert {r: s for r, s in found.items() if s is not Status.PASS} == NOT_TOLD
+
+
+def test_nothing_that_the_recorded_dgx_does_not_tell_leaves_it_incomplete() -> None:
+    assert not [r for r in NOT_TOLD if rule(r).severity.decides]
+
+
+def test_an_older_bios_than_the_qualified_one_is_found_on_the_recorded_dgx() -> None:
+    with_other = library.load("h100-dgx", CATALOGUE, SITE | {"bios_version": "1.5.3"})
+    found = judge([r for r in with_other.rules if r.id == "firmware.bios"], Tree(told(DGX)))[0]
+    assert found.status is Status.FAIL
+    assert "1.1.3" in found.reason
+
+
+def changed(change: Callable[[str, Reading], Reading | None]) -> Tree:
+    """The recorded DGX with other readings; None leaves one as it is."""
+    leaves: dict[str, Leaf] = {}
+    for path, leaf in told(DGX).items():
+        other = change(path, leaf.reading)
+        leaves[path] = leaf if other is None else replace(leaf, reading=other)
+    return Tree(leaves)
+
+
+@pytest.mark.parametrize(
+    ("rule_id", "path", "reading"),
+    [
+        ("psu.firmware_alike", "psu/PSU3.firmware", "2.2-2.1-2.3"),
+        ("fan.healthy", "fan/SPD_FAN_SYS5_F.health", "Critical"),
+        ("fan.turning", "fan/SPD_FAN_SYS5_F.speed", 0.0),
+        ("firmware.gpus_alike", "firmware.component/HGX_FW_GPU_SXM_4.version", "96.00.74.00.01"),
+        ("firmware.gpus_alike", "firmware.component/HGX_FW_GPU_SXM_4.name", "gone"),
+        ("firmware.nvswitches_alike", "firmware.component/HGX_FW_NVSwitch_2.version", "96.10.3A.00.01"),
+        ("firmware.retimers_alike", "firmware.component/HGX_FW_PCIeRetimer_7.version", "2.7.19"),
+        ("bmc.power_on", "bmc.system/HGX_Baseboard_0.power_state", "Off"),
+        ("bmc.system_healthy", "bmc.system/DGX.health", "Critical"),
+        ("bios.turbo", "bios.turbo", "disabled"),
+        ("bios.none_pending", "bios.pending", ("smt",)),
+    ],
+)
+def test_a_fault_on_the_recorded_dgx_is_found(rule_id: str, path: str, reading: Reading) -> None:
+    assert path in told(DGX)
+    tree = changed(lambda at, _: reading if at == path else None)
+    assert judge([rule(rule_id)], tree)[0].status is Status.FAIL
