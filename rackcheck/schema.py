@@ -17,6 +17,10 @@ ONE_OR_MORE: Schema = {"type": ["string", "number", "boolean", "array"], "items"
 WHOLE: Schema = {"type": ["string", "integer"], "pattern": r"^(\d{1,9}|\$[a-z][a-z0-9_]*)$"}
 NUMBER: Schema = {"type": ["string", "integer"], "pattern": r"^\d{1,9}$"}
 TRUTH: Schema = {"type": ["string", "boolean"], "enum": ["true", "false", True, False]}
+ROLE: Schema = {"type": "string", "pattern": "^[a-z][a-z0-9-]*$"}
+RACK_TYPE: Schema = {"type": "string", "pattern": "^[a-z0-9][a-z0-9_.-]*$"}
+REFERENCE: Schema = {"type": "string", "pattern": "^(env:.+|file:.+|keyring:.+/.+|prompt:.*)$"}
+"""A secret by where it lies, never the secret itself."""
 
 LOOKS = ("each", "any", "no", "count")
 """Ways to look at a collection; a rule has one at most."""
@@ -28,13 +32,15 @@ LATER_KEYS = frozenset({"across", "include", "waivers", *LATER})
 """Keys of the grammar that this version knows by name and does not judge yet."""
 
 
-def _table(properties: Schema, *, required: tuple[str, ...] = (), **more: Any) -> Schema:
+def table(properties: Schema, *, required: tuple[str, ...] = (), **more: Any) -> Schema:
+    """The schema of a table with these keys and no others."""
     found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return found | ({"required": list(required)} if required else {}) | more
 
 
-def _words(words: tuple[str, ...] | list[str]) -> Schema:
-    return {"type": "string", "enum": list(words)}
+def words(given: tuple[str, ...] | list[str]) -> Schema:
+    """The schema of one word of these."""
+    return {"type": "string", "enum": list(given)}
 
 
 def _named(pattern: str, shape: Schema) -> Schema:
@@ -46,9 +52,9 @@ def operators() -> Schema:
     shapes: Schema = dict.fromkeys((*ORDER, "is", "is-not", "like", "matches", "same-as"), VALUE)
     shapes |= dict.fromkeys(("one-of", "none-of"), VALUES)
     shapes |= dict.fromkeys(("includes", "excludes"), ONE_OR_MORE)
-    shapes["within"] = _table({"of": VALUE, "by": VALUE}, required=("of", "by"))
-    shapes["spread"] = _table({"at-most": VALUE}, required=("at-most",))
-    shapes["mask"] = _table({"bits": VALUE, "is": VALUE}, required=("bits", "is"))
+    shapes["within"] = table({"of": VALUE, "by": VALUE}, required=("of", "by"))
+    shapes["spread"] = table({"at-most": VALUE}, required=("at-most",))
+    shapes["mask"] = table({"bits": VALUE, "is": VALUE}, required=("bits", "is"))
     shapes |= {"present": TRUTH, "equal": {"type": ["string", "boolean"], "enum": ["true", True]}}
     return {op: shapes[op] for op in WORDS}
 
@@ -56,7 +62,7 @@ def operators() -> Schema:
 def clause(judged: Schema | None = None) -> Schema:
     """The schema of a leaf: a fact and its operators, without those that compare siblings unless they are given."""
     plain = {op: shape for op, shape in operators().items() if op not in SIBLINGS}
-    return _table({"fact": VALUE} | (judged or plain), required=("fact",), minProperties=2)
+    return table({"fact": VALUE} | (judged or plain), required=("fact",), minProperties=2)
 
 
 def rule() -> Schema:
@@ -64,12 +70,12 @@ def rule() -> Schema:
     leaves: Schema = {"type": "array", "items": clause(), "minItems": 1}
     whole = clause(operators())
     fact: Schema = whole | {"type": ["string", "object"]}
-    return _table(
+    return table(
         {
-            "title": TEXT, "severity": _words([s.value for s in Severity]), "why": TEXT, "fix": TEXT,
+            "title": TEXT, "severity": words([s.value for s in Severity]), "why": TEXT, "fix": TEXT,
             "refs": {"type": "array", "items": TEXT}, "drop": TEXT,
-            "scope": _words(["node", "rack", "fleet"]), "role": ONE_OR_MORE,
-            "phase": _words([p.value for p in Phase]), "needs": {"type": "array", "items": TEXT},
+            "scope": words(["node", "rack", "fleet"]), "role": ONE_OR_MORE,
+            "phase": words([p.value for p in Phase]), "needs": {"type": "array", "items": TEXT},
             **dict.fromkeys(LOOKS, VALUE),
             "where": clause(), "when": clause(), "expect-count": WHOLE, "allow-failing": WHOLE, "allow-empty": TRUTH,
             "fact": fact, "all-of": leaves | {"items": whole}, "any-of": leaves,
@@ -80,20 +86,18 @@ def rule() -> Schema:
 
 def profile() -> Schema:
     """The schema of a profile file."""
-    param = _table({"type": TEXT, "default": VALUE, "about": TEXT}) | {
-        "type": ["object", "string", "number", "boolean"]
-    }
+    param = table({"type": TEXT, "default": VALUE, "about": TEXT}) | {"type": ["object", "string", "number", "boolean"]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rackcheck profile, format 1",
-        **_table(
+        **table(
             {
                 "rackcheck": {"type": ["string", "integer"], "enum": ["1", 1]},
                 "profile": {"type": "string", "pattern": r"^[a-z0-9][a-z0-9_.-]*$"},
                 "version": VALUE,
                 "title": TEXT,
                 "extends": {"type": "string", "pattern": r"^[a-z0-9][a-z0-9_.-]*@\S+$"},
-                "applies-to": _table({"product": TEXT, "role": TEXT}),
+                "applies-to": table({"product": TEXT, "role": TEXT}),
                 "params": _named("^[a-z][a-z0-9_]*$", param),
                 "rules": _named("^[a-z][a-z0-9_.-]*$", rule()),
             },
@@ -104,25 +108,53 @@ def profile() -> Schema:
 
 def inventory() -> Schema:
     """The schema of an inventory file."""
-    ssh = _table({"user": TEXT, "key": TEXT, "port": NUMBER, "known-hosts": TEXT})
-    bmc = _table({"url": TEXT, "user": TEXT, "password": TEXT, "fingerprint": TEXT, "ca": TEXT})
-    places: Schema = {"role": TEXT, "rack": TEXT, "u": NUMBER}
+    ssh = table(
+        {
+            "user": TEXT, "key": TEXT, "port": NUMBER, "known-hosts": TEXT, "sudo": TRUTH,
+            "password": REFERENCE, "passphrase": REFERENCE,
+        }
+    )  # fmt: skip
+    bmc = table({"url": TEXT, "user": TEXT, "password": REFERENCE, "fingerprint": TEXT, "ca": TEXT})
+    ways: Schema = {"role": ROLE, "ssh": ssh, "bmc": bmc}
+    places: Schema = {"rack": TEXT, "height": NUMBER}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rackcheck inventory, format 1",
-        **_table(
+        **table(
             {
                 "rackcheck": {"type": ["string", "integer"], "enum": ["1", 1]},
                 "inventory": TEXT,
-                "defaults": _table({"ssh": ssh, "bmc": bmc, **places}),
-                "racks": {"type": "object", "additionalProperties": _table({"row": TEXT, "type": TEXT})},
+                "defaults": table(ways | places),
+                "racks": {"type": "object", "additionalProperties": table({"row": TEXT, "type": RACK_TYPE})},
+                "groups": _named(
+                    "^[A-Za-z0-9][A-Za-z0-9_.-]*$", table({"nodes": ONE_OR_MORE, **ways}, required=("nodes",))
+                ),
                 "nodes": {
                     "type": "object",
                     "minProperties": 1,
-                    "additionalProperties": _table({"host": TEXT, "ssh": ssh, "bmc": bmc, **places}),
+                    "additionalProperties": table({"host": TEXT, **ways, **places, "u": NUMBER, "slot": TEXT}),
                 },
             },
             required=("rackcheck", "nodes"),
+        ),
+    }
+
+
+def rack_type() -> Schema:
+    """The schema of a rack type's file: a rack's height and, where they are named, its slots."""
+    slot = table({"u": NUMBER, "height": NUMBER, "role": ROLE}, required=("u",))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "rackcheck rack type, format 1",
+        **table(
+            {
+                "rackcheck": {"type": ["string", "integer"], "enum": ["1", 1]},
+                "rack-type": RACK_TYPE,
+                "title": TEXT,
+                "height": NUMBER,
+                "slots": _named("^[A-Za-z0-9][A-Za-z0-9_.-]*$", slot),
+            },
+            required=("rackcheck", "rack-type", "height"),
         ),
     }
 
@@ -131,14 +163,14 @@ def sources() -> Schema:
     """The schema of `sources.yaml`, which rules cite."""
     confidence = ["read in source", "read in secondary source", "derived by us", "from memory", "measured by us"]
     names = ("title", "section", "publisher", "date", "confidence")
-    source = _table({**dict.fromkeys(names, TEXT), "confidence": _words(confidence)}, required=names)
-    return _table(
+    source = table({**dict.fromkeys(names, TEXT), "confidence": words(confidence)}, required=names)
+    return table(
         {"rackcheck": {"enum": ["1", 1]}, "sources": {"type": "object", "additionalProperties": source}},
         required=("rackcheck", "sources"),
     )
 
 
-FILES = {"profile": profile, "inventory": inventory, "sources": sources}
+FILES = {"profile": profile, "inventory": inventory, "rack-type": rack_type, "sources": sources}
 """The published schemas, by the name of their file."""
 
 

@@ -4,9 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rackcheck import inventory
 from rackcheck.document import BadFile
+from rackcheck.inventory.reading import parse
 from rackcheck.mistake import Mistake
 
 POD = """\
@@ -17,6 +20,8 @@ defaults:
   bmc: { user: root, password: env:BMC }
 racks:
   a01: { row: A, type: rack-48u }
+groups:
+  left: { nodes: "dgx-[01-02]" }
 nodes:
   dgx-[01-03]: { role: compute, rack: a01, host: "{node}.mgmt", bmc: { url: "https://{node}-bmc" } }
   dgx-02:      { u: 21, bmc: { url: "https://10.9.3.14", fingerprint: "AB:CD" } }
@@ -52,6 +57,7 @@ def test_the_order_of_set_and_refinement_does_not_matter(tmp_path: Path) -> None
     rows = body.splitlines()
     turned = head + "nodes:\n" + "\n".join(reversed(rows)) + "\n"
     assert load(tmp_path, turned).nodes == load(tmp_path, POD).nodes
+    assert list(load(tmp_path, turned).nodes) == ["sw-1", "dgx-02", "dgx-01", "dgx-03"]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,7 @@ def test_targets_narrow_and_groups_are_found(tmp_path: Path) -> None:
     def chosen(*targets: str) -> list[str]:
         return [node.name for node in inventory.choose(targets, tmp_path / "inv.yaml")[0]]
 
-    assert chosen() == ["dgx-01", "dgx-03", "sw-1", "dgx-02"] or len(chosen()) == 4
+    assert chosen() == ["dgx-01", "dgx-02", "dgx-03", "sw-1"]
     assert chosen("dgx-[01,03]") == ["dgx-01", "dgx-03"]
     assert chosen("@role:nvswitch-tray") == ["sw-1"]
     assert sorted(chosen("@rack:a01")) == ["dgx-01", "dgx-02", "dgx-03"]
@@ -89,6 +95,39 @@ def test_targets_narrow_and_groups_are_found(tmp_path: Path) -> None:
         chosen("dgx-011")
     with pytest.raises(Mistake, match="groups are @rack:NAME"):
         chosen("@rack:b02")
+    assert chosen("@left", "sw-1") == ["dgx-01", "dgx-02", "sw-1"]
+    assert chosen("sw-1,@left") == ["dgx-01", "dgx-02", "sw-1"]
+    assert chosen("@rack:a01!dgx-02") == ["dgx-01", "dgx-03"]
+    assert chosen("@left&@role:compute&dgx-01") == ["dgx-01"]
+    with pytest.raises(Mistake, match="did you mean @left"):
+        chosen("@lef")
+    with pytest.raises(Mistake, match="did you mean @role:compute"):
+        chosen("@role:computee")
+    with pytest.raises(Mistake, match="no node dgx-09 in"):
+        chosen("@left,dgx-09")
+
+
+def test_a_machine_own_group_configuration_is_never_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "clustershell").mkdir()
+    (tmp_path / "clustershell" / "groups.conf").write_text(
+        f"[Main]\ndefault: x\n[x]\nmap: touch {tmp_path}/called; echo dgx-01\n"
+    )
+    monkeypatch.setenv("CLUSTERSHELL_CFGDIR", str(tmp_path / "clustershell"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "inv.yaml").write_text(POD)
+    for target in ("@x", "@x:y", "@*", "@@rack", "dgx-01,@any", "@{x}", "@rack:*"):
+        with pytest.raises(Mistake):
+            inventory.choose([target], tmp_path / "inv.yaml")
+    assert not (tmp_path / "called").exists()
+
+
+@pytest.mark.parametrize("target", ["@left", "n1,@rack:a01"])
+def test_a_group_without_an_inventory_is_a_mistake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Mistake, match="needs an inventory"):
+        inventory.choose([target], None)
 
 
 def test_without_targets_and_inventory_it_is_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,3 +198,109 @@ def test_a_secret_file_that_is_missing_or_no_text_is_told_by_its_name(tmp_path: 
     with pytest.raises(Mistake, match="is no UTF-8 text") as caught:
         inventory.secret(f"file:{tmp_path}/binary")
     assert "hunter2" not in str(caught.value)
+
+
+def test_all_that_is_wrong_is_told_at_once_and_a_wrong_shape_hides_nothing_else(tmp_path: Path) -> None:
+    text = """\
+rackcheck: 1
+racks: { a01: { type: rack-44u }, a02: { type: rack-42u } }
+groups:
+  x: { nodes: "n[1-3],m9", ssh: { user: a } }
+nodes:
+  n[1-2]: { host: a, rol: x }
+  n3: { host: a, rack: c }
+  n4: { rack: a02 }
+  n5: { host: b, rack: a02, u: 42, height: 2 }
+  n5,n6: { bmc: { url: "https://b" } }
+  n6,n7: { bmc: { url: "https://b" } }
+"""
+    with pytest.raises(BadFile) as caught:
+        load(tmp_path, text)
+    said = [str(problem).replace(f"{tmp_path}/inv.yaml:", "") for problem in caught.value.problems]
+    assert said == [
+        "2:23: no rack type rack-44u; did you mean rack-48u?; there are: rack-42u, rack-48u",
+        "4:15: group x: no node m9",
+        "6:22: no such key: `rol`; did you mean `role`?",
+        "7:24: n3: no rack c",
+        "8:3: n4 has neither a host nor a BMC",
+        "9:32: n5 reaches U 43 of a rack that has 42",
+        "11:3: n6 stands here and at 10:3",
+    ]
+
+
+def test_a_bmc_is_where_a_url_is(tmp_path: Path) -> None:
+    nodes = load(tmp_path, "rackcheck: 1\ndefaults: { bmc: { user: root } }\nnodes:\n  n1: { host: a }\n").nodes
+    assert nodes["n1"].bmc is None
+    with pytest.raises(BadFile, match=r"inv\.yaml:3:\d+: `bmc` of n1 has no `url`"):
+        load(tmp_path, "rackcheck: 1\nnodes:\n  n1: { host: a, bmc: { user: root } }\n")
+
+
+def test_sudo_is_allowed_unless_the_inventory_says_no(tmp_path: Path) -> None:
+    nodes = load(tmp_path, "rackcheck: 1\nnodes:\n  n1: { host: a }\n  n2: { host: a, ssh: { sudo: false } }\n").nodes
+    assert (nodes["n1"].ssh.sudo, nodes["n2"].ssh.sudo) == (True, False)
+
+
+LITERALS = (
+    "n1: { host: a, bmc: { url: 'https://b', password: hunter2 } }",
+    "n1: { host: a, bmc: { url: 'https://b', password: [hunter2] } }",
+    "n1: { host: a, bmc: { url: 'https://b', password: { hunter2: hunter2 } } }",
+    'n1: { host: a, ssh: { password: hunter2"x } }',
+    "n1: { host: a, ssh: { passphrase: 'Env:hunter2' } }",
+    'n1: { host: a, ssh: { password: "hunter2 } }',
+    "n1: { host: a, ssh: { password: *hunter2 } }",
+    "n1: { host: a, ssh: { password: &hunter2 x } }",
+    "n1: { host: a, ssh: { password: !hunter2 x } }",
+    "n1: { host: a, ssh: { password: %hunter2 } }",
+    "n1: { host: a, bmc: { url: 'https://root:hunter2@b' } }",
+    "n1: { host: a, bmc: { url: 'https://root:hunter2@[b' } }",
+)
+
+
+@pytest.mark.parametrize("row", LITERALS)
+def test_a_secret_written_into_an_inventory_is_refused_with_its_place_and_never_repeated(
+    tmp_path: Path, row: str
+) -> None:
+    with pytest.raises(BadFile) as caught:
+        load(tmp_path, f"rackcheck: 1\nnodes:\n  {row}\n")
+    assert "inv.yaml:" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("name", ["n 1", "n1\\e[2J", "n/1", "n1*", "'{node}'"])
+def test_a_name_that_no_node_can_have_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(Mistake) as caught:
+        load(tmp_path, f'rackcheck: 1\nnodes:\n  "{name}": {{ host: a }}\n')
+    assert "\x1b" not in str(caught.value)
+
+
+@given(st.text(max_size=200) | st.text(alphabet="nodes:{}[]- \n\"'rackgupsh1,@!&", max_size=200))
+def test_any_text_is_an_inventory_or_a_mistake(text: str) -> None:
+    for body in (text, f"rackcheck: 1\nnodes:\n  n1: {{ host: a }}\n{text}"):
+        try:
+            parse(body, "inv.yaml", Path())
+        except Mistake as error:
+            assert len(str(error)) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("nodes:\n  n[1-9]: { host: a, rack: x, u: 3, height: 999999999 }\n", "of a rack that has 1000"),
+        (
+            "nodes:\n" + "".join(f"  n[{i}-{i + 90000}]: {{ host: a }}\n" for i in range(50)),
+            "more than the 100000 nodes",
+        ),
+        (
+            "groups:\n"
+            + "".join(f"  g{i}: {{ nodes: 'm[1-90000]' }}\n" for i in range(50))
+            + "nodes:\n  n1: { host: a }\n",
+            "more than 1000000 nodes",
+        ),
+    ],
+)
+def test_what_would_take_for_ever_is_told_at_once(body: str, said: str) -> None:
+    with pytest.raises(BadFile) as caught:
+        parse(f"rackcheck: 1\n{body}", "inv.yaml", Path())
+    assert said in str(caught.value)

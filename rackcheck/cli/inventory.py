@@ -1,0 +1,150 @@
+"""`rackcheck inventory`: what stands in an inventory, whether it is right, and taking one over from elsewhere."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from rackcheck import importers
+from rackcheck.cli import options
+from rackcheck.cli.output import note, print_lines, width
+from rackcheck.cli.tables import table
+from rackcheck.core.fact import clean
+from rackcheck.document import SHOWN, BadFile
+from rackcheck.inventory import Inventory, load
+from rackcheck.inventory.notes import notes
+from rackcheck.inventory.reading import parse
+from rackcheck.inventory.targets import found, narrowed
+from rackcheck.inventory.view import HEAD, document, elevation, racks, rows
+from rackcheck.mistake import Mistake
+from rackcheck.report import machine
+from rackcheck.report.terminal import Line
+
+
+@click.group()
+def inventory() -> None:
+    """Check, show and import inventories."""
+
+
+@inventory.command("check", epilog="Exit: 0 sound (notes allowed), 2 wrong: every mistake with file, line and column.")
+@click.argument("named", required=False, metavar="[FILE]", type=click.Path(path_type=Path, dir_okay=False))
+@options.inventory_option
+@options.json_option
+def check(named: Path | None, file: Path | None, as_json: bool) -> None:
+    r"""Check an inventory: all that is wrong, then what is odd. Asks no node; fetches secrets, asks for none.
+
+    \b
+    rackcheck inventory check pod7.yaml
+    """
+    read = _read(named or file)
+    odd = notes(read)
+    roles = Counter(node.role for node in read.nodes.values())
+    planes = {
+        "os": sum(bool(node.host) for node in read.nodes.values()),
+        "bmc": sum(node.bmc is not None for node in read.nodes.values()),
+    }
+    standing = list(racks(read, tuple(read.nodes.values())))
+    if as_json:
+        doc = {
+            "origin": read.origin, "inventory": read.name, "count": len(read.nodes), "roles": dict(roles),
+            "planes": planes, "racks": {rack.name: len(inside) for rack, inside in standing}, "notes": odd,
+        }  # fmt: skip
+        click.echo(machine.text(doc))
+        return
+    lines = [Line(((f"{read.origin} is sound", "bold"), (f" ({read.name})" if read.name else "", "")))]
+    lines += [_pair("nodes", f"{len(read.nodes)}: " + ", ".join(f"{n} {role}" for role, n in roles.most_common()))]
+    lines += [_pair("planes", ", ".join(f"{plane} of {n}" for plane, n in planes.items()))]
+    if standing:
+        sized = (f"{r.name} ({f'{r.height} U, ' if r.height else ''}{_nodes(len(inside))})" for r, inside in standing)
+        lines += [_pair("racks", ", ".join(sized))]
+    if read.groups:
+        lines += [_pair("groups", ", ".join(f"@{name} ({len(inside)})" for name, inside in read.groups.items()))]
+    print_lines([*lines, *(_pair("note", words) for words in odd)])
+
+
+def _pair(label: str, words: str) -> Line:
+    return Line(((f"  {label:<7}", "dim"), (words, "")))
+
+
+@inventory.command("show")
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@options.inventory_option
+@click.option("--rack", "as_racks", is_flag=True, help="Draw each rack, from its top to its bottom.")
+@options.json_option
+def show(targets: tuple[str, ...], file: Path | None, as_racks: bool, as_json: bool) -> None:
+    r"""Show nodes, those of equal shape in one row; or their racks.
+
+    \b
+    rackcheck inventory show -i pod7.yaml
+    rackcheck inventory show @rack:a01 --rack
+    """
+    read = _read(file)
+    nodes = narrowed(targets, read)
+    if as_json:
+        click.echo(machine.text(document(read, nodes)))
+    elif as_racks:
+        # The whole of each rack that is meant: without its other nodes their places would look empty.
+        meant = {node.rack for node in nodes}
+        standing = [(r, inside) for r, inside in racks(read, tuple(read.nodes.values())) if r.name in meant]
+        if not standing:
+            raise Mistake(f"no node of {read.origin} that is meant here stands in a rack; say `rack` and `u` of it")
+        for rack, inside in standing:
+            print_lines(Line(((line, ""),)) for line in elevation(rack, inside))
+    else:
+        print_lines(table(HEAD, rows(nodes), width=width(), styles=("bold", "", "", "", "", "", "dim")))
+
+
+@inventory.command("import")
+@click.option("--from", "kind", required=True, type=click.Choice(list(importers.READERS)), help="What FILE is.")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write (default: stdout)."
+)
+@click.option("--force", is_flag=True, help="Overwrite the output file.")
+def import_(kind: str, file: Path, output: Path | None, force: bool) -> None:
+    r"""Write an inventory from what another tool tells; takes no password over. FILE `-` is standard input.
+
+    \b
+    ansible-inventory -i hosts.ini --list | rackcheck inventory import --from ansible -
+    scontrol show nodes | rackcheck inventory import --from slurm - -o pod7.yaml
+    rackcheck inventory import --from csv rack-a01.csv
+    """
+    piped = str(file) == "-"
+    shown = "standard input" if piped else str(file)
+    raw = importers.drained(sys.stdin.buffer, shown) if piped else importers.text_of(file)
+    taken = importers.READERS[kind](raw, shown)
+    text = importers.written(taken, f"{kind}, {shown}")
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        try:
+            with output.open("w" if force else "x", encoding="utf-8") as out:
+                out.write(text)
+        except FileExistsError:
+            raise Mistake(f"{output} is there already; --force overwrites it") from None
+    for words in (*taken.notes, *_open(text, str(output or "the result"))):
+        note(f"note: {words}")
+    note(f"{_nodes(len(taken.nodes))} taken over from {clean(shown)}" + (f" to {output}" if output else ""))
+    if output is not None:
+        note(f"Next: rackcheck inventory check {output}")
+
+
+def _nodes(count: int) -> str:
+    return f"{count} node{'' if count == 1 else 's'}"
+
+
+def _open(text: str, origin: str) -> list[str]:
+    """Tell what is still to be mended in an inventory that was taken over."""
+    try:
+        parse(text, origin, Path())
+    except BadFile as error:
+        return [f"to be mended: {problem}" for problem in error.problems[:SHOWN]]
+    return []
+
+
+def _read(file: Path | None) -> Inventory:
+    given = found(file)
+    if given is None:
+        raise Mistake("no inventory: name a file, or stand where ./inventory.yaml is")
+    return load(given)

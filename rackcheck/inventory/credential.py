@@ -1,0 +1,94 @@
+"""Secrets by reference: fetched when they are needed, and never said aloud."""
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+from rackcheck.core.fact import clean
+from rackcheck.mistake import Mistake
+
+SIZE = 64 << 10
+"""Bytes that a secret's file may have."""
+
+FORMS = "env:NAME, file:PATH, keyring:SERVICE/USER or prompt:TEXT"
+"""How a secret is named."""
+
+
+def secret(reference: str) -> str:
+    """Fetch a secret by its reference; raises Mistake without ever naming the secret."""
+    kind, _, name = reference.partition(":")
+    fetch = {"env": _env, "file": _file, "keyring": _keyring, "prompt": _prompt}.get(kind)
+    if fetch is None:
+        raise Mistake(f"a secret is named as {FORMS}, not as the secret itself")
+    found = fetch(name)
+    if not found:
+        raise Mistake(f"{clean(reference)}, which the inventory names as a secret, is empty")
+    return found
+
+
+def _env(name: str) -> str:
+    if name not in os.environ:
+        raise Mistake(f"the environment has no {clean(name)}, which the inventory names as a secret")
+    return os.environ[name]
+
+
+def _file(name: str) -> str:
+    path = Path(name).expanduser()
+    try:
+        # Not blocking, so that a pipe that nobody writes to is told instead of waited for.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise Mistake(f"{path}, which the inventory names as a secret, is no file")
+            if stat.S_IMODE(status.st_mode) & 0o077:
+                raise Mistake(f"{path} may be read by others; chmod 600 {path}")
+            content = file.read(SIZE + 1)
+    except OSError as error:
+        raise Mistake(f"cannot read {path}: {error.strerror}") from None
+    if len(content) > SIZE:
+        raise Mistake(f"{path} is longer than the {SIZE} bytes that a secret may have")
+    try:
+        return content.decode().strip("\r\n")
+    except UnicodeDecodeError as error:
+        at = error.start
+    # Outside of the handler: the error at hand holds the file's bytes.
+    raise Mistake(f"{path} is no UTF-8 text (byte {at})")
+
+
+def _keyring(name: str) -> str:
+    shown = clean(f"keyring:{name}")
+    service, _, user = name.rpartition("/")
+    if not service or not user:
+        raise Mistake(f"{shown}: a secret of the keyring is named as keyring:SERVICE/USER")
+    try:
+        import keyring  # noqa: PLC0415  an extra, and only for those who name it
+    except ImportError:
+        raise Mistake(f"{shown} needs the package keyring: pip install 'rackcheck[keyring]'") from None
+    try:
+        found = keyring.get_password(service, user)
+    except Exception as error:  # noqa: BLE001  of whatever backend this machine has
+        raise Mistake(f"{shown}: the keyring gives nothing ({type(error).__name__})") from None
+    if found is None:
+        raise Mistake(f"{shown}: the keyring has no such entry")
+    return found
+
+
+def _prompt(name: str) -> str:
+    from getpass import getpass  # noqa: PLC0415
+
+    words = clean(name) or "secret"
+    if not _has_terminal():
+        raise Mistake(f"no terminal to ask for `{words}` on; name the secret as env:, file: or keyring:")
+    try:
+        return getpass(f"{words}: ")
+    except EOFError:
+        raise Mistake(f"nothing was typed for `{words}`") from None
+
+
+def _has_terminal() -> bool:
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return sys.stdin is not None and sys.stdin.isatty()
+    return True

@@ -1,0 +1,118 @@
+"""Who says what of a node: defaults under groups under sets under single names, each word with its place."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from rackcheck.core.fold import fold
+from rackcheck.document import SHOWN, BadFile, Place, Problem, Scalar, Table
+from rackcheck.inventory.nodeset import is_name, unfold
+from rackcheck.layers import did_you_mean, texts
+from rackcheck.mistake import Mistake
+
+MEMBERS = 1_000_000
+"""Memberships of nodes in groups that one inventory may unfold to."""
+
+Words = Mapping[str, Scalar]
+"""What is said of a node, flat: `role`, `host`, `u`, `ssh.user`, `bmc.url`, …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One key of `nodes`: the names it unfolds to, and what it says of them."""
+
+    names: tuple[str, ...]
+    place: Place
+    words: Words
+
+
+def words_of(table: Table) -> dict[str, Scalar]:
+    """Flatten a table of at most two levels."""
+    found: dict[str, Scalar] = {}
+    for key, node in table.items.items():
+        if isinstance(node, Scalar):
+            found[key] = node
+        elif isinstance(node, Table):
+            found |= {f"{key}.{inner}": word for inner, word in node.items.items() if isinstance(word, Scalar)}
+    return found
+
+
+def named(key: str, place: Place, problems: list[Problem]) -> tuple[str, ...]:
+    """Unfold a node set of the file; none where it is wrong."""
+    try:
+        names = tuple(unfold(key))
+    except Mistake as error:
+        problems.append(Problem(place, str(error)))
+        return ()
+    wrong = next((name for name in names if not is_name(name)), None)
+    if wrong is not None:
+        problems.append(Problem(place, f"{wrong!a} cannot be a node's name"))
+        return ()
+    if not names:
+        problems.append(Problem(place, "a node set without a node"))
+    return names
+
+
+def merged(entries: Collection[Entry], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
+    """Lay single names over the sets that hold them, in the file's order; overlaps are problems with both places."""
+    places: dict[tuple[str, bool], Place] = {}
+    found: dict[str, dict[str, Scalar]] = {name: {} for entry in entries for name in entry.names}
+    for entry in sorted(entries, key=lambda e: len(e.names) == 1):  # sets first, then what refines them
+        is_single = len(entry.names) == 1
+        for name in entry.names:
+            before = places.setdefault((name, is_single), entry.place)
+            if before is not entry.place:
+                problems.append(Problem(entry.place, f"{name} stands here and at {before}"))
+            else:
+                found[name] |= entry.words
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group of the file: its nodes, and what it says of them."""
+
+    name: str
+    nodes: tuple[str, ...]
+    words: Words
+
+
+def groups(tables: Mapping[str, Table], known: Collection[str], problems: list[Problem]) -> dict[str, Group]:
+    """Read the groups of a file; a name that is no node of it is a problem."""
+    found: dict[str, Group] = {}
+    count = 0
+    for name, table in tables.items():
+        nodes: dict[str, None] = {}
+        for text in texts(table, "nodes"):
+            members = named(text.text, text.place, problems)
+            count += len(members)
+            if count > MEMBERS:
+                raise BadFile([*problems, Problem(text.place, f"groups name more than {MEMBERS} nodes, one by one")])
+            nodes |= dict.fromkeys(node for node in members if node in known)
+            strange = [node for node in members if node not in known]
+            if strange:
+                near = did_you_mean(strange[0], list(known)) if len(strange) == 1 else ""
+                more = f" and {len(strange) - SHOWN} more" if len(strange) > SHOWN else ""
+                problems.append(Problem(text.place, f"group {name}: no node {fold(strange[:SHOWN])}{more}{near}"))
+        words = {key: word for key, word in words_of(table).items() if key != "nodes"}
+        found[name] = Group(name, tuple(nodes), words)
+    return found
+
+
+def said_by_groups(found: Mapping[str, Group], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
+    """Gather what groups say of each node; two that differ on one key are a problem with both places."""
+    said: dict[str, dict[str, Scalar]] = {}
+    clashes: dict[tuple[str, Place, Place, str], list[str]] = {}
+    for group in found.values():
+        for node in group.nodes:
+            own = said.setdefault(node, {})
+            for key, word in group.words.items():
+                before = own.setdefault(key, word)
+                if before.text != word.text:
+                    clashes.setdefault((key, word.place, before.place, group.name), []).append(node)
+    problems += _told(clashes)
+    return said
+
+
+def _told(clashes: Mapping[tuple[str, Place, Place, str], list[str]]) -> Iterator[Problem]:
+    for (key, place, before, name), nodes in clashes.items():
+        yield Problem(place, f"group {name} gives {fold(nodes)} one `{key}`, and another group another at {before}")

@@ -1,0 +1,97 @@
+"""What an inventory is made of: nodes with the ways to them, racks with their slots."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+LOCAL = "localhost"
+"""The node that is this very machine: asked without SSH, unless an inventory says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ssh:
+    """How to reach a node's operating system.
+
+    `key` and `known_hosts` are files, `password` and `passphrase` references, never the secrets themselves;
+    without `sudo`, sudo is never called on this node.
+    """
+
+    user: str = ""
+    key: str = ""
+    port: int = 0
+    known_hosts: str = ""
+    password: str = ""
+    passphrase: str = ""
+    sudo: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Bmc:
+    """How to reach a node's BMC; `password` is a reference, never the secret itself."""
+
+    url: str
+    user: str = ""
+    password: str = ""
+    fingerprint: str = ""
+    ca: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node: where its planes are asked and where it stands.
+
+    `u` is the lowest rack unit it fills, counted from 1 at the bottom, 0 where nobody said; `height` is in units.
+    """
+
+    name: str
+    role: str = "compute"
+    host: str = ""
+    ssh: Ssh = field(default_factory=Ssh)
+    bmc: Bmc | None = None
+    rack: str = ""
+    u: int = 0
+    height: int = 1
+    slot: str = ""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether this node is the machine we run on."""
+        return self.host == LOCAL and not self.ssh.port and not self.ssh.key
+
+    @property
+    def units(self) -> range:
+        """The rack units it fills; none where its place is not known."""
+        return range(self.u, self.u + self.height) if self.u else range(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A named place of a rack type: its lowest unit, its height in units, and the role it is for, if for one only."""
+
+    u: int
+    height: int = 1
+    role: str = ""
+
+
+@dataclass(frozen=True)
+class Rack:
+    """A rack; `height` in units, 0 where its type is not told. `title` is its type's, in words."""
+
+    name: str
+    row: str = ""
+    title: str = ""
+    height: int = 0
+    slots: Mapping[str, Slot] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """All nodes by name, in the file's order; `origin` says where they come from.
+
+    `groups` are the file's own, `racks` those that it declares: a node's rack need not be among them.
+    """
+
+    nodes: Mapping[str, Node]
+    origin: str
+    racks: Mapping[str, Rack] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    name: str = ""

@@ -1,0 +1,98 @@
+"""What is odd in a sound inventory: told by `rackcheck inventory check`, and no error."""
+
+import difflib
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from rackcheck.core.fact import clean
+from rackcheck.core.fold import fold
+from rackcheck.inventory.credential import secret
+from rackcheck.inventory.node import Inventory, Node
+from rackcheck.mistake import Mistake
+
+ROLES = (
+    "compute", "nvswitch-tray", "power-shelf", "dpu", "storage", "switch", "login", "head", "management", "gateway",
+    "cdu",
+)  # fmt: skip
+"""Roles that we know; a site may have words of its own."""
+
+NEAR = 0.8
+"""How alike two roles are (difflib's ratio, 0 to 1) before we ask whether one was meant for the other."""
+
+
+def notes(inventory: Inventory) -> list[str]:
+    """Tell what is odd, each thing once for all its nodes. Fetches every secret that can be fetched without asking."""
+    nodes = tuple(inventory.nodes.values())
+    return [*_roles(nodes), *_planes(nodes), *_twice(nodes), *_keys(nodes), *_secrets(nodes), *_places(inventory)]
+
+
+def _roles(nodes: Iterable[Node]) -> Iterator[str]:
+    for role, names in _by(nodes, lambda node: node.role).items():
+        near = difflib.get_close_matches(role, ROLES, n=1, cutoff=NEAR) if role not in ROLES else []
+        if near:
+            yield f"role {role}: did you mean {near[0]}? ({fold(names)})"
+
+
+def _planes(nodes: Iterable[Node]) -> Iterator[str]:
+    listed = tuple(nodes)
+    for what, missing in (
+        ("no BMC", [node.name for node in listed if node.bmc is None]),
+        ("no host", [node.name for node in listed if not node.host]),
+    ):
+        if missing:
+            yield f"{what}: {fold(missing)} ({len(missing)} of {len(listed)} nodes)"
+
+
+def _twice(nodes: Iterable[Node]) -> Iterator[str]:
+    listed = tuple(nodes)
+    with_bmc = [node for node in listed if node.bmc is not None]
+    for url, names in _by(with_bmc, lambda n: n.bmc.url.casefold().rstrip("/") if n.bmc else "").items():
+        if len(names) > 1:
+            yield f"one BMC for {len(names)} nodes: {fold(names)} have the url {clean(url)}"
+    with_host = [node for node in listed if node.host]
+    for host, names in _by(with_host, lambda n: f"{n.host.casefold()} port {n.ssh.port or 22}").items():
+        if len(names) > 1:
+            yield f"one host for {len(names)} nodes: {fold(names)} have {clean(host)}"
+
+
+def _keys(nodes: Iterable[Node]) -> Iterator[str]:
+    for key, names in _by([node for node in nodes if node.ssh.key], lambda node: node.ssh.key).items():
+        try:
+            mode = stat.S_IMODE(os.stat(Path(key).expanduser()).st_mode)  # noqa: PTH116  the path of our user, as typed
+        except OSError as error:
+            yield f"key file {clean(key)} of {fold(names)}: {error.strerror}"
+            continue
+        if mode & 0o077:
+            yield f"key file {clean(key)} may be read by others; chmod 600 {clean(key)} ({fold(names)})"
+
+
+def _secrets(nodes: Iterable[Node]) -> Iterator[str]:
+    used: dict[str, list[str]] = {}
+    for node in nodes:
+        own = {node.ssh.password, node.ssh.passphrase} if node.host else set()
+        for reference in own | {node.bmc.password if node.bmc is not None else ""}:
+            used.setdefault(reference, []).append(node.name)
+    for reference in sorted(used.keys() - {""}):
+        if reference.startswith("prompt:"):
+            continue
+        try:
+            secret(reference)
+        except Mistake as error:
+            yield f"secret {clean(reference)} cannot be fetched: {error} ({fold(used[reference])})"
+
+
+def _places(inventory: Inventory) -> Iterator[str]:
+    """Tell of nodes whose place in a rack of a known height is not given: an elevation would leave them out."""
+    for rack in inventory.racks.values():
+        lost = [n.name for n in inventory.nodes.values() if n.rack == rack.name and not n.u]
+        if rack.height and lost:
+            yield f"rack {clean(rack.name)}: no `u` and no `slot` of {fold(lost)}"
+
+
+def _by(nodes: Iterable[Node], key: Callable[[Node], str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for node in nodes:
+        found.setdefault(key(node), []).append(node.name)
+    return found

@@ -1,0 +1,153 @@
+"""Racks and their types, and the places of nodes in them."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from rackcheck.conform import conform
+from rackcheck.document import BadFile, Place, Problem, Scalar, Table, read
+from rackcheck.inventory.merge import Words
+from rackcheck.inventory.node import Node, Rack, Slot
+from rackcheck.layers import did_you_mean, entries, word
+from rackcheck.library import shipped, text_of
+from rackcheck.mistake import Mistake
+from rackcheck.schema import rack_type as rack_type_schema
+
+NEAR = 200
+"""Racks among which the nearest word is looked for: it is slow, and many nodes may name one that is not there."""
+
+UNITS = 1000
+"""Units that a rack may have: no limit of any standard, but one for what is counted here unit by unit."""
+
+FOLDER = "rack-types"
+"""Where a site's own rack types lie, beside its inventory."""
+
+
+def types(beside: Path) -> dict[str, Path]:
+    """Every rack type that a name finds: the site's own, then those that ship."""
+    found: dict[str, Path] = {}
+    for folder in (beside / FOLDER, shipped("racks")):
+        for path in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
+            found.setdefault(path.stem, path)
+    return found
+
+
+def rack_type(path: Path) -> Rack:
+    """Read a rack type, as a rack without a name; raises Mistake or BadFile."""
+    table = conform(read(text_of(path), str(path)), rack_type_schema())
+    problems: list[Problem] = []
+    name, title = word(table, "rack-type"), word(table, "title")
+    if name != path.stem:
+        problems.append(Problem(table.items["rack-type"].place, f"the file is {path.name}, and its type is {name}"))
+    height = int(word(table, "height"))
+    problems += _outside(name, 1, height, UNITS, table.items["height"].place)
+    slots: dict[str, Slot] = {}
+    taken: dict[int, str] = {}
+    for slot_name, given in entries(table, "slots").items():
+        assert isinstance(given, Table)
+        slot = Slot(int(word(given, "u")), int(word(given, "height", "1")), word(given, "role"))
+        slots[slot_name] = slot
+        wrong = _outside(slot_name, slot.u, slot.height, min(height, UNITS), given.place)
+        problems += wrong
+        for unit in range(slot.u, slot.u + slot.height) if not wrong else ():
+            if (other := taken.setdefault(unit, slot_name)) != slot_name:
+                problems.append(Problem(given.place, f"slot {slot_name} is on U {unit}, where slot {other} is"))
+                break
+    if problems:
+        raise BadFile(problems)
+    return Rack("", "", title or name, height, slots)
+
+
+def _outside(name: str, u: int, units: int, height: int, place: Place) -> list[Problem]:
+    if u < 1 or units < 1:
+        return [Problem(place, f"{name}: rack units are counted from 1")]
+    if u + units - 1 > height:
+        return [Problem(place, f"{name} reaches U {u + units - 1} of a rack that has {height}")]
+    return []
+
+
+def racks(tables: Mapping[str, Table], beside: Path, problems: list[Problem]) -> dict[str, Rack]:
+    """Give the racks that a file declares, each with what its type says."""
+    known = types(beside) if tables else {}
+    read_before: dict[str, Rack] = {}
+    found: dict[str, Rack] = {}
+    for name, table in tables.items():
+        shape = Rack("")
+        said = table.get("type")
+        if isinstance(said, Scalar) and said.text not in known:
+            near = did_you_mean(said.text, list(known))
+            problems.append(
+                Problem(said.place, f"no rack type {said.text}{near}; there are: {', '.join(sorted(known))}")
+            )
+        elif isinstance(said, Scalar):
+            try:
+                if said.text not in read_before:
+                    read_before[said.text] = rack_type(known[said.text])
+                shape = read_before[said.text]
+            except BadFile as error:
+                problems += error.problems
+            except Mistake as error:
+                problems.append(Problem(said.place, str(error)))
+        found[name] = replace(shape, name=name, row=word(table, "row"))
+    return found
+
+
+def placed(
+    nodes: Mapping[str, Node], said: Mapping[str, Words], found: Mapping[str, Rack], declared: Collection[str],
+    problems: list[Problem],
+) -> dict[str, Node]:  # fmt: skip
+    """Give the nodes in their racks; a place that is none, or taken, is a problem.
+
+    Where a file declares racks, a node's rack is one of them; where it declares none, any name will do.
+    """
+    standing: dict[str, Node] = {}
+    taken: dict[tuple[str, int], str] = {}
+    for name, node in nodes.items():
+        try:
+            there = _in_slot(node, said[name], found, declared)
+        except BadFile as error:
+            problems += error.problems
+            there = replace(node, u=0)
+        standing[name] = there
+        place = next((said[name][k].place for k in ("slot", "u", "rack") if k in said[name]), None)
+        rack = found.get(there.rack)
+        if place is None or not there.u:
+            continue
+        top = (rack.height if rack is not None else 0) or UNITS
+        wrong = _outside(name, there.u, there.height, top, place)
+        problems += wrong
+        for unit in there.units if not wrong else ():
+            if (other := taken.setdefault((there.rack, unit), name)) != name:
+                problems.append(Problem(place, f"{name} stands on U {unit} of {there.rack}, where {other} stands"))
+                break
+    return standing
+
+
+def _in_slot(node: Node, said: Words, found: Mapping[str, Rack], declared: Collection[str]) -> Node:
+    """Give a node with the place that its slot has, or its own; raises BadFile where it has none."""
+    if "rack" in said and declared and node.rack not in declared:
+        near = did_you_mean(node.rack, list(declared)) if len(declared) <= NEAR else ""
+        raise BadFile([Problem(said["rack"].place, f"{node.name}: no rack {node.rack}{near}")])
+    if "u" in said and (not node.u or not node.rack):
+        why = f"`u` of {node.name} without a `rack`" if node.u else f"{node.name}: rack units are counted from 1"
+        raise BadFile([Problem(said["u"].place, why)])
+    if "height" in said and not node.height:
+        raise BadFile([Problem(said["height"].place, f"{node.name}: a height is 1 or more")])
+    if "slot" not in said:
+        return node
+    place = said["slot"].place
+    if "u" in said:
+        raise BadFile([Problem(place, f"{node.name} has a `slot` and a `u` at {said['u'].place}: one of them")])
+    rack = found.get(node.rack)
+    if rack is None and node.rack in declared:
+        return node  # a rack whose own entry is wrong: told there
+    slot = rack.slots.get(node.slot) if rack is not None else None
+    if rack is None or slot is None:
+        of = f"rack {node.rack}" if node.rack else "a node without a rack"
+        near = did_you_mean(node.slot, list(rack.slots)) if rack is not None else ""
+        raise BadFile([Problem(place, f"{node.name}: no slot {node.slot} of {of}{near}")])
+    if slot.role and slot.role != node.role:
+        raise BadFile(
+            [Problem(place, f"{node.name} is {node.role}, and slot {node.slot} of {node.rack} is for {slot.role}")]
+        )
+    return replace(node, u=slot.u, height=slot.height)

@@ -1,0 +1,128 @@
+"""An inventory file, read: shape, names, groups, racks; all that is wrong with it in one breath."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from rackcheck.document import BadFile, Problem, Scalar, Table
+from rackcheck.inventory import merge, rack
+from rackcheck.inventory.merge import Entry, Words
+from rackcheck.inventory.node import Bmc, Inventory, Node, Ssh
+from rackcheck.inventory.nodeset import NODES
+from rackcheck.inventory.shape import Shaped, shaped
+from rackcheck.layers import word
+from rackcheck.library import text_of
+
+
+def load(path: Path) -> Inventory:
+    """Read an inventory file; raises Mistake where it cannot be read, BadFile with all that is wrong in it."""
+    return parse(text_of(path), str(path), path.parent)
+
+
+def parse(text: str, origin: str, beside: Path) -> Inventory:
+    """Read an inventory's text; `beside` is where a site's own rack types are looked for."""
+    file = shaped(text, origin)
+    problems = list(file.problems)
+    entries, doubtful = _entries(file, problems)
+    said = merge.merged(entries, problems)
+    if len(said) > NODES:
+        raise BadFile([Problem(file.table.items["nodes"].place, f"{len(said)} nodes; an inventory may hold {NODES}")])
+    groups = merge.groups(file.entries("groups"), said.keys() | doubtful, problems)
+    under = merge.said_by_groups(groups, problems)
+    defaults = file.table.get("defaults")
+    base = merge.words_of(defaults) if isinstance(defaults, Table) else {}
+    whole: dict[str, dict[str, Scalar]] = {n: {**base, **under.get(n, {}), **own} for n, own in said.items()}
+    builder = _Builder(problems)
+    for entry in entries:
+        for name in entry.names:
+            if name not in doubtful:
+                builder.add(name, whole[name], said[name], entry)
+    listed = file.table.get("racks")
+    declared = tuple(listed.items) if isinstance(listed, Table) else ()
+    racks = rack.racks(file.entries("racks"), beside, problems)
+    nodes = rack.placed(builder.nodes, whole, racks, declared, problems)
+    if problems:
+        raise BadFile(problems)
+    members = {group.name: group.nodes for group in groups.values()}
+    return Inventory(nodes, origin, racks, members, word(file.table, "inventory"))
+
+
+def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[Entry], frozenset[str]]:
+    """Give the sound entries of `nodes`, and the names of whose entries one is not sound."""
+    listed = file.table.items["nodes"]
+    assert isinstance(listed, Table)
+    found: list[Entry] = []
+    doubtful: set[str] = set()
+    count = 0
+    for key, table in listed.items.items():
+        names = merge.named(key, listed.keys[key], problems)
+        count += len(names)
+        if count > 2 * NODES:  # once in a set, once alone: what is more overlaps, and would be told for very long
+            raise BadFile([*problems, Problem(listed.keys[key], f"more than the {NODES} nodes that a file may hold")])
+        if key in file.spoilt.get("nodes", ()):
+            doubtful |= set(names)
+        elif isinstance(table, Table):
+            found.append(Entry(names, listed.keys[key], merge.words_of(table)))
+    return found, frozenset(doubtful)
+
+
+class _Builder:
+    """Builds nodes from what is said of them; files that many nodes name are looked at once."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        self.nodes: dict[str, Node] = {}
+        self.readable: dict[str, bool] = {}
+
+    def add(self, name: str, words: Words, own: Words, entry: Entry) -> None:
+        """Add a node, once; `own` is what its entries say, without defaults and groups."""
+        if name in self.nodes:
+            return
+        texts = {key: said.text.replace("{node}", name) for key, said in words.items()}
+        ssh, bmc = _inner(texts, "ssh"), _inner(texts, "bmc")
+        node = self.nodes[name] = Node(
+            name,
+            texts.get("role", "compute"),
+            texts.get("host", ""),
+            Ssh(
+                user=ssh.get("user", ""),
+                key=ssh.get("key", ""),
+                port=int(ssh.get("port", "0")),
+                known_hosts=ssh.get("known-hosts", ""),
+                password=ssh.get("password", ""),
+                passphrase=ssh.get("passphrase", ""),
+                sudo=ssh.get("sudo", "true") == "true",
+            ),
+            # A user and a password that the defaults give to every BMC make no BMC where no url is.
+            Bmc(**bmc) if bmc.get("url") else None,
+            texts.get("rack", ""),
+            int(texts.get("u", "0")),
+            int(texts.get("height", "1")),
+            texts.get("slot", ""),
+        )
+        half = next((said for key, said in own.items() if key.startswith("bmc.")), None)
+        if node.bmc is None and half is not None and "bmc.url" not in words:
+            self.problems.append(Problem(half.place, f"`bmc` of {name} has no `url`"))
+        elif not node.host and node.bmc is None:
+            self.problems.append(Problem(entry.place, f"{name} has neither a host nor a BMC"))
+        if node.bmc is not None and _holds_user(node.bmc.url):
+            self.problems.append(Problem(words["bmc.url"].place, f"`url` of {name} holds no user and no password"))
+        if node.ssh.key and not self._can_read(node.ssh.key):
+            self.problems.append(Problem(words["ssh.key"].place, f"cannot read the key file {node.ssh.key}"))
+
+    def _can_read(self, file: str) -> bool:
+        if file not in self.readable:
+            self.readable[file] = os.access(Path(file).expanduser(), os.R_OK)
+        return self.readable[file]
+
+
+def _inner(texts: Mapping[str, str], table: str) -> dict[str, str]:
+    return {key.removeprefix(f"{table}."): text for key, text in texts.items() if key.startswith(f"{table}.")}
+
+
+def _holds_user(url: str) -> bool:
+    try:
+        return "@" in urlsplit(url).netloc
+    except ValueError:  # no URL at all; told when it is used, and here not repeated
+        return "@" in url

@@ -1,0 +1,67 @@
+"""An inventory file's text as a table of the right shape; what is wrong is told without repeating a secret."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rackcheck.conform import deviations
+from rackcheck.document import BadFile, Problem, Table, read
+from rackcheck.inventory.credential import FORMS
+from rackcheck.schema import inventory as inventory_schema
+
+SECRETS = frozenset({"password", "passphrase"})
+"""Keys that hold a reference to a secret, and by mistake the secret."""
+
+ENTRIES = frozenset({"nodes", "groups", "racks"})
+"""Tables of entries: one that is misshapen is left out, and the others are still looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """The file's table, the keys of entries in it whose shape is wrong (by their table), and what is wrong."""
+
+    table: Table
+    spoilt: Mapping[str, frozenset[str]]
+    problems: tuple[Problem, ...]
+
+    def entries(self, name: str) -> dict[str, Table]:
+        """Give the sound entries of one of the file's tables."""
+        listed = self.table.get(name)
+        found = listed.items if isinstance(listed, Table) else {}
+        return {k: v for k, v in found.items() if isinstance(v, Table) and k not in self.spoilt.get(name, ())}
+
+
+def shaped(text: str, file: str) -> Shaped:
+    """Read an inventory's text; raises BadFile where its head is wrong, so that nothing else can be told."""
+    try:
+        root = read(text, file)
+    except BadFile as error:
+        raise BadFile([_discreet(problem, text) for problem in error.problems]) from None
+    problems: list[Problem] = []
+    spoilt: dict[str, set[str]] = {}
+    whole = True
+    for path, problem in deviations(root, inventory_schema()):
+        said = problem
+        if SECRETS & set(map(str, path)):
+            said = Problem(
+                problem.place, f"`{path[-1]}` is a reference to the secret, never the secret itself: {FORMS}"
+            )
+        problems.append(said)
+        if len(path) > 1 and path[0] in ENTRIES:
+            spoilt.setdefault(str(path[0]), set()).add(str(path[1]))
+        else:
+            whole = False
+    if not whole or not isinstance(root, Table):
+        raise BadFile(problems)
+    return Shaped(root, {name: frozenset(keys) for name, keys in spoilt.items()}, tuple(problems))
+
+
+def _discreet(problem: Problem, text: str) -> Problem:
+    """Tell that a value cannot be read, without the value, where it may be a secret."""
+    lines = text.split("\n")
+    line = lines[problem.place.line - 1] if problem.place.line <= len(lines) else ""
+    if not any(word in line for word in SECRETS):
+        return problem
+    known = re.match(r"`[^`]*` stands here twice|a tab;|an? (?:anchor|alias|tag|merge key)\b", problem.text)
+    words = known.group() if known else "not YAML"
+    return Problem(problem.place, f"{words}, in a line with a secret's key, which is not repeated here")

@@ -1,0 +1,119 @@
+"""Which nodes a command is for: node sets and groups, of an inventory or by bare names."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackcheck.inventory.node import LOCAL, Inventory, Node
+from rackcheck.inventory.nodeset import unfold
+from rackcheck.inventory.reading import load
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+
+if TYPE_CHECKING:
+    from ClusterShell.NodeUtils import GroupResolver
+
+_GROUP = re.compile(r"@(?:(?P<kind>[^,!&^@:\s\[\]]*):)?(?P<name>(?:\[[^\]]*\]|[^,!&^@:\s\[\]])*)")
+"""A group as it stands in a target: `@name`, `@rack:a01`, `@role:compute`."""
+
+_AT = re.compile(r"(?:^|[,!&^\s])@")
+"""Where a target names a group; the @ of `user@host` is none."""
+
+
+def found(file: Path | None) -> Path | None:
+    """Give the inventory that a command reads: the one named, else `./inventory.yaml`, else none."""
+    beside = Path("inventory.yaml")
+    return file or (beside if beside.is_file() else None)
+
+
+def choose(targets: Iterable[str], file: Path | None) -> tuple[tuple[Node, ...], str]:
+    """Resolve targets to nodes, and say in words where they come from; raises Mistake or BadFile.
+
+    Without targets: every node of the inventory, else of `./inventory.yaml`, else this machine.
+    """
+    wanted = tuple(targets)
+    given = found(file)
+    if given is None:
+        names = [name for target in wanted for name in _bare(target)] or [LOCAL]
+        words = "this machine" if names == [LOCAL] else f"{len(names)} by name"
+        return tuple(Node(name, host=name) for name in dict.fromkeys(names)), f"{words} (no inventory)"
+    inventory = load(given)
+    nodes = narrowed(wanted, inventory)
+    if not wanted:
+        return nodes, f"all {len(nodes)} nodes of {given}"
+    return nodes, f"{len(nodes)} of {len(inventory.nodes)} nodes of {given}"
+
+
+def narrowed(targets: Iterable[str], inventory: Inventory) -> tuple[Node, ...]:
+    """Give the nodes that the targets name, each once; without targets all of them. Raises Mistake."""
+    wanted = tuple(targets)
+    names = [name for target in wanted for name in _matching(target, inventory)] if wanted else list(inventory.nodes)
+    return tuple(inventory.nodes[name] for name in dict.fromkeys(names))
+
+
+def _bare(target: str) -> list[str]:
+    if _AT.search(target):
+        raise Mistake(f"{target} needs an inventory: groups and racks stand there (-i FILE)")
+    return unfold(target)
+
+
+def _matching(target: str, inventory: Inventory) -> list[str]:
+    if not _AT.search(target):
+        names = unfold(target)
+        for name in names:
+            if name not in inventory.nodes:
+                near = did_you_mean(name, list(inventory.nodes))
+                raise Mistake(f"no node {name} in {inventory.origin}{near}")
+        return names
+    members = _members(inventory)
+    for match in _GROUP.finditer(target):
+        _check(match["kind"], match["name"], members, inventory.origin)
+    # Of the file's own nodes in the file's order, so that racks and groups keep it.
+    chosen = unfold(target, _resolver(members))
+    for name in chosen:
+        if name not in inventory.nodes:
+            raise Mistake(f"no node {name} in {inventory.origin}{did_you_mean(name, list(inventory.nodes))}")
+    there = set(chosen)
+    return [name for name in inventory.nodes if name in there]
+
+
+Members = Mapping[str, Mapping[str, list[str]]]
+"""Names of nodes by kind of group (none for the file's own, `rack`, `role`) and by its name."""
+
+
+def _members(inventory: Inventory) -> Members:
+    found: dict[str, dict[str, list[str]]] = {"": {k: list(v) for k, v in inventory.groups.items()}}
+    for kind in ("rack", "role"):
+        listed = found.setdefault(kind, {})
+        for node in inventory.nodes.values():
+            value = node.rack if kind == "rack" else node.role
+            if value:
+                listed.setdefault(value, []).append(node.name)
+    return found
+
+
+def _check(kind: str | None, text: str, members: Members, origin: str) -> None:
+    known = members.get(kind or "")
+    mark = f"@{kind}:" if kind else "@"
+    names = unfold(text) if "[" in text else [text]
+    for name in names:
+        if known is None or name not in known:
+            all_words = [f"@{k}:{v}" if k else f"@{v}" for k, listed in members.items() for v in listed]
+            near = did_you_mean(f"{mark}{name}", all_words)
+            kinds = "groups are @rack:NAME, @role:NAME and the file's own @NAME"
+            raise Mistake(f"no node of {origin} is in {mark}{name}{near}; {kinds}")
+
+
+def _resolver(members: Members) -> "GroupResolver":
+    """Let node sets find these groups and no others: none of the machine's own configuration."""
+    from ClusterShell.NodeUtils import GroupResolver, GroupSource  # noqa: PLC0415  slow to load
+
+    def source(kind: str) -> GroupSource:
+        return GroupSource(kind or "group", {name: ",".join(nodes) for name, nodes in members[kind].items()})
+
+    resolver = GroupResolver(source(""))
+    for kind in members:
+        if kind:
+            resolver.add_source(source(kind))
+    return resolver

@@ -1,0 +1,88 @@
+"""An inventory as people read it: nodes of equal shape in one row, and racks from top to bottom."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rackcheck.core.fact import clean
+from rackcheck.core.fold import fold
+from rackcheck.inventory.node import Inventory, Node, Rack
+
+HEAD = ("nodes", "count", "role", "host", "bmc", "rack", "u")
+"""The columns of the folded table."""
+
+Row = tuple[str, ...]
+
+
+def rows(nodes: Iterable[Node]) -> list[Row]:
+    """Give one row for each set of nodes that differ in name and place only; a name inside a host is `{node}` again."""
+    shapes: dict[tuple[object, ...], list[Node]] = {}
+    for node in nodes:
+        bmc = node.bmc
+        ways = (node.ssh, bmc and (bmc.user, bmc.password, bmc.ca))
+        shape = (node.role, _shape(node.host, node), _shape(bmc.url if bmc else "", node), node.rack, ways)
+        shapes.setdefault(shape, []).append(node)
+    return [
+        (fold(n.name for n in alike), str(len(alike)), *(clean(str(word)) for word in shape[:4]), units(alike))
+        for shape, alike in shapes.items()
+    ]
+
+
+def _shape(text: str, node: Node) -> str:
+    return text.replace(node.name, "{node}")
+
+
+def units(nodes: Iterable[Node]) -> str:
+    """Write the rack units that nodes fill: `1-18,20`."""
+    runs: list[list[int]] = []
+    for unit in sorted({unit for node in nodes for unit in node.units}):
+        if runs and unit == runs[-1][1] + 1:
+            runs[-1][1] = unit
+        else:
+            runs.append([unit, unit])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def racks(inventory: Inventory, nodes: Sequence[Node]) -> Iterator[tuple[Rack, list[Node]]]:
+    """Give each rack with its nodes: those that the file declares, then those that only nodes name."""
+    names = dict.fromkeys([*inventory.racks, *(node.rack for node in nodes if node.rack)])
+    for name in names:
+        inside = [node for node in nodes if node.rack == name]
+        if inside:
+            yield inventory.racks.get(name, Rack(name)), inside
+
+
+def elevation(rack: Rack, nodes: Sequence[Node]) -> Iterator[str]:
+    """Draw a rack in plain text, a line for each unit from the top to the bottom, empty units and slots too."""
+    about = ", ".join(clean(word) for word in (rack.title, f"row {rack.row}" if rack.row else "") if word)
+    count = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
+    yield f"{clean(rack.name)}: {about + ', ' if about else ''}{count}"
+    here = {unit: node for node in nodes for unit in node.units}
+    slots = {unit: name for name, slot in rack.slots.items() for unit in range(slot.u, slot.u + slot.height)}
+    top = rack.height or max(here, default=0)
+    wide = max((len(node.name) for node in here.values()), default=0)
+    for unit in range(top, 0, -1):
+        node = here.get(unit)
+        if node is None:
+            slot = slots.get(unit, "")
+            told = f"({slot}: {rack.slots[slot].role or 'empty'})" if slot else ""
+            yield f"  {unit:>3}  {told}".rstrip()
+        elif unit == node.u + node.height - 1:
+            yield f"  {unit:>3}  {node.name:<{wide}}  {clean(node.role)}{f'  {clean(node.slot)}' if node.slot else ''}"
+        else:
+            yield f"  {unit:>3}  |"
+    lost = [node.name for node in nodes if not node.u]
+    if lost:
+        yield f"       without a place: {fold(lost)}"
+
+
+def document(inventory: Inventory, nodes: Sequence[Node]) -> dict[str, Any]:
+    """Give an inventory as one JSON document; secrets stand in it as references only."""
+    shown = {node.name for node in nodes}
+    return {
+        "inventory": inventory.name,
+        "origin": inventory.origin,
+        "nodes": [asdict(node) for node in nodes],
+        "racks": {name: asdict(rack) for name, rack in inventory.racks.items()},
+        "groups": {name: [n for n in names if n in shown] for name, names in inventory.groups.items()},
+    }

@@ -1,0 +1,190 @@
+"""`rackcheck inventory`: check, show and import, as a shell sees them."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from command import rackcheck
+
+POD = """\
+rackcheck: 1
+inventory: pod7
+defaults:
+  ssh: { user: audit }
+  bmc: { user: audit, password: env:NOT_SET_HERE }
+racks:
+  a01: { row: A, type: rack-42u }
+groups:
+  left: { nodes: "dgx-[01-02]" }
+nodes:
+  dgx-[01-03]: { role: computee, rack: a01, host: "{node}.mgmt", bmc: { url: "https://{node}-bmc" } }
+  dgx-03:      { u: 21, height: 4, bmc: { url: "https://DGX-01-bmc/" } }
+  sw-[1-2]:    { role: nvswitch-tray, rack: a01, bmc: { url: "https://{node}-bmc" } }
+  lone:        { host: dgx-01.mgmt }
+"""
+
+
+@pytest.fixture(autouse=True)
+def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NOT_SET_HERE", raising=False)
+    (tmp_path / "pod.yaml").write_text(POD)
+
+
+def test_check_counts_and_tells_what_is_odd_and_passes() -> None:
+    done = rackcheck("inventory", "check", "pod.yaml")
+    assert (done.status, done.err) == (0, "")
+    for words in (
+        "pod.yaml is sound (pod7)",
+        "nodes  6: 3 computee, 2 nvswitch-tray, 1 compute",
+        "planes os of 4, bmc of 5",
+        "racks  a01 (42 U, 5 nodes)",
+        "groups @left (2)",
+        "role computee: did you mean compute? (dgx-[01-03])",
+        "no BMC: lone (1 of 6 nodes)",
+        "no host: sw-[1-2] (2 of 6 nodes)",
+        "one BMC for 2 nodes: dgx-[01,03] have the url https://dgx-01-bmc",
+        "one host for 2 nodes: dgx-01,lone have dgx-01.mgmt port 22",
+        "secret env:NOT_SET_HERE cannot be fetched",
+        "rack a01: no `u` and no `slot` of dgx-[01-02],sw-[1-2]",
+    ):
+        assert words in done.out
+
+
+def test_check_finds_the_inventory_beside_and_the_one_named_by_an_option(tmp_path: Path) -> None:
+    assert "no inventory" in rackcheck("inventory", "check").err
+    assert rackcheck("inventory", "check", "-i", "pod.yaml").status == 0
+    (tmp_path / "inventory.yaml").write_text("rackcheck: 1\nnodes:\n  n1: { host: a, bmc: { url: 'https://b' } }\n")
+    done = rackcheck("inventory", "check")
+    assert done.status == 0
+    assert "note" not in done.out
+
+
+def test_a_word_of_the_site_s_own_is_no_odd_role(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(
+        "rackcheck: 1\nnodes:\n  n1: { role: tape-robot, host: a, bmc: { url: 'https://b' } }\n"
+    )
+    assert "note" not in rackcheck("inventory", "check", "own.yaml").out
+
+
+def test_check_tells_every_mistake_with_its_place_and_exits_two(tmp_path: Path) -> None:
+    rows = "".join(f"  n{i}: {{ host: a, rol: x }}\n" for i in range(30))
+    (tmp_path / "bad.yaml").write_text(f"rackcheck: 1\nnodes:\n{rows}")
+    done = rackcheck("inventory", "check", "bad.yaml")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.count("bad.yaml:") == 20
+    assert "and 10 more" in done.err
+
+
+def test_check_names_a_key_file_that_others_may_read_and_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "key").write_text("x")
+    (tmp_path / "key").chmod(0o644)
+    (tmp_path / "pw").write_text("hunter2")
+    (tmp_path / "pw").chmod(0o600)
+    monkeypatch.setenv("PW", "hunter2")
+    (tmp_path / "i.yaml").write_text(
+        f"rackcheck: 1\ndefaults: {{ bmc: {{ password: env:PW }} }}\nnodes:\n"
+        f"  n1: {{ host: a, ssh: {{ key: '{tmp_path}/key', password: 'file:{tmp_path}/pw', passphrase: 'prompt:never asked' }}, "
+        "bmc: { url: 'https://b' } }\n"
+    )
+    done = rackcheck("inventory", "check", "i.yaml")
+    assert done.status == 0
+    assert f"key file {tmp_path}/key may be read by others; chmod 600 {tmp_path}/key (n1)" in done.out
+    assert "cannot be fetched" not in done.out
+    assert "hunter2" not in done.out + done.err
+
+
+def test_check_as_json_is_one_document() -> None:
+    document = json.loads(rackcheck("inventory", "check", "pod.yaml", "--json").out)
+    assert (document["count"], document["planes"], document["racks"]) == (6, {"os": 4, "bmc": 5}, {"a01": 5})
+    assert any(note.startswith("role computee") for note in document["notes"])
+
+
+def test_show_folds_nodes_of_equal_shape() -> None:
+    rows = [line.split() for line in rackcheck("inventory", "show", "-i", "pod.yaml").out.splitlines()]
+    assert rows[1:] == [
+        ["dgx-[01-02]", "2", "computee", "{node}.mgmt", "https://{node}-bmc", "a01"],
+        ["dgx-03", "1", "computee", "{node}.mgmt", "https://DGX-01-bmc/", "a01", "21-24"],
+        ["sw-[1-2]", "2", "nvswitch-tray", "https://{node}-bmc", "a01"],
+        ["lone", "1", "compute", "dgx-01.mgmt"],
+    ]
+    only = rackcheck("inventory", "show", "-i", "pod.yaml", "@left,lone")
+    assert [line.split()[0] for line in only.out.splitlines()[1:]] == ["dgx-[01-02]", "lone"]
+    assert "did you mean @left" in rackcheck("inventory", "show", "-i", "pod.yaml", "@lft").err
+
+
+def test_show_draws_the_whole_of_each_rack_that_is_meant() -> None:
+    lines = rackcheck("inventory", "show", "-i", "pod.yaml", "--rack", "@left").out.splitlines()
+    assert lines[0] == "a01: rack of 42 units, row A, 5 nodes"
+    assert [line.split()[0] for line in lines[1:43]] == [str(unit) for unit in range(42, 0, -1)]
+    assert lines[43 - 24] == "   24  dgx-03  computee"
+    assert lines[43 - 23 : 43 - 20] == ["   23  |", "   22  |", "   21  |"]
+    assert lines[43:] == ["       without a place: dgx-[01-02],sw-[1-2]"]
+    assert "stands in a rack" in rackcheck("inventory", "show", "-i", "pod.yaml", "--rack", "lone").err
+
+
+def test_show_as_json_holds_references_and_places() -> None:
+    document = json.loads(rackcheck("inventory", "show", "-i", "pod.yaml", "--json", "dgx-03").out)
+    (node,) = document["nodes"]
+    assert (node["name"], node["u"], node["height"], node["bmc"]["password"]) == ("dgx-03", 21, 4, "env:NOT_SET_HERE")
+    assert (document["racks"]["a01"]["height"], document["groups"]) == (42, {"left": []})
+
+
+def test_import_prints_an_inventory_that_loads_and_notes_on_stderr(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("name,host,serial\nn1,n1.x,1\nn2,n2.x,2\n")
+    done = rackcheck("inventory", "import", "--from", "csv", "s.csv")
+    assert done.status == 0
+    assert 'n[1-2]: { host: "{node}.x" }' in done.out
+    assert "serial (2)" in done.err
+    (tmp_path / "out.yaml").write_text(done.out)
+    assert "sound" in rackcheck("inventory", "check", "out.yaml").out
+
+
+def test_import_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"NodeName=n1 NodeAddr=10.0.0.1 State=IDLE\n")))
+    done = rackcheck("inventory", "import", "--from", "slurm", "-")
+    assert done.status == 0
+    assert "n1: { host: 10.0.0.1 }" in done.out
+
+
+def test_import_overwrites_nothing_unless_it_is_told_to(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("name\nn1\n")
+    (tmp_path / "out.yaml").write_text("mine")
+    words = ("inventory", "import", "--from", "csv", "s.csv", "-o", "out.yaml")
+    done = rackcheck(*words)
+    assert (done.status, (tmp_path / "out.yaml").read_text()) == (2, "mine")
+    assert "--force overwrites it" in done.err
+    assert rackcheck(*words, "--force").status == 0
+    assert "nodes:" in (tmp_path / "out.yaml").read_text()
+
+
+def test_import_says_what_is_still_to_be_mended(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("name,rack,u\nn1,a,1\nn2,a,1\n")
+    done = rackcheck("inventory", "import", "--from", "csv", "s.csv")
+    assert done.status == 0
+    assert "to be mended: the result:4:" in done.err
+    assert "n2 stands on U 1 of a, where n1 stands" in done.err
+
+
+def test_import_of_a_wrong_file_is_our_users_mistake(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("name,u\nn1,x\n")
+    for kind, said in (
+        ("csv", "s.csv:2:1: `u` is a number"),
+        ("ansible", "s.csv:1:1: no JSON"),
+        ("slurm", "NodeName="),
+    ):
+        done = rackcheck("inventory", "import", "--from", kind, "s.csv")
+        assert (done.status, done.out) == (2, "")
+        assert said in done.err
+
+
+def test_text_of_a_file_cannot_command_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "i.yaml").write_text('rackcheck: 1\nnodes:\n  n1: { host: "\\e[2Ja", rack: "\\e[2J", u: 1 }\n')
+    for words in (("check", "i.yaml"), ("show", "-i", "i.yaml"), ("show", "-i", "i.yaml", "--rack")):
+        done = rackcheck("inventory", *words)
+        assert done.status == 0
+        assert "\x1b" not in done.out + done.err
