@@ -1,0 +1,1 @@
+"""A simulated rack: machines as data, answered over real SSH and real HTTPS on loopback."""

@@ -1,0 +1,59 @@
+"""How a simulated node and its BMC behave, beside what they answer."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rackcheck.sim.machine import Machine
+
+
+class Door(StrEnum):
+    """What happens to who knocks."""
+
+    OPEN = "open"
+    CLOSED = "closed"  # nobody listens: the connection is refused at once
+    SILENT = "silent"  # the connection is taken, and nothing is ever said
+    LOCKED = "locked"  # the login is refused
+
+
+@dataclass(frozen=True)
+class Conduct:
+    """Behaviour of one node: its SSH server, its sudo, its clock; and the same of its BMC.
+
+    `skew` is how many seconds a clock is ahead of ours; `latency` how many seconds an answer takes.
+    """
+
+    ssh: Door = Door.OPEN
+    other_host_key: bool = False
+    sudo: bool = True
+    skew: float = 0.0
+    latency: float = 0.0
+    unresolved: bool = False
+
+
+@dataclass(frozen=True)
+class BmcConduct:
+    """Behaviour of one BMC: `sessions` are those it keeps, `taken` those that others hold, `workers` work at once."""
+
+    https: Door = Door.OPEN
+    other_certificate: bool = False
+    hanging: bool = False
+    sessions: int = 16
+    taken: int = 0
+    workers: int = 4
+    skew: float = 0.0
+    latency: float = 0.0
+
+
+@dataclass(frozen=True)
+class Station:
+    """One node of a simulated rack: its place, its machine, and how it behaves."""
+
+    name: str
+    number: int
+    machine: Machine
+    node: Conduct = field(default_factory=Conduct)
+    bmc: BmcConduct = field(default_factory=BmcConduct)
+    rack: str = ""
+    u: int = 0
+    height: int = 1
+    role: str = "compute"

@@ -1,0 +1,99 @@
+"""Changes to a machine that leave the machine they came from as it was."""
+
+import json
+import re
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from rackcheck.core.capture import BmcCapture, NodeCapture, Output
+from rackcheck.core.fact import Unknown
+from rackcheck.core.resource import Body
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.sim.conduct import Station
+
+FUNCTIONS = "/sys/bus/pci/devices/"
+
+
+def host(station: Station, **parts: Mapping[str, object]) -> Station:
+    """Give the station another commands, files or refused."""
+    return replace(station, machine=replace(station.machine, host=replace(station.machine.host, **parts)))  # type: ignore[arg-type]
+
+
+def files(station: Station, changed: Mapping[str, str | None]) -> Station:
+    """Write files; None takes one away."""
+    left = {**station.machine.host.files, **changed}
+    return host(station, files={path: text for path, text in left.items() if text is not None})
+
+
+def commands(station: Station, changed: Mapping[str, Output]) -> Station:
+    """Let commands answer something else."""
+    return host(station, commands={**station.machine.host.commands, **changed})
+
+
+def bodies(station: Station, changed: Mapping[str, Body]) -> Station:
+    """Let resources of the BMC hold something else."""
+    held: Mapping[str, Body | Unknown] = ChainMap(dict(changed), station.machine.bmc.bodies)  # type: ignore[arg-type]
+    return replace(station, machine=replace(station.machine, bmc=BmcCapture(held)))
+
+
+def resources(station: Station, pattern: str) -> dict[str, Body]:
+    """Give the resources whose URI a regular expression matches whole; raises Mistake where there is none."""
+    found = {uri: body for uri, body in station.machine.bmc.bodies.items() if re.fullmatch(pattern, uri)}
+    told = {uri: body for uri, body in found.items() if not isinstance(body, Unknown)}
+    if not told:
+        raise Mistake(f"the machine of {station.name} has no resource {pattern}")
+    return told
+
+
+def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
+    """Find the command that asked NVML, its answer, and that answer's JSON; raises Mistake where there is none."""
+    for command, answer in station.machine.host.commands.items():
+        if isinstance(answer, Output) and '"gpus"' in answer.out:
+            return command, answer, json.loads(answer.out.rstrip("\n").rpartition("\n")[2])
+    raise Mistake(f"the machine of {station.name} has no GPU that NVML tells of")
+
+
+def gpu(told: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """Find one GPU by the driver's index; raises Mistake with those there are."""
+    if not 0 <= index < len(told["gpus"]):
+        raise Mistake(f"no GPU {index}: the machine has 0 to {len(told['gpus']) - 1}")
+    found: dict[str, Any] = told["gpus"][index]
+    return found
+
+
+def with_gpus(station: Station, command: str, answer: Output, told: Mapping[str, Any], gone: str = "") -> Station:
+    """Let NVML tell this; `gone` is the address of a GPU that the bus has no longer."""
+    head, _, _ = answer.out.rstrip("\n").rpartition("\n")
+    rows = [row for row in head.split("\n") if row != f"bus {gone}"]
+    return commands(station, {command: replace(answer, out="\n".join((*rows, json.dumps(told))) + "\n")})
+
+
+def address(told: Mapping[str, Any]) -> str:
+    """Spell a GPU's PCI address as the kernel does."""
+    domain, _, rest = str(told["pci"]["value"]).partition(":")
+    return f"{int(domain, 16):04x}:{rest.lower()}"
+
+
+def below(station: Station, folder: str) -> list[str]:
+    """Give the files below a folder; raises Mistake with the nearest folder where there is none."""
+    prefix = folder.rstrip("/") + "/"
+    found = [path for path in station.machine.host.files if path.startswith(prefix)]
+    if not found:
+        above, _, name = folder.rstrip("/").rpartition("/")
+        beside = {p[len(above) + 1 :].partition("/")[0] for p in station.machine.host.files if p.startswith(above)}
+        raise Mistake(f"the machine of {station.name} has no {folder}{did_you_mean(name, sorted(beside))}")
+    return found
+
+
+def outputs(station: Station, change: Callable[[str, Output], Output]) -> Station:
+    """Change every answer of a command."""
+    held = station.machine.host.commands
+    return commands(station, {c: change(c, a) for c, a in held.items() if isinstance(a, Output)})
+
+
+def capture(station: Station) -> NodeCapture:
+    """Give what the node's operating system answers."""
+    return station.machine.host

@@ -1,0 +1,93 @@
+"""Patterns of machine folders: one key that stands for many, a list's item that is repeated, and what fills both.
+
+`[0-223]`, `[00-15]` and `[1b,43,52]` in a key give one key for each member, several brackets all combinations.
+`@{1}` is what the first bracket stood for. A bracket may have columns, `[0-2|1b,43,52]`: the key shows the first,
+`@{1.2}` is the second. `@{node}`, `@{n}` and `@{n3}` stay: they are filled in for each node.
+"""
+
+import re
+from collections.abc import Mapping
+from itertools import product
+
+MOST = 10_000
+"""Members that one pattern may stand for."""
+
+Stood = tuple[tuple[str, ...], ...]
+"""What each bracket so far stood for, the outer ones first, one text for each of its columns."""
+
+_BRACKET = re.compile(r"\[([^\[\]]*)\]")
+_PLACE = re.compile(r"@\{([^{}]*)\}")
+_OF_NODE = frozenset({"node", "n", "n3"})
+
+
+class BadPattern(Exception):
+    """A pattern or a place to fill in that means nothing; says why."""
+
+
+def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
+    """Give every text that a pattern stands for, with what its brackets stood for; raises BadPattern.
+
+    The brackets are counted on from those of `outer`.
+    """
+    parts = _BRACKET.split(pattern)
+    brackets = [_members(inside) for inside in parts[1::2]]
+    count = 1
+    for bracket in brackets:
+        count *= len(bracket)
+    if count > MOST:
+        raise BadPattern(f"`{pattern}` stands for {count} members; {MOST} are the most")
+    found = []
+    for members in product(*brackets):
+        stood = (*outer, *members)
+        text = "".join(a + b for a, b in zip(parts[::2], (*(m[0] for m in members), ""), strict=True))
+        found.append((filled(text, stood), stood))
+    return found
+
+
+def _members(inside: str) -> list[tuple[str, ...]]:
+    """Give the members of one bracket, each with its columns."""
+    columns = [[item for part in column.split(",") for item in _run(part.strip())] for column in inside.split("|")]
+    if any(len(column) != len(columns[0]) for column in columns):
+        raise BadPattern(f"the columns of [{inside}] have {', '.join(str(len(c)) for c in columns)} members")
+    return list(zip(*columns, strict=True))
+
+
+def _run(part: str) -> list[str]:
+    if not part:
+        raise BadPattern("a bracket with an empty member")
+    match = re.fullmatch(r"([0-9]{1,9})-([0-9]{1,9})", part)
+    if match is None:
+        return [part]
+    first, last = int(match[1]), int(match[2])
+    if last < first:
+        raise BadPattern(f"[{part}] runs backwards")
+    if last - first >= MOST:
+        raise BadPattern(f"[{part}] has {last - first + 1} members; {MOST} are the most")
+    return [str(number).zfill(len(match[1])) for number in range(first, last + 1)]
+
+
+def filled(text: str, stood: Stood) -> str:
+    """Fill in what the brackets stood for; what a node fills in stays. Raises BadPattern."""
+    if "@{" not in text:
+        return text
+
+    def fill(match: re.Match[str]) -> str:
+        name = match[1]
+        if name in _OF_NODE:
+            return match[0]
+        numbers = re.fullmatch(r"([1-9])(?:\.([1-9]))?", name)
+        if numbers is None:
+            raise BadPattern(f"`{match[0]}` is none of @{{node}}, @{{n}}, @{{n3}}, @{{1}}, @{{1.2}}")
+        bracket, column = int(numbers[1]), int(numbers[2] or 1)
+        if bracket > len(stood):
+            raise BadPattern(f"`{match[0]}`, and there are {len(stood)} brackets")
+        if column > len(stood[bracket - 1]):
+            raise BadPattern(f"`{match[0]}`, and that bracket has {len(stood[bracket - 1])} columns")
+        return stood[bracket - 1][column - 1]
+
+    return _PLACE.sub(fill, text)
+
+
+def of_node(text: str, names: Mapping[str, str]) -> str:
+    """Fill in what belongs to one node: `names` has `node`, `n` and `n3`; anything else was never a place of ours."""
+    return _PLACE.sub(lambda match: names.get(match[1], match[0]), text)

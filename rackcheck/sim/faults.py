@@ -1,0 +1,296 @@
+"""The faults that a scenario may lay over a machine, each with what it needs to be told."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from rackcheck.core.capture import Output
+from rackcheck.core.fact import Reason, Unknown
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.sim import edit
+from rackcheck.sim.conduct import Door, Station
+
+Given = Mapping[str, str]
+INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory/"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One kind of fault: what it is, which words it takes (with a default, or none where it must be told)."""
+
+    name: str
+    about: str
+    lay: Callable[[Station, Given], Station]
+    takes: Mapping[str, str | None] = field(default_factory=dict)
+
+
+KINDS: dict[str, Fault] = {}
+"""Every fault by its name; filled by the functions below."""
+
+Lay = Callable[[Station, Given], Station]
+
+
+def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Lay], Lay]:
+    def known(lay: Lay) -> Lay:
+        KINDS[name] = Fault(name, about, lay, takes)
+        return lay
+
+    return known
+
+
+def lay(station: Station, kind: str, given: Given) -> Station:
+    """Lay a fault over a station; raises Mistake on a kind or a word that is none."""
+    if kind not in KINDS:
+        raise Mistake(f"no fault {kind}{did_you_mean(kind, list(KINDS))}")
+    fault = KINDS[kind]
+    for word in given:
+        if word not in fault.takes:
+            takes = f"it takes {', '.join(fault.takes)}" if fault.takes else "it takes no word"
+            raise Mistake(f"{kind} takes no `{word}`; {takes}")
+    missing = [word for word, default in fault.takes.items() if default is None and word not in given]
+    if missing:
+        raise Mistake(f"{kind} lacks `{missing[0]}`")
+    return fault.lay(station, {word: given.get(word, default or "") for word, default in fault.takes.items()})
+
+
+def _number(given: Given, word: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,12}", given[word]):
+        raise Mistake(f"`{word}` is a whole number, not {given[word]!r}")
+    return int(given[word])
+
+
+# ---- who answers at all ----------------------------------------------------------------------------------------------
+
+
+@_fault("silent-node", "the node takes connections and never says a word, as a hung kernel does")
+def _silent_node(station: Station, _: Given) -> Station:
+    return replace(station, node=replace(station.node, ssh=Door.SILENT))
+
+
+@_fault("closed-node", "nobody listens on the node's SSH port")
+def _closed_node(station: Station, _: Given) -> Station:
+    return replace(station, node=replace(station.node, ssh=Door.CLOSED))
+
+
+@_fault("unknown-name", "the node's host name has no address")
+def _unknown_name(station: Station, _: Given) -> Station:
+    return replace(station, node=replace(station.node, unresolved=True))
+
+
+@_fault("refused-login", "the node refuses our key")
+def _refused_login(station: Station, _: Given) -> Station:
+    return replace(station, node=replace(station.node, ssh=Door.LOCKED))
+
+
+@_fault("changed-host-key", "the node shows another host key than the known one")
+def _changed_host_key(station: Station, _: Given) -> Station:
+    return replace(station, node=replace(station.node, other_host_key=True))
+
+
+@_fault("silent-bmc", "the BMC takes connections and never says a word")
+def _silent_bmc(station: Station, _: Given) -> Station:
+    return replace(station, bmc=replace(station.bmc, https=Door.SILENT))
+
+
+@_fault("closed-bmc", "nobody listens on the BMC's HTTPS port")
+def _closed_bmc(station: Station, _: Given) -> Station:
+    return replace(station, bmc=replace(station.bmc, https=Door.CLOSED))
+
+
+@_fault("hanging-bmc", "the BMC takes the login and then answers nothing")
+def _hanging_bmc(station: Station, _: Given) -> Station:
+    return replace(station, bmc=replace(station.bmc, hanging=True))
+
+
+@_fault("refused-bmc-login", "the BMC refuses our password")
+def _refused_bmc_login(station: Station, _: Given) -> Station:
+    return replace(station, bmc=replace(station.bmc, https=Door.LOCKED))
+
+
+@_fault("bmc-sessions", "other tools hold the BMC's sessions; `free` are left", free="0")
+def _bmc_sessions(station: Station, given: Given) -> Station:
+    free = _number(given, "free")
+    return replace(station, bmc=replace(station.bmc, taken=max(0, station.bmc.sessions - free)))
+
+
+@_fault("changed-certificate", "the BMC shows another certificate than the pinned one")
+def _changed_certificate(station: Station, _: Given) -> Station:
+    return replace(station, bmc=replace(station.bmc, other_certificate=True))
+
+
+@_fault("slow-bmc", "every answer of the BMC takes this long", milliseconds="500")
+def _slow_bmc(station: Station, given: Given) -> Station:
+    return replace(station, bmc=replace(station.bmc, latency=_number(given, "milliseconds") / 1000))
+
+
+# ---- rights and tools ------------------------------------------------------------------------------------------------
+
+
+@_fault("sudo-denied", "sudo asks for a password")
+def _sudo_denied(station: Station, _: Given) -> Station:
+    return replace(station, node=replace(station.node, sudo=False))
+
+
+@_fault("tool-missing", "a program is not installed on the node", tool=None)
+def _tool_missing(station: Station, given: Given) -> Station:
+    tool = given["tool"]
+    called = re.compile(rf"(?:^|[;&|({{]\s*|command -v ){re.escape(tool)}\b", re.MULTILINE)
+    if not any(called.search(command) for command in edit.capture(station).commands):
+        raise Mistake(f"no reply of {station.name}'s machine comes from {tool}")
+
+    def without(command: str, answer: Output) -> Output:
+        if not called.search(command):
+            return answer
+        if tool == "python3" and '"gpus"' in answer.out:
+            head = answer.out.rstrip("\n").rpartition("\n")[0]
+            return Output(0, f"{head}\nno python3\n")
+        return Output(127, "", f"sh: 1: {tool}: not found\n")
+
+    return edit.outputs(station, without)
+
+
+# ---- clocks ----------------------------------------------------------------------------------------------------------
+
+
+@_fault("node-clock", "the node's clock is this many seconds ahead of ours", seconds=None)
+def _node_clock(station: Station, given: Given) -> Station:
+    return replace(station, node=replace(station.node, skew=float(_number(given, "seconds"))))
+
+
+@_fault("bmc-clock", "the BMC's clock was never set and began in this year", year="2020")
+def _bmc_clock(station: Station, given: Given) -> Station:
+    import calendar  # noqa: PLC0415
+    import time  # noqa: PLC0415
+
+    began = calendar.timegm((_number(given, "year"), 1, 1, 0, 0, 0))
+    return replace(station, bmc=replace(station.bmc, skew=began - time.time()))
+
+
+# ---- GPUs, NICs, the kernel log --------------------------------------------------------------------------------------
+
+
+@_fault("gpu-missing", "a GPU is neither on the bus nor known to the driver", gpu=None)
+def _gpu_missing(station: Station, given: Given) -> Station:
+    command, answer, told = edit.gpus(station)
+    index = _number(given, "gpu")
+    gone = edit.address(edit.gpu(told, index))
+    left = told | {"gpus": [one for i, one in enumerate(told["gpus"]) if i != index]}
+    without = edit.with_gpus(station, command, answer, left, gone)
+    return edit.files(without, dict.fromkeys(edit.below(station, f"{edit.FUNCTIONS}{gone}")))
+
+
+@_fault("gpu-width", "a GPU trained fewer PCIe lanes than it has", gpu=None, lanes="8")
+def _gpu_width(station: Station, given: Given) -> Station:
+    command, answer, told = edit.gpus(station)
+    index, lanes = _number(given, "gpu"), _number(given, "lanes")
+    one = edit.gpu(told, index)
+    changed = [o | {"link_width": {"value": lanes}} if i == index else o for i, o in enumerate(told["gpus"])]
+    narrow = edit.with_gpus(station, command, answer, told | {"gpus": changed})
+    return edit.files(narrow, {f"{edit.FUNCTIONS}{edit.address(one)}/current_link_width": f"{lanes}\n"})
+
+
+@_fault("nic-down", "an RDMA port has lost its signal", nic=None, port="1")
+def _nic_down(station: Station, given: Given) -> Station:
+    folder = f"/sys/class/infiniband/{given['nic']}"
+    edit.below(station, folder)
+    port = f"{folder}/ports/{given['port']}"
+    edit.below(station, port)
+    # As H100 nodes with ports down were recorded: the rate falls to that of an early generation.
+    dark = {"state": "1: DOWN", "phys_state": "3: Disabled", "rate": "40 Gb/sec (4X QDR)"}
+    return edit.files(station, {f"{port}/{name}": f"{text}\n" for name, text in dark.items()})
+
+
+@_fault("xid", "the kernel log holds an Xid of a GPU", number="79", gpu="0", words="GPU has fallen off the bus.")
+def _xid(station: Station, given: Given) -> Station:
+    _, _, told = edit.gpus(station)
+    place = edit.address(edit.gpu(told, _number(given, "gpu"))).rpartition(".")[0]
+    line = f"NVRM: Xid (PCI:{place}): {_number(given, 'number')}, pid='<unknown>', name=<unknown>, {given['words']}"
+
+    def logged(command: str, answer: Output) -> Output:
+        if not command.startswith("dmesg"):
+            return answer
+        times = re.findall(r"^\[ *([0-9]+\.[0-9]{6})\]", answer.out, re.MULTILINE)
+        later = float(times[-1]) + 3600 if times else 3600.0
+        return replace(answer, out=f"{answer.out}[{later:12.6f}] {line}\n")
+
+    if not any(command.startswith("dmesg") for command in edit.capture(station).commands):
+        raise Mistake(f"the machine of {station.name} has no kernel log")
+    return edit.outputs(station, logged)
+
+
+# ---- BIOS and firmware -----------------------------------------------------------------------------------------------
+
+
+@_fault(
+    "bios-setting",
+    "one attribute of the BIOS has another value, running and for the next boot",
+    attribute=None,
+    value=None,
+)
+def _bios_setting(station: Station, given: Given) -> Station:
+    found = {
+        uri: body
+        for uri, body in edit.resources(station, r"/redfish/v1/Systems/[^/]+/Bios(/.*)?").items()
+        if isinstance(body.get("Attributes"), dict)
+    }
+    name = given["attribute"]
+    known = sorted({key for body in found.values() for key in body["Attributes"]})
+    if name not in known:
+        raise Mistake(f"the BIOS of {station.name} has no attribute {name}{did_you_mean(name, known)}")
+    changed = {
+        uri: {**body, "Attributes": {**body["Attributes"], name: given["value"]}}
+        for uri, body in found.items()
+        if name in body["Attributes"]
+    }
+    return edit.bodies(station, changed)
+
+
+@_fault("bios-version", "the BIOS has another version, on the BMC's side and on the host's", version=None)
+def _bios_version(station: Station, given: Given) -> Station:
+    systems = edit.resources(station, r"/redfish/v1/Systems/[^/]+")
+    told = {uri: {**body, "BiosVersion": given["version"]} for uri, body in systems.items() if body.get("BiosVersion")}
+    changed = edit.bodies(station, told)
+    place = "/sys/class/dmi/id/bios_version"
+    return edit.files(changed, {place: given["version"] + "\n"}) if place in edit.capture(station).files else changed
+
+
+@_fault("old-firmware", "one component of the firmware inventory has another version", component="bmc", version=None)
+def _old_firmware(station: Station, given: Given) -> Station:
+    name, version = given["component"], given["version"]
+    if name == "bmc":
+        managers = edit.resources(station, r"/redfish/v1/Managers/[^/]+")
+        host = {uri: body for uri, body in managers.items() if "HGX" not in uri} or managers
+        return edit.bodies(station, {uri: {**body, "FirmwareVersion": version} for uri, body in host.items()})
+    listed = edit.resources(station, re.escape(INVENTORY) + r"[^/]+")
+    if INVENTORY + name not in listed:
+        ids = [uri.removeprefix(INVENTORY) for uri in listed]
+        raise Mistake(f"no firmware {name} on {station.name}{did_you_mean(name, ids)}")
+    return edit.bodies(station, {INVENTORY + name: {**listed[INVENTORY + name], "Version": version}})
+
+
+# ---- anything else ---------------------------------------------------------------------------------------------------
+
+
+@_fault("file", "a file of the node holds something else", path=None, text=None)
+def _file(station: Station, given: Given) -> Station:
+    return edit.files(station, {given["path"]: given["text"].rstrip("\n") + "\n"})
+
+
+@_fault("unreadable-file", "a file of the node may not be read", path=None)
+def _unreadable_file(station: Station, given: Given) -> Station:
+    refused = {**edit.capture(station).refused, given["path"]: Unknown(Reason.DENIED, "Permission denied")}
+    return edit.host(edit.files(station, {given["path"]: None}), refused=refused)
+
+
+@_fault("resource", "a property of a BMC's resource holds another text", uri=None, name=None, value=None)
+def _resource(station: Station, given: Given) -> Station:
+    uri = given["uri"].rstrip("/")
+    body = edit.resources(station, re.escape(uri))[uri]
+    return edit.bodies(station, {uri: _with(body, given["name"].split("."), given["value"])})
+
+
+def _with(body: Mapping[str, object], names: list[str], value: str) -> dict[str, object]:
+    first, *rest = names
+    inner = body.get(first)
+    return {**body, first: _with(inner if isinstance(inner, Mapping) else {}, rest, value) if rest else value}

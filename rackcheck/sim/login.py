@@ -1,0 +1,48 @@
+"""What a simulated node says of whoever has logged in: who that is, which programs are there, what sudo allows."""
+
+import re
+
+from rackcheck.core.capture import NodeCapture, Output
+
+USER = "audit"
+"""Who may log in to a simulated rack, on its nodes and on its BMCs."""
+
+_LOOKS = re.compile(r'echo "uid \$\(id -u\)"; .*; for t in ([\w./+ :-]+); do ')
+"""Doctor's first question: who answers, and which of these programs are missing."""
+
+
+def said(host: NodeCapture, command: str, *, sudo: bool, sent: str) -> Output | None:
+    """Answer a question about the login; None where a command is none. `sent` is the asker's clock."""
+    looks = _LOOKS.match(command)
+    if looks is not None:
+        missing = "".join(f"missing {tool}\n" for tool in looks[1].split() if _is_missing(host, tool))
+        there = f"uid 1000\nuser {USER}\nkernel Linux {_kernel(host)}\nsent {sent}\n{_system(host)}"
+        return Output(0, f"{there}{missing}asked all\n{_python(host)}")
+    if command.endswith("sudo -n -l"):
+        if not sudo:
+            return Output(1, "", "sudo: a password is required\n")
+        return Output(0, f"User {USER} may run the following commands on this node:\n    (root) NOPASSWD: ALL\n")
+    return {"id -u": Output(0, "1000\n"), "id -un": Output(0, f"{USER}\n")}.get(command)
+
+
+def _is_missing(host: NodeCapture, tool: str) -> bool:
+    """Whether a command that calls this program was told that it is not there."""
+    calls = re.compile(rf"(?:^|[\s;&|(]){re.escape(tool)}(?:$|[\s;&|)])")
+    answers = host.commands.items()
+    return any(isinstance(a, Output) and a.status == 127 and calls.search(command) for command, a in answers)
+
+
+def _kernel(host: NodeCapture) -> str:
+    told = next((a.out for c, a in host.commands.items() if c.startswith("uname -r") and isinstance(a, Output)), "")
+    return told.partition("\n")[0]
+
+
+def _system(host: NodeCapture) -> str:
+    name = re.search(r"^PRETTY_NAME=(.*)$", host.files.get("/etc/os-release", ""), re.MULTILINE)
+    return f"name {name[1]}\n" if name else ""
+
+
+def _python(host: NodeCapture) -> str:
+    """Give the version that no reply of a machine tells: that of the Ubuntu which a DGX runs."""
+    without = any(isinstance(a, Output) and a.out.endswith("no python3\n") for a in host.commands.values())
+    return "" if without else "Python 3.10.12\n"

@@ -1,0 +1,90 @@
+"""A simulated machine, from one of three kinds of folders: a machine folder of ours, a stored run, a Redfish tree."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+
+from rackcheck import store
+from rackcheck.core.capture import BmcCapture, NodeCapture
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.sim import template
+from rackcheck.sim.tree import Tree
+
+FOLDER = Path(__file__).parent / "machines"
+"""Where the machines that come with rackcheck lie."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One simulated machine: what its operating system and its BMC would answer.
+
+    The host's files are all the files it has, whatever glob asks for them; its `globs` are empty. Texts and bodies
+    are shared between machines: who wants another answer makes a new one, and never changes one in place.
+    """
+
+    host: NodeCapture
+    bmc: BmcCapture
+
+
+class Kind(StrEnum):
+    """What a folder holds."""
+
+    MACHINE = "machine"
+    RUN = "run"
+    TREE = "tree"
+
+
+def shipped() -> dict[str, Path]:
+    """Give the machines that come with rackcheck, by name."""
+    return {path.parent.name: path.parent for path in sorted(FOLDER.glob("*/machine.yaml"))}
+
+
+def of_folder(path: Path) -> Kind:
+    """Tell what kind of machine a folder holds; raises Mistake if none."""
+    marks = {Kind.MACHINE: path / "machine.yaml", Kind.RUN: path / "run.json", Kind.TREE: path / "redfish" / "v1"}
+    for kind, mark in marks.items():
+        if mark.exists():
+            return kind
+    if not path.is_dir():
+        raise Mistake(f"{path} is no folder")
+    raise Mistake(
+        f"{path} is no machine: a machine folder holds machine.yaml, a stored run holds run.json, "
+        "a Redfish tree holds redfish/v1/"
+    )
+
+
+def load(folder: Path, node: str, number: int) -> Machine:
+    """Make one node of a machine folder; `number` is its place in the rack, from 1. Raises Mistake or BadFile."""
+    kind = _template(folder.resolve())
+    names = {"node": node, "n": str(number), "n3": f"{number:03}"}
+    host = NodeCapture(commands=kind.commands.of(names), files=kind.files.of(names), refused=kind.refused.of(names))
+    return Machine(host, BmcCapture(kind.bodies.of(names)))
+
+
+@lru_cache(maxsize=32)
+def _template(folder: Path) -> template.Template:
+    return template.read(folder)
+
+
+def from_tree(folder: Path) -> BmcCapture:
+    """Give the BMC of a recorded Redfish tree; its bodies are read as they are asked for."""
+    if of_folder(folder) is not Kind.TREE:
+        raise Mistake(f"{folder} is no Redfish tree: it would hold redfish/v1/")
+    return BmcCapture(Tree(folder))
+
+
+def from_run(folder: Path, node: str) -> Machine:
+    """Give one node of a stored run, with what it answered then; raises Mistake with the nearest name."""
+    host, bmc = NodeCapture(), BmcCapture()
+    seen: dict[str, None] = {}
+    for answer in store.find(str(folder)).answers():
+        seen[answer.node] = None
+        if answer.node == node and isinstance(answer.capture, NodeCapture):
+            host = answer.capture
+        elif answer.node == node and isinstance(answer.capture, BmcCapture):
+            bmc = answer.capture
+    if node not in seen:
+        raise Mistake(f"the run {folder} has no node {node}{did_you_mean(node, list(seen))}")
+    return Machine(host, bmc)

@@ -1,0 +1,168 @@
+"""Brings a simulated rack up on loopback, and writes the inventory that leads to it."""
+
+import json
+import secrets
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackcheck.core.capture import NodeCapture
+from rackcheck.core.fact import Unknown
+from rackcheck.core.resource import ROOT, Body
+from rackcheck.sim.bmc import Bmc, Fault, now, tls
+from rackcheck.sim.certificate import certificate, ssh_key
+from rackcheck.sim.conduct import Door, Station
+from rackcheck.sim.doors import Addresses, Doors, Welcome
+from rackcheck.sim.login import USER
+from rackcheck.sim.scenario import Scenario
+from rackcheck.sim.shell import Shell
+from rackcheck.sim.ssh import Node
+
+WRONG = "not-the-password"
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Up:
+    """One station that is up: where it is, what guards it, and its servers, which count what they were asked."""
+
+    station: Station
+    ssh: Place | None
+    https: Place | None
+    host_key: str
+    fingerprint: str
+    node: Node | None
+    bmc: Bmc | None
+
+
+class Rack:
+    """A simulated rack that is up until `close`; `folder` gets its inventory, keys and certificates."""
+
+    def __init__(self, scenario: Scenario, folder: Path) -> None:
+        self.scenario, self.folder = scenario, folder
+        self._doors = Doors()
+        self._over = threading.Event()
+        self._addresses = Addresses(self._doors)
+        self._login, self._password = ssh_key(), secrets.token_urlsafe(16)
+        try:
+            self.stations = tuple(self._up(station) for station in scenario.stations)
+            self.inventory = folder / "inventory.yaml"
+            self._write()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "Rack":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Send everybody away."""
+        self._over.set()
+        for up in getattr(self, "stations", ()):
+            if up.bmc is not None:
+                up.bmc.over.set()
+        self._doors.close()
+
+    def _up(self, station: Station) -> Up:
+        host, node, key, shown = None, None, "", ssh_key()
+        has_host = station.machine.host != NodeCapture()
+        if has_host:
+            node = Node(
+                Shell(station.machine.host, sudo=station.node.sudo, skew=station.node.skew), shown, USER,
+                self._login if station.node.ssh is not Door.LOCKED else None, station.node.latency,
+            )  # fmt: skip
+            host = self._door("ssh", station.number, station.node.ssh, node.serve)
+            key = (ssh_key() if station.node.other_host_key else shown).public
+        place, service, fingerprint = None, None, ""
+        if station.machine.bmc.bodies:
+            service = self._bmc(station)
+            made = certificate(self.folder, f"bmc-{station.number}", "127.0.0.1")
+            context = tls(made.file)
+            place = self._door("https", station.number, station.bmc.https, _served(service, context))
+            other = station.bmc.other_certificate
+            fingerprint = certificate(self.folder, "another").fingerprint if other else made.fingerprint
+            made.file.unlink()
+        return Up(station, host, place, key, fingerprint, node, service)
+
+    def _door(self, service: str, number: int, door: Door, welcome: Welcome) -> Place:
+        if door is Door.CLOSED:
+            place = self._addresses.nowhere(service, number)
+            return place if place[1] else (place[0], 9)  # port 9 is discard's, which nobody serves any more
+        return self._addresses.open(service, number, self._say_nothing if door is Door.SILENT else welcome)
+
+    def _say_nothing(self, _: socket.socket) -> None:
+        self._over.wait()
+
+    def _bmc(self, station: Station) -> Bmc:
+        conduct = station.bmc
+        faults = {"*": Fault("hang")} if conduct.hanging else {}
+        if conduct.hanging:
+            faults |= {ROOT: Fault(times=0)}
+        return Bmc(
+            _Told(station.machine.bmc.bodies, conduct.skew), faults=faults, limit=conduct.sessions - conduct.taken,
+            workers=conduct.workers, latency=conduct.latency, user=USER,
+            password=WRONG if conduct.https is Door.LOCKED else self._password,
+        )  # fmt: skip
+
+    def _write(self) -> None:
+        """Write the inventory and the secrets it refers to, for our user's eyes only."""
+        key, password, known = (self.folder / name for name in ("id_ed25519", "bmc-password", "known_hosts"))
+        for file, text in ((key, self._login.private), (password, self._password + "\n")):
+            file.touch(mode=0o600)
+            file.write_text(text, encoding="ascii")
+        rows = [f"[{up.ssh[0]}]:{up.ssh[1]} {up.host_key}\n" for up in self.stations if up.ssh is not None]
+        known.write_text("".join(rows), encoding="ascii")
+        lines = [
+            "rackcheck: 1",
+            f"inventory: sim-{self.scenario.name}",
+            "defaults:",
+            f"  ssh: {{ user: {USER}, key: {json.dumps(str(key))}, known-hosts: {json.dumps(str(known))} }}",
+            f"  bmc: {{ user: {USER}, password: {json.dumps(f'file:{password}')} }}",
+            *(["racks:"] if self.scenario.racks else []),
+            *(f"  {name}: {{ type: {kind} }}" for name, kind in self.scenario.racks.items()),
+            "nodes:",
+            *(_entry(up) for up in self.stations),
+        ]
+        self.inventory.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _served(service: Bmc, context: ssl.SSLContext) -> Welcome:
+    return lambda line: service.serve(line, context)
+
+
+def _entry(up: Up) -> str:
+    station, parts = up.station, []
+    if up.ssh is not None:
+        host = f"{station.name}.invalid" if station.node.unresolved else up.ssh[0]
+        parts += [f"host: {host}", f"ssh: {{ port: {up.ssh[1]} }}"]
+    if up.https is not None:
+        url = f"https://{up.https[0]}:{up.https[1]}"
+        parts.append(f'bmc: {{ url: "{url}", fingerprint: "{up.fingerprint}" }}')
+    if station.rack:
+        parts.append(f"rack: {station.rack}, u: {station.u}, height: {station.height}")
+    return f"  {json.dumps(station.name)}: {{ role: {station.role}, {', '.join(parts)} }}"
+
+
+class _Told(Mapping[str, object]):
+    """The bodies of a BMC; what tells its time tells it as its clock runs now."""
+
+    def __init__(self, bodies: Mapping[str, Body | Unknown], skew: float) -> None:
+        self._bodies, self._skew = bodies, skew
+
+    def __getitem__(self, uri: str) -> object:
+        body = self._bodies[uri]
+        if isinstance(body, Unknown):
+            raise KeyError(uri)
+        return {**body, "DateTime": now(self._skew)} if isinstance(body.get("DateTime"), str) else body
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bodies)
+
+    def __len__(self) -> int:
+        return len(self._bodies)

@@ -1,0 +1,144 @@
+"""A simulated node's shell: answers the one script, and single commands, with what the machine's capture holds.
+
+It reads the script that `core.script` writes, not shell at large: each question is looked up and answered in a frame
+of its own, as the real shell would print it.
+"""
+
+import re
+import shlex
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rackcheck.core.capture import NodeCapture, Output, named
+from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.read import covers, matching
+from rackcheck.sim import login
+
+HEAD = "head -v -c "
+CLOCKS = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
+
+
+@dataclass(frozen=True)
+class Job:
+    """One question of a script: its command, with how many bytes of answer and complaints are wanted."""
+
+    index: str
+    command: str
+    cap: int
+    complaints: int
+
+
+def jobs(script: str) -> tuple[str, tuple[Job, ...]]:
+    """Give a script's mark and its questions; raises ValueError where this is none of ours."""
+    mark = re.search(r"^m=([0-9a-f]{32})$", script, re.MULTILINE)
+    begin, end = script.find("; exit 0; }\n"), script.rfind("\nwait\n")
+    if mark is None or not 0 <= begin < end:
+        raise ValueError("not the script of rackcheck")
+    return mark[1], _jobs(script[begin + len("; exit 0; }\n") : end])
+
+
+@lru_cache(maxsize=64)
+def _jobs(text: str) -> tuple[Job, ...]:
+    """Part the lines `r INDEX SECONDS CAP COMMAND COMPLAINTS &`; every node of a run is sent the same ones."""
+    words = shlex.split(text)
+    rows = [words[i : i + 7] for i in range(0, len(words), 7)]
+    if any(len(row) != 7 or row[0] != "r" or row[6] != "&" for row in rows):
+        raise ValueError("not the questions of rackcheck")
+    return tuple(Job(index, command, int(cap), int(kept)) for _, index, _, cap, command, kept, _ in rows)
+
+
+class Shell:
+    """The shell of one simulated node."""
+
+    def __init__(self, host: NodeCapture, *, sudo: bool = True, skew: float = 0.0) -> None:
+        self._host, self._sudo, self._skew = host, sudo, skew
+        self._paths = sorted(host.files)
+
+    def run(self, script: str) -> bytes:
+        """Run a script of ours."""
+        mark, questions = jobs(script)
+        sent = re.match(r"RACKCHECK_SENT=([0-9.]+) ", script)
+        clocks = f"{sent[1] if sent else ''} {time.time() + self._skew:.9f}\n"
+        frames = []
+        for job in questions:
+            clock = Output(0, clocks) if job.command == CLOCKS else None
+            answer = clock or self._answer(job.command, job.cap, sent[1] if sent else "")
+            if answer is not None:
+                frames.append(_frame(mark, job, answer))
+        return "".join((*frames, f"\n{mark}>{len(questions)}\n")).encode("utf-8", "surrogateescape")
+
+    def command(self, text: str) -> Output:
+        """Run one command that somebody typed."""
+        return self._answer(text, 1 << 20) or Output(
+            255, "", "this simulated node could not tell when it was recorded\n"
+        )
+
+    def _answer(self, command: str, cap: int, sent: str = "") -> Output | None:
+        if command.startswith(HEAD):
+            return self._read(shlex.split(command)[5:], cap)
+        if command.startswith("$ROOT "):
+            command = command.removeprefix("$ROOT ")
+            if not self._sudo:
+                return Output(1, "", "sudo: a password is required\n")
+        held = self._host.commands.get(named(command))
+        if isinstance(held, Output):
+            return held
+        if isinstance(held, Unknown):
+            return _as_unknown(held)
+        return login.said(self._host, command, sudo=self._sudo, sent=sent) or self._builtin(command)
+
+    def _builtin(self, command: str) -> Output:
+        """Answer what any Linux machine would: its plain files, and that it has no such command."""
+        words = command.split()
+        if words[:1] == ["cat"] and len(words) == 2:
+            if words[1] in self._host.files:
+                return Output(0, self._host.files[words[1]])
+            return Output(1, "", f"cat: {words[1]}: No such file or directory\n")
+        return Output(127, "", f"sh: 1: {words[0] if words else ''}: not found (this simulated node has no reply)\n")
+
+    def _read(self, globs: Iterable[str], cap: int) -> Output | None:
+        """Do `head -v -c CAP -- GLOB...`."""
+        out: list[str] = []
+        err: list[str] = []
+        for glob in globs:
+            trouble = self._host.globs.get(glob)
+            if trouble is not None:
+                return _as_unknown(trouble)
+            if self._host.globs and glob not in self._host.globs:
+                err.append(f"head: error reading '{glob}': not part of what was recorded\n")
+                continue
+            found = list(matching(self._paths, glob))
+            if not found and glob not in self._host.refused:
+                err.append(f"head: cannot open '{glob}' for reading: No such file or directory\n")
+            out += [f"==> {path} <==\n{self._host.files[path]}" for path in found]
+            err += [
+                f"head: cannot open '{path}' for reading: {_SAID.get(why.reason, 'Input/output error')}\n"
+                for path, why in self._host.refused.items()
+                if path == glob or covers(glob, path)
+            ]
+        text = "\n".join(out)
+        return Output(1 if err else 0, text[:cap], "".join(err))
+
+
+_SAID: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}
+
+
+def _as_unknown(why: Unknown) -> Output | None:
+    """Give again what a recording did not know; None where nothing can be said."""
+    said = f"{why.detail}\n"
+    match why.reason:
+        case Reason.TIMEOUT:
+            return Output(124, "", said)
+        case Reason.TOOL_MISSING:
+            return Output(127, "", said)
+        case Reason.DENIED:
+            return Output(1, "", f"{why.detail}: Permission denied\n")
+    return None
+
+
+def _frame(mark: str, job: Job, answer: Output) -> str:
+    """Print an answer as the script's own function does."""
+    out = answer.out if len(answer.out) <= job.cap else answer.out[: job.cap]
+    return f"\n{mark}<{job.index}\n{out}{mark}:{answer.status}={answer.err[-job.complaints :]}{mark}.\n"

@@ -1,0 +1,99 @@
+"""A simulated node's SSH server: real handshake, host key and login; the shell behind it answers from a machine."""
+
+import io
+import logging
+import socket
+import threading
+from dataclasses import dataclass, field
+
+import paramiko
+from paramiko.common import (
+    AUTH_FAILED,
+    AUTH_SUCCESSFUL,
+    OPEN_FAILED_ADMINISTRATIVELY_PROHIBITED,
+    OPEN_SUCCEEDED,
+)
+
+from rackcheck.core.capture import Output
+from rackcheck.sim.certificate import SshKey
+from rackcheck.sim.shell import Shell
+
+SCRIPT = 4 << 20
+"""Bytes of a script that are taken at most."""
+
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # visitors that leave early are no news here
+
+
+@dataclass
+class Node:
+    """One node's server: who may come in, and what answers them. `execs` counts the commands that were run."""
+
+    shell: Shell
+    host_key: SshKey
+    user: str
+    login: SshKey | None
+    latency: float = 0.0
+    connections: int = 0
+    execs: list[str] = field(default_factory=list)
+
+    def serve(self, line: socket.socket) -> None:
+        """Serve one connection to its end."""
+        self.connections += 1
+        transport = paramiko.Transport(line)
+        transport.local_version = "SSH-2.0-OpenSSH_8.9p1 rackcheck-sim"
+        transport.add_server_key(paramiko.Ed25519Key(file_obj=io.StringIO(self.host_key.private)))
+        try:
+            transport.start_server(server=_Doorman(self))
+            transport.join()
+        except (paramiko.SSHException, EOFError):
+            pass  # the visitor left before a word was agreed on
+        finally:
+            transport.close()
+
+    def run(self, channel: paramiko.Channel, command: str) -> None:
+        """Answer one command; `sh -s` takes its script from what follows."""
+        self.execs.append(command)
+        try:
+            answer = self._script(channel) if command == "sh -s" else self.shell.command(command)
+            if self.latency:
+                threading.Event().wait(self.latency)
+            channel.sendall(answer.out.encode("utf-8", "surrogateescape"))
+            channel.sendall_stderr(answer.err.encode("utf-8", "surrogateescape"))
+            channel.send_exit_status(answer.status)
+        except OSError:
+            pass  # gone in the middle
+        finally:
+            channel.close()
+
+    def _script(self, channel: paramiko.Channel) -> Output:
+        script = bytearray()
+        while len(script) < SCRIPT and (chunk := channel.recv(1 << 16)):
+            script += chunk
+        try:
+            return Output(0, self.shell.run(script.decode()).decode("utf-8", "surrogateescape"))
+        except ValueError as error:
+            return Output(2, "", f"sh: a simulated node runs single commands and rackcheck's own script: {error}\n")
+
+
+class _Doorman(paramiko.ServerInterface):
+    """Lets one user with one key in, to run commands."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    def get_allowed_auths(self, username: str) -> str:  # noqa: ARG002  paramiko's signature
+        return "publickey"
+
+    def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:
+        login = self._node.login
+        ours = login is not None and f"{key.get_name()} {key.get_base64()}" == login.public
+        known = ours and username == self._node.user
+        return AUTH_SUCCESSFUL if known else AUTH_FAILED
+
+    def check_channel_request(self, kind: str, chanid: int) -> int:  # noqa: ARG002
+        return OPEN_SUCCEEDED if kind == "session" else OPEN_FAILED_ADMINISTRATIVELY_PROHIBITED
+
+    def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
+        text = command.decode("utf-8", "replace")
+        threading.Thread(target=self._node.run, args=(channel, text), daemon=True, name="exec").start()
+        return True

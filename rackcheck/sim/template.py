@@ -1,0 +1,185 @@
+"""A machine folder read once: what is the same on every node of its kind, and what each node fills in.
+
+    machine.yaml      rackcheck: 1, machine: NAME, title: ..., hardware: words on what was never checked
+    host/*.yaml       files: {PATH: text}, commands: {COMMAND: {out, err, status}}, refused: {PATH: denied}
+    redfish/*.yaml    {URI: body}
+
+PATH and URI are patterns (see `rackcheck.sim.expand`). A text is one text or a list of lines. A body without
+`@odata.id` gets its URI.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import yaml
+
+from rackcheck.core.capture import PAYLOAD, Output
+from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.resource import ROOT, Body, same_place
+from rackcheck.document import SIZE, BadFile, Place, Problem
+from rackcheck.library import text_of
+from rackcheck.mistake import Mistake
+from rackcheck.sim.expand import Stood, of_node
+from rackcheck.sim.sheet import Reader, composed
+
+REFUSED = {"denied": Unknown(Reason.DENIED, "Permission denied")}
+"""Why a file cannot be read, by the word of a machine folder; the detail is what `head` says."""
+
+HEAD = ("rackcheck", "machine", "title", "hardware")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Part(Generic[T]):
+    """Answers by what is asked: those of every node, and those that a node fills in."""
+
+    still: dict[str, T] = field(default_factory=dict)
+    moving: dict[str, T] = field(default_factory=dict)
+
+    def add(self, key: str, answer: T) -> None:
+        """Keep one answer where it belongs."""
+        (self.moving if _moves(key) or _moves(answer) else self.still)[key] = answer
+
+    def has(self, key: str) -> bool:
+        """Whether there is an answer already."""
+        return key in self.still or key in self.moving
+
+    def of(self, names: Mapping[str, str]) -> dict[str, T]:
+        """Give one node's answers; those that are the same on all nodes are shared."""
+        return {**self.still, **{of_node(key, names): _filled(answer, names) for key, answer in self.moving.items()}}
+
+
+@dataclass(frozen=True)
+class Template:
+    """A kind of machine."""
+
+    name: str
+    title: str
+    hardware: str
+    files: Part[str] = field(default_factory=Part)
+    commands: Part[Output] = field(default_factory=Part)
+    refused: Part[Unknown] = field(default_factory=Part)
+    bodies: Part[Body] = field(default_factory=Part)
+
+
+def _moves(value: object) -> bool:
+    match value:
+        case str():
+            return "@{" in value
+        case Output():
+            return "@{" in value.out or "@{" in value.err
+        case dict():
+            return any(_moves(key) or _moves(inner) for key, inner in value.items())
+        case list():
+            return any(map(_moves, value))
+    return False
+
+
+def _filled(value: Any, names: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return of_node(value, names)
+        case Output():
+            return Output(value.status, of_node(value.out, names), of_node(value.err, names))
+        case dict() if _moves(value):
+            return {of_node(key, names): _filled(inner, names) for key, inner in value.items()}
+        case list() if _moves(value):
+            return [_filled(inner, names) for inner in value]
+    return value
+
+
+def read(folder: Path) -> Template:
+    """Read a machine folder; raises BadFile with file and place, or Mistake where there is none to read."""
+    template = _head(folder / "machine.yaml")
+    for path in sorted((folder / "host").glob("*.yaml")):
+        reader, root = _open(path)
+        _host(reader, root, template)
+    for path in sorted((folder / "redfish").glob("*.yaml")):
+        reader, root = _open(path)
+        for key, pattern, value in reader.pairs(root, "the file"):
+            for uri, stood in reader.keys(key, pattern):
+                body = reader.value(value, stood)
+                if not (uri == ROOT or uri.startswith(f"{ROOT}/")) or same_place(uri) != uri:
+                    raise reader.wrong(key, f"`{uri}` is no URI from {ROOT} without a slash at its end")
+                if not isinstance(body, dict):
+                    raise reader.wrong(value, f"the body of {uri} is an object")
+                _add(reader, key, template.bodies, uri, {"@odata.id": uri, **body})
+    if not template.commands.still and not template.files.still and not template.bodies.still:
+        raise Mistake(f"{folder} has nothing to answer: no host/*.yaml and no redfish/*.yaml")
+    return template
+
+
+def _open(path: Path) -> tuple[Reader, yaml.Node]:
+    file = f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
+    text = text_of(path)
+    if len(text) > SIZE:
+        raise BadFile([Problem(Place(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
+    return Reader(file), composed(text, file)
+
+
+def _head(path: Path) -> Template:
+    reader, root = _open(path)
+    given = {}
+    for key, name, value in reader.pairs(root, "the file"):
+        if name not in HEAD:
+            raise reader.wrong(key, f"no such key: `{name}`; there are {', '.join(HEAD)}")
+        if not isinstance(value, yaml.ScalarNode):
+            raise reader.wrong(value, f"`{name}` is a text")
+        given[name] = value.value
+    missing = [name for name in HEAD if name not in given]
+    if missing:
+        raise reader.wrong(root, f"lacks {', '.join(f'`{name}`' for name in missing)}")
+    if given["rackcheck"] != "1":
+        raise reader.wrong(root, f"rackcheck: 1 is the format this version reads, not {given['rackcheck']}")
+    return Template(given["machine"], given["title"], given["hardware"])
+
+
+def _host(reader: Reader, root: yaml.Node, template: Template) -> None:
+    for key, name, value in reader.pairs(root, "the file"):
+        if name == "files":
+            for at, path, node, stood in _paths(reader, value):
+                _add(reader, at, template.files, path, reader.text(node, stood))
+        elif name == "refused":
+            for at, path, node, _ in _paths(reader, value):
+                if not isinstance(node, yaml.ScalarNode) or node.value not in REFUSED:
+                    raise reader.wrong(node, f"a file is refused as one of {', '.join(REFUSED)}")
+                _add(reader, at, template.refused, path, REFUSED[node.value])
+        elif name == "commands":
+            for at, command, node in reader.pairs(value, "`commands`"):
+                if PAYLOAD in command:
+                    raise reader.wrong(at, "a command is named by what stands before its payload")
+                _add(reader, at, template.commands, command, _output(reader, node))
+        else:
+            raise reader.wrong(key, f"no such key: `{name}`; there are files, commands, refused")
+
+
+def _paths(reader: Reader, table: yaml.Node) -> Iterator[tuple[yaml.Node, str, yaml.Node, Stood]]:
+    for key, pattern, value in reader.pairs(table, "this"):
+        for path, stood in reader.keys(key, pattern):
+            if not path.startswith("/"):
+                raise reader.wrong(key, f"`{path}` does not begin with /")
+            yield key, path, value, stood
+
+
+def _output(reader: Reader, node: yaml.Node) -> Output:
+    texts = {"out": "", "err": ""}
+    status = 0
+    for key, name, value in reader.pairs(node, "an answer"):
+        if name in texts:
+            texts[name] = reader.text(value, ())
+        elif name == "status":
+            given = reader.value(value, ())
+            if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= 255:
+                raise reader.wrong(value, "an exit status is a number from 0 to 255")
+            status = given
+        else:
+            raise reader.wrong(key, f"no such key: `{name}`; there are out, err, status")
+    return Output(status, texts["out"], texts["err"])
+
+
+def _add(reader: Reader, at: yaml.Node, part: Part[T], key: str, answer: T) -> None:
+    if part.has(key):
+        raise reader.wrong(at, f"`{key}` has an answer already")
+    part.add(key, answer)

@@ -1,0 +1,279 @@
+"""The simulated rack: real SSH, real HTTPS, machines that answer as they did, faults that are where they were laid."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from command import rackcheck
+from trees import tree
+
+from rackcheck.inventory import load
+from rackcheck.mistake import Mistake
+from rackcheck.sim import faults, scenario
+from rackcheck.sim.child import running
+from rackcheck.sim.rack import Rack
+from rackcheck.sim.shape import scenario as shape
+from rackcheck.sim.shell import jobs
+
+ONE = """\
+rackcheck: 1
+scenario: one
+nodes: {{ n1: {{ machine: dgx-h100 }} }}
+faults: {faults}
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "rack.yaml"
+    file.write_text(text)
+    return file
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
+    """One healthy node."""
+    folder = tmp_path_factory.mktemp("clean")
+    with Rack(scenario.load(written(folder, ONE.format(faults="[]"))), folder) as rack:
+        yield rack
+
+
+def document(out: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+# ---- the wire --------------------------------------------------------------------------------------------------------
+
+
+def test_a_recorded_machine_tells_through_the_simulator_what_it_told_us(tmp_path: Path) -> None:
+    assert rackcheck("audit", "localhost", "-p", "linux-server", "-o", str(tmp_path / "first")).status in {0, 1, 3}
+    again = rackcheck("audit", "--rack", f"sim:{tmp_path / 'first'}", "-p", "linux-server", "-o", str(tmp_path / "2"))
+    assert again.status in {0, 1, 3}, again.err
+    told = [
+        document(rackcheck("facts", "localhost", "--from", str(tmp_path / run), "--json").out)["facts"]
+        for run in ("first", "2")
+    ]
+    assert len(told[0]) > 100
+    for facts in told:
+        facts.pop("time.offset", None)  # the one fact that moves
+        for leaf in facts.values():
+            leaf.pop("time")
+    assert told[0] == told[1]
+
+
+@pytest.mark.skipif(shutil.which("ssh") is None, reason="NO OPENSSH CLIENT HERE")
+def test_openssh_logs_in_and_runs_a_command(clean: Rack) -> None:
+    node = load(clean.inventory).nodes["n1"]
+    options = ["-o", f"UserKnownHostsFile={node.ssh.known_hosts}", "-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes"]
+    command = ["ssh", *options, "-p", str(node.ssh.port), "-i", node.ssh.key, f"{node.ssh.user}@{node.host}"]
+    done = subprocess.run([*command, "cat /proc/sys/kernel/hostname"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "n1\n"), done.stderr
+    other = subprocess.run([*command, "reboot"], capture_output=True, text=True, check=False)
+    assert other.returncode == 127
+    assert "no reply" in other.stderr
+
+
+def test_a_script_that_is_none_of_ours_is_refused() -> None:
+    with pytest.raises(ValueError, match="not the script"):
+        jobs("rm -rf /\n")
+
+
+def request(rack: Rack, method: str, uri: str, body: object = None, token: str = "") -> tuple[int, Any, Any]:
+    """Speak HTTPS to the first BMC without our own client; gives status, body, headers."""
+    bmc = load(rack.inventory).nodes["n1"].bmc
+    assert bmc is not None
+    context = ssl._create_unverified_context()  # the test compares fingerprints elsewhere
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"X-Auth-Token": token} if token else {}
+    asked = urllib.request.Request(f"{bmc.url}{uri}", data, headers, method=method)
+    try:
+        with urllib.request.urlopen(asked, context=context, timeout=10) as answer:
+            return answer.status, json.loads(answer.read() or b"{}"), answer.headers
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read() or b"{}"), error.headers
+
+
+def session(rack: Rack) -> tuple[str, str]:
+    password = (rack.folder / "bmc-password").read_text().strip()
+    given = {"UserName": "audit", "Password": password}
+    status, _, headers = request(rack, "POST", "/redfish/v1/SessionService/Sessions", given)
+    assert status == 201
+    return headers["X-Auth-Token"], headers["Location"]
+
+
+def test_the_bmcs_user_may_read_and_nothing_else(clean: Rack) -> None:
+    assert request(clean, "GET", "/redfish/v1/Systems")[0] == 401
+    token, place = session(clean)
+    assert request(clean, "GET", "/redfish/v1/Systems", token=token)[0] == 200
+    for method, uri in (
+        ("PATCH", "/redfish/v1/Systems/DGX"),
+        ("POST", "/redfish/v1/Systems/DGX/Actions/ComputerSystem.Reset"),
+        ("DELETE", "/redfish/v1/AccountService/Accounts/1"),
+        ("PUT", "/redfish/v1/Systems/DGX/Bios"),
+    ):
+        status, said, _ = request(clean, method, uri, {}, token)
+        assert (status, "InsufficientPrivilege" in json.dumps(said)) == (403, True), method
+    assert request(clean, "DELETE", place, token=token)[0] == 200
+    assert request(clean, "GET", "/redfish/v1/Systems", token=token)[0] == 401
+
+
+def test_an_audit_with_the_readonly_role_knows_everything_and_only_reads(clean: Rack, tmp_path: Path) -> None:
+    done = rackcheck(
+        "audit", "-i", str(clean.inventory), "-p", "h100-dgx", "--planes", "bmc", "-o", str(tmp_path / "r")
+    )
+    assert done.status == 0, done.out
+    assert "? 0 unknown" in done.out
+    bmc = clean.stations[0].bmc
+    assert bmc is not None
+    changing = {(method, uri) for method, uri in bmc.seen if method not in {"GET", "HEAD"}}
+    # The other tests' refused attempts are not ours: what is ours is login and logout.
+    ours = {method for method, uri in changing if "/Sessions" in uri}
+    assert ours == {"POST", "DELETE"}
+    assert bmc.sessions == {}
+
+
+def test_a_bmcs_clock_runs(clean: Rack) -> None:
+    token, _ = session(clean)
+    _, told, _ = request(clean, "GET", "/redfish/v1/Managers/BMC", token=token)
+    here = time.strftime("%Y-%m-%dT%H", time.gmtime())
+    assert told["DateTime"].startswith(here)
+
+
+# ---- a process of its own --------------------------------------------------------------------------------------------
+
+
+def children() -> set[str]:
+    return {pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+
+
+def listening(place: tuple[str, int]) -> bool:
+    with socket.socket() as line:
+        return line.connect_ex(place) == 0
+
+
+def test_a_rack_ends_with_its_block_and_leaves_no_secret_behind() -> None:
+    before = children()
+    with running("clean") as inventory:
+        node = load(inventory).nodes["dgx01"]
+        assert listening((node.host, node.ssh.port))
+        assert Path(node.ssh.key).stat().st_mode & 0o077 == 0
+        assert children() != before
+    assert children() == before
+    assert not inventory.parent.exists()
+
+
+def test_a_rack_ends_when_whoever_started_it_is_killed() -> None:
+    code = "import sys, time\nfrom rackcheck.sim.child import running\nwith running('clean') as i:\n print(i, flush=True)\n time.sleep(60)"
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    inventory = Path(parent.stdout.readline().strip())
+    node = load(inventory).nodes["dgx01"]
+    assert listening((node.host, node.ssh.port))
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    until = time.monotonic() + 10
+    while listening((node.host, node.ssh.port)):
+        assert time.monotonic() < until, "the rack outlived its parent"
+        time.sleep(0.1)
+    shutil.rmtree(inventory.parent)
+
+
+def test_two_racks_can_be_up_at_once() -> None:
+    with running("clean") as one, running("clean") as two:
+        hosts = [load(i).nodes["dgx01"].host for i in (one, two)]
+        assert hosts[0] != hosts[1]
+
+
+# ---- scenarios -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- { nodes: n1, fault: gpu-mising, gpu: 1 }", "did you mean `gpu-missing`"),
+        ("- { nodes: n1, fault: gpu-missing }", "gpu-missing lacks `gpu`"),
+        ("- { nodes: n1, fault: gpu-missing, gpu: 9 }", "no GPU 9: the machine has 0 to 7"),
+        ("- { nodes: n1, fault: gpu-missing, gpu: one }", "`gpu` is a whole number, not 'one'"),
+        ("- { nodes: n1, fault: gpu-missing, gpu: 1, lanes: 8 }", "takes no `lanes`; it takes gpu"),
+        ("- { nodes: n2, fault: sudo-denied }", "no node n2 in this scenario"),
+        ("- { nodes: n1, fault: nic-down, nic: mlx5_44 }", "/sys/class/infiniband/mlx5_44"),
+        ("- { nodes: n1, fault: bios-setting, attribute: SriovEnable, value: x }", "has no attribute SriovEnable"),
+        ("- { nodes: n1, fault: tool-missing, tool: frobnicate }", "comes from frobnicate"),
+        ("- { nodes: n1, fault: old-firmware, component: Nope, version: 1 }", "no firmware Nope"),
+    ],
+)
+def test_a_mistake_in_a_scenario_is_told_with_its_place(tmp_path: Path, text: str, said: str) -> None:
+    file = written(tmp_path, ONE.format(faults=f"\n  {text}"))
+    with pytest.raises(Mistake) as caught:
+        scenario.load(file)
+    assert said in str(caught.value)
+    assert f"{file}:5:" in str(caught.value)
+
+
+def test_a_word_of_the_shape_of_a_scenario_is_checked(tmp_path: Path) -> None:
+    with pytest.raises(Mistake, match="did you mean `machine`"):
+        scenario.load(written(tmp_path, "rackcheck: 1\nscenario: x\nnodes: { n1: { machin: dgx-h100 } }\n"))
+    with pytest.raises(Mistake, match="no machine dgx-h10; did you mean dgx-h100"):
+        scenario.load(written(tmp_path, "rackcheck: 1\nscenario: x\nnodes: { n1: { machine: dgx-h10 } }\n"))
+
+
+def test_every_fault_that_can_be_laid_is_described_and_takes_what_the_schema_says() -> None:
+    words = shape()["properties"]["faults"]["items"]["properties"]
+    assert set(words["fault"]["enum"]) == set(faults.KINDS)
+    for kind in faults.KINDS.values():
+        assert kind.about
+        assert set(kind.takes) <= set(words)
+
+
+def test_a_rack_grows_as_asked_and_no_further() -> None:
+    assert len(scenario.find("hall:10").stations) == 10
+    for count in ("0", "5001", "x", "-3"):
+        with pytest.raises(Mistake, match="1 to 5000 nodes"):
+            scenario.find(f"hall:{count}")
+
+
+def test_an_unknown_rack_is_told_with_the_nearest(tmp_path: Path) -> None:
+    done = rackcheck("audit", "--rack", "sim:dgx-h10", "-p", "linux-server")
+    assert done.status == 2
+    assert "did you mean dgx-h100?" in done.err
+    assert rackcheck("audit", "--rack", "dgx-h100", "-p", "linux-server").status == 2
+    assert rackcheck("audit", "--rack", "sim:clean", "-i", "x.yaml", "-p", "linux-server").status == 2
+
+
+def test_racks_and_faults_are_listed() -> None:
+    listed = json.loads(rackcheck("sim", "list", "--json").out)
+    assert {row["rack"] for row in listed} == {"sim:clean", "sim:dgx-h100", "sim:hall"}
+    shown = rackcheck("sim", "show", "dgx-h100")
+    assert "gpu-missing" in shown.out
+    assert "hanging-bmc" in rackcheck("sim", "show", "--faults").out
+    assert rackcheck("sim", "show").status == 2
+
+
+def test_a_redfish_tree_is_served_as_it_was_recorded(tmp_path: Path) -> None:
+    folder = tree("nvidia-dgx-h100")
+    done = rackcheck("facts", "n01", "bmc.system", "--rack", f"sim:{folder}", "--json")
+    assert done.status == 0, done.err
+    facts = document(done.out)["facts"]
+    assert (
+        facts["bmc.system/DGX.model"]["value"]
+        == json.loads((folder / "redfish/v1/Systems/DGX/index.json").read_text())["Model"]
+    )
+
+
+def test_the_inventory_of_a_rack_is_one_that_our_own_check_accepts(clean: Rack) -> None:
+    yaml.safe_load(clean.inventory.read_text())
+    done = rackcheck("inventory", "check", str(clean.inventory))
+    assert done.status == 0, done.err

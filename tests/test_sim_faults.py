@@ -1,0 +1,181 @@
+"""Every fault alone on a clean rack: its own finding or unknown, nothing else, and the node beside it untouched."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from command import rackcheck
+
+from rackcheck import library
+from rackcheck.registry import registry
+from rackcheck.sim import scenario
+from rackcheck.sim.faults import KINDS
+from rackcheck.sim.rack import Rack
+
+SITE = ("bios_version=1.5.3", "bmc_firmware=24.09.17")
+"""What the profile leaves to the site, and the healthy machine has."""
+
+Verdicts = Mapping[str, str]
+
+
+def audited(fault: str, *words: str, nodes: str = "n[1-2]", seconds: str = "8") -> dict[str, Any]:
+    """Audit a small rack by h100-dgx and give the document."""
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        file = folder / "rack.yaml"
+        laid = f"faults: [{{ nodes: n1, fault: {fault} }}]\n" if fault else ""
+        file.write_text(f"rackcheck: 1\nscenario: one\nnodes: {{ '{nodes}': {{ machine: dgx-h100 }} }}\n{laid}")
+        site = [word for value in SITE for word in ("--set", value)]
+        with Rack(scenario.load(file), folder) as rack:
+            done = rackcheck(
+                "audit", "-i", rack.inventory, "-p", "h100-dgx", "--timeout", seconds, "--json", "-q",
+                "-o", folder / "run", *site, *words,
+            )  # fmt: skip
+    assert done.status in {0, 1, 3}, done.err
+    found: dict[str, Any] = json.loads(done.out)
+    return found | {"exit": done.status}
+
+
+def statuses(document: Mapping[str, Any], node: str) -> Verdicts:
+    """The status of every verdict of a node."""
+    return {verdict["rule"]: verdict["status"] for verdict in document["nodes"][node]["verdicts"]}
+
+
+@cache
+def healthy() -> Verdicts:
+    return statuses(audited("", nodes="n1"), "n1")
+
+
+@cache
+def of_plane(plane: str) -> frozenset[str]:
+    """The rules that a plane alone can answer."""
+    return frozenset(statuses(audited("", "--planes", plane, nodes="n1"), "n1"))
+
+
+def changed(document: Mapping[str, Any]) -> Verdicts:
+    """What differs on the faulty node; the node beside it must be as if nothing were."""
+    assert statuses(document, "n2") == healthy()
+    clean = healthy()
+    return {rule: status for rule, status in statuses(document, "n1").items() if status != clean[rule]}
+
+
+def test_the_clean_machine_passes_with_nothing_unknown() -> None:
+    document = audited("", nodes="n1")
+    assert (document["exit"], document["outcome"]) == (0, "PASS")
+    assert {"fail", "unknown"} & set(healthy().values()) == set()
+    assert sum(status == "pass" for status in healthy().values()) >= 60
+
+
+@pytest.mark.parametrize(
+    ("fault", "plane", "said"),
+    [
+        ("silent-node", "os", "timeout"),
+        ("closed-node", "os", "Connection refused"),
+        ("unknown-name", "os", "no address for n1.invalid"),
+        ("refused-login", "os", "login as audit refused"),
+        ("changed-host-key", "os", "host key changed"),
+        ("silent-bmc", "bmc", "timeout"),
+        ("closed-bmc", "bmc", "unreachable"),
+        ("hanging-bmc", "bmc", "timeout"),
+        ("refused-bmc-login", "bmc", "denied"),
+        ("bmc-sessions", "bmc", "not ready"),
+        ("changed-certificate", "bmc", "certificate changed"),
+    ],
+)
+def test_a_plane_that_cannot_be_asked_is_unknown_and_the_other_one_is_judged(fault: str, plane: str, said: str) -> None:
+    document = audited(fault)
+    found = changed(document)
+    clean = healthy()
+    told = {rule for rule in of_plane(plane) if clean[rule] in {"pass", "warn"}}
+    assert told <= {rule for rule, status in found.items() if status == "unknown"}
+    other = of_plane("os" if plane == "bmc" else "bmc")
+    assert not other & set(found)
+    assert set(found.values()) == {"unknown"}
+    assert (document["exit"], document["outcome"]) == (3, "INCOMPLETE")
+    reasons = {finding["reason"] for finding in document["findings"] if finding["status"] == "unknown"}
+    assert any(said in reason for reason in reasons), reasons
+
+
+FINDINGS: Mapping[str, Verdicts] = {
+    "gpu-missing, gpu: 5": {"gpu.count": "fail", "gpu.on_bus": "fail"},
+    "gpu-width, gpu: 2": {"gpu.width": "fail", "pcie.full_width": "warn"},
+    "nic-down, nic: mlx5_4": {"nic.rate": "fail"},
+    "xid": {"log.no_fatal_xid": "fail", "log.no_node_xid": "pass", "log.no_xid": "warn"},  # n/a while the log has none
+    "node-clock, seconds: 90": {"time.near": "fail"},
+    "node-clock, seconds: -90": {"time.near": "fail"},
+    "bmc-clock": {"bmc.clock": "warn"},
+    "bios-setting, attribute: SRIOVEnable, value: Disable": {"bios.sr_iov": "fail"},
+    "bios-version, version: 1.0.1": {"firmware.bios": "fail"},
+    "old-firmware, version: 23.01.01": {"firmware.bmc": "fail"},
+    "file, path: /proc/sys/vm/swappiness, text: '60'": {"memory.swappiness": "warn"},
+    "slow-bmc, milliseconds: 10": {},
+}
+
+
+@pytest.mark.parametrize("fault", FINDINGS)
+def test_a_fault_is_found_where_it_was_laid_and_nothing_else_is(fault: str) -> None:
+    assert changed(audited(fault, seconds="30")) == FINDINGS[fault]
+
+
+BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    "sudo-denied": (
+        frozenset({"kernel_log", "serial"}),
+        frozenset({"log.no_fatal_xid", "log.no_node_xid", "log.no_fatal_sxid"}),  # n/a while the log has none
+    ),
+    "tool-missing, tool: python3": (frozenset({"gpu"}), frozenset()),
+    "tool-missing, tool: lscpu": (frozenset({"cpu"}), frozenset()),
+    "tool-missing, tool: timedatectl": (frozenset({"timesync"}), frozenset()),
+    "tool-missing, tool: systemctl": (frozenset({"services"}), frozenset({"fabric.manager_version"})),
+    "unreadable-file, path: /proc/sys/kernel/tainted": (frozenset({"tainted"}), frozenset()),
+}
+"""Faults that blind a question: the probes that ask it, and the rules that wait for one of theirs."""
+
+
+def of_probes(names: frozenset[str]) -> frozenset[str]:
+    """The rules that read a fact of these probes."""
+    known = registry()
+    given = {entry.pattern: entry.probe for entry in known.catalogue.entries.values()}
+    profile = library.load("h100-dgx", known.catalogue, dict(value.split("=") for value in SITE))
+    found = set()
+    for rule in profile.rules:
+        entries = (known.catalogue.find(path) for path in rule.facts())
+        if any(entry is not None and given[entry.pattern] in names for entry in entries):
+            found.add(rule.id)
+    return frozenset(found)
+
+
+@pytest.mark.parametrize("fault", BLINDING)
+def test_what_cannot_be_asked_is_unknown_in_each_rule_that_reads_it_and_in_no_other(fault: str) -> None:
+    probes, waiting = BLINDING[fault]
+    judged = {rule for rule, status in healthy().items() if status in {"pass", "warn"}}
+    expected = (of_probes(probes) & judged) | waiting
+    assert len(expected) > 0
+    assert changed(audited(fault)) == dict.fromkeys(expected, "unknown")
+
+
+def test_every_kind_of_fault_is_tried_here() -> None:
+    tried = {fault.partition(",")[0] for fault in (*FINDINGS, *BLINDING)}
+    planes = {"silent-node", "closed-node", "unknown-name", "refused-login", "changed-host-key", "silent-bmc"}
+    planes |= {"closed-bmc", "hanging-bmc", "refused-bmc-login", "bmc-sessions", "changed-certificate"}
+    assert set(KINDS) - tried - planes == {"resource"}
+
+
+def test_a_bios_that_differs_on_half_the_nodes_is_one_finding_that_names_them() -> None:
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        file = folder / "rack.yaml"
+        file.write_text(
+            "rackcheck: 1\nscenario: mixed\nnodes: { 'n[1-6]': { machine: dgx-h100 } }\n"
+            "faults: [{ nodes: 'n[4-6]', fault: bios-version, version: 1.0.1 }]\n"
+        )
+        with Rack(scenario.load(file), folder) as rack:
+            done = rackcheck(
+                "audit", "-i", rack.inventory, "-p", "h100-dgx", "--planes", "bmc", "--json", "-q", "-o", folder / "run",
+                "--set", SITE[0],
+            )  # fmt: skip
+    failing = [finding for finding in json.loads(done.out)["findings"] if finding["status"] == "fail"]
+    assert [(finding["rule"], finding["folded"]) for finding in failing] == [("firmware.bios", "n[4-6]")]
