@@ -1,0 +1,275 @@
+"""What to do about a trouble: a sentence, and the exact lines to type; pure.
+
+No line holds a secret: what needs a password asks for it. `NODE` and its like stand where nodes are said together.
+"""
+
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+
+from rackcheck.doctor.finding import Finding, Place, Trouble
+
+PACKAGES = {
+    "lscpu": "util-linux", "dmesg": "util-linux", "lsblk": "util-linux", "systemctl": "systemd",
+    "timedatectl": "systemd", "df": "coreutils", "uname": "coreutils", "head": "coreutils", "timeout": "coreutils",
+    "cat": "coreutils", "date": "coreutils", "id": "coreutils", "sed": "sed", "sudo": "sudo", "python3": "python3",
+    "lspci": "pciutils", "ip": "iproute2", "grep": "grep", "ethtool": "ethtool",
+}  # fmt: skip
+"""Debian's package of a program, as `dpkg -S` names it; dnf finds a program by its path."""
+
+HOST_KEYS = "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A sentence, and the lines to type."""
+
+    words: str
+    lines: tuple[str, ...] = ()
+
+
+def together(places: Sequence[Place]) -> Place:
+    """Lay places together: what differs is written with NODE where it holds the node's name, else as a placeholder."""
+    if len(places) == 1:
+        return places[0]
+    return Place(**{f.name: _one([(getattr(p, f.name), p.node) for p in places], f.name) for f in fields(Place)})
+
+
+def _one(values: Iterable[tuple[str, str]], name: str) -> str:
+    listed = list(values)
+    if len({value for value, _ in listed}) == 1:
+        return listed[0][0]
+    spelt = {value.replace(node, "NODE") for value, node in listed}
+    return spelt.pop() if len(spelt) == 1 else name.upper()
+
+
+def advice(finding: Finding, place: Place) -> Advice:
+    """Say what to do about this trouble at this place."""
+    return _BY_TROUBLE[finding.trouble](finding, place)
+
+
+def _ssh(place: Place, command: str, *, loud: bool = False) -> str:
+    """Write the line that runs a command there: a place without a port is this machine."""
+    if not place.port:
+        return command
+    port = ["-p", place.port] if place.port != "22" else []
+    key = ["-i", place.key] if place.key else []
+    at = f"{place.user}@{place.host}" if place.user else place.host
+    return _line("ssh", *(["-v"] if loud else []), *port, *key, at, command)
+
+
+def _line(*words: str) -> str:
+    return " ".join(f"~/{shlex.quote(word[2:])}" if word.startswith("~/") else shlex.quote(word) for word in words)
+
+
+def _url(place: Place) -> str:
+    host = f"[{place.host}]" if ":" in place.host else place.host
+    return f"https://{host}" + (f":{place.port}" if place.port != "443" else "")
+
+
+def _scan(place: Place) -> tuple[str, ...]:
+    port = [] if place.port == "22" else ["-p", place.port]
+    alias = f" | sed {shlex.quote(f's/^[^ ]*/{place.alias}/')}" if place.alias else ""
+    file = f"{place.node}.hostkey"
+    known = place.known or "~/.ssh/known_hosts"
+    return (
+        f"{_line('ssh-keyscan', *port, place.host)}{alias} > {shlex.quote(file)}",
+        _line("ssh-keygen", "-lf", file),
+        f"{_line('cat', file)} >> {_line(known)}",
+    )
+
+
+def _no_host(_: Finding, place: Place) -> Advice:
+    return Advice("The inventory gives this node no host: to ask its operating system, write", (f"host: {place.node}",))
+
+
+def _no_bmc(_: Finding, place: Place) -> Advice:
+    line = f'bmc: {{ url: "https://{place.node}-bmc", user: audit, password: env:RACKCHECK_BMC_PASSWORD }}'
+    return Advice("The inventory gives this node no BMC: write into it, or audit with --planes os", (line,))
+
+
+def _no_name(_: Finding, place: Place) -> Advice:
+    words = "No resolver knows this name: mend it, or write an address into the inventory."
+    return Advice(words, (_line("getent", "hosts", place.host),))
+
+
+def _refused(_: Finding, place: Place) -> Advice:
+    words = f"The address answers, and nothing listens on port {place.port}: is the service on, is it another port?"
+    return Advice(words, (_line("nc", "-vz", place.host, place.port),))
+
+
+def _silent(_: Finding, place: Place) -> Advice:
+    words = "Off, unplugged, on another network, or behind a filter that drops us."
+    return Advice(
+        words, (_line("ping", "-c", "3", place.host), _line("nc", "-vz", "-w", "5", place.host, place.port or "22"))
+    )
+
+
+def _no_ssh(_: Finding, place: Place) -> Advice:
+    return Advice(
+        "Something listens, but SSH does not come about in time: see where it stops.", (_ssh(place, "true", loud=True),)
+    )
+
+
+def _key_unknown(_: Finding, place: Place) -> Advice:
+    words = f"Fetch its key, compare the fingerprint with what its console says ({HOST_KEYS}), and only then trust it:"
+    return Advice(words, _scan(place))
+
+
+def _key_changed(_: Finding, place: Place) -> Advice:
+    words = (
+        "The node was set up anew, or another machine answers in its place. Ask its console "
+        f"({HOST_KEYS}); only if that says the key that was found:"
+    )
+    name = place.alias or (place.host if place.port == "22" else f"[{place.host}]:{place.port}")
+    forget = _line("ssh-keygen", "-R", name, "-f", place.known or "~/.ssh/known_hosts")
+    return Advice(words, (forget, *_scan(place)))
+
+
+def _key_revoked(_: Finding, place: Place) -> Advice:
+    words = f"{place.known or 'known_hosts'} marks this key as revoked: the node must be given new host keys."
+    return Advice(words)
+
+
+def _login(_: Finding, place: Place) -> Advice:
+    port = [] if place.port == "22" else ["-p", place.port]
+    key = place.key or "~/.ssh/id_ed25519"
+    copy = _line("ssh-copy-id", *port, "-i", f"{key}.pub", f"{place.user}@{place.host}")
+    return Advice(
+        "The node lets nobody in as this user with what we have. Give it the key, then look:",
+        (copy, _ssh(place, "true", loud=True)),
+    )
+
+
+def _cut(_: Finding, place: Place) -> Advice:
+    words = "We were let in, but no shell of ours answered whole: a forced command, a restricted shell, a full disk?"
+    return Advice(words, (_ssh(place, "sh -c 'echo whole'"),))
+
+
+def _hangs(_: Finding, place: Place) -> Advice:
+    words = "It hangs, or a filter swallows what it says; a BMC that stays like this needs a reset of its own."
+    return Advice(words, (f"time {_line('curl', '-k', '-m', '60', f'{_url(place)}/redfish/v1/')}",))
+
+
+def _slow(_: Finding, place: Place) -> Advice:
+    words = (
+        "It answers, but not within doctor's few seconds; an audit waits longer (--timeout SECONDS). See what is slow:"
+    )
+    # A BMC's place has no key and no known_hosts: what stands there is looked at over HTTPS.
+    line = _ssh(place, "uptime") if place.known or not place.port else _line("curl", "-k", f"{_url(place)}/redfish/v1/")
+    return Advice(words, (f"time {line}",))
+
+
+def _packages(things: Iterable[str]) -> tuple[str, ...]:
+    names = [thing.rpartition("/")[2] for thing in things]
+    known = sorted({PACKAGES[name] for name in names if name in PACKAGES})
+    other = [name for name in names if name not in PACKAGES]
+    apt = [_line("apt-get", "install", *known)] if known else []
+    return (
+        *apt,
+        *(_line("apt-file", "search", f"bin/{n}") for n in other),
+        _line("dnf", "install", *(f"/usr/bin/{n}" for n in names)),
+    )
+
+
+def _tools(finding: Finding, _: Place) -> Advice:
+    words = "Install on the node (Debian and Ubuntu, or RHEL and its kin); without it, these facts stay unknown:"
+    return Advice(words, _packages(finding.things))
+
+
+def _root(finding: Finding, place: Place) -> Advice:
+    login = place.user or "USER"
+    if "off in the inventory" in finding.seen:
+        return Advice("The inventory says `sudo: false` for this node: these facts stay unknown by your own word.")
+    sudo = _packages(["sudo"]) if "no sudo program" in finding.seen else ()
+    # A name with a dot is passed over by sudo: the list counts only once visudo has found it good.
+    install = "f=/etc/sudoers.d/rackcheck; umask 0227; cat > $f.new && visudo -cf $f.new && mv $f.new $f"
+    remote = _ssh(replace(place, user="root", key=""), install) if place.port else _line("sudo", "sh", "-c", install)
+    return Advice(
+        "Grant these commands and nothing else (docs/least-privilege.md), as somebody who is root there:",
+        (*sudo, f"rackcheck doctor --sudoers --user {shlex.quote(login)} | {remote}", _ssh(place, "sudo -n -l")),
+    )
+
+
+def _fingerprint(place: Place) -> str:
+    at = f"[{place.host}]:{place.port}" if ":" in place.host else f"{place.host}:{place.port}"
+    show = "openssl x509 -noout -fingerprint -sha256"
+    return f"{_line('openssl', 's_client', '-connect', at)} </dev/null 2>/dev/null | {show}"
+
+
+def _cert_changed(_: Finding, place: Place) -> Advice:
+    words = (
+        "The BMC has a new certificate, or another machine answers in its place. Compare with what its own page or "
+        "console shows; only if that is what was found, write it into the inventory as `fingerprint:`."
+    )
+    return Advice(words, (_fingerprint(place),))
+
+
+def _cert_unknown(_: Finding, place: Place) -> Advice:
+    words = (
+        "Nobody we trust vouches for this certificate. Compare it with the BMC's own page or console, then write it "
+        "into the inventory's bmc as `fingerprint:`, or name your authority as `ca: FILE`."
+    )
+    return Advice(words, (_fingerprint(place),))
+
+
+def _bmc_login(_: Finding, place: Place) -> Advice:
+    words = (
+        "Wrong user or password, or no right to log in over Redfish. Try by hand, seldom: many BMCs lock the account."
+    )
+    return Advice(words, (_line("curl", "-k", "-u", place.user or "USER", f"{_url(place)}/redfish/v1/Systems"),))
+
+
+def _bmc_full(_: Finding, place: Place) -> Advice:
+    words = "Somebody leaves sessions open. They end by themselves after a while; to see and close them:"
+    user = place.user or "USER"
+    return Advice(words, (_line("curl", "-k", "-u", user, f"{_url(place)}/redfish/v1/SessionService/Sessions"),))
+
+
+def _bmc_look(words: str) -> "Callable[[Finding, Place], Advice]":
+    return lambda _, place: Advice(words, (_line("curl", "-k", f"{_url(place)}/redfish/v1/"),))
+
+
+def _bmc_role(_: Finding, place: Place) -> Advice:
+    words = "Give this user the role ReadOnly at least (docs/least-privilege.md); what it has now:"
+    user = place.user or "USER"
+    return Advice(words, (_line("curl", "-k", "-u", user, f"{_url(place)}/redfish/v1/AccountService/Accounts"),))
+
+
+def _bmc_gap(_: Finding, place: Place) -> Advice:
+    words = "The BMC names this resource and does not give it; facts below it stay unknown. Look at it by hand:"
+    return Advice(words, (_line("curl", "-k", "-u", place.user or "USER", f"{_url(place)}/redfish/v1/Managers"),))
+
+
+def _ours(_: Finding, __: Place) -> Advice:
+    return Advice("This is a fault of rackcheck, not of the node: please report it with the line above.")
+
+
+_BY_TROUBLE: dict[Trouble, Callable[[Finding, Place], Advice]] = {
+    Trouble.NO_HOST: _no_host,
+    Trouble.NO_BMC: _no_bmc,
+    Trouble.NO_NAME: _no_name,
+    Trouble.REFUSED: _refused,
+    Trouble.SILENT: _silent,
+    Trouble.NO_SSH: _no_ssh,
+    Trouble.KEY_UNKNOWN: _key_unknown,
+    Trouble.KEY_CHANGED: _key_changed,
+    Trouble.KEY_REVOKED: _key_revoked,
+    Trouble.LOGIN: _login,
+    Trouble.CUT: _cut,
+    Trouble.NO_FRAME: _tools,
+    Trouble.NO_TOOL: _tools,
+    Trouble.NO_PYTHON: _tools,
+    Trouble.NO_ROOT: _root,
+    Trouble.CERT_CHANGED: _cert_changed,
+    Trouble.CERT_UNKNOWN: _cert_unknown,
+    Trouble.BMC_LOGIN: _bmc_login,
+    Trouble.BMC_FULL: _bmc_full,
+    Trouble.BMC_BUSY: _bmc_look("It is starting, updating or overloaded: look, and ask again in some minutes."),
+    Trouble.HANGS: _hangs,
+    Trouble.SLOW: _slow,
+    Trouble.BMC_ODD: _bmc_look("What listens there does not speak Redfish as we know it: look at it by hand."),
+    Trouble.BMC_ROLE: _bmc_role,
+    Trouble.BMC_GAP: _bmc_gap,
+    Trouble.OURS: _ours,
+}

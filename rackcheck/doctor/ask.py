@@ -1,0 +1,146 @@
+"""Asks every plane once, at the same time and under tight limits; what stands in the way is a finding, never raised."""
+
+import threading
+import time
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from getpass import getuser
+from secrets import token_hex
+from urllib.parse import urlsplit
+
+from rackcheck import known_hosts, local, ssh, ssh_config
+from rackcheck.core import script
+from rackcheck.core.fact import Plane, Unknown, clean
+from rackcheck.core.plan import Plan
+from rackcheck.doctor import hurdle
+from rackcheck.doctor.blind import of_plane
+from rackcheck.doctor.bmc import visit
+from rackcheck.doctor.controller import read, unread
+from rackcheck.doctor.crew import work
+from rackcheck.doctor.finding import Finding, Place, Trouble, Visit
+from rackcheck.doctor.names import look_up
+from rackcheck.doctor.system import Questions
+from rackcheck.inventory import Node
+from rackcheck.run import bmc_of
+from rackcheck.ssh_config import Target
+from rackcheck.wire import Limits
+
+THREADS = 64
+"""Planes asked at the same time."""
+
+CONFIGS = 8
+"""How many `ssh -G` may run at the same time."""
+
+LIMITS = Limits(connect=3.0, deadline=8.0, cap=1 << 20)
+"""What one operating system may cost: seconds to connect, seconds for the rest, bytes."""
+
+PATIENCE = 20.0
+"""Seconds after which a plane is given up whatever holds it: more than all its own limits."""
+
+
+@dataclass(frozen=True)
+class Doctor:
+    """Whom to ask on behalf of which plan."""
+
+    plan: Plan
+    nodes: tuple[Node, ...]
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    needed: bool = True
+    """Whether a plane that the inventory does not name is a trouble: it is where a profile's rules need it."""
+
+    @cached_property
+    def planes(self) -> tuple[tuple[Node, Plane], ...]:
+        """Every plane that somebody wants, the operating systems first."""
+        wanted = [plane for plane in (Plane.OS, Plane.BMC) if plane in self.plan.planes]
+        return tuple((node, plane) for plane in wanted for node in self.nodes if self.needed or _has(node, plane))
+
+    def visits(self, stop: threading.Event) -> Generator[Visit]:
+        """Ask everyone and give each plane's visit as it ends; setting `stop` ends it early."""
+        targets = self._targets(stop)
+        hosts = {name: target.host for name, target in targets.items() if not target.proxy}
+        bmcs = {node.name: urlsplit(node.bmc.url).hostname or "" for node in self.nodes if node.bmc is not None}
+        lost = look_up([*hosts.values(), *bmcs.values()], stop)
+
+        def ask(job: tuple[Node, Plane]) -> Visit:
+            node, plane = job
+            place = self._place(node, plane, targets.get(node.name))
+            if not _has(node, plane):
+                trouble = Trouble.NO_HOST if plane is Plane.OS else Trouble.NO_BMC
+                return self._silent(place, plane, trouble, "")
+            name = (hosts if plane is Plane.OS else bmcs).get(node.name, "")
+            if name in lost:
+                return self._silent(place, plane, Trouble.NO_NAME, lost[name])
+            try:
+                if plane is Plane.BMC:
+                    return self._bmc(node, place, stop)
+                if node.name not in targets and not node.is_local:
+                    return self._silent(place, plane, Trouble.OURS, "ssh -G did not say how to reach this node")
+                return self._system(node, targets.get(node.name), place)
+            except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one plane of one node
+                return self._silent(place, plane, Trouble.OURS, repr(error))
+
+        for (node, plane), done in work(self.planes, ask, threads=THREADS, seconds=PATIENCE, stop=stop):
+            late = f"no end within {PATIENCE:g} s"
+            place = self._place(node, plane, targets.get(node.name))
+            yield done if done is not None else self._silent(place, plane, Trouble.SILENT, late)
+
+    def _targets(self, stop: threading.Event) -> dict[str, Target]:
+        """Let the user's own configuration say how each node is reached: `ssh -G` may be slow, and runs commands."""
+        remote = [node for node in self.nodes if node.host and not node.is_local and Plane.OS in self.plan.planes]
+        said = work(remote, lambda n: ssh_config.resolve(n, self.secrets), threads=CONFIGS, seconds=PATIENCE, stop=stop)
+        return {node.name: target for node, target in said if target is not None}
+
+    def _place(self, node: Node, plane: Plane, target: Target | None) -> Place:
+        if plane is Plane.BMC:
+            url = urlsplit(node.bmc.url) if node.bmc is not None else None
+            host, port = (url.hostname or "", str(url.port or 443)) if url is not None else ("", "")
+            return Place(node.name, host, port, node.bmc.user if node.bmc is not None else "")
+        if target is None:
+            return Place(node.name, node.host, user=getuser())
+        key = target.keys[0] if target.keys else ""
+        known = target.known_hosts[0] if target.known_hosts else ""
+        return Place(node.name, target.host, str(target.port), target.user or getuser(), key, known, target.alias)
+
+    def _silent(self, place: Place, plane: Plane, trouble: Trouble, seen: str) -> Visit:
+        lost = of_plane(self.plan, plane)
+        return Visit(place.node, plane, place, (Finding(trouble, clean(seen, 300), (), lost),))
+
+    def _system(self, node: Node, target: Target | None, place: Place) -> Visit:
+        questions, mark = self._questions[node.ssh.sudo], token_hex(16)
+        text = script.compose(questions.asked, mark, sudo=node.ssh.sudo)
+        began = time.time()
+        reply = local.run(text, LIMITS) if target is None else ssh.run(target, text, LIMITS)
+        ended = time.time()
+        if not reply.reached:
+            trouble = hurdle.of_ssh(reply.stage, reply.cut, known=target is not None and _knows(target))
+            return self._silent(place, Plane.OS, trouble, hurdle.seen(reply.cut))
+        split = script.split(reply.raw, questions.asked, mark, reply.cut)
+        found, system, sent = questions.read(split.capture)
+        if system is not None and sent is not None and began - 0.01 <= sent <= ended:
+            system = replace(system, login=max(0.0, sent - began) if target is not None else None, script=ended - sent)
+        return Visit(node.name, Plane.OS, place, found, system)
+
+    @cached_property
+    def _questions(self) -> Mapping[bool, Questions]:
+        return {sudo: Questions(self.plan, sudo) for sudo in (True, False)}
+
+    def _bmc(self, node: Node, place: Place, stop: threading.Event) -> Visit:
+        bmc = bmc_of(node, self.secrets)
+        heard = visit(bmc, stop)
+        if isinstance(heard, Unknown):
+            return self._silent(place, Plane.BMC, hurdle.of_bmc(heard), hurdle.seen(heard))
+        found: Sequence[Finding] = tuple(unread(heard.bodies, self.plan))
+        if heard.trouble is not None:
+            trouble = hurdle.of_bmc(heard.trouble, answered=True)
+            found = (Finding(trouble, hurdle.seen(heard.trouble), (), of_plane(self.plan, Plane.BMC)),)
+        return Visit(node.name, Plane.BMC, place, tuple(found), read(heard.bodies, bmc.user, heard.seconds))
+
+
+def _has(node: Node, plane: Plane) -> bool:
+    return bool(node.host) if plane is Plane.OS else node.bmc is not None
+
+
+def _knows(target: Target) -> bool:
+    """Whether any key of this host is known: a new host and a changed one need other lines."""
+    return bool(known_hosts.load(target.known_hosts).keys(target.alias or target.host, target.port))

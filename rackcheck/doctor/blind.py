@@ -1,0 +1,39 @@
+"""Which rules will be unknown where probes stay without an answer; pure."""
+
+from collections.abc import Collection, Iterable
+
+from rackcheck.core.catalogue import Catalogue
+from rackcheck.core.fact import Plane
+from rackcheck.core.plan import Plan
+from rackcheck.core.profile import Phase, Profile, Rule
+from rackcheck.core.verdict import in_scope
+
+
+def of_plane(plan: Plan, plane: Plane) -> tuple[str, ...]:
+    """Name the probes of a plan that ask this plane."""
+    return tuple(probe.name for probe in plan.probes if probe.plane is plane)
+
+
+def scope(profile: Profile, role: str) -> tuple[Rule, ...]:
+    """Give the rules that an audit would judge on a node of this role; one that waits for a site value is not."""
+    planes = frozenset(Plane)
+    rules = (rule for rule in profile.rules if in_scope(rule, role, planes, frozenset({Phase.CONFIG})))
+    return tuple(rule for rule in rules if not rule.unset)
+
+
+def blind(rules: Iterable[Rule], catalogue: Catalogue, lost: Collection[str]) -> tuple[str, ...]:
+    """Name the rules that read a fact of a lost probe, and those that need such a rule, in the profile's order.
+
+    A rule that a condition would have set aside (n/a) is named too: nobody will know that either.
+    """
+    rules = tuple(rules)
+    found = {rule.id for rule in rules if any(_giver(catalogue, rule, lost))}
+    while more := {rule.id for rule in rules if rule.id not in found and found & set(rule.needs)}:
+        found |= more
+    return tuple(rule.id for rule in rules if rule.id in found)
+
+
+def _giver(catalogue: Catalogue, rule: Rule, lost: Collection[str]) -> Iterable[bool]:
+    for path in rule.facts():
+        entry = catalogue.find(path)
+        yield entry is not None and entry.probe in lost

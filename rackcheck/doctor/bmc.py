@@ -1,0 +1,86 @@
+"""One short visit to a BMC: who are you, what may I read, how long does an answer take."""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rackcheck.core.fact import Reason, Unknown, clean
+from rackcheck.core.resource import ROOT, Body, wanted
+from rackcheck.doctor.controller import LINKS, next_account
+from rackcheck.redfish import POLL, Bmc, Limits
+
+if TYPE_CHECKING:
+    from rackcheck.redfish.session import Session
+
+LIMITS = Limits(connect=3.0, read=5.0, answer=6.0, deadline=10.0, goodbye=2.0, pause=0.3, gets=60, retries=1, width=1)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a BMC answered, the seconds that each GET took, and why it broke off, if it did."""
+
+    bodies: Mapping[str, Body | Unknown]
+    seconds: tuple[float, ...]
+    trouble: Unknown | None = None
+
+
+def visit(bmc: Bmc, stop: threading.Event, limits: Limits = LIMITS) -> Heard | Unknown:
+    """Log in, look around and log out; gives why there was nothing to hear. The session is always given back."""
+    from rackcheck.redfish.session import Session  # noqa: PLC0415  the HTTP libraries are slow to import
+
+    try:
+        session = Session(bmc, limits)
+    except OSError as error:
+        return Unknown(Reason.UNREACHABLE, f"the CA file {bmc.ca}: {clean(str(error))}")
+    with _watched(session, stop):
+        root = session.enter()
+        return root if isinstance(root, Unknown) else _look_around(session, root, bmc.user)
+
+
+def _look_around(session: "Session", root: Body, user: str) -> Heard:
+    bodies: dict[str, Body | Unknown] = {ROOT: root}
+    seconds: list[float] = []
+
+    def get(uri: str) -> None:
+        began = time.monotonic()
+        bodies[uri] = session.fetch(uri)
+        seconds.append(time.monotonic() - began)
+
+    while session.over is None and (todo := wanted(LINKS, bodies)):
+        for uri in sorted(todo):
+            get(uri)
+    # Whose account is ours is not worth the whole time: a BMC may have many.
+    while session.over is None and time.monotonic() < session.until - session.limits.deadline / 2:
+        account = next_account(bodies, user)
+        if account is None:
+            break
+        get(account)
+    return Heard(bodies, tuple(seconds), session.over)
+
+
+@contextmanager
+def _watched(session: "Session", stop: threading.Event) -> Iterator[None]:
+    """Cut what drags from outside, and give the session back at the end."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(POLL):
+            session.wire.tend()
+            if stop.is_set():
+                session.end(Unknown(Reason.NOT_COLLECTED, "interrupted"))
+                return
+            if time.monotonic() > session.until:
+                session.end(Unknown(Reason.TIMEOUT, f"the {session.limits.deadline:g} s for this BMC were over"))
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True, name="bmc-watch")
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+        session.leave()

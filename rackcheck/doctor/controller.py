@@ -1,0 +1,90 @@
+"""The BMC's plane: who it is, as its own resources tell; pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+
+from rackcheck.core.fact import Reason, Unknown, Unreadable, clean
+from rackcheck.core.plan import Plan
+from rackcheck.core.probe import Redfish
+from rackcheck.core.resource import ROOT, Body, Documents, Missing, Resource, said
+from rackcheck.doctor.finding import Controller, Finding, Trouble
+
+LINKS = ("Managers/*", "Systems", "Chassis", "AccountService/Accounts")
+"""What is read to know who a BMC is and what it lets us read."""
+
+ACCOUNTS = 16
+"""Accounts that are looked through for our own, one GET each."""
+
+
+_OURS = ("Managers", "Systems", "Chassis")
+"""Where everything that rackcheck reads of a machine begins."""
+
+
+_WHY = {Reason.DENIED: Trouble.BMC_ROLE, Reason.TIMEOUT: Trouble.SLOW, Reason.NOT_READY: Trouble.BMC_BUSY}
+"""What the person at the rack must mend where a resource has no answer for this reason; else the resource itself."""
+
+
+def next_account(bodies: Mapping[str, Body | Unknown], user: str) -> str | None:
+    """Name the account to read next to learn our own role: the one called like us first; none where ours is read."""
+    if role(bodies, user):
+        return None
+    try:
+        accounts = next(Documents(bodies).at("AccountService/Accounts"), None)
+    except (Unreadable, Missing):
+        return None
+    if accounts is None:
+        return None
+    members = accounts.body.get("Members")
+    links = [m.get("@odata.id") for m in members if isinstance(m, Mapping)] if isinstance(members, list) else []
+    uris = [link for link in links if isinstance(link, str) and link.startswith(f"{accounts.uri}/") and link.isascii()]
+    uris.sort(key=lambda uri: uri.rpartition("/")[2].casefold() != user.casefold())
+    return next((uri for uri in uris[:ACCOUNTS] if uri.isprintable() and " " not in uri and uri not in bodies), None)
+
+
+def role(bodies: Mapping[str, Body | Unknown], user: str) -> str:
+    """Give the role of our user, as its account names it; empty where nobody says."""
+    accounts = (body for body in bodies.values() if isinstance(body, Mapping) and body.get("UserName") == user)
+    return next((clean(body["RoleId"], 30) for body in accounts if isinstance(body.get("RoleId"), str)), "")
+
+
+def read(bodies: Mapping[str, Body | Unknown], user: str, seconds: Sequence[float]) -> Controller:
+    """Read who answered; what it does not tell is empty."""
+    docs = Documents(bodies)
+    root = next(_at(docs, ""), None)
+    managers = list(_at(docs, "Managers/*"))
+    managers.sort(key=lambda manager: (_text(manager, "ManagerType") != "BMC", not _text(manager, "FirmwareVersion")))
+    manager = managers[0] if managers else None
+    vendor, product, version = (_text(root, name) for name in ("Vendor", "Product", "RedfishVersion"))
+    return Controller(
+        vendor, product, _text(manager, "Model"), _text(manager, "FirmwareVersion"), version, clean(user, 40),
+        role(bodies, user), median(seconds) if seconds else None,
+    )  # fmt: skip
+
+
+def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[Finding]:
+    """Say which resources could not be read although the BMC let us in, and which probes that costs."""
+    gone: dict[Trouble, dict[str, Unknown]] = {}
+    for uri, body in bodies.items():
+        if isinstance(body, Unknown) and uri.startswith(tuple(f"{ROOT}/{word}" for word in _OURS)):
+            gone.setdefault(_WHY.get(body.reason, Trouble.BMC_GAP), {})[uri] = body
+    for trouble, found in gone.items():
+        words = {uri.removeprefix(f"{ROOT}/").partition("/")[0] for uri in found}
+        asks = ((probe.name, probe.ask) for probe in plan.probes if isinstance(probe.ask, Redfish))
+        lost = tuple(name for name, ask in asks if any(link.partition("/")[0] in words for link in ask.links))
+        said = "; ".join(f"{uri}: {why}" for uri, why in list(found.items())[:3])
+        yield Finding(trouble, clean(said, 300), (), lost)
+
+
+def _at(docs: Documents, link: str) -> Iterator[Resource]:
+    """Give the resources of a link, as many as can be read."""
+    try:
+        yield from docs.at(link)
+    except (Unreadable, Missing):
+        return
+
+
+def _text(resource: Resource | None, name: str) -> str:
+    try:
+        return clean(said(resource.value(name)), 40) if resource is not None else ""
+    except Unreadable:
+        return ""

@@ -1,0 +1,75 @@
+"""Many jobs in few threads, of which none can hold up the end: what outlasts its time is given up."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+GOODBYE = 3.0
+"""Seconds that jobs under way are given to end in order when somebody stops us: a BMC's session is given back."""
+
+POLL = 0.1
+"""Seconds between two looks at the clock."""
+
+
+def work(
+    jobs: Iterable[J], do: Callable[[J], R], *, threads: int, seconds: float, stop: threading.Event
+) -> Iterator[tuple[J, R | None]]:
+    """Do every job and give each with its result as they end; None where it outlasted its seconds or `do` raised.
+
+    A thread that hangs (a resolver's call cannot be cut) is left behind, and another takes its place. An iterator that
+    is left before its end, by an interrupt too, sets `stop`: no further job is begun, and those under way may end.
+    """
+    listed = list(jobs)
+    todo: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for index in range(len(listed)):
+        todo.put(index)
+    done: queue.SimpleQueue[tuple[int, R | None]] = queue.SimpleQueue()
+    begun: dict[int, float] = {}
+
+    def worker() -> None:
+        while not stop.is_set():
+            try:
+                index = todo.get_nowait()
+            except queue.Empty:
+                return
+            begun[index] = time.monotonic()
+            try:
+                result: R | None = do(listed[index])
+            except Exception:  # noqa: BLE001  a job's fault is the job's own
+                result = None
+            done.put((index, result))
+
+    crew: list[threading.Thread] = []
+
+    def start() -> None:
+        crew.append(threading.Thread(target=worker, daemon=True, name="doctor"))
+        crew[-1].start()
+
+    for _ in range(min(threads, len(listed))):
+        start()
+    open_jobs = set(range(len(listed)))
+    try:
+        while open_jobs and not stop.is_set():
+            try:
+                index, result = done.get(timeout=POLL)
+            except queue.Empty:
+                late = [i for i, since in list(begun.items()) if i in open_jobs and time.monotonic() - since > seconds]
+                for index in late:
+                    open_jobs.discard(index)
+                    start()
+                    yield listed[index], None
+                continue
+            if index in open_jobs:
+                open_jobs.discard(index)
+                yield listed[index], result
+    finally:
+        if open_jobs:
+            stop.set()
+            until = time.monotonic() + GOODBYE
+            for thread in crew:
+                thread.join(max(0.0, until - time.monotonic()))

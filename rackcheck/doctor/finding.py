@@ -1,0 +1,116 @@
+"""What doctor can find: troubles of a plane, who answered there, and where it stands, as values."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rackcheck.core.fact import Plane
+
+
+class Trouble(StrEnum):
+    """What stands between us and a plane's answers; a closed set, in the order of the way there."""
+
+    NO_HOST = "no host in the inventory"
+    NO_BMC = "no BMC in the inventory"
+    NO_NAME = "no address for its name"
+    REFUSED = "its port refuses us"
+    SILENT = "it does not answer"
+    HANGS = "its port is open and nothing comes"
+    NO_SSH = "no SSH handshake"
+    KEY_UNKNOWN = "its host key is not known"
+    KEY_CHANGED = "its host key has changed"
+    KEY_REVOKED = "its host key is revoked"
+    LOGIN = "login refused"
+    SLOW = "it answers too slowly"
+    CUT = "the shell's answer broke off"
+    NO_FRAME = "timeout or head is missing"
+    NO_TOOL = "a tool is missing"
+    NO_PYTHON = "python3 is missing"
+    NO_ROOT = "root's part is refused"
+    CERT_CHANGED = "its certificate has changed"
+    CERT_UNKNOWN = "its certificate is not trusted"
+    BMC_LOGIN = "the BMC's login refused"
+    BMC_FULL = "all sessions of the BMC are taken"
+    BMC_BUSY = "the BMC is not ready"
+    BMC_ODD = "no Redfish there"
+    BMC_ROLE = "the BMC's user may not read everything"
+    BMC_GAP = "a resource of the BMC cannot be read"
+    OURS = "rackcheck failed here"
+
+
+class Grant(StrEnum):
+    """What of root's part a login may do."""
+
+    ROOT = "root itself"
+    ALL = "sudo: everything"
+    LIST = "sudo: what is needed"
+    PART = "sudo: not all"
+    NONE = "sudo: nothing"
+    NO_PROGRAM = "no sudo program"
+    OFF = "sudo: off in the inventory"
+    NOT_NEEDED = "root not needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a plane is and how we go there: what a line to type needs. A text is empty where it does not apply."""
+
+    node: str
+    host: str = ""
+    port: str = ""
+    user: str = ""
+    key: str = ""
+    known: str = ""
+    alias: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One trouble: what was seen, the tools or commands in question, and the probes that stay without an answer."""
+
+    trouble: Trouble
+    seen: str = ""
+    things: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The operating system that answered; seconds until we were in, and for the script."""
+
+    name: str
+    kernel: str
+    user: str
+    grant: Grant
+    python: str
+    login: float | None
+    script: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """The BMC that answered; `get` is the median of seconds for one GET."""
+
+    vendor: str
+    product: str
+    model: str
+    firmware: str
+    redfish: str
+    user: str
+    role: str
+    get: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One plane of one node: what stands in the way, and who answered if anyone did."""
+
+    node: str
+    plane: Plane
+    place: Place
+    findings: tuple[Finding, ...] = ()
+    who: System | Controller | None = None
+
+    @property
+    def lost(self) -> frozenset[str]:
+        """The probes that stay without an answer."""
+        return frozenset(probe for finding in self.findings for probe in finding.lost)

@@ -1,0 +1,59 @@
+"""What a transport's word for "not known" means to the person who must mend it; pure."""
+
+import re
+
+from rackcheck.core.fact import Reason, Unknown, clean
+from rackcheck.doctor.finding import Trouble
+from rackcheck.wire import Stage
+
+SESSIONS = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
+"""iDRAC says so with HTTP 503, others by the standard's message: all sessions are taken."""
+
+
+def of_ssh(stage: Stage, why: Unknown, *, known: bool) -> Trouble:
+    """Name the trouble of a connection that ended at this stage; `known` when we hold a key of this host."""
+    match stage:
+        case Stage.NAME:
+            return Trouble.NO_NAME
+        case Stage.PORT:
+            return Trouble.REFUSED if "refused" in why.detail.casefold() else Trouble.SILENT
+        case Stage.HANDSHAKE:
+            return Trouble.NO_SSH
+        case Stage.KEY if "revoked" in why.detail:
+            return Trouble.KEY_REVOKED
+        case Stage.KEY:
+            return Trouble.KEY_CHANGED if known else Trouble.KEY_UNKNOWN
+        case Stage.LOGIN if why.reason is Reason.DENIED:
+            return Trouble.LOGIN
+        case Stage.LOGIN:
+            return Trouble.NO_SSH
+    return Trouble.CUT
+
+
+def of_bmc(why: Unknown, *, answered: bool = False) -> Trouble:
+    """Name the trouble of a BMC; `answered` when its root had come before."""
+    detail = why.detail.casefold()
+    match why.reason:
+        case Reason.CERTIFICATE_CHANGED:
+            return Trouble.CERT_CHANGED if detail.startswith("expected ") else Trouble.CERT_UNKNOWN
+        case Reason.DENIED:
+            return Trouble.BMC_LOGIN
+        case Reason.NOT_READY:
+            return Trouble.BMC_FULL if SESSIONS.search(why.detail) else Trouble.BMC_BUSY
+        case Reason.TIMEOUT if answered:
+            return Trouble.SLOW
+        case Reason.TIMEOUT:
+            return Trouble.SILENT if "no connection" in detail else Trouble.HANGS
+        case Reason.UNREACHABLE if "refused" in detail:
+            return Trouble.REFUSED
+        case Reason.UNREACHABLE if "tls" in detail or "closed" in detail or "http" in detail:
+            return Trouble.BMC_ODD
+        case Reason.UNREACHABLE:
+            return Trouble.SILENT
+    return Trouble.BMC_ODD
+
+
+def seen(why: Unknown) -> str:
+    """Say what was seen, without the advice that a transport gives: ours is nearer to the case."""
+    said = re.sub(r"\. Check it, then: .*|; if it is the BMC's own, pin it: .*", "", why.detail)
+    return clean(said or why.reason.value, 300)

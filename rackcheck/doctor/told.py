@@ -1,0 +1,206 @@
+"""What doctor knows, as lines for people and as one document; the same findings in both; pure."""
+
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from statistics import median
+from typing import Any
+
+from rackcheck.core.fact import Plane
+from rackcheck.core.fold import fold
+from rackcheck.doctor.advice import advice, together
+from rackcheck.doctor.blind import of_plane
+from rackcheck.doctor.finding import Controller, System, Visit
+from rackcheck.doctor.ward import Blind, Shared, Ward
+from rackcheck.report.terminal import Line
+
+FORMAT = 1
+
+MARGIN = 2
+
+STATES = 8
+"""Groups of nodes that answer alike, shown of one plane; the document has all."""
+
+RULES = 30
+"""Rules that are named each by itself."""
+
+EXAMPLES = 3
+"""Nodes of which it is said what was seen, where each is its own."""
+
+
+def lines(ward: Ward, width: int) -> Iterator[Line]:
+    """Write all that is known; no line but a single unbreakable word is wider than `width`."""
+    for shared in ward.shared:
+        yield from _trouble(shared, ward, width)
+    for gap in ward.blind:
+        yield from _blind(gap, ward, width)
+    for plane in (Plane.OS, Plane.BMC):
+        yield from _who(plane, ward, width)
+    total = len(ward.roles)
+    if any(visit.who is not None for visit in ward.visits):
+        yield Line()
+    if ward.interrupted and ward.unasked:
+        yield from _block(
+            f"Interrupted: {len(ward.unasked)} of {total} not asked to the end: ", fold(ward.unasked), width, "yellow"
+        )
+    style = "bold green" if len(ward.ready) == total else "bold magenta"
+    yield from _block(
+        f"{len(ward.ready)} of {total} ready" + (": " if ward.ready else ""), fold(ward.ready), width, style
+    )
+
+
+def _trouble(shared: Shared, ward: Ward, width: int) -> Iterator[Line]:
+    count = f"{len(shared.nodes)} of {len(ward.roles)}"
+    yield from _block(f"{shared.plane.value}: {shared.trouble.value}  {count}: ", fold(shared.nodes), width, "bold red")
+    seen: dict[str, list[str]] = {}
+    for node, text in shared.seen.items():
+        if text:
+            seen.setdefault(text, []).append(node)
+    for text, nodes in list(seen.items())[:EXAMPLES]:
+        yield from _wrapped("saw ", text if len(seen) == 1 else f"{fold(nodes)}: {text}", width)
+    if len(seen) > EXAMPLES:
+        yield from _wrapped("", f"and {len(seen) - EXAMPLES} more like these (--json has all)", width)
+    if shared.finding.things:
+        yield from _wrapped("for ", ", ".join(shared.finding.things), width)
+    told = advice(shared.finding, together(shared.places))
+    yield from _wrapped("do  ", told.words, width)
+    for line in told.lines:
+        yield from (Line(((" " * (MARGIN + 6) + row, "bold"),)) for row in _broken(line, width - MARGIN - 6))
+    yield Line()
+
+
+def _blind(gap: Blind, ward: Ward, width: int) -> Iterator[Line]:
+    # Whether a rule applies may hang on what does answer, which nobody has asked yet.
+    kind = f"rules of {ward.profile.name}, if they apply," if ward.profile is not None else "probes"
+    every = f"all {gap.total}" if len(gap.what) == gap.total else f"{len(gap.what)} of {gap.total}"
+    yield from _block(f"unknown: {every} {kind} on ", fold(gap.nodes), width, "bold magenta")
+    if len(gap.what) < gap.total:
+        yield from _wrapped("", ", ".join(_gaps(gap.what, ward)), width, "dim")
+    yield Line()
+
+
+def _gaps(what: tuple[str, ...], ward: Ward) -> Iterator[str]:
+    """Name what will be unknown, short enough for a screen: many rules by their first word, a whole plane in one."""
+    if ward.profile is not None:
+        yield from what if len(what) <= RULES else _families(what)
+        return
+    whole: set[str] = set()
+    for plane in sorted(ward.plan.planes):
+        probes = of_plane(ward.plan, plane)
+        if set(probes) <= set(what):
+            whole |= set(probes)
+            yield f"all of the {plane.value} plane"
+    yield from (name for name in what if name not in whole)
+
+
+def _families(rules: tuple[str, ...]) -> Iterator[str]:
+    counted = Counter(rule.partition(".")[0] for rule in rules)
+    alone = {rule.partition(".")[0]: rule for rule in rules}
+    yield from (f"{word}.* ({count})" if count > 1 else alone[word] for word, count in counted.items())
+    yield "(--json has each)"
+
+
+def _who(plane: Plane, ward: Ward, width: int) -> Iterator[Line]:
+    states = ward.who(plane)
+    for words, visits in states[:STATES]:
+        said = "; ".join(word for word in (*words, _speed(visits)) if word)
+        yield from _block(f"{plane.value}  {len(visits)} answer: ", fold(v.node for v in visits), width, "bold")
+        yield from _wrapped("", said, width)
+    if len(states) > STATES:
+        yield from _wrapped("", f"{plane.value}: and {len(states) - STATES} other kinds (--json has all)", width)
+
+
+def _speed(visits: Iterable[Visit]) -> str:
+    """Say how fast these answer: the median, and the slowest where it stands out."""
+    people = [visit.who for visit in visits]
+    logins = [who.login for who in people if isinstance(who, System) and who.login is not None]
+    scripts = [who.script for who in people if isinstance(who, System) and who.script is not None]
+    gets = [who.get for who in people if isinstance(who, Controller) and who.get is not None]
+    said = [f"{word} {_seconds(found)}" for word, found in (("login", logins), ("script", scripts)) if found]
+    if gets:
+        said.append(f"a GET {_seconds(gets)}, so 100 resources one by one take {median(gets) * 100:.0f} s")
+    return ", ".join(said)
+
+
+def _seconds(found: list[float]) -> str:
+    middle, most = median(found), max(found)
+    return f"{middle:.2f} s" + (f" (up to {most:.2f})" if most > 2 * middle and most - middle > 0.1 else "")
+
+
+def _block(head: str, rest: str, width: int, style: str) -> Iterator[Line]:
+    """Write a headline and its nodes; a set that is too long goes on below."""
+    rows = textwrap.wrap(rest, max(width - len(head), 30), break_long_words=False, break_on_hyphens=False) or [""]
+    if len(rows) == 1 and len(head) + len(rows[0]) <= width:
+        yield Line(((head, style), (rows[0], "bold cyan")))
+        return
+    yield Line(((head.rstrip(), style),))
+    pieces = re.findall(r"[^,]+,?", rest)
+    row = ""
+    for piece in pieces:
+        if row and len(row) + len(piece) > width - MARGIN:
+            yield Line(((" " * MARGIN + row, "bold cyan"),))
+            row = ""
+        row += piece
+    yield Line(((" " * MARGIN + row, "bold cyan"),))
+
+
+def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Line]:
+    room = max(width - MARGIN - len(label), 30)
+    for number, row in enumerate(textwrap.wrap(text, room, break_long_words=True, break_on_hyphens=False)):
+        yield Line(((" " * MARGIN, ""), (label if number == 0 else " " * len(label), "dim"), (row, style)))
+
+
+def _broken(line: str, width: int) -> Iterator[str]:
+    """Break a line to type between its words, so that it can still be pasted whole."""
+    words = re.findall(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""", line)
+    row = ""
+    for word in words:
+        if row and len(row) + 1 + len(word) > width - 2:
+            yield f"{row} \\"
+            row = f"  {word}"
+        else:
+            row = f"{row} {word}" if row else word
+    yield row
+
+
+def document(ward: Ward, targets: str) -> dict[str, Any]:
+    """Give the one document: every node with all that was seen and all that is to be done, nothing folded away."""
+    return {
+        "rackcheck": FORMAT,
+        "targets": targets,
+        "profile": ward.profile.name if ward.profile is not None else "",
+        "interrupted": ward.interrupted,
+        "ready": list(ward.ready),
+        "troubles": [
+            {"trouble": s.trouble.value, "plane": s.plane.value, "nodes": list(s.nodes), "folded": fold(s.nodes)}
+            for s in ward.shared
+        ],
+        "nodes": {
+            name: {
+                "ready": name in set(ward.ready),
+                "role": ward.roles[name],
+                "planes": {visit.plane.value: _visit(visit) for visit in visits},
+                "unknown": list(ward.gap(name)),
+            }
+            for name, visits in ward.by_node.items()
+        },
+    }
+
+
+def _visit(visit: Visit) -> dict[str, Any]:
+    who = visit.who
+    said = {} if who is None else {name: getattr(who, name) for name in who.__dataclass_fields__}
+    return {
+        "who": {name: round(value, 3) if isinstance(value, float) else value for name, value in said.items()} or None,
+        "troubles": [
+            {
+                "trouble": finding.trouble.value,
+                "seen": finding.seen,
+                "for": list(finding.things),
+                "do": advice(finding, visit.place).words,
+                "type": list(advice(finding, visit.place).lines),
+            }
+            for finding in visit.findings
+        ],
+    }

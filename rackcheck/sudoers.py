@@ -1,0 +1,54 @@
+"""The list of what a login may run as root: the commands that probes declare as root's, and nothing else."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rackcheck.core.probe import AnyProbe, Shell
+from rackcheck.mistake import Mistake
+
+PLACES = ("/usr/bin", "/bin", "/usr/sbin", "/sbin")
+"""Where a node may keep a program: sudo knows a command by its whole path."""
+
+ALIAS = "RACKCHECK"
+
+_HEAD = """\
+# What rackcheck may run as root, and nothing else: reading, with exactly these words.
+# Made by `rackcheck doctor --sudoers`; check it with visudo -cf FILE, install it as
+# /etc/sudoers.d/rackcheck, owner root, mode 0440. Make it anew when probes are added.
+"""
+
+
+def root_probes(probes: Iterable[AnyProbe]) -> tuple[AnyProbe, ...]:
+    """Give the probes whose question only root gets an answer to."""
+    return tuple(probe for probe in probes if isinstance(probe.ask, Shell) and probe.ask.root)
+
+
+def commands(probes: Iterable[AnyProbe]) -> tuple[str, ...]:
+    """Name the commands that these probes run as root, each once, in order."""
+    return tuple(sorted({str(probe.ask) for probe in root_probes(probes)}))
+
+
+def text(listed: Sequence[str], user: str) -> str:
+    """Write the list for a user, or for a %group; raises Mistake for what can be neither."""
+    if not re.fullmatch(r"%?[a-z_][a-z0-9_-]{0,30}\$?", user):
+        raise Mistake(f"no name of a user or a %group: {user!r}")
+    if not listed:
+        return f"{_HEAD}# No probe that is asked for needs root.\n"
+    entries = [entry for command in listed for entry in _entries(command)]
+    alias = ", \\\n    ".join(entries)
+    # Without a terminal there is nobody to ask, and nothing of a caller's environment may reach root's commands.
+    options = f"Defaults!{ALIAS} !requiretty, env_reset, !setenv"
+    return f"{_HEAD}Cmnd_Alias {ALIAS} = \\\n    {alias}\n{options}\n{user} ALL=(root) NOPASSWD: {ALIAS}\n"
+
+
+def _entries(command: str) -> Iterable[str]:
+    program, *arguments = command.split(" ")
+    # `""` forbids every argument; without it sudo would let any through.
+    words = " ".join(map(_escaped, arguments)) if arguments else '""'
+    places = (program,) if program.startswith("/") else tuple(f"{place}/{program}" for place in PLACES)
+    return [f"{place} {words}" for place in places]
+
+
+def _escaped(word: str) -> str:
+    """Write an argument so that sudo takes every letter as itself."""
+    return re.sub(r"([^\w./+%-])", r"\\\1", word, flags=re.ASCII)

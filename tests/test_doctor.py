@@ -1,0 +1,781 @@
+"""Doctor at real servers: each trouble is named, has a line to type, and costs its own plane only; nothing is changed."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Done, rackcheck
+from hypothesis import given
+from hypothesis import strategies as st
+from mockup_server import Fault, Mockup, busy, refused_port, silent_port
+from recordings import shared
+from sshd import Server, free_port, keygen, serving
+
+from rackcheck import known_hosts, library
+from rackcheck.core.capture import NodeCapture, Output, named
+from rackcheck.core.fact import Plane, Reason, Unknown
+from rackcheck.core.plan import Plan, plan
+from rackcheck.core.probe import Shell
+from rackcheck.core.resource import Body
+from rackcheck.doctor import controller, names
+from rackcheck.doctor.advice import PACKAGES, advice, together
+from rackcheck.doctor.blind import blind, of_plane, scope
+from rackcheck.doctor.crew import work
+from rackcheck.doctor.finding import Finding, Grant, Place, System, Trouble, Visit
+from rackcheck.doctor.system import Questions
+from rackcheck.doctor.told import document, lines
+from rackcheck.doctor.tools import looked_for, tools
+from rackcheck.doctor.ward import Ward
+from rackcheck.registry import registry
+from rackcheck.report import machine
+
+PASSWORD = "correct-horse-battery"
+SHELLS = {p.name: p.ask for p in registry().probes if isinstance(p.ask, Shell)}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BMC_PASSWORD", PASSWORD)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("sshd")) as running:
+        yield running
+
+
+def node(name: str, server: Server, host: str = "127.0.0.1", **ssh: str) -> str:
+    said = {"port": str(server.port), "key": str(server.key), "known-hosts": str(server.known_hosts)} | ssh
+    inner = ", ".join(f'{k}: "{v}"' for k, v in said.items())
+    return f'  {name}: {{ host: "{host}", ssh: {{ {inner} }} }}\n'
+
+
+def bmc(name: str, url: str, fingerprint: str = "", user: str = "root") -> str:
+    pin = f', fingerprint: "{fingerprint}"' if fingerprint else ""
+    return f'  {name}: {{ bmc: {{ url: "{url}", user: {user}, password: "env:BMC_PASSWORD"{pin} }} }}\n'
+
+
+def doctor(nodes: str, *words: object) -> Done:
+    """Run doctor over an inventory of these nodes."""
+    file = Path("inventory.yaml")
+    file.write_text(f"rackcheck: 1\nnodes:\n{nodes}")
+    done = rackcheck("doctor", "-i", file, "-q", *words)
+    assert "Traceback" not in done.err
+    assert PASSWORD not in done.out + done.err
+    return done
+
+
+def found(nodes: str, name: str, plane: str = "os") -> dict[str, Any]:
+    """What the document says of one plane."""
+    done = doctor(nodes, "--json")
+    answer: dict[str, Any] = json.loads(done.out)["nodes"][name]["planes"][plane]
+    assert done.status == (3 if answer["troubles"] else 0)
+    return answer
+
+
+def troubles(nodes: str, name: str, plane: str = "os") -> list[str]:
+    return [trouble["trouble"] for trouble in found(nodes, name, plane)["troubles"]]
+
+
+# --- the operating system ---
+
+
+def test_a_node_that_answers_is_ready_and_says_who_it_is_in_one_connection(tmp_path: Path) -> None:
+    with serving(tmp_path / "own") as own:
+        answer = found(node("n1", own), "n1")
+        assert (own.connections, own.execs) == (1, 1)
+    assert answer["troubles"] == []
+    who = answer["who"]
+    assert who["kernel"].startswith("Linux ")
+    assert who["grant"] == ("root itself" if os.geteuid() == 0 else who["grant"])
+    assert 0 < who["script"] < 10
+    assert 0 < who["login"] < 10
+
+
+def test_this_machine_is_asked_without_ssh() -> None:
+    done = rackcheck("doctor", "-q", "--json", "-p", "linux-server")
+    assert json.loads(done.out)["nodes"]["localhost"]["planes"]["os"]["who"]["login"] is None
+
+
+def test_a_name_that_nobody_knows_a_closed_port_and_a_silent_one_are_three_troubles(server: Server) -> None:
+    with silent_port() as url:
+        silent = url.rpartition(":")[2]
+        nodes = node("n1", server, host="no-such-host.invalid") + node("n2", server, port=str(free_port()))
+        nodes += node("n3", server, port=silent)
+        document = json.loads(doctor(nodes, "--json").out)
+    said = {name: [t["trouble"] for t in each["planes"]["os"]["troubles"]] for name, each in document["nodes"].items()}
+    assert said == {"n1": [Trouble.NO_NAME], "n2": [Trouble.REFUSED], "n3": [Trouble.NO_SSH]}
+
+
+def test_a_changed_host_key_shows_both_keys_and_how_to_forget_the_old_one(server: Server, tmp_path: Path) -> None:
+    other = keygen(tmp_path / "other").with_suffix(".pub").read_text().split()
+    known = tmp_path / "known"
+    known.write_text(f"[127.0.0.1]:{server.port} {other[0]} {other[1]}\n")
+    before = server.connections
+    (trouble,) = found(node("n1", server, **{"known-hosts": str(known)}), "n1")["troubles"]
+    assert trouble["trouble"] == Trouble.KEY_CHANGED
+    assert len(set(re.findall(r"SHA256:[\w+/]{43}", trouble["seen"]))) == 2
+    assert trouble["type"][0] == f"ssh-keygen -R '[127.0.0.1]:{server.port}' -f {known}"
+    assert server.connections == before
+
+
+def test_the_lines_for_an_unknown_host_key_make_the_node_ready(server: Server, tmp_path: Path) -> None:
+    nodes = node("n1", server, **{"known-hosts": str(tmp_path / "none")})
+    (trouble,) = found(nodes, "n1")["troubles"]
+    assert trouble["trouble"] == Trouble.KEY_UNKNOWN
+    assert re.search(r"SHA256:[\w+/]{43}", trouble["seen"])
+    for line in trouble["type"]:
+        subprocess.run(["sh", "-c", line], check=True, capture_output=True)
+    known_hosts.load.cache_clear()  # another run of the command would read the file anew
+    assert found(nodes, "n1")["troubles"] == []
+
+
+def test_a_revoked_host_key_gets_no_line_that_trusts_it(server: Server, tmp_path: Path) -> None:
+    known = tmp_path / "known"
+    known.write_text("".join(f"@revoked {line}\n" for line in server.known_hosts.read_text().splitlines()))
+    (trouble,) = found(node("n1", server, **{"known-hosts": str(known)}), "n1")["troubles"]
+    assert (trouble["trouble"], trouble["type"]) == (Trouble.KEY_REVOKED, [])
+
+
+def test_a_refused_login_names_the_user_and_the_key_to_bring(server: Server, tmp_path: Path) -> None:
+    stranger = keygen(tmp_path / "stranger")
+    (trouble,) = found(node("n1", server, key=str(stranger), user="audit"), "n1")["troubles"]
+    assert trouble["trouble"] == Trouble.LOGIN
+    assert f"ssh-copy-id -p {server.port} -i {stranger}.pub audit@127.0.0.1" in trouble["type"]
+
+
+@pytest.mark.parametrize(
+    ("force", "expected"),
+    [
+        ("exit 3", Trouble.CUT),
+        ("cat >/dev/null; head -c 100000 /dev/urandom", Trouble.CUT),
+        ("head -c 1073741824 /dev/zero", Trouble.CUT),
+        ("while :; do printf x; sleep 0.2; done", Trouble.SLOW),
+    ],
+    ids=["no shell", "noise", "a flood of 1 GiB", "a slow drip"],
+)
+def test_a_hostile_shell_is_a_trouble_of_its_node_and_costs_the_other_nothing(
+    server: Server, tmp_path: Path, force: str, expected: Trouble
+) -> None:
+    with serving(tmp_path / "hostile", force=force) as hostile:
+        document = json.loads(doctor(node("bad", hostile) + node("good", server), "--json").out)
+    assert document["ready"] == ["good"]
+    assert [t["trouble"] for t in document["nodes"]["bad"]["planes"]["os"]["troubles"]] == [expected]
+    assert set(document["nodes"]["bad"]["unknown"]) >= set(of_plane(Plan(registry().probes), Plane.OS))
+
+
+def box(folder: Path, *without: str) -> str:
+    """A PATH with what a small system has, without these programs."""
+    folder.mkdir()
+    basic = ("sh", "timeout", "head", "tail", "sed", "id", "uname", "date", "cat", "grep", "python3", *tools_of_all())
+    for name in set(basic) - set(without):
+        target = sys.executable if name == "python3" else shutil.which(name)
+        if target is not None:
+            (folder / name).symlink_to(target)
+    # The script adds the system's own places: hide them behind a shell that forgets them again.
+    return f"exec env PATH={folder} sh -c 'sed s,PATH=.PATH:/usr/sbin:/sbin:/usr/local/sbin,:, | sh -s'"
+
+
+def tools_of_all() -> list[str]:
+    return list(Questions(Plan(registry().probes)).tools)
+
+
+def test_a_missing_tool_is_named_with_its_packages_and_the_rules_it_costs(tmp_path: Path) -> None:
+    with serving(tmp_path / "s", force=box(tmp_path / "bin", "lscpu")) as small:
+        done = doctor(node("n1", small), "-p", "linux-server", "--json")
+        answer = json.loads(done.out)["nodes"]["n1"]
+    (trouble,) = answer["planes"]["os"]["troubles"]
+    assert (trouble["trouble"], trouble["for"]) == (Trouble.NO_TOOL, ["lscpu"])
+    assert trouble["type"] == ["apt-get install util-linux", "dnf install /usr/bin/lscpu"]
+    assert answer["unknown"] == list(_expected_blind({"cpu"}))
+
+
+def _expected_blind(lost: set[str]) -> tuple[str, ...]:
+    profile = library.load("linux-server", registry().catalogue, {}, ())
+    return blind(scope(profile, "compute"), registry().catalogue, lost)
+
+
+def test_what_doctor_foretells_is_what_an_audit_does_not_know(tmp_path: Path) -> None:
+    with serving(tmp_path / "s", force=box(tmp_path / "bin", "lscpu", "systemctl", "df")) as small:
+        told = json.loads(doctor(node("n1", small), "-p", "linux-server", "--json").out)["nodes"]["n1"]["unknown"]
+        whole = json.loads(rackcheck("audit", "-p", "linux-server", "-i", "inventory.yaml", "--json", "-q").out)
+    verdicts = {v["rule"]: v["status"] for v in whole["nodes"]["n1"]["verdicts"]}
+    missing = {v["rule"] for v in whole["nodes"]["n1"]["verdicts"] if "tool missing" in json.dumps(v)}
+    assert told
+    assert missing <= set(told)
+    assert {verdicts[rule] for rule in told} <= {"unknown", "n/a"}
+    assert sum(verdicts[rule] == "unknown" for rule in told) >= 2
+
+
+def test_a_node_without_python3_is_blind_for_its_gpus_only(tmp_path: Path) -> None:
+    with serving(tmp_path / "s", force=box(tmp_path / "bin", "python3")) as small:
+        answer = json.loads(doctor(node("n1", small), "--json").out)["nodes"]["n1"]
+    said = {t["trouble"]: t for t in answer["planes"]["os"]["troubles"]}
+    if Path("/usr/libexec/platform-python").exists():
+        pytest.skip("this machine has a python3 that no PATH hides")
+    assert Trouble.NO_PYTHON in said
+    assert "gpu" in answer["unknown"]
+
+
+def test_a_node_without_timeout_tells_nothing_and_says_why(tmp_path: Path) -> None:
+    with serving(tmp_path / "s", force=box(tmp_path / "bin", "timeout")) as small:
+        (trouble,) = found(node("n1", small), "n1")["troubles"]
+    assert (trouble["trouble"], trouble["for"]) == (Trouble.NO_FRAME, ["timeout", "head"])
+
+
+# --- the BMC ---
+
+ACCOUNTS = "/redfish/v1/AccountService/Accounts"
+TREE: dict[str, Any] = {
+    "/redfish/v1": {
+        "RedfishVersion": "1.15.0", "Vendor": "Example", "Product": "Example Rack BMC",
+        "Managers": {"@odata.id": "/redfish/v1/Managers"}, "Systems": {"@odata.id": "/redfish/v1/Systems"},
+        "AccountService": {"@odata.id": "/redfish/v1/AccountService"},
+        "Links": {"Sessions": {"@odata.id": "/redfish/v1/SessionService/Sessions"}},
+    },
+    "/redfish/v1/Managers": {"Members": [{"@odata.id": f"/redfish/v1/Managers/{n}"} for n in ("Rot", "BMC")]},
+    "/redfish/v1/Managers/Rot": {"Id": "Rot", "ManagerType": "Service", "FirmwareVersion": "9"},
+    "/redfish/v1/Managers/BMC": {"Id": "BMC", "ManagerType": "BMC", "Model": "AST2600", "FirmwareVersion": "24.09"},
+    "/redfish/v1/Systems": {"Members": []},
+    "/redfish/v1/AccountService": {"Accounts": {"@odata.id": ACCOUNTS}},
+    ACCOUNTS: {"Members": [{"@odata.id": f"{ACCOUNTS}/{n}"} for n in ("1", "2", "3")]},
+    f"{ACCOUNTS}/1": {"UserName": "admin", "RoleId": "Administrator"},
+    f"{ACCOUNTS}/2": {"UserName": "root", "RoleId": "ReadOnly"},
+    f"{ACCOUNTS}/3": {"UserName": "other", "RoleId": "Operator"},
+}  # fmt: skip
+
+
+def mockup(**more: Any) -> Mockup:
+    return Mockup(bodies=TREE, password=PASSWORD, **more)
+
+
+def test_a_bmc_says_who_it_is_what_role_we_have_and_gets_its_session_back() -> None:
+    with mockup() as answering:
+        answer = found(bmc("n1", answering.url, answering.fingerprint), "n1", "bmc")
+        assert answering.sessions == {}
+        assert answering.methods == {"GET", "POST", "DELETE"}
+        assert f"{ACCOUNTS}/3" not in answering.gets
+    who = answer["who"]
+    assert (who["vendor"], who["model"], who["firmware"], who["redfish"]) == ("Example", "AST2600", "24.09", "1.15.0")
+    assert (who["user"], who["role"]) == ("root", "ReadOnly")
+    assert 0 < who["get"] < 5
+
+
+def test_the_seconds_of_a_get_are_those_the_bmc_takes() -> None:
+    with mockup(latency=0.2) as slow:
+        who = found(bmc("n1", slow.url, slow.fingerprint), "n1", "bmc")["who"]
+    assert 0.2 <= who["get"] < 1
+
+
+@pytest.mark.parametrize(
+    "tree", ["nvidia-dgx-h100", "dell-poweredge-r750-idrac9-6.00", "supermicro-sys821ge-hgxh100", "nvidia-gb200-nvl"]
+)
+def test_a_recorded_bmc_says_who_it_is(tree: str) -> None:
+    with Mockup(shared("../redfish-mockups") / tree, password=PASSWORD) as recorded:
+        answer = found(bmc("n1", recorded.url, recorded.fingerprint), "n1", "bmc")
+        assert recorded.sessions == {}
+    assert answer["troubles"] == []
+    assert answer["who"]["firmware"]
+    assert re.fullmatch(r"1\.\d+\.\d+", answer["who"]["redfish"])
+
+
+def test_each_trouble_of_a_bmc_is_told_apart() -> None:
+    limit = busy(message="IDRAC.2.8.RAC0218")
+    html = Fault(body=b"<html>a printer</html>")
+    with ExitStack() as stack:
+        silent = stack.enter_context(silent_port())
+        well, full, starting, other = (
+            stack.enter_context(mockup(faults=faults))
+            for faults in ({}, {"POST login": limit}, {"POST login": busy()}, {"/redfish/v1": html})
+        )
+        strict = stack.enter_context(Mockup(bodies=TREE, password="another"))
+        nodes = {
+            "pin": (well.url, ":".join(["AB"] * 32)), "nopin": (well.url, ""), "wrong": (strict.url, strict.fingerprint),
+            "full": (full.url, full.fingerprint), "starting": (starting.url, starting.fingerprint),
+            "other": (other.url, other.fingerprint), "closed": (refused_port(), ""), "silent": (silent, ""),
+            "nowhere": ("https://no-such-bmc.invalid", ""),
+        }  # fmt: skip
+        done = doctor("".join(bmc(name, *place) for name, place in nodes.items()), "--json")
+        assert {server.sessions == {} for server in (well, full, starting, other, strict)} == {True}
+        assert well.seen == {}
+    said = {n: [t["trouble"] for t in e["planes"]["bmc"]["troubles"]] for n, e in json.loads(done.out)["nodes"].items()}
+    assert said == {
+        "pin": [Trouble.CERT_CHANGED], "nopin": [Trouble.CERT_UNKNOWN], "wrong": [Trouble.BMC_LOGIN],
+        "full": [Trouble.BMC_FULL], "starting": [Trouble.BMC_BUSY], "other": [Trouble.BMC_ODD],
+        "closed": [Trouble.REFUSED], "silent": [Trouble.HANGS], "nowhere": [Trouble.NO_NAME],
+    }  # fmt: skip
+
+
+def test_the_fingerprint_line_gives_what_the_inventory_needs() -> None:
+    with mockup() as answering:
+        (trouble,) = found(bmc("n1", answering.url), "n1", "bmc")["troubles"]
+        (line,) = trouble["type"]
+        shown = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True).stdout
+        fingerprint = shown.strip().rpartition("=")[2]
+        assert fingerprint in trouble["seen"]
+        assert found(bmc("n1", answering.url, fingerprint), "n1", "bmc")["troubles"] == []
+
+
+def test_a_role_that_may_not_read_the_managers_costs_the_probes_that_need_them() -> None:
+    denied = Fault(status=403, body=b"{}")
+    with mockup(faults={"/redfish/v1/Managers": denied}) as closed:
+        done = doctor(bmc("n1", closed.url, closed.fingerprint), "--json")
+    answer = json.loads(done.out)["nodes"]["n1"]
+    assert [t["trouble"] for t in answer["planes"]["bmc"]["troubles"]] == [Trouble.BMC_ROLE]
+    assert "bmc_identity" in answer["unknown"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (Fault("drip"), Trouble.SLOW), (Fault("hang"), Trouble.SLOW), (busy(), Trouble.BMC_BUSY),
+        (Fault(status=404), Trouble.BMC_GAP), (Fault("flood"), Trouble.BMC_GAP),
+    ],
+    ids=["drip", "hang", "busy", "not there", "flood"],
+)  # fmt: skip
+def test_a_bmc_that_does_not_give_its_managers_is_not_ready(fault: Fault, expected: Trouble) -> None:
+    with mockup(faults={"/redfish/v1/Managers": fault}) as odd:
+        began = time.monotonic()
+        done = doctor(bmc("n1", odd.url, odd.fingerprint), "--json")
+        assert time.monotonic() - began < 15
+        assert odd.sessions == {}
+    answer = json.loads(done.out)["nodes"]["n1"]
+    assert [t["trouble"] for t in answer["planes"]["bmc"]["troubles"]] == [expected]
+    assert "bmc_identity" in answer["unknown"]
+
+
+def test_a_switch_trays_small_shell_is_asked_the_same(tmp_path: Path) -> None:
+    """Busybox's own programs and nothing else: python3, lscpu and systemd are missing, and doctor says so."""
+    found_at = shutil.which("busybox")
+    if found_at is None:
+        if os.environ.get("CI"):
+            pytest.fail("CI has no busybox: .ci/run must install it")
+        pytest.skip("NO BUSYBOX HERE: install busybox to run this test")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in subprocess.run([found_at, "--list"], capture_output=True, text=True, check=True).stdout.split():
+        if name != "lscpu":
+            (folder / name).symlink_to(found_at)
+    alone = f"exec env PATH={folder} {folder}/sh -c 'sed s,PATH=.PATH:/usr/sbin:/sbin:/usr/local/sbin,:, | sh -s'"
+    with serving(tmp_path / "s", force=alone) as tray:
+        answer = found(node("n1", tray), "n1")
+    assert answer["who"]["kernel"].startswith("Linux ")
+    assert answer["who"]["script"] > 0
+    missing = next(t["for"] for t in answer["troubles"] if t["trouble"] == Trouble.NO_TOOL)
+    assert {"lscpu", "systemctl", "timedatectl"} <= set(missing)
+
+
+# --- many nodes ---
+
+
+def test_seventy_two_nodes_with_dead_ones_among_them_end_within_fifteen_seconds(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dead ones are waited for at the same time: silent ports, closed ones, names whose look-up hangs."""
+    real = socket.getaddrinfo
+
+    def hanging(host: Any, *rest: Any, **more: Any) -> Any:
+        if str(host).endswith(".hangs"):
+            time.sleep(60)
+        return real(host, *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", hanging)
+    with silent_port() as url:
+        nodes = node("dgx[001-004]", server) + node("dgx[005-040]", server, port=url.rpartition(":")[2])
+        nodes += node("dgx[041-060]", server, port=str(free_port())) + node("dgx[061-072]", server, host="{node}.hangs")
+        began = time.monotonic()
+        done = doctor(nodes, "-p", "linux-server")
+        assert time.monotonic() - began < 15
+    assert done.status == 3
+    assert done.out.rstrip().endswith("4 of 72 ready: dgx[001-004]")
+    assert "dgx[061-072]" in done.out
+    shown = done.out.splitlines()
+    assert max(map(len, shown)) <= 80
+    assert len(shown) <= 50
+    assert "\x1b" not in done.out
+
+
+def test_ctrl_c_prints_what_is_known_and_exits_130(server: Server, tmp_path: Path) -> None:
+    with silent_port() as url:
+        nodes = node("dead[1-200]", server, port=url.rpartition(":")[2]) + node("good", server)
+        Path("inventory.yaml").write_text(
+            f"rackcheck: 1\nnodes:\n{node('good', server)}{nodes.replace(node('good', server), '')}"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-m", "rackcheck", "doctor", "-p", "linux-server", "-q"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        time.sleep(5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=15)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "Interrupted: " in out
+    assert "1 of 201 ready: good" in out
+
+
+def test_an_interrupted_visit_gives_the_bmcs_session_back() -> None:
+    with mockup(faults={"/redfish/v1/Managers": Fault("hang")}) as hangs:
+        Path("inventory.yaml").write_text(f"rackcheck: 1\nnodes:\n{bmc('n1', hangs.url, hangs.fingerprint)}")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "rackcheck", "doctor", "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(100):
+            if hangs.sessions:
+                break
+            time.sleep(0.05)
+        assert hangs.sessions
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=15)
+        assert (process.returncode, hangs.sessions) == (130, {})
+
+
+def test_a_job_that_hangs_is_given_up_and_another_thread_takes_its_place() -> None:
+    def job(number: int) -> int:
+        if number < 2:
+            time.sleep(30)
+        if number == 5:
+            raise ValueError
+        return number
+
+    began = time.monotonic()
+    done = dict(work(range(10), job, threads=2, seconds=0.5, stop=threading.Event()))
+    assert time.monotonic() - began < 5
+    assert done == {n: None if n in {0, 1, 5} else n for n in range(10)}
+
+
+def test_names_are_looked_up_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    real = socket.getaddrinfo
+
+    def noted(host: str, *rest: Any, **more: Any) -> Any:
+        asked.append(host)
+        return real(host, *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", noted)
+    assert names.look_up(["127.0.0.1", "127.0.0.1", "a.invalid"], threading.Event()).keys() == {"a.invalid"}
+    assert sorted(asked) == ["127.0.0.1", "a.invalid"]
+
+
+# --- our user's mistakes ---
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-p", "no-such-profile"), ("--set", "a=b"), ("--user", "audit"), ("--sudoers", "n1"), ("--sudoers", "--json"),
+        ("-i", "nowhere.yaml"), ("--sudoers", "--user", "a b"),
+    ],
+)  # fmt: skip
+def test_a_mistake_of_our_user_is_one_message_and_exit_2(words: tuple[str, ...]) -> None:
+    done = rackcheck("doctor", *words)
+    assert (done.status, done.out) == (2, "")
+    assert done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_secret_that_cannot_be_had_is_told_before_anyone_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BMC_PASSWORD")
+    with mockup() as answering:
+        done = doctor(bmc("n1", answering.url, answering.fingerprint))
+        assert answering.connections == 0
+    assert done.status == 2
+
+
+# --- pure: tools ---
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("a | b && c; d & (e; f) || g", "a b c d e f g"),
+        ("x=1 y=2 foo bar >z 2>&1 | baz", "foo baz"),
+        ('echo "$(date +%s) $(uname)"', "date uname"),
+        ("for i in a b c; do lscpu; done", "lscpu"),
+        ("case $x in a|b) foo;; *) bar;; esac; baz", "foo bar baz"),
+        ("if ! grep x; then awk y; else sed z; fi", "grep awk sed"),
+        ("echo $((1+2)) `id`", "id"),
+        ("# c d\nfoo # bar\n'my' x", "foo my"),
+        ("2>/dev/null foo 3>x", "foo"),
+        ('"$p" -', ""),
+        ('ls $(cat "a b" | sort) z', "ls cat sort"),
+        ("command -v x || command -v y", ""),
+        ("v=$(lspci -n) && w", "lspci w"),
+        ("while read -r l; do cut -f1; done <x", "cut"),
+        ("sed 's/;rm/|x/' \"a;b\" a\\;c", "sed"),
+    ],
+)
+def test_words_in_command_position_are_found(command: str, expected: str) -> None:
+    assert tools(command) == tuple(expected.split())
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_real_shell_misses_no_program_that_is_not_among_a_probes_tools(name: str, tmp_path: Path) -> None:
+    """A shell that finds no program at all complains of each that it comes by."""
+    sh = shutil.which("dash") or shutil.which("sh")
+    assert sh is not None
+    done = subprocess.run(
+        [sh, "-c", named(SHELLS[name].command)],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    missed = set(re.findall(r": ([^:\s]+): (?:command )?not found", done.stderr))
+    assert missed <= set(tools(SHELLS[name].command))
+
+
+def test_every_probe_that_calls_a_program_is_known_to_call_one() -> None:
+    """Only what the shell does by itself calls none."""
+    own = {name for name, ask in SHELLS.items() if not tools(ask.command)}
+    assert {name for name in own if not re.match(r"echo |if cd ", SHELLS[name].command)} == set()
+    assert tools(SHELLS["cpu"].command) == ("lscpu",)
+    assert "python3" in looked_for(SHELLS["gpu"].command)
+
+
+@given(st.text(alphabet="ab '\"$(){}`;|&<>\\\n#=-!", max_size=60))
+def test_no_text_stops_the_search_for_tools(text: str) -> None:
+    assert all(re.fullmatch(r"[\w./+-]+", tool) for tool in tools(text))
+
+
+def test_a_debian_package_of_the_table_holds_its_program() -> None:
+    if shutil.which("dpkg") is None:
+        pytest.skip("no Debian here to ask")
+    for tool in tools_of_all():
+        name = tool.rpartition("/")[2]
+        said = subprocess.run(["dpkg", "-S", f"*bin/{name}"], capture_output=True, text=True, check=False).stdout
+        owners = {
+            row.partition(":")[0] for row in said.splitlines() if row.endswith(f"bin/{name}") and "diversion" not in row
+        }
+        assert not owners or name not in PACKAGES or PACKAGES[name] in owners, owners
+
+
+# --- pure: what answers mean ---
+
+PLAN = Plan(registry().probes)
+QUESTIONS = Questions(PLAN)
+
+
+def capture(first: str, second: Output | None = None, *, root: Output | None = None) -> NodeCapture:
+    """A node that gave this to our first question, to sudo's, and to each of root's."""
+    looks, *rest = QUESTIONS.asked
+    answers = {looks.command: Output(0, first)}
+    for question in rest:
+        answer = root if question.root else second
+        answers[question.command] = answer or Output(0, "")
+    return NodeCapture(commands=answers)
+
+
+WHO = 'uid 1000\nuser audit\nkernel Linux 6.8\nsent 12.34\nname "Ubuntu 22.04"\nasked all\nPython 3.10.12\n'
+REFUSED = Output(1, "", "sudo: a password is required\n")
+
+
+def test_what_sudo_grants_is_told_in_a_word() -> None:
+    everything = Output(0, "User audit may run the following commands on n1:\n    (ALL : ALL) NOPASSWD: ALL\n")
+    said = {
+        Grant.ALL: capture(WHO, everything),
+        Grant.LIST: capture(WHO, Output(0, "    (root) NOPASSWD: /usr/bin/dmesg\n")),
+        Grant.NONE: capture(WHO, REFUSED, root=REFUSED),
+        Grant.NO_PROGRAM: capture(WHO, Output(0, "no sudo\n"), root=Output(127, "", "sh: 1: sudo: not found\n")),
+        Grant.ROOT: capture(WHO.replace("1000", "0")),
+    }
+    for grant, answers in said.items():
+        findings, system, sent = QUESTIONS.read(answers)
+        assert system is not None
+        assert (system.grant, system.name, sent) == (grant, "Ubuntu 22.04", 12.34)
+        assert [f.trouble for f in findings] == ([Trouble.NO_ROOT] if grant in {Grant.NONE, Grant.NO_PROGRAM} else [])
+
+
+def test_a_password_asked_for_everything_is_no_grant() -> None:
+    """`(ALL) ALL` without NOPASSWD: sudo lists it, and refuses us all the same."""
+    listed = Output(0, "User audit may run the following commands on n1:\n    (ALL : ALL) ALL\n")
+    findings, system, _ = QUESTIONS.read(capture(WHO, listed, root=REFUSED))
+    assert system is not None
+    assert (system.grant, [f.trouble for f in findings]) == (Grant.NONE, [Trouble.NO_ROOT])
+
+
+def test_no_more_is_asked_of_a_node_than_a_handful() -> None:
+    assert len(QUESTIONS.asked) <= 6
+    assert all(isinstance(question, Shell) for question in QUESTIONS.asked)
+
+
+@given(st.text(max_size=200), st.text(max_size=80), st.integers(0, 255))
+def test_nothing_that_a_node_prints_stops_doctor_or_moves_a_terminal(out: str, err: str, status: int) -> None:
+    for first in (out, f"{WHO}{out}", f"name {out}\n{WHO}"):
+        answer = Output(status, out, err)
+        found, system, _ = QUESTIONS.read(capture(first, answer, root=answer))
+        visit = Visit("n1", Plane.OS, Place("n1", "n1", "22", "audit"), found, system)
+        ward = Ward({"n1": "compute"}, {"n1": frozenset({Plane.OS})}, (visit,), PLAN)
+        told = "\n".join(map(str, lines(ward, 80)))
+        assert all(c == "\n" or c.isprintable() for c in told)
+        assert all(c == "\n" or c.isprintable() for c in machine.text(document(ward, "")))
+
+
+bodies = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.just({"@odata.id": "/redfish/v1/Managers"}),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["Members", "Vendor", "@odata.id", "UserName", "RoleId", "Accounts", "AccountService", "Managers"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["/redfish/v1", "/redfish/v1/Managers", ACCOUNTS]), bodies, max_size=3))
+def test_nothing_that_a_bmc_says_stops_doctor(said: dict[str, Any]) -> None:
+    held: dict[str, Body | Unknown] = {u: b if isinstance(b, dict) else Unknown(Reason.DENIED) for u, b in said.items()}
+    who = controller.read(held, "root", [0.1])
+    assert all(str(getattr(who, name)).isprintable() for name in who.__dataclass_fields__)
+    controller.next_account(held, "root")
+    list(controller.unread(held, PLAN))
+
+
+# --- pure: advice and folding ---
+
+PLACES = (
+    Place("dgx01", "dgx01.mgmt", "2222", "audit", "~/.ssh/id_ed25519", "~/.ssh/known_hosts"),
+    Place("dgx01", "dgx01-bmc", "443", "root"),
+    Place("localhost", "localhost", user="audit"),
+    Place("x", "a host; rm -rf /", "22", "$(id)", "/tmp/a key", "/tmp/k'n", "alias"),
+)
+
+
+@pytest.mark.parametrize("trouble", list(Trouble))
+def test_every_trouble_has_words_and_lines_that_a_shell_takes(trouble: Trouble) -> None:
+    for place in PLACES:
+        told = advice(Finding(trouble, "", ("lscpu", "no-such-tool")), place)
+        assert told.words.endswith((".", "?", ":", "write", "--planes os"))
+        for line in told.lines:
+            if line.startswith(("host:", "bmc:")):
+                continue
+            assert subprocess.run(["sh", "-n", "-c", line], check=False).returncode == 0, line
+            assert "rm" not in [word for word in shlex.split(line, comments=True) if word == "rm"]
+
+
+def test_lines_for_several_nodes_say_node_where_they_differ() -> None:
+    several = [Place(f"dgx{n}", f"dgx{n}.mgmt", "22", "audit", "k", "known") for n in (1, 2)]
+    assert together(several).host == "NODE.mgmt"
+    assert together(several).user == "audit"
+    assert together([Place("a", "10.0.0.1", "22"), Place("b", "10.0.0.2", "23")]).host == "HOST"
+    (line, *_) = advice(Finding(Trouble.KEY_UNKNOWN), together(several)).lines
+    assert line == "ssh-keyscan NODE.mgmt > NODE.hostkey"
+
+
+def hall(count: int) -> Ward:
+    """A hall where many things are wrong, each on some nodes."""
+    visits = []
+    for n in range(1, count + 1):
+        name = f"dgx{n:03}"
+        place = Place(name, f"{name}.mgmt", "22", "audit", "~/.ssh/id", "~/.ssh/known_hosts")
+        who = System("Ubuntu 22.04", f"Linux 5.{n % 3}", "audit", Grant.LIST, "3.10", 0.1 * (n % 7), 0.2)
+        kinds = {7: Trouble.KEY_CHANGED, 11: Trouble.SILENT, 13: Trouble.LOGIN}
+        trouble = next((t for k, t in kinds.items() if n % k == 0), None)
+        finding = Finding(trouble, f"seen only on {name}", (), of_plane(PLAN, Plane.OS)) if trouble else None
+        visits.append(Visit(name, Plane.OS, place, (finding,) if finding else (), None if finding else who))
+        visits.append(Visit(name, Plane.BMC, Place(name, f"{name}-bmc", "443", "root")))
+    planes = frozenset({Plane.OS, Plane.BMC})
+    return Ward({v.node: "compute" for v in visits}, {v.node: planes for v in visits}, tuple(visits), PLAN)
+
+
+def test_seventy_two_nodes_fit_a_screen_of_eighty_columns() -> None:
+    shown = [str(line) for line in lines(hall(72), 80)]
+    assert len(shown) <= 60
+    assert max(map(len, shown)) <= 80
+    assert sum("seen only on" in line for line in shown) <= 9
+
+
+def test_a_node_that_was_not_asked_is_not_ready() -> None:
+    whole = hall(3)
+    cut = Ward(whole.roles, whole.planes, whole.visits[:3], PLAN, interrupted=True)
+    assert whole.ready == ("dgx001", "dgx002", "dgx003")
+    assert cut.ready == ("dgx001",)
+    assert "Interrupted: 2 of 3 not asked to the end: dgx[002-003]" in [str(line) for line in lines(cut, 80)]
+
+
+# --- pure: what will be unknown ---
+
+RULES = """\
+rackcheck: 1
+profile: p
+version: 1
+params: { site: { default: unset } }
+rules:
+  cpu: { fact: cpu.threads, present: true }
+  after: { fact: kernel.release, present: true, needs: [cpu] }
+  later: { fact: kernel.release, present: true, needs: [after] }
+  free: { fact: kernel.release, present: true }
+  both: { fact: kernel.release, present: true, when: { fact: cpu.threads, at-least: 1 } }
+  other: { fact: kernel.release, present: true, role: nvswitch-tray }
+"""
+
+
+def test_a_rule_is_blind_by_its_facts_by_its_condition_and_by_what_it_needs(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(RULES)
+    profile = library.load(str(file), registry().catalogue, {}, ())
+    catalogue = registry().catalogue
+    giver = next(e.probe for e in catalogue.entries.values() if e.pattern == "cpu.threads")
+    rules = scope(profile, "compute")
+    assert blind(rules, catalogue, {giver}) == ("cpu", "after", "later", "both")
+    assert blind(rules, catalogue, set()) == ()
+    everything = of_plane(plan(profile.facts(), registry().probes, catalogue), Plane.OS)
+    assert blind(rules, catalogue, everything) == ("cpu", "after", "later", "free", "both")
+
+
+def test_many_rules_are_counted_by_their_first_word_and_the_document_has_each() -> None:
+    profile = library.load("linux-server", registry().catalogue, {}, ())
+    silent = [probe.name for probe in registry().probes if probe.plane is Plane.OS and probe.name != "mounts"]
+    finding = Finding(Trouble.CUT, "", (), tuple(silent))
+    visit = Visit("n1", Plane.OS, Place("n1", "n1", "22"), (finding,))
+    planes = {"n1": frozenset({Plane.OS})}
+    ward = Ward({"n1": "compute"}, planes, (visit,), PLAN, profile, registry().catalogue)
+    shown = " ".join(" ".join(str(line) for line in lines(ward, 80)).split())
+    rules = ward.gap("n1")
+    counts = {word: int(count) for word, count in re.findall(r"(\w+)\.\* \(([0-9]+)\)", shown)}
+    assert len(rules) > 30
+    assert counts == {
+        w: n for w in {r.partition(".")[0] for r in rules} if (n := sum(r.startswith(f"{w}.") for r in rules)) > 1
+    }
+    assert document(ward, "")["nodes"]["n1"]["unknown"] == list(rules)
+
+
+def test_a_bmc_that_no_inventory_names_is_a_trouble_only_where_a_profile_needs_it(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text(
+        "rackcheck: 1\nprofile: b\nversion: 1\nrules:\n  v: { fact: bmc.vendor, present: true }\n"
+        "  k: { fact: kernel.release, present: true }\n"
+    )
+    without = rackcheck("doctor", "localhost", "-q", "--json")
+    needed = rackcheck("doctor", "localhost", "-q", "--json", "-p", tmp_path / "b.yaml")
+    planes = json.loads(needed.out)["nodes"]["localhost"]
+    assert "bmc" not in json.loads(without.out)["nodes"]["localhost"]["planes"]
+    assert needed.status == 3
+    assert [t["trouble"] for t in planes["planes"]["bmc"]["troubles"]] == [Trouble.NO_BMC]
+    assert planes["unknown"] == ["v"]
+
+
+def test_doctor_stores_nothing_and_names_itself_in_the_help(tmp_path: Path) -> None:
+    rackcheck("doctor", "-q")
+    assert not list((tmp_path / "home").glob("**/*"))
+    assert "rackcheck doctor --sudoers" in rackcheck("doctor", "--help").out
+    assert "doctor" in rackcheck("--help").out

@@ -1,0 +1,305 @@
+"""A login that may do what the shipped list grants, and nothing else, tells what root would: real sudo, sshd and user."""
+
+import json
+import os
+import pwd
+import re
+import secrets
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import rackcheck
+from sshd import Server, needed, serving
+
+from rackcheck import local, sudoers
+from rackcheck.core.capture import Output
+from rackcheck.core.probe import Shell
+from rackcheck.core.script import compose, split
+from rackcheck.mistake import Mistake
+from rackcheck.registry import registry
+from rackcheck.wire import Limits
+
+ROOT = Path(__file__).parents[1]
+LISTS = Path("/etc/sudoers.d")
+USERS_AND_SUDO = "useradd", "userdel", "sudo", "visudo"
+
+
+def program(name: str) -> str:
+    """A program's path; without it, or without root, skip loudly, or fail where CI must have it."""
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    if found is not None and os.geteuid() == 0:
+        return found
+    why = f"{name} is needed, and root to run it"
+    if os.environ.get("CI"):
+        pytest.fail(f"CI cannot test least privilege: {why}")
+    pytest.skip(f"NO REAL SUDO HERE: {why}")
+
+
+def visudo(text: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program("visudo"), "-cf", "-"], input=text, capture_output=True, text=True, check=False)
+
+
+@dataclass(frozen=True)
+class Login:
+    """A user without rights, and a server that lets it in."""
+
+    user: str
+    server: Server
+    folder: Path
+
+    def granted(self, commands: tuple[str, ...]) -> "Granted":
+        return Granted(LISTS / self.user, sudoers.text(commands, self.user))
+
+    def inventory(self, user: str = "", **ssh: str) -> Path:
+        path = self.folder / "inventory.yaml"
+        path.write_text(self.server.inventory("n1", user=user or self.user, **ssh))
+        return path
+
+    def runs(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command as this user, on this machine."""
+        words = ["setpriv", f"--reuid={self.user}", "--clear-groups", f"--regid={self.user}", "sh", "-c", command]
+        return subprocess.run(words, capture_output=True, text=True, check=False, cwd="/")
+
+
+@dataclass(frozen=True)
+class Granted:
+    """A list that is in force inside the block, and gone after it whatever happens."""
+
+    path: Path
+    text: str
+
+    def __enter__(self) -> None:
+        assert visudo(self.text).returncode == 0
+        self.path.write_text(self.text)
+        self.path.chmod(0o440)
+
+    def __exit__(self, *_: object) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+@contextmanager
+def unprivileged() -> Iterator[str]:
+    name = f"rc{secrets.token_hex(4)}"
+    # `*` is no password and no lock: sshd lets a key in, nobody can type anything.
+    subprocess.run([program("useradd"), "-M", "-d", "/", "-s", "/bin/sh", "-p", "*", name], check=True)
+    try:
+        yield name
+    finally:
+        (LISTS / name).unlink(missing_ok=True)
+        subprocess.run([program("userdel"), "-f", name], check=False, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def login() -> Iterator[Login]:
+    for name in USERS_AND_SUDO:
+        program(name)
+    needed()
+    with ExitStack() as stack:
+        # Not below pytest's own folder: sshd reads the keys as the user, who may not look in there.
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rackcheck-")))
+        folder.chmod(0o755)
+        user = stack.enter_context(unprivileged())
+        yield Login(user, stack.enter_context(serving(folder)), folder)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+def facts(inventory: Path) -> dict[str, Any]:
+    done = rackcheck("facts", "n1", "-i", inventory, "--json")
+    assert done.out, done.err
+    found: dict[str, Any] = json.loads(done.out)["facts"]
+    return found
+
+
+def roots(told: dict[str, Any]) -> dict[str, Any]:
+    """The facts that only root is told, without time: of what moves on by itself, whether it is known."""
+    names = [probe.name for probe in sudoers.root_probes(registry().probes)]
+    entries = registry().catalogue.entries.values()
+    words = {entry.pattern.partition("/")[0].removesuffix(".**") for entry in entries if entry.probe in names}
+    steady = {"config", "identity", "version"}
+    return {
+        path: {
+            k: v
+            for k, v in fact.items()
+            if k in ({"value", "absent", "unknown", "detail"} if fact["class"] in steady else {"unknown"})
+        }
+        for path, fact in told.items()
+        if any(path == word or path.startswith(f"{word}/") for word in words)
+    }
+
+
+def commands() -> tuple[str, ...]:
+    return sudoers.commands(registry().probes)
+
+
+def asked(question: Shell, *, sudo: bool = True, user: str = "") -> Output:
+    """Ask one of root's questions through the real script, as a user of this machine."""
+    mark = secrets.token_hex(16)
+    text = compose([question], mark, sudo=sudo)
+    if user:
+        text = f"exec setpriv --reuid={user} --regid={user} --clear-groups sh -s <<'{mark}'\n{text}\n{mark}\n"
+    reply = local.run(text, Limits(deadline=20))
+    answer = split(reply.raw, [question], mark, reply.cut).capture.output(question)
+    assert isinstance(answer, Output), answer
+    return answer
+
+
+def test_the_list_holds_what_probes_declare_as_roots_and_nothing_else() -> None:
+    declared = {str(p.ask) for p in registry().probes if isinstance(p.ask, Shell) and p.ask.root}
+    assert declared
+    text = rackcheck("doctor", "--sudoers").out
+    entries = re.findall(r"^    (/\S+) (.*?)(?:, \\)?$", text, re.MULTILINE)
+    none = '""'
+    assert {f"{Path(place).name} {words}".removesuffix(f" {none}") for place, words in entries} == declared
+    assert len(entries) == len(declared) * len(sudoers.PLACES)
+    assert [line for line in text.splitlines() if "NOPASSWD" in line] == ["rackcheck ALL=(root) NOPASSWD: RACKCHECK"]
+    assert "ALL: ALL" not in text
+
+
+def test_the_list_is_the_same_every_time_and_visudo_takes_it() -> None:
+    first, second = (rackcheck("doctor", "--sudoers", "--user", "audit") for _ in range(2))
+    assert (first.status, first.out) == (0, second.out)
+    checked = visudo(first.out)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_profile_that_needs_no_root_gets_an_empty_list(tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text(
+        "rackcheck: 1\nprofile: p\nversion: 1\nrules:\n  r: { fact: kernel.release, present: true }\n"
+    )
+    done = rackcheck("doctor", "--sudoers", "-p", tmp_path / "p.yaml")
+    assert "NOPASSWD" not in done.out
+    assert visudo(done.out).returncode == 0
+
+
+@pytest.mark.parametrize("user", ["", "root ALL=(ALL) ALL", "a,b", "x\ny", "ALL", "#0", "%"])
+def test_a_user_that_could_be_more_than_a_name_is_refused(user: str) -> None:
+    with pytest.raises(Mistake):
+        sudoers.text(["dmesg"], user)
+
+
+def test_every_letter_that_a_command_may_have_is_taken_as_itself(login: Login, tmp_path: Path) -> None:
+    command = "printf %s,a:b=c+d-e/f.g"
+    with login.granted((command,)):
+        assert login.runs(f"sudo -n {command}").stdout == ",a:b=c+d-e/f.g"
+        assert login.runs("sudo -n printf %s,a:b=c+d-e/f.h").returncode != 0
+
+
+def test_the_list_of_the_page_is_the_list_of_the_command() -> None:
+    page = (ROOT / "docs" / "least-privilege.md").read_text(encoding="utf-8")
+    block = re.search(r"^```sudoers\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert block is not None
+    assert block[1] == sudoers.text(commands(), "rackcheck")
+
+
+def test_with_only_the_list_roots_facts_are_what_root_is_told(login: Login) -> None:
+    with login.granted(commands()):
+        theirs = roots(facts(login.inventory()))
+    assert theirs == roots(facts(login.inventory("root")))
+    assert theirs
+    assert "denied" not in {fact.get("unknown") for fact in theirs.values()}
+
+
+def test_without_the_list_roots_facts_are_denied_and_nothing_else_changes(login: Login) -> None:
+    with login.granted(commands()):
+        granted = facts(login.inventory())
+    bare = facts(login.inventory())
+    refused = roots(bare)
+    assert {bare[path].get("unknown") for path in refused} == {"denied"}
+    assert all(bare[path]["detail"].startswith("needs root: ") for path in refused)
+    others = bare.keys() - refused.keys()
+    assert others == granted.keys() - roots(granted).keys()
+    steady = [p for p in others if bare[p]["class"] in {"config", "identity", "version"}]
+    assert [p for p in steady if bare[p].get("value") != granted[p].get("value")] == []
+
+
+def test_a_file_that_only_root_may_read_is_told_with_the_list_and_denied_without(login: Login) -> None:
+    """The same on every machine, whatever its firmware and its kernel let root itself see."""
+    secret = login.folder / "only-root"
+    secret.write_text("told to root\n")
+    secret.chmod(0o400)
+    question = Shell(f"cat {secret}", root=True)
+    with login.granted((question.command,)):
+        assert asked(question, user=login.user).out == "told to root\n"
+        assert asked(question, user=login.user, sudo=False).status != 0
+    refused = asked(question, user=login.user)
+    assert (refused.status, refused.out) == (1, "")
+    assert "password is required" in refused.err or "may not run sudo" in refused.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cat /etc/shadow", "sh -c id", "dmesg --clear", "cat /sys/class/dmi/id/product_serial /etc/shadow", "-i", "id"],
+)
+def test_sudo_refuses_what_is_not_on_the_list(login: Login, command: str) -> None:
+    with login.granted(commands()):
+        listed = login.runs(f"sudo -n {commands()[-1]} >/dev/null; sudo -n -l {commands()[-1]}")
+        assert listed.returncode == 0, listed.stderr
+        done = login.runs(f"sudo -n {command}")
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_doctor_tells_a_login_with_the_list_from_one_without(login: Login) -> None:
+    without = rackcheck("doctor", "-i", login.inventory(), "-q")
+    assert without.status == 3
+    assert "root's part is refused" in without.out
+    assert f"rackcheck doctor --sudoers --user {login.user} | ssh" in " ".join(without.out.split())
+    with login.granted(commands()):
+        done = rackcheck("doctor", "-i", login.inventory(), "-q", "--json")
+    who = json.loads(done.out)["nodes"]["n1"]["planes"]["os"]["who"]
+    assert (who["user"], who["grant"]) == (login.user, "sudo: what is needed")
+    assert "root" not in json.dumps(json.loads(done.out)["troubles"])
+
+
+def test_half_a_list_names_the_half_that_is_missing(login: Login) -> None:
+    *some, missing = commands()
+    assert some
+    with login.granted(tuple(some)):
+        done = rackcheck("doctor", "-i", login.inventory(), "-q", "--json")
+    plane = json.loads(done.out)["nodes"]["n1"]["planes"]["os"]
+    assert plane["who"]["grant"] == "sudo: not all"
+    assert [t["for"] for t in plane["troubles"] if "root" in t["trouble"]] == [[missing]]
+
+
+def test_the_line_that_installs_the_list_installs_it_and_refuses_a_broken_one(login: Login, tmp_path: Path) -> None:
+    """The very words that doctor says, run by a shell; only the place differs."""
+    out = rackcheck("doctor", "-i", login.inventory(), "-q").out
+    said = re.search(r"'(f=/etc/sudoers\.d/rackcheck; [^']*)'", out)
+    assert said is not None
+    words = said[1].replace("/etc/sudoers.d/rackcheck", str(tmp_path / "rackcheck"))
+    good = sudoers.text(commands(), login.user)
+    subprocess.run(["sh", "-c", words], input=good, text=True, check=True, capture_output=True)
+    assert (tmp_path / "rackcheck").read_text() == good
+    assert (tmp_path / "rackcheck").stat().st_mode & 0o777 == 0o440
+    broken = subprocess.run(["sh", "-c", words], input="nonsense here\n", text=True, check=False, capture_output=True)
+    assert broken.returncode != 0
+    assert (tmp_path / "rackcheck").read_text() == good
+
+
+def test_sudo_false_in_the_inventory_never_calls_sudo(login: Login) -> None:
+    path = login.inventory()
+    path.write_text(path.read_text().replace("ssh: {", "ssh: { sudo: false,"))
+    with login.granted(commands()):
+        told = roots(facts(path))
+        done = rackcheck("doctor", "-i", path, "-q", "--json")
+    assert json.loads(done.out)["nodes"]["n1"]["planes"]["os"]["who"]["grant"] == "sudo: off in the inventory"
+    assert not [fact for fact in told.values() if "sudo" in fact.get("detail", "")]
+
+
+def test_the_user_of_these_tests_is_gone_afterwards() -> None:
+    with unprivileged() as name:
+        assert pwd.getpwnam(name).pw_uid != 0
+    with pytest.raises(KeyError):
+        pwd.getpwnam(name)
+    assert not (LISTS / name).exists()
