@@ -5,13 +5,14 @@ PYTHON ?= python3
 JOBS   ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check full explore schemas clean
+.PHONY: help audit test check full explore schemas bundle clean
 
 help:
-	@echo "make audit   judge this machine by the profile linux-server"
+	@echo "make audit   judge a simulated rack by h100-dgx, then this machine by linux-server"
 	@echo "make test    run the tests"
 	@echo "make check   types, lint, imports, generated files"
 	@echo "make full    the long properties, the wheel"
+	@echo "make bundle  wheels and an install script for machines without a network"
 	@echo "make explore the tests' properties on fresh cases"
 
 # Runtime only: what a user installs.
@@ -28,9 +29,13 @@ $(VENV)/.dev: $(VENV)/.runtime
 	@$(BIN)/python -c 'import hypothesis, pytest'
 	@touch $@
 
-# Findings (1) and unknowns (3) are answers about the machine, not failures of this command.
+# Findings (1) and unknowns (3) are answers about the machines, not failures of this command.
 audit: $(VENV)/.runtime
-	@$(BIN)/rackcheck audit localhost -p linux-server; status=$$?; \
+	@$(call judged,--rack sim:dgx-h100 -p h100-dgx)
+	@echo
+	@$(call judged,localhost -p linux-server)
+
+judged = $(BIN)/rackcheck audit $(1); status=$$?; \
 	case $$status in 0|1|3) ;; *) echo "rackcheck ended with $$status"; exit $$status ;; esac
 
 test: $(VENV)/.dev
@@ -51,6 +56,17 @@ explore: $(VENV)/.dev
 
 schemas: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck.schema schemas
+	@$(BIN)/python -m rackcheck.sim.shape schemas
+
+# For the python and the platform it is made on.
+BUNDLE := dist/rackcheck-bundle
+bundle: $(VENV)/.runtime
+	@rm -rf $(BUNDLE) && mkdir -p $(BUNDLE)
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --wheel-dir $(BUNDLE)/wheels '.[keyring]'
+	@cp bundle/install.sh README.md LICENSE $(BUNDLE)/
+	@cd $(BUNDLE) && sha256sum install.sh wheels/* > SHA256SUMS
+	@tar -C dist -czf $(BUNDLE).tar.gz rackcheck-bundle
+	@echo "$(BUNDLE).tar.gz: copy it, unpack it, sh rackcheck-bundle/install.sh"
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -168,7 +168,8 @@ def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
     if node.bmc is None:
         silent[Plane.BMC] = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
     for answer in sorted(came, key=lambda a: a.plane):
-        if answer.capture is None:
+        # A BMC that would not talk leaves a capture of its refusal alone; a node's cut answer still holds what came.
+        if answer.capture is None or (answer.plane is Plane.BMC and answer.trouble is not None):
             silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
         else:
             leaves |= collect(job.plan.probes, answer.capture, answer.time, job.plan.wanted)
@@ -195,7 +196,7 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answ
     mark = token_hex(16)
     limits = Limits() if job.seconds is None else Limits(deadline=job.seconds)
     questions = job.plan.questions
-    text = script.compose(questions, mark)
+    text = script.compose(questions, mark, sudo=node.ssh.sudo)
     if node.is_local:
         from rackcheck import local  # noqa: PLC0415  only the transport that is used is loaded
 
@@ -203,7 +204,7 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answ
     else:
         from rackcheck import ssh, ssh_config  # noqa: PLC0415
 
-        reply = ssh.run(ssh_config.resolve(node), text, limits)
+        reply = ssh.run(ssh_config.resolve(node, job.secrets), text, limits)
     if not reply.reached:
         return Answered(node.name, plane, now(), reply.cut)
     split = script.split(reply.raw, questions, mark, reply.cut)

@@ -13,9 +13,12 @@ from rackcheck import __version__
 # name -> (module, attribute, one line of help); the line is repeated here so that `--help` loads no command.
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "audit": ("audit", "audit", "Judge nodes against a profile; changes nothing on them."),
+    "doctor": ("doctor", "doctor", "Tell who answers, what to type, and what will be unknown."),
     "facts": ("facts", "facts", "Read everything one node tells, and show it."),
     "profile": ("profile", "profile", "List, show and check profiles."),
     "probe": ("probe", "probe", "List, show and try probes."),
+    "inventory": ("inventory", "inventory", "Check, show and import inventories."),
+    "sim": ("sim", "sim", "Bring up a simulated rack; list and show those there are."),
     "runs": ("runs", "runs", "List and show stored runs."),
     "tui": ("tui", "tui", "Open a stored run in the terminal's screens."),
     "completion": ("completion", "completion", "Print the shell's completion script."),

@@ -35,6 +35,7 @@ PLANES = {"os": Plane.OS, "bmc": Plane.BMC}
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @options.profile_option()
 @options.inventory_option
+@options.rack_option
 @options.from_option
 @options.set_option
 @options.profile_path_option
@@ -48,27 +49,30 @@ PLANES = {"os": Plane.OS, "bmc": Plane.BMC}
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
 def audit(
-    targets: tuple[str, ...], profile: str | None, file: Path | None, run: str | None, values: tuple[str, ...],
-    folders: tuple[Path, ...], planes: str | None, output: Path | None, seconds: float | None, strict: bool,
-    every: bool, quiet: bool, as_json: bool,
+    targets: tuple[str, ...], profile: str | None, file: Path | None, rack: str | None, run: str | None,
+    values: tuple[str, ...], folders: tuple[Path, ...], planes: str | None, output: Path | None, seconds: float | None,
+    strict: bool, every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    r"""Judge nodes against a profile; changes nothing on them.
+    """Judge nodes against a profile; changes nothing on them.
 
     TARGET is a node, a node set (dgx[01-18]), a group (@rack:a01); none: the whole inventory, else this machine.
 
     \b
     rackcheck audit -p linux-server
     rackcheck audit dgx[01-08] -p linux-server -i pod7.yaml --set full_share="80 %"
+    rackcheck audit --rack sim:dgx-h100 -p h100-dgx      a simulated rack, to learn on
     rackcheck audit --from last -p my-profile.yaml       judge again, ask no one
-    """
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
     wanted = _planes(planes)
     if run is not None:
-        if targets or file or output:
-            raise click.UsageError("--from reads a stored run: it takes no targets, no inventory and no output")
+        if targets or file or rack or output:
+            raise click.UsageError(
+                "--from reads a stored run: it takes no targets, no inventory, no rack and no output"
+            )
         return _again(store.find(run), profile, values, folders, wanted, strict, every, as_json)
     if profile is None:
         raise click.UsageError(f"which profile? -p NAME; there are: {', '.join(sorted(library.profiles(folders)))}")
-    return _fresh(targets, profile, file, values, folders, wanted, output, seconds, strict, every, quiet, as_json)
+    return _fresh(targets, profile, file, rack, values, folders, wanted, output, seconds, strict, every, quiet, as_json)
 
 
 def _planes(text: str | None) -> frozenset[Plane]:
@@ -82,16 +86,16 @@ def _planes(text: str | None) -> frozenset[Plane]:
 
 
 def _fresh(
-    targets: tuple[str, ...], profile_name: str, file: Path | None, values: tuple[str, ...], folders: tuple[Path, ...],
-    planes: frozenset[Plane], output: Path | None, seconds: float | None, strict: bool, every: bool, quiet: bool,
-    as_json: bool,
+    targets: tuple[str, ...], profile_name: str, file: Path | None, rack: str | None, values: tuple[str, ...],
+    folders: tuple[Path, ...], planes: frozenset[Plane], output: Path | None, seconds: float | None, strict: bool,
+    every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     known = registry()
     for broken in known.broken:
         note(f"rackcheck: probes left out: {broken}")
     given = options.pairs(values)
     profile = library.load(profile_name, known.catalogue, given, folders)
-    nodes, origin = inventory.choose(targets, file)
+    nodes, origin = options.choose(targets, file, rack)
     wanted = plan(profile.facts(), known.probes, known.catalogue)
     job = Job(
         wanted,
@@ -145,18 +149,26 @@ def _stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
 
 
 def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> dict[str, str]:
-    """Fetch every secret that will be needed, and check every BMC's address, before any node is asked."""
-    if Plane.BMC not in planes:
-        return {}
-    having = [node for node in nodes if node.bmc is not None]
-    references = {node.bmc.password for node in having if node.bmc is not None and node.bmc.password}
-    known = {reference: inventory.secret(reference) for reference in sorted(references)}
-    for node in having:
+    """Fetch every secret that will be needed, once, and check every BMC's address, before any node is asked."""
+    listed = tuple(nodes)
+    known = {reference: inventory.secret(reference) for reference in sorted(_references(listed, planes))}
+    for node in listed if Plane.BMC in planes else ():
         try:
-            bmc_of(node, known)
+            if node.bmc is not None:
+                bmc_of(node, known)
         except ValueError as error:
             raise Mistake(f"{node.name}: {error}") from None
     return known
+
+
+def _references(nodes: Iterable[Node], planes: frozenset[Plane]) -> set[str]:
+    found: set[str] = set()
+    for node in nodes:
+        if Plane.BMC in planes and node.bmc is not None:
+            found.add(node.bmc.password)
+        if Plane.OS in planes and node.host and not node.is_local:
+            found |= {node.ssh.password, node.ssh.passphrase}
+    return found - {""}
 
 
 def _head(job: Job, values: dict[str, str]) -> dict[str, Any]:

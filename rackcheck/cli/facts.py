@@ -26,16 +26,17 @@ from rackcheck.run import Job, ask_plane, audit, tree_of
 @click.argument("node", required=False, default=inventory.LOCAL)
 @click.argument("words", nargs=-1, metavar="[FACT]...")
 @options.inventory_option
+@options.rack_option
 @options.from_option
 @click.option("--source", is_flag=True, help="Also the file, command or URI each fact was read from.")
 @click.option("--unknown", is_flag=True, help="Only what is unknown, with the reasons.")
 @options.timeout_option
 @options.json_option
 def facts(
-    node: str, words: tuple[str, ...], file: Path | None, run: str | None, unknown: bool, source: bool,
-    seconds: float | None, as_json: bool,
+    node: str, words: tuple[str, ...], file: Path | None, rack: str | None, run: str | None, unknown: bool,
+    source: bool, seconds: float | None, as_json: bool,
 ) -> int:  # fmt: skip
-    r"""Read everything one node tells, and show it.
+    """Read everything one node tells, and show it.
 
     FACT narrows to what begins like this.
 
@@ -43,8 +44,8 @@ def facts(
     rackcheck facts                          this machine
     rackcheck facts dgx03 -i pod7.yaml gpu   one node's GPUs
     rackcheck facts dgx03 --from last        as a stored run read them
-    """
-    tree, troubles = _stored(node, run) if run is not None else _asked(node, file, seconds)
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    tree, troubles = _stored(node, run) if run is not None else _asked(node, file, rack, seconds)
     chosen = [p for p in tree if not words or any(p.startswith(w) for w in words)]
     if words and not chosen:
         near = registry().catalogue.near(words[0])
@@ -57,8 +58,8 @@ def facts(
     return 3 if troubles else 0
 
 
-def _asked(name: str, file: Path | None, seconds: float | None) -> tuple[Tree, dict[Plane, Unknown]]:
-    nodes, _ = inventory.choose([name], file)
+def _asked(name: str, file: Path | None, rack: str | None, seconds: float | None) -> tuple[Tree, dict[Plane, Unknown]]:
+    nodes, _ = options.choose([name], file, rack)
     probes = registry().probes
     asked = Plan(probes)
     job = Job(asked, nodes, seconds=seconds, secrets=secrets_of(nodes, asked.planes))

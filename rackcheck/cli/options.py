@@ -1,11 +1,14 @@
 """Options that several commands share, with completion of what this machine knows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
 import click
 from click.shell_completion import CompletionItem
+
+from rackcheck import inventory
+from rackcheck.inventory import Node
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -63,6 +66,42 @@ def inventory_option(command: F) -> F:
         type=kind,
         help="Inventory file; ./inventory.yaml is found by itself.",
     )(command)
+
+
+def _racks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from rackcheck.sim import scenario  # noqa: PLC0415
+
+    return [CompletionItem(f"sim:{name}") for name in scenario.shipped() if f"sim:{name}".startswith(incomplete)]
+
+
+def rack_option(command: F) -> F:
+    """`--rack sim:NAME`."""
+    words = (
+        "Ask a simulated rack over real SSH and HTTPS instead of an inventory's nodes; rackcheck sim list shows them."
+    )
+    return click.option("--rack", metavar="sim:NAME", shell_complete=_racks, help=words)(command)
+
+
+def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple[tuple[Node, ...], str]:
+    """Give the nodes a command is for, and where they come from; a simulated rack is up until the command ends."""
+    if rack is None:
+        return inventory.choose(targets, file)
+    name = rack_name(rack, file)
+    from rackcheck.sim.child import running  # noqa: PLC0415  only those who ask for a rack pay for one
+
+    place = click.get_current_context().with_resource(running(name))
+    nodes, origin = inventory.choose(targets, place)
+    return nodes, origin.replace(str(place), rack)
+
+
+def rack_name(rack: str, file: Path | None = None) -> str:
+    """Give what stands after `sim:`; raises a usage error on anything else."""
+    if file is not None:
+        raise click.UsageError("--rack brings its own inventory: leave -i away")
+    kind, mark, name = rack.partition(":")
+    if kind != "sim" or not mark or not name:
+        raise click.UsageError(f"--rack wants sim:NAME, not {rack!r}; rackcheck sim list shows them")
+    return name
 
 
 def timeout_option(command: F) -> F:

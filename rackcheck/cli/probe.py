@@ -57,13 +57,14 @@ def show(name: str) -> None:
 @options.probe_argument
 @click.argument("node", required=False, default=inventory.LOCAL)
 @options.inventory_option
+@options.rack_option
 @click.option("--raw", is_flag=True, help="Show the raw answer, too.")
 @options.json_option
-def run(name: str, node: str, file: Path | None, raw: bool, as_json: bool) -> int:
+def run(name: str, node: str, file: Path | None, rack: str | None, raw: bool, as_json: bool) -> int:
     """Ask one probe's question of one node and show the facts read from the answer."""
     found = _find(name)
     plan = Plan((found,))
-    nodes, _ = inventory.choose([node], file)
+    nodes, _ = options.choose([node], file, rack)
     job = Job(plan, nodes, planes=plan.planes, secrets=secrets_of(nodes, plan.planes))
     trouble = False
     for event in audit(job, ask_plane, threading.Event()):

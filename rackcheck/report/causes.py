@@ -1,12 +1,13 @@
-"""One cause said once: rules that are unknown on the same nodes for the same reason."""
+"""One cause said once: planes that said nothing, and rules that are unknown on the same nodes for the same reason."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rackcheck.core.fact import Unknown
+from rackcheck.core.fact import Plane, Unknown
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Status
-from rackcheck.report.summary import Finding
+from rackcheck.report.summary import Finding, Silent
 
 FEW = 3
 """Findings with one cause that are still worth a block each."""
@@ -14,21 +15,23 @@ FEW = 3
 
 @dataclass(frozen=True)
 class Cause:
-    """Why many rules are unknown: the reason, its details, the rules and the nodes."""
+    """Why many rules are unknown: the reason, details, rules and nodes; `plane` where all of a plane is silent."""
 
     unknown: Unknown
     rules: tuple[str, ...]
     nodes: tuple[str, ...]
     details: tuple[str, ...]
+    plane: Plane | None = None
 
 
-def causes(findings: Sequence[Finding]) -> tuple[list[Cause], list[Finding]]:
+def causes(findings: Sequence[Finding], silent: Silent | None = None) -> tuple[list[Cause], list[Finding]]:
     """Gather findings that share a cause; gives the causes, and the findings that stand for themselves.
 
     Nodes that are silent for reasons of the same kind (each names its own address) become one cause.
     """
+    quiet, loud = _silences(findings, silent or {})
     shared: dict[tuple[Unknown, tuple[str, ...]], list[Finding]] = {}
-    for finding in findings:
+    for finding in loud:
         unknown = _cause(finding)
         if unknown is not None:
             shared.setdefault((unknown, finding.nodes), []).append(finding)
@@ -40,14 +43,60 @@ def causes(findings: Sequence[Finding]) -> tuple[list[Cause], list[Finding]]:
             rules = tuple(sorted(member.rule.id for member in members))
             merged.setdefault((unknown.reason.value, rules), []).append((unknown, nodes))
     found = [
-        Cause(
-            entries[0][0], rules,
-            tuple(sorted({node for _, nodes in entries for node in nodes}, key=natural)),
-            tuple(dict.fromkeys(unknown.detail for unknown, _ in entries)),
-        )
+        Cause(entries[0][0], rules, _nodes(entries), tuple(dict.fromkeys(unknown.detail for unknown, _ in entries)))
         for (_, rules), entries in merged.items()
-    ]  # fmt: skip
-    return found, [finding for finding in findings if id(finding) not in told]
+    ]
+    return [*quiet, *found], [finding for finding in loud if id(finding) not in told]
+
+
+def _nodes(entries: Iterable[tuple[Unknown, tuple[str, ...]]]) -> tuple[str, ...]:
+    return tuple(sorted({node for _, nodes in entries for node in nodes}, key=natural))
+
+
+def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause], list[Finding]]:
+    """Gather what a silent plane makes unknown, and what waits for that."""
+    told: dict[tuple[Plane, str], list[tuple[Unknown, tuple[str, ...], str]]] = {}
+    covered: dict[tuple[str, str], Plane] = {}
+    left = list(findings)
+    while True:
+        rest = []
+        for finding in left:
+            plane = _silenced(finding, silent, covered)
+            if plane is None:
+                rest.append(finding)
+                continue
+            for node in finding.nodes:
+                covered[finding.rule.id, node] = plane
+                why = silent[node, plane]
+                told.setdefault((plane, why.reason.value), []).append((why, (node,), finding.rule.id))
+        if len(rest) == len(left):
+            break
+        left = rest
+    quiet = []
+    for (plane, _), entries in sorted(told.items()):
+        by_node = {nodes[0]: why.detail for why, nodes, _ in entries}
+        ordered = tuple(sorted(by_node, key=natural))
+        details = tuple(dict.fromkeys(by_node[node] for node in ordered))
+        rules = tuple(sorted({rule for _, _, rule in entries}))
+        quiet.append(Cause(entries[0][0], rules, ordered, details, plane))
+    return quiet, left
+
+
+def _silenced(finding: Finding, silent: Silent, covered: dict[tuple[str, str], Plane]) -> Plane | None:
+    """Give the plane whose silence is all that makes a finding unknown, on every one of its nodes."""
+    if finding.status is not Status.UNKNOWN:
+        return None
+    blocked = re.fullmatch(r"blocked by (\S+)", finding.reason)
+    if blocked:
+        planes = {covered.get((blocked[1], node)) for node in finding.nodes}
+        return planes.pop() if len(planes) == 1 else None
+    whys = {evidence.unknown for evidence in finding.evidence if evidence.unknown is not None}
+    if not whys:
+        return None
+    for plane in Plane:
+        if all((node, plane) in silent and whys == {silent[node, plane]} for node in finding.nodes):
+            return plane
+    return None
 
 
 def _cause(finding: Finding) -> Unknown | None:

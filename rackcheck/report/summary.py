@@ -1,9 +1,10 @@
 """What a run comes to: counts, findings folded over nodes, notes. The one model that every rendering reads."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from rackcheck.core.event import Event, Judged, RunDone, RunStarted
+from rackcheck.core.event import Event, FactsRead, Judged, RunDone, RunStarted
+from rackcheck.core.fact import Plane, Unknown
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Profile, Rule
 from rackcheck.core.read import natural
@@ -29,6 +30,10 @@ class Finding:
         return fold(self.nodes)
 
 
+Silent = Mapping[tuple[str, Plane], Unknown]
+"""Planes of nodes that said nothing at all, and why."""
+
+
 @dataclass(frozen=True)
 class Summary:
     """A finished run, judged."""
@@ -38,6 +43,7 @@ class Summary:
     done: RunDone
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
+    silent: Silent = field(default_factory=dict)
 
     @property
     def counts(self) -> Mapping[Status, int]:
@@ -59,17 +65,20 @@ def summarize(events: Iterable[Event], profile: Profile) -> Summary:
     started: RunStarted | None = None
     done: RunDone | None = None
     judged: dict[str, Judged] = {}
+    silent: dict[tuple[str, Plane], Unknown] = {}
     for event in events:
         match event:
             case RunStarted():
                 started = event
+            case FactsRead():
+                silent |= {(event.node, plane): why for plane, why in event.tree.silent.items()}
             case Judged():
                 judged[event.node] = event
             case RunDone():
                 done = event
     assert started is not None and done is not None  # noqa: PT018
     nodes = tuple(judged[name] for name in started.nodes if name in judged)
-    return Summary(started, nodes, done, tuple(findings(nodes, profile.rules)), tuple(_notes(nodes, profile)))
+    return Summary(started, nodes, done, tuple(findings(nodes, profile.rules)), tuple(_notes(nodes, profile)), silent)
 
 
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:

@@ -21,6 +21,10 @@ STYLES = {
 OUTCOMES = {Outcome.PASS: "bold green", Outcome.FAIL: "bold red", Outcome.INCOMPLETE: "bold magenta"}
 
 
+NAMED = 20
+"""Rules that pass, or do not apply, that are worth naming one by one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line, as pieces of text with their style."""
@@ -39,10 +43,13 @@ def lines(summary: Summary, *, width: int, plain: bool, every: bool = False) -> 
         yield _line((f"{' and '.join(started.planes)} plane only", "bold yellow"))
     yield Line()
     shown = [f for f in summary.findings if every or f.status not in {Status.PASS, Status.NA}]
-    common, single = causes(shown)
+    common, single = causes(shown, summary.silent)
+    failed = [finding for finding in single if finding.status is Status.FAIL]
+    for finding in failed:
+        yield from _finding(finding, summary, width, plain=plain)
     for cause in common:
-        yield from _cause(cause, summary, width, plain=plain)
-    for finding in single:
+        yield from _cause(cause, summary, width, plain=plain, whole=every)
+    for finding in single[len(failed) :]:
         yield from _finding(finding, summary, width, plain=plain)
     yield from _folded(summary, width, every=every)
     yield from _counts(summary, plain=plain)
@@ -72,17 +79,18 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
         yield Line()
 
 
-def _cause(cause: Cause, summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
+def _cause(cause: Cause, summary: Summary, width: int, *, plain: bool, whole: bool) -> Iterator[Line]:
     sign = (ASCII if plain else GLYPHS)[Status.UNKNOWN]
     many = f"  {len(cause.nodes)} of {len(summary.judged)}: {fold(cause.nodes)}" if len(summary.judged) > 1 else ""
     every = len(cause.rules) == max(len(node.verdicts) for node in summary.judged)
-    rules = f"{'all ' if every else ''}{len(cause.rules)} rules: {cause.unknown.reason.value}"
+    of_plane = f" of the {cause.plane.value} plane" if cause.plane is not None and not every else ""
+    rules = f"{'all ' if every else ''}{len(cause.rules)} rules{of_plane}: {cause.unknown.reason.value}"
     yield _line((f"{sign} UNKNOWN ", STYLES[Status.UNKNOWN]), (f" {rules}", "bold"), (many, "bold cyan"))
     for detail in cause.details[:3]:
         yield from _wrapped("", detail, width)
     if len(cause.details) > 3:
         yield from _wrapped("", f"and {len(cause.details) - 3} more like these", width)
-    if not every:
+    if whole or (cause.plane is None and not every):
         yield from _wrapped("rules ", ", ".join(cause.rules), width, "dim")
     yield Line()
 
@@ -102,7 +110,8 @@ def _folded(summary: Summary, width: int, *, every: bool) -> Iterator[Line]:
         found = [f for f in summary.findings if f.status is status]
         if found and not every:
             rules = list(dict.fromkeys(f.rule.id for f in found))
-            yield from _wrapped("", f"{len(rules)} rules {words}: {', '.join(rules)}", width, "dim")
+            names = ", ".join(rules) if len(rules) <= NAMED else "--all lists them"
+            yield from _wrapped("", f"{len(rules)} rules {words}: {names}", width, "dim")
     if not every:
         yield Line()
     for note in summary.notes:

@@ -51,7 +51,7 @@ class _Columns:
 def groups(summary: Summary, signs: Signs) -> list[Entry]:
     """Give an entry for each cause that makes many rules unknown, and for each other finding: the worst first."""
     total = len(summary.judged)
-    common, single = causes(summary.findings)
+    common, single = causes(summary.findings, summary.silent)
     told = [(_found(finding), finding) for finding in single]
     fails = sum(finding.status is Status.FAIL for finding in single)
     shared = [(_shared(cause), cause) for cause in common]

@@ -1,0 +1,54 @@
+"""The bundle for machines without a network: made here, installed where no index can be reached."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle, unpacked somewhere else than it was made."""
+    copy = tmp_path_factory.mktemp("made") / "rackcheck"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".venv", ".git", "dist", ".*_cache", ".hypothesis"))
+    made = subprocess.run(["make", "bundle"], cwd=copy, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stdout + made.stderr
+    elsewhere = tmp_path_factory.mktemp("carried")
+    subprocess.run(["tar", "-xzf", copy / "dist" / "rackcheck-bundle.tar.gz", "-C", elsewhere], check=True)
+    return elsewhere / "rackcheck-bundle"
+
+
+def install(bundle: Path, where: Path) -> "subprocess.CompletedProcess[str]":
+    """Install where no network is: without interfaces if we may take them away, else with an index that is dead."""
+    isolated = os.geteuid() == 0 and subprocess.run(["unshare", "-n", "true"], check=False).returncode == 0
+    env = {"HOME": str(where.parent), "PATH": os.environ["PATH"], "PIP_INDEX_URL": "http://127.0.0.1:9/simple"}
+    command = [*(["unshare", "-n"] if isolated else []), "sh", str(bundle / "install.sh"), str(where)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env, cwd=where.parent)
+
+
+@pytest.mark.slow
+def test_the_bundle_installs_with_no_index_reachable_and_works(bundle: Path, tmp_path: Path) -> None:
+    done = install(bundle, tmp_path / "env")
+    assert done.returncode == 0, done.stdout + done.stderr
+    tool = str(tmp_path / "env" / "bin" / "rackcheck")
+    checked = subprocess.run([tool, "profile", "check", "h100-dgx"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+    audit = [tool, "audit", "--rack", "sim:clean", "dgx01", "-p", "linux-server", "-o", str(tmp_path / "run")]
+    judged = subprocess.run(audit, capture_output=True, text=True, check=False)
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+
+
+@pytest.mark.slow
+def test_a_damaged_wheel_is_told_before_anything_is_installed(bundle: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "bundle"
+    shutil.copytree(bundle, damaged)
+    wheel = next((damaged / "wheels").glob("rackcheck-*.whl"))
+    wheel.write_bytes(wheel.read_bytes()[:-1] + b"x")
+    done = install(damaged, tmp_path / "env")
+    assert done.returncode == 2
+    assert "damaged" in done.stderr
+    assert not (tmp_path / "env").exists()
