@@ -118,13 +118,13 @@ def test_show_folds_nodes_of_equal_shape() -> None:
 
 
 def test_show_draws_the_whole_of_each_rack_that_is_meant() -> None:
-    lines = rackcheck("inventory", "show", "-i", "pod.yaml", "--rack", "@left").out.splitlines()
+    lines = rackcheck("inventory", "show", "-i", "pod.yaml", "--elevation", "@left").out.splitlines()
     assert lines[0] == "a01: rack of 42 units, row A, 5 nodes"
     assert [line.split()[0] for line in lines[1:43]] == [str(unit) for unit in range(42, 0, -1)]
     assert lines[43 - 24] == "   24  dgx-03  computee"
     assert lines[43 - 23 : 43 - 20] == ["   23  |", "   22  |", "   21  |"]
     assert lines[43:] == ["       without a place: dgx-[01-02],sw-[1-2]"]
-    assert "stands in a rack" in rackcheck("inventory", "show", "-i", "pod.yaml", "--rack", "lone").err
+    assert "stands in a rack" in rackcheck("inventory", "show", "-i", "pod.yaml", "--elevation", "lone").err
 
 
 def test_show_as_json_holds_references_and_places() -> None:
@@ -184,7 +184,7 @@ def test_import_of_a_wrong_file_is_our_users_mistake(tmp_path: Path) -> None:
 
 def test_text_of_a_file_cannot_command_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "i.yaml").write_text('rackcheck: 1\nnodes:\n  n1: { host: "\\e[2Ja", rack: "\\e[2J", u: 1 }\n')
-    for words in (("check", "i.yaml"), ("show", "-i", "i.yaml"), ("show", "-i", "i.yaml", "--rack")):
+    for words in (("check", "i.yaml"), ("show", "-i", "i.yaml"), ("show", "-i", "i.yaml", "--elevation")):
         done = rackcheck("inventory", *words)
         assert done.status == 0
         assert "\x1b" not in done.out + done.err

@@ -29,7 +29,7 @@ from paramiko.server import InteractiveQuery
 from sshd import Server, serving
 
 from rackcheck import inventory
-from rackcheck.cli.audit import secrets_of
+from rackcheck.cli.secrets import secrets_of
 from rackcheck.core.fact import Plane, Reason
 from rackcheck.inventory import Bmc, Node, Ssh
 from rackcheck.mistake import Mistake
@@ -585,7 +585,7 @@ def test_no_planted_secret_is_found_after_a_crash(hall: Hall, where: str) -> Non
 
 def test_a_prompt_is_asked_once_for_all_nodes_that_name_it(tmp_path: Path) -> None:
     asked = (
-        "from rackcheck.cli.audit import secrets_of; from rackcheck.core.fact import Plane\n"
+        "from rackcheck.cli.secrets import secrets_of; from rackcheck.core.fact import Plane\n"
         "from rackcheck.inventory import Node, Ssh\n"
         "nodes = [Node(f'n{i}', host='h', ssh=Ssh(password='prompt:the typed one')) for i in range(3)]\n"
         "print(len(secrets_of(nodes, frozenset({Plane.OS}))['prompt:the typed one']))"

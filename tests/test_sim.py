@@ -273,6 +273,37 @@ def test_a_redfish_tree_is_served_as_it_was_recorded(tmp_path: Path) -> None:
     )
 
 
+RECORDED = {
+    # Both clocks stand where they stood: the host's BMC on the day of the recording, the baseboard's in 2020, as if
+    # it had never been set.
+    "bmc.clock": "warn",
+}
+"""What the recorded DGX H100 does not pass of h100-dgx, with the reason that its recording shows."""
+
+
+def test_the_recorded_dgx_h100_is_judged_through_the_simulator_as_its_recording_shows(tmp_path: Path) -> None:
+    rack = f"sim:{tree('nvidia-dgx-h100')}"
+    done = rackcheck("audit", "--rack", rack, "-p", "h100-dgx", "--planes", "bmc", "-q", "--json", "-o", tmp_path / "r")
+    assert done.status == 0, done.err
+    verdicts = document(done.out)["nodes"]["n01"]["verdicts"]
+    found = {verdict["rule"]: verdict["status"] for verdict in verdicts}
+    # Site values (BIOS, firmware, C-states, Secure Boot) are not set, so their rules do not apply.
+    assert {rule for rule, status in found.items() if status == "n/a"} == {
+        "firmware.bios", "firmware.bmc", "bios.c_states", "bios.secure_boot"
+    }  # fmt: skip
+    assert {rule: status for rule, status in found.items() if status not in {"pass", "n/a"}} == RECORDED
+    assert sum(status == "pass" for status in found.values()) >= 19
+
+
+def test_what_differs_from_the_sites_values_is_found_on_the_recorded_dgx(tmp_path: Path) -> None:
+    rack = f"sim:{tree('nvidia-dgx-h100')}"
+    words = ("--planes", "bmc", "-q", "--json", "-o", tmp_path / "r", "--set", "bios_version=1.5.3")
+    done = rackcheck("audit", "--rack", rack, "-p", "h100-dgx", *words, "--set", "secure_boot=enabled")
+    failing = {f["rule"]: f["reason"] for f in document(done.out)["findings"] if f["status"] == "fail"}
+    assert set(failing) == {"firmware.bios", "bios.secure_boot"}
+    assert "1.1.3" in failing["firmware.bios"]
+
+
 def test_the_inventory_of_a_rack_is_one_that_our_own_check_accepts(clean: Rack) -> None:
     yaml.safe_load(clean.inventory.read_text())
     done = rackcheck("inventory", "check", str(clean.inventory))

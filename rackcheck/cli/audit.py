@@ -4,7 +4,7 @@ import getpass
 import platform
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,19 +13,18 @@ from typing import Any
 
 import click
 
-from rackcheck import __version__, inventory, library, store
+from rackcheck import __version__, library, store
 from rackcheck.cli import options
 from rackcheck.cli.output import is_plain, note, print_lines, progress, width
+from rackcheck.cli.secrets import secrets_of
+from rackcheck.cli.stored import stored_job
 from rackcheck.core.event import Event
 from rackcheck.core.fact import Plane
 from rackcheck.core.plan import plan
-from rackcheck.core.profile import Phase, Profile
-from rackcheck.inventory import Bmc, Node
-from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
 from rackcheck.report import machine, terminal
 from rackcheck.report.summary import Summary, exit_code, summarize
-from rackcheck.run import Job, ask_plane, bmc_of, replay
+from rackcheck.run import Job, ask_plane, replay
 from rackcheck.run import audit as drive
 
 PLANES = {"os": Plane.OS, "bmc": Plane.BMC}
@@ -148,29 +147,6 @@ def _stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> dict[str, str]:
-    """Fetch every secret that will be needed, once, and check every BMC's address, before any node is asked."""
-    listed = tuple(nodes)
-    known = {reference: inventory.secret(reference) for reference in sorted(_references(listed, planes))}
-    for node in listed if Plane.BMC in planes else ():
-        try:
-            if node.bmc is not None:
-                bmc_of(node, known)
-        except ValueError as error:
-            raise Mistake(f"{node.name}: {error}") from None
-    return known
-
-
-def _references(nodes: Iterable[Node], planes: frozenset[Plane]) -> set[str]:
-    found: set[str] = set()
-    for node in nodes:
-        if Plane.BMC in planes and node.bmc is not None:
-            found.add(node.bmc.password)
-        if Plane.OS in planes and node.host and not node.is_local:
-            found |= {node.ssh.password, node.ssh.passphrase}
-    return found - {""}
-
-
 def _head(job: Job, values: dict[str, str]) -> dict[str, Any]:
     """Give run.json: who, when, with what. No secret and no reference to one."""
     assert job.profile is not None
@@ -197,6 +173,8 @@ def _head(job: Job, values: dict[str, str]) -> dict[str, Any]:
                 "bmc": n.bmc.url if n.bmc else "",
                 "rack": n.rack,
                 "u": n.u,
+                "height": n.height,
+                "slot": n.slot,
             }
             for n in job.nodes
         ],
@@ -215,40 +193,6 @@ def _again(
     summary = summarize(replay(job, stored.answers(), stored.done()), job.profile)
     _show(summary, every=every, as_json=as_json)
     return exit_code(summary, strict=strict)
-
-
-def stored_job(
-    stored: store.Stored,
-    profile_name: str | None = None,
-    values: dict[str, str] | None = None,
-    folders: Iterable[Path] = (),
-) -> Job:
-    """Give the job that a stored run was, with its own profile or another."""
-    head = stored.head
-    known = registry()
-    stored.started()
-    try:
-        kept = stored.folder / "profile" / f"{head['profile']['name']}.yaml"
-        given = {**(head["profile"]["set"] if profile_name is None else {}), **(values or {})}
-        profile: Profile = library.load(profile_name or str(kept), known.catalogue, given, tuple(folders))
-        return Job(
-            plan(profile.facts(), known.probes, known.catalogue), stored_nodes(stored), profile,
-            frozenset(map(Plane, head["planes"])), frozenset(map(Phase, head["phases"])),
-            head["targets"], id=head["run"], time=head["time"],
-        )  # fmt: skip
-    except (KeyError, TypeError, ValueError) as error:
-        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
-
-
-def stored_nodes(stored: store.Stored) -> tuple[Node, ...]:
-    """Give the nodes of a stored run as its inventory named them; raises Mistake where they cannot be read."""
-    try:
-        return tuple(
-            Node(n["name"], n["role"], n["host"], bmc=Bmc(n["bmc"]) if n["bmc"] else None, rack=n["rack"], u=n["u"])
-            for n in stored.head["nodes"]
-        )
-    except (KeyError, TypeError) as error:
-        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
 
 
 def _show(summary: Summary, *, every: bool, as_json: bool) -> None:

@@ -10,8 +10,8 @@ import click
 
 from rackcheck import library, sudoers
 from rackcheck.cli import options
-from rackcheck.cli.audit import secrets_of
 from rackcheck.cli.output import note, print_lines, width
+from rackcheck.cli.secrets import secrets_of
 from rackcheck.core.fact import Plane
 from rackcheck.core.plan import Plan, plan
 from rackcheck.core.profile import Profile

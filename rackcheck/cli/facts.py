@@ -8,8 +8,9 @@ import click
 
 from rackcheck import inventory, store
 from rackcheck.cli import options
-from rackcheck.cli.audit import secrets_of, stored_nodes
 from rackcheck.cli.output import note, print_lines, progress, width
+from rackcheck.cli.secrets import secrets_of
+from rackcheck.cli.stored import stored_nodes
 from rackcheck.cli.tables import table
 from rackcheck.core import operator
 from rackcheck.core.event import Answered, FactsRead, facts_json

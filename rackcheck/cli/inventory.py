@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -32,11 +33,11 @@ def inventory() -> None:
 @options.inventory_option
 @options.json_option
 def check(named: Path | None, file: Path | None, as_json: bool) -> None:
-    r"""Check an inventory: all that is wrong, then what is odd. Asks no node; fetches secrets, asks for none.
+    """Check an inventory: all that is wrong, then what is odd. Asks no node; fetches secrets, asks for none.
 
     \b
     rackcheck inventory check pod7.yaml
-    """
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
     read = _read(named or file)
     odd = notes(read)
     roles = Counter(node.role for node in read.nodes.values())
@@ -70,16 +71,17 @@ def _pair(label: str, words: str) -> Line:
 @inventory.command("show")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @options.inventory_option
-@click.option("--rack", "as_racks", is_flag=True, help="Draw each rack, from its top to its bottom.")
+@options.rack_option
+@click.option("--elevation", "as_racks", is_flag=True, help="Draw each rack, from its top to its bottom.")
 @options.json_option
-def show(targets: tuple[str, ...], file: Path | None, as_racks: bool, as_json: bool) -> None:
-    r"""Show nodes, those of equal shape in one row; or their racks.
+def show(targets: tuple[str, ...], file: Path | None, rack: str | None, as_racks: bool, as_json: bool) -> None:
+    """Show nodes, those of equal shape in one row; or their racks.
 
     \b
     rackcheck inventory show -i pod7.yaml
-    rackcheck inventory show @rack:a01 --rack
-    """
-    read = _read(file)
+    rackcheck inventory show @rack:a01 --elevation
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    read = _read(options.place(file, rack), rack)
     nodes = narrowed(targets, read)
     if as_json:
         click.echo(machine.text(document(read, nodes)))
@@ -89,8 +91,8 @@ def show(targets: tuple[str, ...], file: Path | None, as_racks: bool, as_json: b
         standing = [(r, inside) for r, inside in racks(read, tuple(read.nodes.values())) if r.name in meant]
         if not standing:
             raise Mistake(f"no node of {read.origin} that is meant here stands in a rack; say `rack` and `u` of it")
-        for rack, inside in standing:
-            print_lines(Line(((line, ""),)) for line in elevation(rack, inside))
+        for each, inside in standing:
+            print_lines(Line(((line, ""),)) for line in elevation(each, inside))
     else:
         print_lines(table(HEAD, rows(nodes), width=width(), styles=("bold", "", "", "", "", "", "dim")))
 
@@ -103,13 +105,13 @@ def show(targets: tuple[str, ...], file: Path | None, as_racks: bool, as_json: b
 )
 @click.option("--force", is_flag=True, help="Overwrite the output file.")
 def import_(kind: str, file: Path, output: Path | None, force: bool) -> None:
-    r"""Write an inventory from what another tool tells; takes no password over. FILE `-` is standard input.
+    """Write an inventory from what another tool tells; takes no password over. FILE `-` is standard input.
 
     \b
     ansible-inventory -i hosts.ini --list | rackcheck inventory import --from ansible -
     scontrol show nodes | rackcheck inventory import --from slurm - -o pod7.yaml
     rackcheck inventory import --from csv rack-a01.csv
-    """
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
     piped = str(file) == "-"
     shown = "standard input" if piped else str(file)
     raw = importers.drained(sys.stdin.buffer, shown) if piped else importers.text_of(file)
@@ -143,8 +145,9 @@ def _open(text: str, origin: str) -> list[str]:
     return []
 
 
-def _read(file: Path | None) -> Inventory:
+def _read(file: Path | None, rack: str | None = None) -> Inventory:
     given = found(file)
     if given is None:
         raise Mistake("no inventory: name a file, or stand where ./inventory.yaml is")
-    return load(given)
+    read = load(given)
+    return read if rack is None else replace(read, origin=rack)

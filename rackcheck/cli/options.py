@@ -84,14 +84,19 @@ def rack_option(command: F) -> F:
 
 def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple[tuple[Node, ...], str]:
     """Give the nodes a command is for, and where they come from; a simulated rack is up until the command ends."""
+    given = place(file, rack)
+    nodes, origin = inventory.choose(targets, given)
+    return nodes, origin if rack is None else origin.replace(str(given), rack)
+
+
+def place(file: Path | None, rack: str | None) -> Path | None:
+    """Give the inventory file that is meant: of a simulated rack, which is up until the command ends, or our user's."""
     if rack is None:
-        return inventory.choose(targets, file)
+        return file
     name = rack_name(rack, file)
     from rackcheck.sim.child import running  # noqa: PLC0415  only those who ask for a rack pay for one
 
-    place = click.get_current_context().with_resource(running(name))
-    nodes, origin = inventory.choose(targets, place)
-    return nodes, origin.replace(str(place), rack)
+    return click.get_current_context().with_resource(running(name))
 
 
 def rack_name(rack: str, file: Path | None = None) -> str:

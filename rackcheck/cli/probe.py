@@ -7,9 +7,9 @@ import click
 
 from rackcheck import inventory
 from rackcheck.cli import options
-from rackcheck.cli.audit import secrets_of
 from rackcheck.cli.facts import show_tree
 from rackcheck.cli.output import note, print_lines, width
+from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.tables import table
 from rackcheck.core.capture import NodeCapture, Output
 from rackcheck.core.event import Answered, FactsRead

@@ -4,8 +4,8 @@ import click
 
 from rackcheck import store
 from rackcheck.cli import options
-from rackcheck.cli.audit import stored_job
 from rackcheck.cli.output import is_plain, note, print_lines, width
+from rackcheck.cli.stored import stored_job
 from rackcheck.cli.tables import table
 from rackcheck.core.verdict import Status
 from rackcheck.mistake import Mistake

@@ -6,7 +6,7 @@ import click
 
 from rackcheck import store
 from rackcheck.cli import options
-from rackcheck.cli.audit import stored_job
+from rackcheck.cli.stored import stored_job
 from rackcheck.mistake import Mistake
 from rackcheck.report.summary import summarize
 from rackcheck.run import replay

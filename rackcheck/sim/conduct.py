@@ -32,7 +32,10 @@ class Conduct:
 
 @dataclass(frozen=True)
 class BmcConduct:
-    """Behaviour of one BMC: `sessions` are those it keeps, `taken` those that others hold, `workers` work at once."""
+    """Behaviour of one BMC: `sessions` are those it keeps, `taken` those that others hold, `workers` work at once.
+
+    Its clock runs, `skew` seconds ahead of ours; that of a recorded tree stands still.
+    """
 
     https: Door = Door.OPEN
     other_certificate: bool = False
@@ -41,6 +44,7 @@ class BmcConduct:
     taken: int = 0
     workers: int = 4
     skew: float = 0.0
+    stands_still: bool = False
     latency: float = 0.0
 
 

@@ -7,14 +7,15 @@ import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
-from rackcheck.core.capture import NodeCapture
+from rackcheck.core.capture import BmcCapture, NodeCapture
 from rackcheck.core.fact import Unknown
-from rackcheck.core.resource import ROOT, Body
+from rackcheck.core.resource import ROOT
 from rackcheck.sim.bmc import Bmc, Fault, now, tls
 from rackcheck.sim.certificate import certificate, ssh_key
-from rackcheck.sim.conduct import Door, Station
+from rackcheck.sim.conduct import BmcConduct, Door, Station
 from rackcheck.sim.doors import Addresses, Doors, Welcome
 from rackcheck.sim.login import USER
 from rackcheck.sim.scenario import Scenario
@@ -105,7 +106,7 @@ class Rack:
         if conduct.hanging:
             faults |= {ROOT: Fault(times=0)}
         return Bmc(
-            _Told(station.machine.bmc.bodies, conduct.skew), faults=faults, limit=conduct.sessions - conduct.taken,
+            _Told(station.machine.bmc, conduct), faults=faults, limit=conduct.sessions - conduct.taken,
             workers=conduct.workers, latency=conduct.latency, user=USER,
             password=WRONG if conduct.https is Door.LOCKED else self._password,
         )  # fmt: skip
@@ -152,17 +153,28 @@ def _entry(up: Up) -> str:
 class _Told(Mapping[str, object]):
     """The bodies of a BMC; what tells its time tells it as its clock runs now."""
 
-    def __init__(self, bodies: Mapping[str, Body | Unknown], skew: float) -> None:
-        self._bodies, self._skew = bodies, skew
+    def __init__(self, bmc: BmcCapture, conduct: BmcConduct) -> None:
+        self._bmc, self._conduct = bmc, conduct
 
     def __getitem__(self, uri: str) -> object:
-        body = self._bodies[uri]
+        body = self._bmc.bodies[uri]
         if isinstance(body, Unknown):
             raise KeyError(uri)
-        return {**body, "DateTime": now(self._skew)} if isinstance(body.get("DateTime"), str) else body
+        told = body.get("DateTime")
+        if self._conduct.stands_still or not isinstance(told, str):
+            return body
+        return {**body, "DateTime": now(self._conduct.skew + _ahead(told, self._bmc.times.get(uri)))}
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._bodies)
+        return iter(self._bmc.bodies)
 
     def __len__(self) -> int:
-        return len(self._bodies)
+        return len(self._bmc.bodies)
+
+
+def _ahead(told: str, heard: str | None) -> float:
+    """How far a recorded clock was ahead of ours when it was recorded; 0 for a machine that was written."""
+    try:
+        return (datetime.fromisoformat(told) - datetime.fromisoformat(heard)).total_seconds() if heard else 0.0
+    except (ValueError, TypeError):
+        return 0.0

@@ -91,8 +91,9 @@ def of_machine(folder: Path, count: int = 1) -> Scenario:
         names = _of_run(folder)
         stations = tuple(Station(n, i, machine.from_run(folder, n)) for i, n in enumerate(names, start=1))
     elif kind is machine.Kind.TREE:
-        bmc = machine.from_tree(folder)
-        stations = tuple(Station(f"n{i:02}", i, machine.Machine(NodeCapture(), bmc)) for i in range(1, count + 1))
+        held = machine.Machine(NodeCapture(), machine.from_tree(folder))
+        still = BmcConduct(stands_still=True)
+        stations = tuple(Station(f"n{i:02}", i, held, bmc=still) for i in range(1, count + 1))
     else:
         stations = tuple(Station(f"n{i:02}", i, machine.load(folder, f"n{i:02}", i)) for i in range(1, count + 1))
     return Scenario(folder.name, f"{kind.value} {folder.name}", stations)
