@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from rackcheck.core.fact import Reading, Reason, Unknown, Unreadable, clean
@@ -97,6 +98,7 @@ def agreed(readings: Iterable[Sourced]) -> Sourced:
     return Sourced(Unknown(Reason.UNPARSABLE, f"the systems of this BMC differ: {shown}"), first.source)
 
 
+@lru_cache(maxsize=16384)
 def spelling(name: str) -> str:
     """Spell an attribute's name as it is compared: `Hyper_Threading_ALL__F27F` and `Hyper-Threading [ALL]` are one.
 
