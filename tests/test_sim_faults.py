@@ -104,7 +104,7 @@ FINDINGS: Mapping[str, Verdicts] = {
     "gpu-missing, gpu: 5": {"gpu.count": "fail", "gpu.on_bus": "fail"},
     "gpu-width, gpu: 2": {"gpu.width": "fail", "pcie.full_width": "warn"},
     "nic-down, nic: mlx5_4": {"nic.rate": "fail"},
-    "xid": {"log.no_fatal_xid": "fail", "log.no_node_xid": "pass", "log.no_xid": "warn"},  # n/a while the log has none
+    "xid": {"log.no_fatal_xid": "fail", "log.no_xid": "warn"},
     "node-clock, seconds: 90": {"time.near": "fail"},
     "node-clock, seconds: -90": {"time.near": "fail"},
     "bmc-clock": {"bmc.clock": "warn"},
@@ -122,10 +122,7 @@ def test_a_fault_is_found_where_it_was_laid_and_nothing_else_is(fault: str) -> N
 
 
 BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
-    "sudo-denied": (
-        frozenset({"kernel_log", "serial"}),
-        frozenset({"log.no_fatal_xid", "log.no_node_xid", "log.no_fatal_sxid"}),  # n/a while the log has none
-    ),
+    "sudo-denied": (frozenset({"kernel_log", "serial"}), frozenset()),
     "tool-missing, tool: python3": (frozenset({"gpu"}), frozenset()),
     "tool-missing, tool: lscpu": (frozenset({"cpu"}), frozenset()),
     "tool-missing, tool: timedatectl": (frozenset({"timesync"}), frozenset()),

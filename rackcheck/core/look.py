@@ -1,5 +1,6 @@
 """Judging the items of a look: each, any, no and count, over items that are known, doubtful or unseen."""
 
+import re
 from dataclasses import dataclass, replace
 
 from rackcheck.core import operator
@@ -129,7 +130,7 @@ def _each(rule: Rule, look: Look, statuses: list[Status], chosen: _Chosen) -> St
 def _turned(evidence: Evidence) -> Evidence:
     if evidence.status is not Status.PASS:
         return evidence
-    expected = evidence.expected.replace("must be", "must not be", 1).replace("must look", "must not look", 1)
+    expected = re.sub(r"\bmust (not )?", lambda m: "must " if m[1] else "must not ", evidence.expected)
     return Evidence(Status.FAIL, evidence.item, evidence.observed, expected, evidence.source)
 
 
