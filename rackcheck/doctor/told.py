@@ -22,6 +22,9 @@ MARGIN = 2
 STATES = 8
 """Groups of nodes that answer alike, shown of one plane; the document has all."""
 
+ROWS = 20
+"""Kinds of trouble that the closing table tells apart; a screen holds them, and what stands above is scrolled for."""
+
 RULES = 30
 """Rules that are named each by itself."""
 
@@ -38,6 +41,8 @@ def lines(ward: Ward, width: int) -> Iterator[Line]:
     for plane in (Plane.OS, Plane.BMC):
         yield from _who(plane, ward, width)
     total = len(ward.roles)
+    if total > 1:
+        yield from _table(ward, width)
     if any(visit.who is not None for visit in ward.visits):
         yield Line()
     if ward.interrupted and ward.unasked:
@@ -68,6 +73,23 @@ def _trouble(shared: Shared, ward: Ward, width: int) -> Iterator[Line]:
     for line in told.lines:
         yield from (Line(((" " * (MARGIN + 6) + row, "bold"),)) for row in _broken(line, width - MARGIN - 6))
     yield Line()
+
+
+def _table(ward: Ward, width: int) -> Iterator[Line]:
+    """Say of each node that is not ready what stands in its way, in one line for all that are alike."""
+    rows = [(fold(nodes), "; ".join(f"{plane.value}: {t.value}" for plane, t in kind)) for kind, nodes in ward.sick]
+    if not rows:
+        return
+    yield Line()
+    broad = min(max(len(names) for names, _ in rows), width // 2)
+    for names, words in rows[:ROWS]:
+        if len(names) > broad:
+            yield from _block("", names, width, "")
+        for number, row in enumerate(textwrap.wrap(words, max(width - broad - 2, 30))):
+            head = names if number == 0 and len(names) <= broad else ""
+            yield Line(((f"{head:<{broad}}  ", "bold cyan"), (row, "")))
+    if len(rows) > ROWS:
+        yield from _wrapped("", f"and {len(rows) - ROWS} other kinds (--json has all)", width)
 
 
 def _blind(gap: Blind, ward: Ward, width: int) -> Iterator[Line]:

@@ -88,6 +88,15 @@ class Ward:
         )
 
     @cached_property
+    def sick(self) -> list[tuple[tuple[tuple[Plane, Trouble], ...], list[str]]]:
+        """The nodes with troubles, those with the same ones together, in the order of their names."""
+        kinds = {
+            name: tuple(dict.fromkeys((visit.plane, finding.trouble) for visit in visits for finding in visit.findings))
+            for name, visits in self.by_node.items()
+        }
+        return [(kind, list(nodes)) for kind, nodes in groups([n for n, k in kinds.items() if k], kinds.__getitem__)]
+
+    @cached_property
     def blind(self) -> tuple[Blind, ...]:
         """What will be unknown, nodes with the same gaps together."""
         gaps = {name: (self.gap(name), self._total(name)) for name in self.by_node}
