@@ -2,6 +2,7 @@
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 THREADS = 64
 """Planes asked at the same time."""
+
+GOODBYE = 3.0
+"""Seconds that all who are still asking have to give their sessions back when a run is stopped."""
 
 
 def now() -> str:
@@ -80,17 +84,20 @@ def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
     open_nodes = set(nodes)
     for name in [n for n, planes in asked.items() if not planes]:
         yield from _finish(job, nodes[name], [], open_nodes, done)
+    cut = False
     while open_nodes and not stop.is_set():
         try:
             event = answers.get(timeout=0.1)
         except queue.Empty:
             continue
+        # Who is asked when somebody stops us answers at once, and the last of them must not pass for the end.
+        cut = cut or stop.is_set()
         yield event
         if isinstance(event, Answered):
             came[event.node].append(event)
             if len(came[event.node]) == len(asked[event.node]):
                 yield from _finish(job, nodes[event.node], came[event.node], open_nodes, done)
-    interrupted = bool(open_nodes)
+    interrupted = cut or bool(open_nodes)
     stop.set()
     for name in sorted(open_nodes):
         why = Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
@@ -98,8 +105,9 @@ def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
         extra = [Answered(name, plane, now(), why) for plane in sorted(missing)]
         yield from extra
         yield from _finish(job, nodes[name], [*came[name], *extra], open_nodes, done)
+    until = time.monotonic() + (GOODBYE if interrupted else 0.0)
     for worker in workers:
-        worker.join(timeout=3.0 if interrupted else 0.0)
+        worker.join(max(0.0, until - time.monotonic()))
     yield RunDone(now(), _outcome(done, interrupted=interrupted), interrupted)
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -62,7 +63,7 @@ def cli() -> None:
     \b
     rackcheck audit -p linux-server                   this machine
     rackcheck audit -p linux-server -i rack.yaml      every node of an inventory
-    rackcheck audit dgx[01-04] -p linux-server --json some nodes, one document on stdout
+    rackcheck audit 'dgx[01-04]' -p h100-dgx --json   some nodes, one document on stdout
     rackcheck tui last                                the newest run, on screens
 
     Exit: 0 pass, 1 fail, 2 your mistake, 3 something could not be known, 130 interrupted.
@@ -71,6 +72,10 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; every mistake of our user ends in one clear line and exit 2."""
+    if sys.stdout is None:  # closed by whoever started us (`>&-`): there is nowhere to answer
+        with suppress(OSError):
+            os.write(2, b"rackcheck: standard output is closed\n")
+        sys.exit(2)
     sys.exit(guarded(lambda: cli.main(prog_name="rackcheck", standalone_mode=False)))
 
 

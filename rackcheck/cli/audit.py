@@ -15,12 +15,13 @@ import click
 
 from rackcheck import __version__, library, store
 from rackcheck.cli import options
-from rackcheck.cli.output import is_plain, note, print_lines, progress, width
+from rackcheck.cli.output import Watch, is_plain, note, print_lines, progress, width
 from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.stored import stored_job
 from rackcheck.core.event import Event
 from rackcheck.core.fact import Plane
 from rackcheck.core.plan import plan
+from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
 from rackcheck.report import machine, terminal
 from rackcheck.report.summary import Summary, exit_code, summarize
@@ -58,7 +59,7 @@ def audit(
 
     \b
     rackcheck audit -p linux-server
-    rackcheck audit dgx[01-08] -p linux-server -i pod7.yaml --set full_share="80 %"
+    rackcheck audit 'dgx[01-08]' -p linux-server -i pod7.yaml --set full_share="80 %"
     rackcheck audit --rack sim:dgx-h100 -p h100-dgx      a simulated rack, to learn on
     rackcheck audit --from last -p my-profile.yaml       judge again, ask no one
     """  # noqa: D301  \b is click's mark for lines that stay as they are
@@ -108,8 +109,15 @@ def _fresh(
     if not quiet:
         note(f"rackcheck {__version__}: {origin}, profile {profile.name} {profile.version}, {len(profile.rules)} rules")
     folder = output or store.runs_folder() / job.id
-    with store.Writer(folder, _head(job, given), profile.files) as writer, progress(len(nodes), quiet=quiet) as watch:
-        summary = summarize(_watched(job, writer, watch), profile)
+    if output is not None and output.is_dir() and any(output.iterdir()):
+        raise Mistake(f"{output} holds other things; name a folder that is new or empty")
+    stop = threading.Event()
+    with (
+        _stopped_by_ctrl_c(stop),
+        store.Writer(folder, _head(job, given), profile.files) as writer,
+        progress(len(nodes), quiet=quiet) as watch,
+    ):
+        summary = summarize(_watched(job, writer, watch, stop), profile)
     _show(summary, every=every, as_json=as_json)
     if not quiet:
         note(f"Run:  {folder}")
@@ -119,14 +127,19 @@ def _fresh(
     return exit_code(summary, strict=strict)
 
 
-def _watched(job: Job, writer: store.Writer, watch: Any) -> Iterator[Event]:
-    """Drive the run, store each event, show progress; Ctrl-C stops asking and keeps what came in."""
-    stop = threading.Event()
-    with _stopped_by_ctrl_c(stop):
-        for event in drive(job, ask_plane, stop):
-            stored = writer.write(event)
-            watch(stored)
-            yield stored
+def _watched(job: Job, writer: store.Writer, watch: Watch, stop: threading.Event) -> Iterator[Event]:
+    """Drive the run, store each event, show progress; a disk that fills up costs the record, not the verdict."""
+    failed = False
+    for event in drive(job, ask_plane, stop):
+        stored = event
+        if not failed:
+            try:
+                stored = writer.write(event)
+            except OSError as error:
+                failed = True
+                note(f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not kept")
+        watch(stored)
+        yield stored
 
 
 @contextmanager
@@ -139,6 +152,7 @@ def _stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
     def first(_number: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before)
         stop.set()
+        note("stopping: what came in is kept; Ctrl-C again ends at once")
 
     before = signal.signal(signal.SIGINT, first)
     try:

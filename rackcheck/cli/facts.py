@@ -13,6 +13,7 @@ from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.stored import stored_nodes
 from rackcheck.cli.tables import table
 from rackcheck.core import operator
+from rackcheck.core.catalogue import collection
 from rackcheck.core.event import Answered, FactsRead, facts_json
 from rackcheck.core.fact import Absent, Plane, Unknown
 from rackcheck.core.plan import Plan
@@ -47,6 +48,7 @@ def facts(
     rackcheck facts dgx03 --from last        as a stored run read them
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     tree, troubles = _stored(node, run) if run is not None else _asked(node, file, rack, seconds)
+    tree = _with_silent(tree, words, troubles)
     chosen = [p for p in tree if not words or any(p.startswith(w) for w in words)]
     if words and not chosen:
         near = registry().catalogue.near(words[0])
@@ -57,6 +59,20 @@ def facts(
     for plane, trouble in troubles.items():
         note(f"{node}: {plane.value} plane: {trouble}")
     return 3 if troubles else 0
+
+
+def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unknown]) -> Tree:
+    """Add what a silent plane would have told, as unknown: of a plane that failed all of it, else what was named."""
+    told = dict(tree.leaves)
+    for entry in registry().catalogue.entries.values():
+        bare = entry.pattern.partition("/*")[0]
+        why = tree.silent.get(entry.plane)
+        named = any(bare.startswith(w) for w in words)
+        if why is None or bare.endswith("**") or bare in told or not (named or (not words and entry.plane in troubles)):
+            continue
+        kind = collection(entry.kind.help) if bare != entry.pattern else entry.kind
+        told[bare] = Leaf(why, kind, entry.plane, "", "")
+    return Tree(told, tree.silent)
 
 
 def _asked(name: str, file: Path | None, rack: str | None, seconds: float | None) -> tuple[Tree, dict[Plane, Unknown]]:

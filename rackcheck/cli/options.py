@@ -139,6 +139,6 @@ def from_option(command: F) -> F:
 def pairs(values: tuple[str, ...]) -> dict[str, str]:
     """Read NAME=VALUE pairs; raises a usage error on anything else."""
     for value in values:
-        if "=" not in value or value.startswith("="):
+        if "=" not in value or value.startswith("=") or not value.partition("=")[2].strip():
             raise click.UsageError(f"--set wants NAME=VALUE, not {value!r}")
     return {name: value for name, _, value in (v.partition("=") for v in values)}

@@ -13,6 +13,7 @@ from rackcheck.core.profile import Clause, Profile, Rule
 from rackcheck.document import BadFile
 from rackcheck.registry import registry
 from rackcheck.report import machine
+from rackcheck.report.summary import several
 from rackcheck.report.terminal import Line
 
 
@@ -73,7 +74,7 @@ def check(names: tuple[str, ...], values: tuple[str, ...], folders: tuple[Path, 
         else:
             unset = sorted({param for rule in loaded.rules for param in rule.unset})
             waits = f"; site values not set: {', '.join(unset)}" if unset else ""
-            click.echo(f"{name}: {len(loaded.rules)} rules, {len(loaded.facts())} facts{waits}")
+            click.echo(f"{name}: {several(len(loaded.rules), 'rule')}, {several(len(loaded.facts()), 'fact')}{waits}")
     return 2 if bad else 0
 
 

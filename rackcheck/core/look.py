@@ -16,14 +16,21 @@ from rackcheck.core.tree import Tree
 SHOWN = 256
 """Pieces of evidence kept for one verdict."""
 
+OTHERS = 8
+"""Items that a count left out and that are still worth naming."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The items a look judges; `doubtful` ones may or may not belong, `more` there may be that nobody saw."""
+    """The items a look judges; `doubtful` ones may or may not belong, `more` there may be that nobody saw.
+
+    `left` are those that do not belong, as the narrowing found them.
+    """
 
     sure: tuple[Path, ...]
     doubtful: tuple[Evidence, ...]
     more: Unknown | None
+    left: tuple[Evidence, ...] = ()
 
     @property
     def least(self) -> int:
@@ -64,13 +71,16 @@ def _choose(look: Look, tree: Tree) -> _Chosen:
         return _Chosen(selection.items, (), selection.unknown)
     sure: list[Path] = []
     doubtful: list[Evidence] = []
+    left: list[Evidence] = []
     for item in selection.items:
         found = judge_leaf(look.where, item, tree)
         if found.status is Status.PASS:
             sure.append(item)
         elif found.status is Status.UNKNOWN:
             doubtful.append(found)
-    return _Chosen(tuple(sure), tuple(doubtful), selection.unknown)
+        else:
+            left.append(found)
+    return _Chosen(tuple(sure), tuple(doubtful), selection.unknown, tuple(left))
 
 
 def _what(look: Look) -> str:
@@ -172,7 +182,11 @@ def _counted(rule: Rule, look: Look, chosen: _Chosen) -> Verdict:
     reason = "" if status is Status.PASS else said(evidence)
     if status is Status.UNKNOWN and chosen.doubtful:
         reason = f"{reason}; doubtful: {said(chosen.doubtful[0])}"
-    return Verdict(rule.id, status, reason, (evidence,))
+    # The odd one out is among the few that did not belong.
+    others = chosen.left if status is Status.FAIL and len(chosen.left) <= OTHERS else ()
+    if others:
+        reason = f"{reason}; the others: {', '.join(f'{e.item} {e.observed}' for e in others)}"
+    return Verdict(rule.id, status, reason, (evidence, *others))
 
 
 def _numbers(test: Test) -> list[int]:

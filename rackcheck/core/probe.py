@@ -111,7 +111,7 @@ class Redfish:
         return self
 
     def __str__(self) -> str:
-        return " ".join(self.links)
+        return " ".join(link or "/" for link in self.links)
 
 
 Ask = Shell | Read | Redfish

@@ -39,13 +39,10 @@ class Tree:
 
     def __post_init__(self) -> None:
         for text, leaf in self.leaves.items():
-            segments = paths.parse(text).segments
             if leaf.kind.type is Type.COLLECTION and isinstance(leaf.reading, tuple):
                 self._items.setdefault(text, {}).update(dict.fromkeys(leaf.reading))
-            for depth, segment in enumerate(segments, start=1):
-                if segment.key is not None and segment.key != EVERY:
-                    bare = Path((*segments[: depth - 1], paths.Segment(segment.word)))
-                    self._items.setdefault(str(bare), {})[segment.key] = None
+            for collection, key in paths.parse(text).items:
+                self._items.setdefault(collection, {})[key] = None
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self.leaves, key=natural))

@@ -93,7 +93,7 @@ def _silenced(finding: Finding, silent: Silent, covered: dict[tuple[str, str], P
     whys = {evidence.unknown for evidence in finding.evidence if evidence.unknown is not None}
     if not whys:
         return None
-    for plane in Plane:
+    for plane in sorted(finding.rule.planes):
         if all((node, plane) in silent and whys == {silent[node, plane]} for node in finding.nodes):
             return plane
     return None

@@ -118,9 +118,9 @@ def _notes(judged: Sequence[Judged], profile: Profile) -> Iterator[str]:
     unset = sorted({name for rule in profile.rules for name in rule.unset})
     if unset:
         count = sum(bool(rule.unset) for rule in profile.rules)
-        yield f"{_several(count, 'rule')} without a site value: {', '.join(unset)} (--set NAME=VALUE)"
+        yield f"{several(count, 'rule')} without a site value: {', '.join(unset)} (--set NAME=VALUE)"
     if profile.dropped:
-        yield f"{_several(len(profile.dropped), 'rule')} of the parent dropped: {', '.join(profile.dropped)}"
+        yield f"{several(len(profile.dropped), 'rule')} of the parent dropped: {', '.join(profile.dropped)}"
     present = {rule.id for rule in profile.rules}
     scoped = {v.rule for node in judged for v in node.verdicts}
     waiting = sorted({n for r in profile.rules if r.id in scoped for n in r.needs if n in present - scoped})
@@ -128,10 +128,11 @@ def _notes(judged: Sequence[Judged], profile: Profile) -> Iterator[str]:
         yield f"needed rules that are not in scope, and so do not block: {', '.join(waiting)}"
     phases = [rule.phase.value for rule in profile.rules if rule.id not in scoped and rule.phase.value != "config"]
     for phase in dict.fromkeys(phases):
-        yield f"{_several(phases.count(phase), f'{phase} rule')} not run"
+        yield f"{several(phases.count(phase), f'{phase} rule')} not run"
 
 
-def _several(count: int, what: str) -> str:
+def several(count: int, what: str) -> str:
+    """Count things: `1 rule`, `2 rules`."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 

@@ -52,7 +52,7 @@ def lines(summary: Summary, *, width: int, plain: bool, every: bool = False) -> 
     for finding in single[len(failed) :]:
         yield from _finding(finding, summary, width, plain=plain)
     yield from _folded(summary, width, every=every)
-    yield from _counts(summary, plain=plain)
+    yield from _counts(summary, width, plain=plain)
 
 
 def _line(*pieces: tuple[str, str]) -> Line:
@@ -120,12 +120,15 @@ def _folded(summary: Summary, width: int, *, every: bool) -> Iterator[Line]:
         yield Line()
 
 
-def _counts(summary: Summary, *, plain: bool) -> Iterator[Line]:
+def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
     counts = summary.counts
     signs = ASCII if plain else GLYPHS
     pieces = [(f"{signs[s]} {counts[s]} {s.value}   ", STYLES[s] if counts[s] else "dim") for s in COUNTED]
     scope = sum(node.not_in_scope for node in summary.judged)
     rest = f"of {summary.total} verdicts; {scope} not in scope" if scope else f"of {summary.total} verdicts"
+    if sum(len(text) for text, _ in pieces) + len(rest) > width:
+        yield _line(*pieces)
+        pieces = []
     yield _line(*pieces, (rest, ""))
     if len(summary.judged) > 1:
         for outcome in Outcome:
@@ -136,4 +139,6 @@ def _counts(summary: Summary, *, plain: bool) -> Iterator[Line]:
         yield _line(("nodes       ", "dim"), (alike(vectors), ""))
     outcome = summary.done.outcome
     stopped = " (interrupted: what came in is kept)" if summary.done.interrupted else ""
-    yield _line(("Verdict: ", "bold"), (outcome.value, OUTCOMES[outcome]), (stopped, "yellow"))
+    planes = summary.started.planes
+    only = "" if set(planes) == {"bmc", "os"} else f" ({' and '.join(planes)} plane only)"
+    yield _line(("Verdict: ", "bold"), (outcome.value, OUTCOMES[outcome]), (only, "bold yellow"), (stopped, "yellow"))

@@ -1,0 +1,129 @@
+"""What users meet at the edges: full disks, closed outputs, empty values, planes that said nothing, Ctrl-C."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command import rackcheck
+
+from rackcheck.sim import scenario
+from rackcheck.sim.rack import Rack
+
+ONE = "rackcheck: 1\nscenario: one\nnodes: {{ n1: {{ machine: {machine} }} }}\nfaults: {faults}\n"
+
+
+def rack(folder: Path, faults: str = "[]", machine: str = "dgx-h100") -> Rack:
+    folder.mkdir(exist_ok=True)
+    file = folder / "rack.yaml"
+    file.write_text(ONE.format(faults=faults, machine=machine))
+    return Rack(scenario.load(file), folder)
+
+
+def test_an_empty_power_supply_slot_is_not_a_power_supply(tmp_path: Path) -> None:
+    uri = "/redfish/v1/Chassis/DGX/PowerSubsystem/PowerSupplies/PSU5"
+    empty = f"[{{ nodes: n1, fault: resource, uri: {uri}, name: Status.State, value: Absent }}]"
+    with rack(tmp_path, empty) as up:
+        done = rackcheck(
+            "audit", "-i", up.inventory, "-p", "h100-dgx", "--planes", "bmc", "--json", "-q", "-o", tmp_path / "run"
+        )
+    found = {f["rule"]: f for f in json.loads(done.out)["findings"] if f["status"] not in {"pass", "n/a"}}
+    assert set(found) == {"psu.count"}
+    assert "is 5, must be 6" in found["psu.count"]["reason"]
+    assert done.status == 1
+
+
+def test_a_count_names_the_few_that_did_not_count(tmp_path: Path) -> None:
+    with rack(tmp_path, "[{ nodes: n1, fault: nic-down, nic: mlx5_4 }]") as up:
+        done = rackcheck("audit", "-i", up.inventory, "-p", "h100-dgx", "--planes", "os", "-q", "-o", tmp_path / "run")
+    assert "nic/mlx5_4.port/1.rate 40 Gb/s" in " ".join(done.out.split())
+
+
+def test_the_verdict_says_that_one_plane_only_was_judged(tmp_path: Path) -> None:
+    with rack(tmp_path) as up:
+        done = rackcheck("audit", "-i", up.inventory, "-p", "h100-dgx", "--planes", "os", "-q", "-o", tmp_path / "run")
+    assert done.out.rstrip().endswith("Verdict: PASS (os plane only)")
+
+
+def test_a_fact_of_a_plane_that_refused_us_is_unknown_and_not_nothing(tmp_path: Path) -> None:
+    with rack(tmp_path, "[{ nodes: n1, fault: refused-bmc-login }]") as up:
+        done = rackcheck("facts", "n1", "bios.smt", "-i", up.inventory)
+        every = rackcheck("facts", "n1", "--unknown", "-i", up.inventory)
+    assert done.status == 3
+    assert "bios.smt" in done.out
+    assert "unknown: denied" in done.out
+    assert "firmware.bmc" in every.out
+    assert ", 0 unknown" not in every.err
+
+
+def test_a_plane_that_nobody_has_is_unknown_where_its_facts_are_asked_for() -> None:
+    done = rackcheck("facts", "localhost", "bios.smt")
+    assert done.status == 0
+    assert "no BMC in inventory" in done.out
+
+
+def test_an_empty_value_of_a_param_is_our_users_mistake() -> None:
+    done = rackcheck("audit", "localhost", "-p", "h100-dgx", "--set", "bios_version=")
+    assert done.status == 2
+    assert "--set wants NAME=VALUE" in done.err
+
+
+def test_a_folder_with_other_things_in_it_gets_no_run(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep me")
+    done = rackcheck("audit", "localhost", "-p", "linux-server", "-q", "-o", tmp_path)
+    assert done.status == 2
+    assert "holds other things" in done.err
+    assert [f.name for f in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def shell(line: str, home: Path) -> "subprocess.CompletedProcess[str]":
+    env = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+    command = line.replace("rackcheck", f"{sys.executable} -m rackcheck", 1)
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, env=env)
+
+
+@pytest.mark.parametrize("words", ["audit localhost -p linux-server", "sim list", "profile list", "doctor localhost"])
+def test_a_closed_output_is_a_mistake_and_no_finding(tmp_path: Path, words: str) -> None:
+    done = shell(f"rackcheck {words} >&-", tmp_path)
+    assert (done.returncode, done.stderr) == (2, "rackcheck: standard output is closed\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="ONLY ROOT MAY MOUNT A SMALL DISK")
+def test_a_disk_that_fills_up_costs_the_record_and_not_the_verdict(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(small)], check=False)
+    if mounted.returncode:
+        pytest.skip("NO MOUNTING HERE")
+    try:
+        with rack(tmp_path / "rack") as up:
+            done = shell(f"rackcheck audit -i {up.inventory} -p h100-dgx -o {small}/run", tmp_path)
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+    assert "Verdict: PASS" in done.stdout
+    assert f"cannot store the run in {small}/run: No space left on device" in done.stderr
+    assert done.returncode == 0
+
+
+def test_ctrl_c_keeps_what_came_in_and_says_so(tmp_path: Path) -> None:
+    with rack(tmp_path / "rack", "[{ nodes: n1, fault: hanging-bmc }]") as up:
+        command = [sys.executable, "-m", "rackcheck", "audit", "-i", str(up.inventory), "-p", "h100-dgx"]
+        process = subprocess.Popen(
+            [*command, "-o", str(tmp_path / "run")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        events = tmp_path / "run" / "events.jsonl"
+        until = time.monotonic() + 30
+        while not (events.exists() and '"answered"' in events.read_text()):
+            assert time.monotonic() < until, "nothing came in"
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, out + err
+    assert "stopping: what came in is kept" in err
+    assert "rules of the bmc plane: not collected" in out
+    assert "of the os plane" not in out
+    assert "INCOMPLETE (interrupted" in out
