@@ -1,6 +1,7 @@
 """Options that several commands share, with completion of what this machine knows."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -8,9 +9,16 @@ import click
 from click.shell_completion import CompletionItem
 
 from rackcheck import inventory
+from rackcheck.core.fact import Plane
+from rackcheck.core.fold import fold
 from rackcheck.inventory import Node
+from rackcheck.inventory.targets import narrowed
+from rackcheck.mistake import Mistake
 
 F = TypeVar("F", bound=Callable[..., object])
+
+PLANES = frozenset({Plane.OS, Plane.BMC})
+"""The planes that are asked unless somebody narrows them."""
 
 
 def complete_profiles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -74,6 +82,14 @@ def _racks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
     return [CompletionItem(f"sim:{name}") for name in scenario.shipped() if f"sim:{name}".startswith(incomplete)]
 
 
+def complete_racks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a simulated rack's name, with `sim:` before it or without."""
+    from rackcheck.sim import scenario  # noqa: PLC0415
+
+    bare = [CompletionItem(name) for name in scenario.shipped() if name.startswith(incomplete)]
+    return [*bare, *(_racks(ctx, param, incomplete) if incomplete.startswith("sim:") else ())]
+
+
 def rack_option(command: F) -> F:
     """`--rack sim:NAME`."""
     words = (
@@ -85,8 +101,15 @@ def rack_option(command: F) -> F:
 def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple[tuple[Node, ...], str]:
     """Give the nodes a command is for, and where they come from; a simulated rack is up until the command ends."""
     given = place(file, rack)
-    nodes, origin = inventory.choose(targets, given)
-    return nodes, origin if rack is None else origin.replace(str(given), rack)
+    if rack is None or given is None:
+        return inventory.choose(targets, given)
+    # Said with the rack's own name: its inventory lies in a folder that is gone when our user reads this.
+    up = replace(inventory.load(given), origin=rack)
+    wanted = tuple(targets)
+    if wanted == (inventory.LOCAL,) and inventory.LOCAL not in up.nodes:
+        raise Mistake(f"which node of {rack}? it has {fold(up.nodes)}")
+    nodes = narrowed(wanted, up)
+    return nodes, f"{len(nodes)} of {len(up.nodes)} nodes of {rack}" if wanted else f"all {len(nodes)} nodes of {rack}"
 
 
 def place(file: Path | None, rack: str | None) -> Path | None:
@@ -134,6 +157,18 @@ def from_option(command: F) -> F:
     """`--from RUN`."""
     words = "Read a stored run (id, folder or `last`) instead of asking anyone."
     return click.option("--from", "run", metavar="RUN", shell_complete=_runs, help=words)(command)
+
+
+def planes(text: str | None) -> frozenset[Plane]:
+    """Read `os,bmc`; without it both planes. Raises a usage error on anything else."""
+    if text is None:
+        return PLANES
+    known = {plane.value: plane for plane in PLANES}
+    words = [word.strip() for word in text.split(",")]
+    wrong = [word for word in words if word not in known]
+    if wrong:
+        raise click.UsageError(f"no plane {wrong[0]!r}; there are {', '.join(sorted(known, reverse=True))}")
+    return frozenset(known[word] for word in words)
 
 
 def pairs(values: tuple[str, ...]) -> dict[str, str]:

@@ -1,15 +1,23 @@
 """`rackcheck sim`: racks to learn on, over real SSH and real HTTPS on loopback."""
 
+import re
+import shlex
+import sys
+import textwrap
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 from rackcheck import inventory
 from rackcheck.cli import options
 from rackcheck.cli.output import note, print_lines, width
-from rackcheck.cli.tables import table
+from rackcheck.cli.tables import wrapped
 from rackcheck.core.fold import fold
+from rackcheck.inventory import Node
+from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine as document
 from rackcheck.report.terminal import Line
@@ -32,13 +40,13 @@ def list_(as_json: bool) -> None:
         names = ("rack", "nodes", "faults", "title")
         click.echo(document.text([dict(zip(names, row, strict=True)) for row in rows]))
         return
-    print_lines(table(("rack", "nodes", "faults", "what it is"), rows, width=width(), styles=("bold", "", "", "")))
+    print_lines(wrapped(("rack", "nodes", "faults", "what it is"), rows, width=width(), styles=("bold", "", "", "")))
     print_lines([Line(), Line(((f"machines: {', '.join(machine.shipped())}", "dim"),))])
     note("Next: rackcheck audit --rack sim:dgx-h100 -p h100-dgx")
 
 
 @sim.command("show")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=options.complete_racks)
 @click.option("--faults", is_flag=True, help="Show every kind of fault that a scenario file may lay, with its words.")
 @options.json_option
 def show(name: str | None, faults: bool, as_json: bool) -> None:
@@ -56,7 +64,7 @@ def show(name: str | None, faults: bool, as_json: bool) -> None:
         if as_json:
             click.echo(document.text([dict(zip(("fault", "words", "about"), row, strict=True)) for row in kinds]))
         else:
-            print_lines(table(("fault", "words", "what it is"), kinds, width=width(), styles=("bold", "", "")))
+            print_lines(wrapped(("fault", "words", "what it is"), kinds, width=width(), styles=("bold", "", "")))
         return
     found = scenario.find(name.removeprefix("sim:"))
     rows = [
@@ -69,18 +77,41 @@ def show(name: str | None, faults: bool, as_json: bool) -> None:
         nodes = [station.name for station in found.stations]
         click.echo(document.text({"rack": found.name, "title": found.title, "nodes": nodes, "faults": listed}))
         return
-    print_lines([Line(((f"sim:{found.name}", "bold"), (f"  {found.title}", "")))])
-    print_lines([Line(((f"{len(found.stations)} nodes: {fold(s.name for s in found.stations)}", ""),)), Line()])
-    print_lines(table(("nodes", "fault", "words", "in the story"), rows, width=width(), styles=("bold", "", "", "dim")))
+    told = (f"sim:{found.name}  {found.title}", f"{len(found.stations)} nodes: {fold(s.name for s in found.stations)}")
+    for text, style in zip(told, ("bold", ""), strict=True):
+        print_lines(Line(((row, style),)) for row in textwrap.wrap(text, width(), break_on_hyphens=False))
+    print_lines([Line()])
+    print_lines(
+        wrapped(("nodes", "fault", "words", "in the story"), rows, width=width(), styles=("bold", "", "", "dim"))
+    )
+
+
+def _machines(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from rackcheck import store  # noqa: PLC0415  completion only
+    from rackcheck.sim import machine  # noqa: PLC0415
+
+    names = [*machine.shipped(), "last", *reversed(store.ids())]
+    return [CompletionItem(incomplete, type="dir"), *(CompletionItem(n) for n in names if n.startswith(incomplete))]
+
+
+def _folder(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Path | None:
+    """Read `-o FOLDER`; an empty one, of a variable that is not set, is not the folder where we stand."""
+    if value == "":
+        raise click.BadParameter("an empty name is no folder")
+    return None if value is None else Path(value).expanduser()
 
 
 @sim.command("up", epilog="Ends with Ctrl-C. Exit: 0, or 2 where the rack could not be brought up.")
-@click.argument("name", required=False)
-@click.option("--machine", metavar="DIR", help="A machine folder, a stored run, or a Redfish tree instead of a rack.")
+@click.argument("name", required=False, shell_complete=options.complete_racks)
+@click.option(
+    "--machine", metavar="DIR", shell_complete=_machines,
+    help="A machine folder, a stored run (id, folder or `last`), or a Redfish tree instead of a rack.",
+)  # fmt: skip
 @click.option("--nodes", type=click.IntRange(1, 5000), help="How many nodes (racks that grow, and --machine).")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="Folder for the inventory and its keys."
-)
+    "-o", "--output", metavar="DIR", callback=_folder,
+    help="Folder for the inventory and its keys; what is written there goes with the rack.",
+)  # fmt: skip
 def up(name: str | None, machine: str | None, nodes: int | None, output: Path | None) -> None:
     """Keep a simulated rack up until Ctrl-C, for other terminals and other tools.
 
@@ -91,33 +122,61 @@ def up(name: str | None, machine: str | None, nodes: int | None, output: Path | 
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     from rackcheck.sim.child import running  # noqa: PLC0415
 
-    if (name is None) == (machine is None):
+    if name and machine:
+        raise click.UsageError("a rack's name, or --machine DIR: one of the two")
+    if not name and not machine:
         raise click.UsageError("which rack? a name (rackcheck sim list), or --machine DIR")
-    wanted = (name or "").removeprefix("sim:") or _folder(machine or "")
-    if output is not None:
-        output.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if (output / "inventory.yaml").exists():
-            raise Mistake(f"{output / 'inventory.yaml'} is there already; name another folder")
-    with running(f"{wanted}:{nodes}" if nodes else wanted, output) as place:
-        _say(place)
-        threading.Event().wait()
+    if name and nodes and re.search(r":[0-9]+$", name):
+        raise click.UsageError("how many nodes? NAME:COUNT, or --nodes COUNT: one of the two")
+    wanted = name.removeprefix("sim:") if name else _machine(machine or "")
+    with running(f"{wanted}:{nodes}" if nodes else wanted, output and output.absolute()) as place:
+        try:
+            print_lines(_told(place))
+            threading.Event().wait()
+        except KeyboardInterrupt:  # its normal end
+            if sys.stdout.isatty():
+                click.echo()  # after the terminal's ^C
+    click.echo("down")
 
 
-def _folder(machine: str) -> str:
+def _machine(named: str) -> str:
+    """Find a machine: one that ships, a folder, a stored run; raises Mistake."""
+    from rackcheck import store  # noqa: PLC0415
     from rackcheck.sim.machine import shipped  # noqa: PLC0415
 
     known = shipped()
-    return str(known[machine] if machine in known else Path(machine).absolute())
+    if named in known:
+        return str(known[named])
+    path = Path(named).expanduser()
+    if path.exists():
+        return str(path.absolute())
+    if "/" in named:
+        raise Mistake(f"{named}: no such folder")
+    runs = store.ids()
+    if named in runs or (named == "last" and runs):
+        return str(store.find(named).folder.absolute())
+    near = did_you_mean(named, [*known, *runs])
+    raise Mistake(f"no machine {named}{near} (there are {', '.join(known)}, folders, and stored runs by id or `last`)")
 
 
-def _say(place: Path) -> None:
+def _told(place: Path) -> Iterable[Line]:
     """Tell how to reach the rack, with rackcheck and by hand."""
-    found = inventory.load(place)
-    first = next(iter(found.nodes.values()))
-    click.echo(f"up:   {len(found.nodes)} nodes: {fold(found.nodes)}")
-    click.echo(f"Next: rackcheck audit -i {place} -p h100-dgx")
-    if first.host:
-        click.echo(f"      ssh -p {first.ssh.port} -i {first.ssh.key} {first.ssh.user}@{first.host} hostname")
-    if first.bmc is not None:
-        click.echo(f"      curl -k {first.bmc.url}/redfish/v1/")
-    click.echo("Ctrl-C ends it.")
+    nodes = inventory.load(place).nodes
+    yield Line(((f"up:   {len(nodes)} nodes: {fold(nodes)}", "bold"),))
+    yield Line(((f"Next: rackcheck audit -i {shlex.quote(str(place))} -p h100-dgx", ""),))
+    first = next((node for node in nodes.values() if node.host and not node.host.endswith(".invalid")), None)
+    if first is not None:
+        yield Line(((f"      {shlex.join(_ssh(first))}", ""),))
+    bmc = next((node.bmc for node in nodes.values() if node.bmc is not None), None)
+    if bmc is not None:
+        yield Line(((f"      curl -k {bmc.url}/redfish/v1/", ""),))
+    yield Line((("Ctrl-C ends it.", "dim"),))
+
+
+def _ssh(node: Node) -> list[str]:
+    """Give the line that logs in to a node, whatever our user's own known hosts say of its address."""
+    known = f'"{node.ssh.known_hosts}"' if " " in node.ssh.known_hosts else node.ssh.known_hosts
+    return [
+        "ssh", "-o", f"UserKnownHostsFile={known}", "-p", str(node.ssh.port), "-i", node.ssh.key,
+        f"{node.ssh.user}@{node.host}", "hostname",
+    ]  # fmt: skip

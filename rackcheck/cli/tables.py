@@ -1,11 +1,16 @@
 """Plain columns that survive a pipe, with a little colour on a terminal."""
 
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 from rackcheck.report.terminal import Line
 
 WIDEST = 64
 """Letters that a column before the last may take."""
+
+NARROWEST = 20
+"""Letters that a column needs which is wrapped; where there are fewer, a row's cells stand below each other."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, width: int, styles: Sequence[str] = ()) -> list[Line]:
@@ -25,3 +30,35 @@ def _line(row: list[str], widths: list[int], left: int, styles: Sequence[str]) -
 
 def _cut(cell: str, size: int) -> str:
     return cell if len(cell) <= size else f"{cell[: size - 1]}…"
+
+
+def wrapped(head: Sequence[str], rows: Iterable[Sequence[str]], *, width: int, styles: Sequence[str]) -> list[Line]:
+    """Lay rows in columns of which nothing is cut: what is too long goes on below, on a narrow terminal all of it."""
+    body = [list(row) for row in rows]
+    widths = [max(len(row[i]) for row in [list(head), *body]) for i in range(len(head))]
+    while (over := sum(widths) + 2 * (len(widths) - 1) - width) > 0:
+        widest = max(widths)
+        if widest <= NARROWEST:
+            return [line for row in body for line in _stacked(head, row, width, styles)]
+        widths[widths.index(widest)] = max(widest - over, widest // 2, NARROWEST)
+    first = _line(list(head), widths, widths[-1], ["bold"] * len(head))
+    return [first, *(line for row in body for line in _beside(row, widths, styles))]
+
+
+def _beside(row: list[str], widths: list[int], styles: Sequence[str]) -> Iterator[Line]:
+    cells = [_rows(cell, size) for cell, size in zip(row, widths, strict=True)]
+    for parts in zip_longest(*cells, fillvalue=""):
+        yield _line(list(parts), widths, widths[-1], styles)
+
+
+def _stacked(head: Sequence[str], row: list[str], width: int, styles: Sequence[str]) -> Iterator[Line]:
+    """Give one row as lines below each other: its first cell, then the others with the names of their columns."""
+    first, *inner, last = row
+    named = "  ".join(f"{name} {cell}" for name, cell in zip(head[1:-1], inner, strict=True) if cell)
+    for text, margin, style in ((first, "", styles[0]), (named, "  ", ""), (last, "  ", styles[-1])):
+        for part in _rows(text, max(width - len(margin), NARROWEST // 2)) if text else ():
+            yield Line(((margin, ""), (part, style)))
+
+
+def _rows(cell: str, size: int) -> list[str]:
+    return textwrap.wrap(cell, size, break_on_hyphens=False) or [""]

@@ -1,16 +1,18 @@
 """A simulated rack in a process of its own, so that it shares nothing with who asks it."""
 
 import contextlib
+import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from rackcheck.mistake import Mistake
+from rackcheck.sim import room
 
 GOODBYE = 5.0
 """Seconds that a rack may take to end."""
@@ -20,30 +22,42 @@ GOODBYE = 5.0
 def running(name: str, folder: Path | None = None) -> Iterator[Path]:
     """Keep a rack up and give its inventory file, in this folder or one of its own; raises Mistake where it cannot.
 
-    The rack ends with the block, or with this process: it reads a pipe that only we hold open.
+    The rack and its folder end with the block, or with this process: it reads a pipe that only we hold open.
     """
-    with contextlib.ExitStack() as kept:
-        place = folder or Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="rackcheck-sim-")))
-        process = subprocess.Popen(  # noqa: S603  our own interpreter and module
-            [sys.executable, "-m", "rackcheck.sim", name, str(place)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=_prepare,  # noqa: PLW1509
-        )  # fmt: skip
-        assert process.stdin is not None and process.stdout is not None  # noqa: PT018
-        try:
-            said = process.stdout.readline().strip()
-            if said != "up":
-                rest = process.stdout.read()
-                raise Mistake(
-                    "\n".join(filter(None, (said, rest.strip()))) or f"the simulated rack {name} did not start"
-                )
-            yield place / "inventory.yaml"
-        finally:
-            process.stdin.close()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(GOODBYE)
-            process.kill()
-            process.wait()
-            process.stdout.close()
+    process = subprocess.Popen(  # noqa: S603  our own interpreter and module
+        [sys.executable, "-m", "rackcheck.sim", name, *([str(folder)] if folder is not None else [])],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=_prepare,  # noqa: PLW1509
+    )  # fmt: skip
+    assert process.stdin is not None and process.stdout is not None  # noqa: PT018
+    place: Path | None = None
+    try:
+        said = process.stdout.readline().decode("utf-8", "surrogateescape").strip()
+        place = _place(said)
+        if place is None:
+            rest = process.stdout.read().decode("utf-8", "surrogateescape").strip()
+            raise Mistake("\n".join(filter(None, (said, rest))) or f"the simulated rack {name} did not start")
+        yield place / room.INVENTORY
+    finally:
+        process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GOODBYE)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        if place is not None and process.returncode != 0:  # it was killed, and could not clear up itself
+            room.remove(place / name for name in room.FILES)
+            if folder is None:
+                shutil.rmtree(place, ignore_errors=True)
+
+
+def _place(said: str) -> Path | None:
+    """Read `up FOLDER`; none where that is not what a rack said."""
+    word, _, rest = said.partition(" ")
+    try:
+        found = json.loads(rest) if word == "up" else None
+    except ValueError:
+        return None
+    return Path(found) if isinstance(found, str) else None
 
 
 def _prepare() -> None:

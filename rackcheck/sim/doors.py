@@ -36,7 +36,23 @@ class Doors:
 
     def open(self, place: tuple[str, int], welcome: Welcome) -> tuple[str, int]:
         """Listen at a place and give where that is; port 0 takes any. Raises OSError where it cannot be had."""
-        door = socket.create_server(place, backlog=128)
+        return self._watched(socket.create_server(place, backlog=128), welcome)
+
+    def claim(self, place: tuple[str, int]) -> None:
+        """Take a place for ourselves, and turn away who knocks there. Raises OSError where it cannot be had.
+
+        Without SO_REUSEADDR: with it, two who bind at the same moment may both be told that the place is taken.
+        """
+        door = socket.socket()
+        try:
+            door.bind(place)
+            door.listen()
+        except OSError:
+            door.close()
+            raise
+        self._watched(door, lambda _: None)
+
+    def _watched(self, door: socket.socket, welcome: Welcome) -> tuple[str, int]:
         door.setblocking(False)
         with self._lock:
             self._open.append(door)
@@ -116,7 +132,7 @@ class Addresses:
         """Take a network that no other rack has, by the address that would be machine 0's; none without networks."""
         for net in NETS:
             try:
-                self._doors.open((f"127.{net}.0.1", PORTS["ssh"]), lambda _: None)
+                self._doors.claim((f"127.{net}.0.1", PORTS["ssh"]))
             except OSError as error:
                 if error.errno == errno.EADDRNOTAVAIL:
                     return None

@@ -48,6 +48,15 @@ def resources(station: Station, pattern: str) -> dict[str, Body]:
     return told
 
 
+def resource(station: Station, uri: str) -> Body:
+    """Give the resource at a URI; raises Mistake with the nearest one where there is none to change."""
+    found = station.machine.bmc.bodies.get(uri)
+    if found is None or isinstance(found, Unknown):
+        near = did_you_mean(uri, list(station.machine.bmc.bodies))
+        raise Mistake(f"the machine of {station.name} has no resource {uri}{near}")
+    return found
+
+
 def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
     """Find the command that asked NVML, its answer, and that answer's JSON; raises Mistake where there is none."""
     for command, answer in station.machine.host.commands.items():

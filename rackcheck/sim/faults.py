@@ -10,8 +10,14 @@ from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 from rackcheck.sim import edit
 from rackcheck.sim.conduct import Door, Station
+from rackcheck.sim.given import SLOWEST, Given, lanes, number, path
 
-Given = Mapping[str, str]
+FARTHEST = 1_000_000_000
+"""Seconds that a node's clock may be off: some thirty years."""
+
+XIDS = 9999
+"""The highest number of an Xid that the log may hold: no driver's limit, but ours."""
+
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory/"
 
 
@@ -32,32 +38,34 @@ Lay = Callable[[Station, Given], Station]
 
 
 def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Lay], Lay]:
-    def known(lay: Lay) -> Lay:
+    def kept(lay: Lay) -> Lay:
         KINDS[name] = Fault(name, about, lay, takes)
         return lay
 
-    return known
+    return kept
 
 
-def lay(station: Station, kind: str, given: Given) -> Station:
-    """Lay a fault over a station; raises Mistake on a kind or a word that is none."""
+def known(kind: str, given: Given) -> Fault:
+    """Find a fault that takes these words; raises Mistake on a kind or a word that is none."""
     if kind not in KINDS:
-        raise Mistake(f"no fault {kind}{did_you_mean(kind, list(KINDS))}")
+        more = did_you_mean(kind, list(KINDS)) or "; rackcheck sim show --faults lists them"
+        raise Mistake(f"no fault {kind}{more}")
     fault = KINDS[kind]
     for word in given:
         if word not in fault.takes:
-            takes = f"it takes {', '.join(fault.takes)}" if fault.takes else "it takes no word"
-            raise Mistake(f"{kind} takes no `{word}`; {takes}")
+            near = did_you_mean(word, list(fault.takes))
+            takes = near or (f"; it takes {', '.join(fault.takes)}" if fault.takes else "")
+            raise Mistake(f"{kind} takes no `{word}`{takes}")
     missing = [word for word, default in fault.takes.items() if default is None and word not in given]
     if missing:
         raise Mistake(f"{kind} lacks `{missing[0]}`")
+    return fault
+
+
+def lay(station: Station, kind: str, given: Given) -> Station:
+    """Lay a fault over a station; raises Mistake where it cannot be one of this machine."""
+    fault = known(kind, given)
     return fault.lay(station, {word: given.get(word, default or "") for word, default in fault.takes.items()})
-
-
-def _number(given: Given, word: str) -> int:
-    if not re.fullmatch(r"-?[0-9]{1,12}", given[word]):
-        raise Mistake(f"`{word}` is a whole number, not {given[word]!r}")
-    return int(given[word])
 
 
 # ---- who answers at all ----------------------------------------------------------------------------------------------
@@ -110,8 +118,8 @@ def _refused_bmc_login(station: Station, _: Given) -> Station:
 
 @_fault("bmc-sessions", "other tools hold the BMC's sessions; `free` are left", free="0")
 def _bmc_sessions(station: Station, given: Given) -> Station:
-    free = _number(given, "free")
-    return replace(station, bmc=replace(station.bmc, taken=max(0, station.bmc.sessions - free)))
+    free = number(given, "free", 0, station.bmc.sessions)
+    return replace(station, bmc=replace(station.bmc, taken=station.bmc.sessions - free))
 
 
 @_fault("changed-certificate", "the BMC shows another certificate than the pinned one")
@@ -121,7 +129,7 @@ def _changed_certificate(station: Station, _: Given) -> Station:
 
 @_fault("slow-bmc", "every answer of the BMC takes this long", milliseconds="500")
 def _slow_bmc(station: Station, given: Given) -> Station:
-    return replace(station, bmc=replace(station.bmc, latency=_number(given, "milliseconds") / 1000))
+    return replace(station, bmc=replace(station.bmc, latency=number(given, "milliseconds", 0, SLOWEST) / 1000))
 
 
 # ---- rights and tools ------------------------------------------------------------------------------------------------
@@ -155,7 +163,7 @@ def _tool_missing(station: Station, given: Given) -> Station:
 
 @_fault("node-clock", "the node's clock is this many seconds ahead of ours", seconds=None)
 def _node_clock(station: Station, given: Given) -> Station:
-    return replace(station, node=replace(station.node, skew=float(_number(given, "seconds"))))
+    return replace(station, node=replace(station.node, skew=float(number(given, "seconds", -FARTHEST, FARTHEST))))
 
 
 @_fault("bmc-clock", "the BMC's clock was never set and began in this year", year="2020")
@@ -163,7 +171,8 @@ def _bmc_clock(station: Station, given: Given) -> Station:
     import calendar  # noqa: PLC0415
     import time  # noqa: PLC0415
 
-    began = calendar.timegm((_number(given, "year"), 1, 1, 0, 0, 0))
+    # From the clocks' own beginning to the last year that a date of Redfish can spell.
+    began = calendar.timegm((number(given, "year", 1970, 9999), 1, 1, 0, 0, 0))
     return replace(station, bmc=replace(station.bmc, skew=began - time.time()))
 
 
@@ -173,7 +182,7 @@ def _bmc_clock(station: Station, given: Given) -> Station:
 @_fault("gpu-missing", "a GPU is neither on the bus nor known to the driver", gpu=None)
 def _gpu_missing(station: Station, given: Given) -> Station:
     command, answer, told = edit.gpus(station)
-    index = _number(given, "gpu")
+    index = number(given, "gpu")
     gone = edit.address(edit.gpu(told, index))
     left = told | {"gpus": [one for i, one in enumerate(told["gpus"]) if i != index]}
     without = edit.with_gpus(station, command, answer, left, gone)
@@ -183,11 +192,13 @@ def _gpu_missing(station: Station, given: Given) -> Station:
 @_fault("gpu-width", "a GPU trained fewer PCIe lanes than it has", gpu=None, lanes="8")
 def _gpu_width(station: Station, given: Given) -> Station:
     command, answer, told = edit.gpus(station)
-    index, lanes = _number(given, "gpu"), _number(given, "lanes")
+    index = number(given, "gpu")
     one = edit.gpu(told, index)
-    changed = [o | {"link_width": {"value": lanes}} if i == index else o for i, o in enumerate(told["gpus"])]
+    most = one.get("link_max_width")
+    width = lanes(given, "lanes", most.get("value") if isinstance(most, dict) else None)
+    changed = [o | {"link_width": {"value": width}} if i == index else o for i, o in enumerate(told["gpus"])]
     narrow = edit.with_gpus(station, command, answer, told | {"gpus": changed})
-    return edit.files(narrow, {f"{edit.FUNCTIONS}{edit.address(one)}/current_link_width": f"{lanes}\n"})
+    return edit.files(narrow, {f"{edit.FUNCTIONS}{edit.address(one)}/current_link_width": f"{width}\n"})
 
 
 @_fault("nic-down", "an RDMA port has lost its signal", nic=None, port="1")
@@ -204,8 +215,9 @@ def _nic_down(station: Station, given: Given) -> Station:
 @_fault("xid", "the kernel log holds an Xid of a GPU", number="79", gpu="0", words="GPU has fallen off the bus.")
 def _xid(station: Station, given: Given) -> Station:
     _, _, told = edit.gpus(station)
-    place = edit.address(edit.gpu(told, _number(given, "gpu"))).rpartition(".")[0]
-    line = f"NVRM: Xid (PCI:{place}): {_number(given, 'number')}, pid='<unknown>', name=<unknown>, {given['words']}"
+    place = edit.address(edit.gpu(told, number(given, "gpu"))).rpartition(".")[0]
+    xid = number(given, "number", 1, XIDS)
+    line = f"NVRM: Xid (PCI:{place}): {xid}, pid='<unknown>', name=<unknown>, {given['words']}"
 
     def logged(command: str, answer: Output) -> Output:
         if not command.startswith("dmesg"):
@@ -235,9 +247,10 @@ def _bios_setting(station: Station, given: Given) -> Station:
         if isinstance(body.get("Attributes"), dict)
     }
     name = given["attribute"]
-    known = sorted({key for body in found.values() for key in body["Attributes"]})
-    if name not in known:
-        raise Mistake(f"the BIOS of {station.name} has no attribute {name}{did_you_mean(name, known)}")
+    there = sorted({key for body in found.values() for key in body["Attributes"]})
+    if name not in there:
+        alike = [key for key in there if key.casefold() == name.casefold()]  # another case is nearer than other letters
+        raise Mistake(f"the BIOS of {station.name} has no attribute {name}{did_you_mean(name, alike or there)}")
     changed = {
         uri: {**body, "Attributes": {**body["Attributes"], name: given["value"]}}
         for uri, body in found.items()
@@ -274,23 +287,33 @@ def _old_firmware(station: Station, given: Given) -> Station:
 
 @_fault("file", "a file of the node holds something else", path=None, text=None)
 def _file(station: Station, given: Given) -> Station:
-    return edit.files(station, {given["path"]: given["text"].rstrip("\n") + "\n"})
+    return edit.files(station, {path(given, "path"): given["text"].rstrip("\n") + "\n"})
 
 
 @_fault("unreadable-file", "a file of the node may not be read", path=None)
 def _unreadable_file(station: Station, given: Given) -> Station:
-    refused = {**edit.capture(station).refused, given["path"]: Unknown(Reason.DENIED, "Permission denied")}
-    return edit.host(edit.files(station, {given["path"]: None}), refused=refused)
+    host = edit.capture(station)
+    file = path(given, "path", {*host.files, *host.refused})
+    refused = {**host.refused, file: Unknown(Reason.DENIED, "Permission denied")}
+    return edit.host(edit.files(station, {file: None}), refused=refused)
 
 
 @_fault("resource", "a property of a BMC's resource holds another text", uri=None, name=None, value=None)
 def _resource(station: Station, given: Given) -> Station:
     uri = given["uri"].rstrip("/")
-    body = edit.resources(station, re.escape(uri))[uri]
+    body = edit.resource(station, uri)
     return edit.bodies(station, {uri: _with(body, given["name"].split("."), given["value"])})
 
 
 def _with(body: Mapping[str, object], names: list[str], value: str) -> dict[str, object]:
     first, *rest = names
-    inner = body.get(first)
-    return {**body, first: _with(inner if isinstance(inner, Mapping) else {}, rest, value) if rest else value}
+    if first not in body:
+        raise Mistake(f"the resource has no property {first}{did_you_mean(first, list(body))}")
+    inner = body[first]
+    if rest and not isinstance(inner, Mapping):
+        raise Mistake(f"the property {first} has none of its own; leave .{'.'.join(rest)} away")
+    if not rest and isinstance(inner, (Mapping, list)):
+        raise Mistake(
+            f"the property {first} is no text" + (f"; it has {', '.join(inner)}" if isinstance(inner, Mapping) else "")
+        )
+    return {**body, first: _with(inner, rest, value) if isinstance(inner, Mapping) else value}

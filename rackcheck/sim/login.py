@@ -1,14 +1,22 @@
 """What a simulated node says of whoever has logged in: who that is, which programs are there, what sudo allows."""
 
 import re
+import shlex
+from collections.abc import Iterator
 
 from rackcheck.core.capture import NodeCapture, Output
+from rackcheck.core.fact import Reason
+from rackcheck.core.read import matching
 
 USER = "audit"
 """Who may log in to a simulated rack, on its nodes and on its BMCs."""
 
 _LOOKS = re.compile(r'echo "uid \$\(id -u\)"; .*; for t in ([\w./+ :-]+); do ')
 """Doctor's first question: who answers, and which of these programs are missing."""
+
+
+_READABLE = re.compile(r"l\(\) \{ for f; do \[ -r ")
+"""Doctor's question whether the files may be read: `l GLOB; l GLOB; …`, each glob's first one that may not."""
 
 
 def said(host: NodeCapture, command: str, *, sudo: bool, sent: str) -> Output | None:
@@ -18,11 +26,19 @@ def said(host: NodeCapture, command: str, *, sudo: bool, sent: str) -> Output | 
         missing = "".join(f"missing {tool}\n" for tool in looks[1].split() if _is_missing(host, tool))
         there = f"uid 1000\nuser {USER}\nkernel Linux {_kernel(host)}\nsent {sent}\n{_system(host)}"
         return Output(0, f"{there}{missing}asked all\n{_python(host)}")
+    if _READABLE.match(command) is not None:
+        return Output(0, "".join(f"unreadable {path}\n" for path in _closed(host, command)) + "looked at all\n")
     if command.endswith("sudo -n -l"):
         if not sudo:
             return Output(1, "", "sudo: a password is required\n")
         return Output(0, f"User {USER} may run the following commands on this node:\n    (root) NOPASSWD: ALL\n")
     return {"id -u": Output(0, "1000\n"), "id -un": Output(0, f"{USER}\n")}.get(command)
+
+
+def _closed(host: NodeCapture, command: str) -> Iterator[str]:
+    denied = sorted(path for path, why in host.refused.items() if why.reason is Reason.DENIED)
+    for glob in re.findall(r"; l ([^\s;]+)", command):
+        yield from list(matching(denied, "".join(shlex.split(glob))))[:1]
 
 
 def _is_missing(host: NodeCapture, tool: str) -> bool:

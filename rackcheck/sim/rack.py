@@ -4,8 +4,9 @@ import json
 import secrets
 import socket
 import ssl
+import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from rackcheck.sim.certificate import certificate, ssh_key
 from rackcheck.sim.conduct import BmcConduct, Door, Station
 from rackcheck.sim.doors import Addresses, Doors, Welcome
 from rackcheck.sim.login import USER
+from rackcheck.sim.room import INVENTORY, KEY, KNOWN, PASSWORD, remove, write
 from rackcheck.sim.scenario import Scenario
 from rackcheck.sim.shell import Shell
 from rackcheck.sim.ssh import Node
@@ -39,18 +41,28 @@ class Up:
     bmc: Bmc | None
 
 
-class Rack:
-    """A simulated rack that is up until `close`; `folder` gets its inventory, keys and certificates."""
+class Gone(Exception):
+    """Whoever wanted the rack has left while it came up."""
 
-    def __init__(self, scenario: Scenario, folder: Path) -> None:
+
+class Rack:
+    """A simulated rack that is up until `close`; `folder` holds its inventory, key and password as long.
+
+    `gone` is asked now and then while it comes up; raises Gone where that says so.
+    """
+
+    def __init__(self, scenario: Scenario, folder: Path, gone: Callable[[], bool] = lambda: False) -> None:
         self.scenario, self.folder = scenario, folder
         self._doors = Doors()
         self._over = threading.Event()
         self._addresses = Addresses(self._doors)
+        self._written: list[Path] = []
         self._login, self._password = ssh_key(), secrets.token_urlsafe(16)
         try:
-            self.stations = tuple(self._up(station) for station in scenario.stations)
-            self.inventory = folder / "inventory.yaml"
+            with tempfile.TemporaryDirectory(prefix=".certificates-", dir=folder) as private:
+                self._private = Path(private)
+                self.stations = tuple(self._up(station, gone) for station in scenario.stations)
+            self.inventory = folder / INVENTORY
             self._write()
         except BaseException:
             self.close()
@@ -63,19 +75,22 @@ class Rack:
         self.close()
 
     def close(self) -> None:
-        """Send everybody away."""
+        """Send everybody away, and take our files along."""
         self._over.set()
+        remove(self._written)
         for up in getattr(self, "stations", ()):
             if up.bmc is not None:
                 up.bmc.over.set()
         self._doors.close()
 
-    def _up(self, station: Station) -> Up:
+    def _up(self, station: Station, gone: Callable[[], bool]) -> Up:
+        if gone():
+            raise Gone
         host, node, key, shown = None, None, "", ssh_key()
         has_host = station.machine.host != NodeCapture()
         if has_host:
             node = Node(
-                Shell(station.machine.host, sudo=station.node.sudo, skew=station.node.skew), shown, USER,
+                Shell(station.machine.host, station.name, sudo=station.node.sudo, skew=station.node.skew), shown, USER,
                 self._login if station.node.ssh is not Door.LOCKED else None, station.node.latency,
             )  # fmt: skip
             host = self._door("ssh", station.number, station.node.ssh, node.serve)
@@ -83,11 +98,11 @@ class Rack:
         place, service, fingerprint = None, None, ""
         if station.machine.bmc.bodies:
             service = self._bmc(station)
-            made = certificate(self.folder, f"bmc-{station.number}", "127.0.0.1")
+            made = certificate(self._private, f"bmc-{station.number}", "127.0.0.1")
             context = tls(made.file)
             place = self._door("https", station.number, station.bmc.https, _served(service, context))
             other = station.bmc.other_certificate
-            fingerprint = certificate(self.folder, "another").fingerprint if other else made.fingerprint
+            fingerprint = certificate(self._private, "another").fingerprint if other else made.fingerprint
             made.file.unlink()
         return Up(station, host, place, key, fingerprint, node, service)
 
@@ -112,25 +127,29 @@ class Rack:
         )  # fmt: skip
 
     def _write(self) -> None:
-        """Write the inventory and the secrets it refers to, for our user's eyes only."""
-        key, password, known = (self.folder / name for name in ("id_ed25519", "bmc-password", "known_hosts"))
-        for file, text in ((key, self._login.private), (password, self._password + "\n")):
-            file.touch(mode=0o600)
-            file.write_text(text, encoding="ascii")
+        """Write the inventory and what it refers to, for our user's eyes only, and over no other file."""
+        key, password, known = (self.folder / name for name in (KEY, PASSWORD, KNOWN))
         rows = [f"[{up.ssh[0]}]:{up.ssh[1]} {up.host_key}\n" for up in self.stations if up.ssh is not None]
-        known.write_text("".join(rows), encoding="ascii")
         lines = [
             "rackcheck: 1",
-            f"inventory: sim-{self.scenario.name}",
+            f"inventory: {_quoted(f'sim-{self.scenario.name}')}",
             "defaults:",
-            f"  ssh: {{ user: {USER}, key: {json.dumps(str(key))}, known-hosts: {json.dumps(str(known))} }}",
-            f"  bmc: {{ user: {USER}, password: {json.dumps(f'file:{password}')} }}",
+            f"  ssh: {{ user: {USER}, key: {_quoted(str(key))}, known-hosts: {_quoted(str(known))} }}",
+            f"  bmc: {{ user: {USER}, password: {_quoted(f'file:{password}')} }}",
             *(["racks:"] if self.scenario.racks else []),
-            *(f"  {name}: {{ type: {kind} }}" for name, kind in self.scenario.racks.items()),
+            *(f"  {_quoted(name)}: {{ type: {kind} }}" for name, kind in self.scenario.racks.items()),
             "nodes:",
             *(_entry(up) for up in self.stations),
         ]
-        self.inventory.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        texts = {key: self._login.private, password: self._password + "\n", known: "".join(rows)}
+        for file, text in (texts | {self.inventory: "\n".join(lines) + "\n"}).items():
+            write(file, text)
+            self._written.append(file)
+
+
+def _quoted(text: str) -> str:
+    """Write a text as YAML takes it, whatever stands in it: as JSON's, but not as halves of characters."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _served(service: Bmc, context: ssl.SSLContext) -> Welcome:
@@ -146,8 +165,8 @@ def _entry(up: Up) -> str:
         url = f"https://{up.https[0]}:{up.https[1]}"
         parts.append(f'bmc: {{ url: "{url}", fingerprint: "{up.fingerprint}" }}')
     if station.rack:
-        parts.append(f"rack: {station.rack}, u: {station.u}, height: {station.height}")
-    return f"  {json.dumps(station.name)}: {{ role: {station.role}, {', '.join(parts)} }}"
+        parts.append(f"rack: {_quoted(station.rack)}, u: {station.u}, height: {station.height}")
+    return f"  {_quoted(station.name)}: {{ role: {station.role}, {', '.join(parts)} }}"
 
 
 class _Told(Mapping[str, object]):

@@ -2,29 +2,26 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rackcheck import store
-from rackcheck.conform import conform
+from rackcheck.conform import deviations
 from rackcheck.core.capture import NodeCapture
-from rackcheck.document import BadFile, Listing, Place, Problem, Scalar, Table, read
+from rackcheck.document import BadFile, Listing, Node, Problem, Scalar, Table, read
 from rackcheck.inventory import unfold
-from rackcheck.layers import did_you_mean
+from rackcheck.inventory.nodeset import is_name
+from rackcheck.layers import did_you_mean, word
 from rackcheck.library import text_of
 from rackcheck.mistake import Mistake
+from rackcheck.schema import TEXT
 from rackcheck.sim import faults, machine
 from rackcheck.sim.conduct import BmcConduct, Station
 from rackcheck.sim.shape import scenario as shape
+from rackcheck.sim.stations import ALL, MOST, RACK, Builder, Growth
 
 FOLDER = Path(__file__).parent / "scenarios"
 """Where the scenarios that come with rackcheck lie."""
-
-ALL = "@{all}"
-"""In a node set of a scenario: as many nodes as our user asks for, `[0001-0072]`."""
-
-MOST = 5000
-"""Nodes of one simulated rack."""
 
 
 @dataclass(frozen=True)
@@ -53,24 +50,32 @@ def shipped() -> dict[str, Path]:
     return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
 
 
+def growing() -> list[str]:
+    """Name the scenarios that come with rackcheck and grow."""
+    return [name for name, path in shipped().items() if ALL in text_of(path)]
+
+
 def find(name: str) -> Scenario:
     """Find a rack by what stands after `sim:`.
 
     NAME or NAME:COUNT is a scenario that ships; a path is a scenario file, or the folder of a machine, a run or a
     Redfish tree. Raises Mistake or BadFile.
     """
-    bare, _, count = name.partition(":")
+    bare, mark, count = name.partition(":")
     known = shipped()
     if bare in known:
-        return load(known[bare], _count(count) if count else None)
-    whole = Path(name).expanduser()
-    path, many = (
-        (whole, "") if whole.exists() else (Path(name.rpartition(":")[0]).expanduser(), name.rpartition(":")[2])
-    )
+        return load(known[bare], _count(count) if mark else None, f"sim:{bare}")
+    path = Path(name).expanduser()
+    many = None
+    if not path.exists() and ":" in name:
+        before, _, after = name.rpartition(":")
+        path, many = Path(before).expanduser(), after
     if path.is_file():
-        return load(path, _count(many) if many else None)
+        return load(path, None if many is None else _count(many))
     if path.is_dir() and path != Path():
-        return of_machine(path, _count(many) if many else 1)
+        return of_machine(path, None if many is None else _count(many))
+    if "/" in name:
+        raise Mistake(f"{path}: no such file")
     raise Mistake(
         f"no simulated rack {name}{did_you_mean(bare, list(known))} (there are {', '.join(known)}, "
         "and paths: to a scenario file, a machine, a stored run or a Redfish tree)"
@@ -78,118 +83,95 @@ def find(name: str) -> Scenario:
 
 
 def _count(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= MOST:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= MOST:
         raise Mistake(f"a simulated rack has 1 to {MOST} nodes, not {text!r}")
     return int(text)
 
 
-def of_machine(folder: Path, count: int = 1) -> Scenario:
-    """Make a rack of one machine: `count` nodes of a machine folder, a stored run's own nodes, one Redfish tree."""
+def of_machine(folder: Path, count: int | None = None) -> Scenario:
+    """Make a rack of one machine: `count` nodes of a machine folder or a Redfish tree, a stored run's own nodes."""
     kind = machine.of_folder(folder)
     stations: tuple[Station, ...]
+    numbers = range(1, (count or 1) + 1)
     if kind is machine.Kind.RUN:
+        if count is not None:
+            raise Mistake(f"the stored run {folder.name} has nodes of its own, and no other number of them")
         names = _of_run(folder)
         stations = tuple(Station(n, i, machine.from_run(folder, n)) for i, n in enumerate(names, start=1))
     elif kind is machine.Kind.TREE:
         held = machine.Machine(NodeCapture(), machine.from_tree(folder))
         still = BmcConduct(stands_still=True)
-        stations = tuple(Station(f"n{i:02}", i, held, bmc=still) for i in range(1, count + 1))
+        stations = tuple(Station(f"n{i:02}", i, held, bmc=still) for i in numbers)
     else:
-        stations = tuple(Station(f"n{i:02}", i, machine.load(folder, f"n{i:02}", i)) for i in range(1, count + 1))
+        stations = tuple(Station(f"n{i:02}", i, machine.load(folder, f"n{i:02}", i)) for i in numbers)
     return Scenario(folder.name, f"{kind.value} {folder.name}", stations)
 
 
 def _of_run(folder: Path) -> list[str]:
-    """Name the nodes of a stored run, in its own order."""
-    return [str(node) for node in store.find(str(folder)).started().nodes]
+    """Name the nodes of a stored run, in its own order; raises Mistake where one cannot be a node's name."""
+    names = [str(node) for node in store.find(str(folder)).started().nodes]
+    wrong = next((name for name in names if not is_name(name)), None)
+    if wrong is not None:
+        raise Mistake(f"the stored run {folder.name} has a node {wrong!a}, which cannot be a node's name")
+    return names
 
 
-def load(path: Path, count: int | None = None) -> Scenario:
-    """Load a scenario file; raises BadFile with every mistake's place."""
-    table = conform(read(text_of(path), str(path)), shape())
-    default = table.get("count")
-    count = count or (_count(default.text) if isinstance(default, Scalar) else 0)
-    stations = _stations(path, table, count)
+def load(path: Path, count: int | None = None, shown: str = "") -> Scenario:
+    """Load a scenario file, of `count` nodes where it grows; raises BadFile with every mistake's place."""
+    table = _shaped(read(text_of(path), str(path)))
+    problems: list[Problem] = []
+    stations = Builder(path, table, problems).stations(count, shown or str(path), growing())
+    if problems:
+        raise BadFile(problems)
     listed = table.get("faults")
-    laid: list[Laid] = []
-    for entry in listed.items if isinstance(listed, Listing) else ():
-        assert isinstance(entry, Table)
-        laid.append(_lay(stations, entry, may_miss=bool(count)))
-    racks = {s.rack: "rack-48u" for s in stations.values() if s.rack}
-    title = table.get("title")
-    return Scenario(
-        str(_text(table, "scenario")), title.text if isinstance(title, Scalar) else "",
-        tuple(stations.values()), tuple(laid), racks,
-    )  # fmt: skip
+    grown = Growth(table)
+    laid = [
+        _lay(stations, entry, grown, problems)
+        for entry in (listed.items if isinstance(listed, Listing) else ())
+        if isinstance(entry, Table)
+    ]
+    if problems:
+        raise BadFile(problems)
+    racks = {s.rack: RACK for s in stations.values() if s.rack}
+    return Scenario(word(table, "scenario"), word(table, "title"), tuple(stations.values()), tuple(laid), racks)
 
 
-def _text(table: Table, key: str, default: str = "") -> str:
-    found = table.get(key)
-    return found.text if isinstance(found, Scalar) else default
+def _shaped(node: Node) -> Table:
+    """Hold a file against the schema; what a fault is told is looked at by the fault, which knows its own words."""
+    schema = shape()
+    entry = schema["properties"]["faults"]["items"]
+    entry["properties"]["fault"] = TEXT
+    del entry["additionalProperties"]
+    problems = [Problem(found.place, _numbered(path, found.text)) for path, found in deviations(node, schema)]
+    if problems:
+        raise BadFile(problems)
+    assert isinstance(node, Table)
+    return node
 
 
-def _stations(path: Path, table: Table, count: int) -> dict[str, Station]:
-    listed = table.items["nodes"]
-    assert isinstance(listed, Table)
-    bmc = _bmc(table)
-    stations: dict[str, Station] = {}
-    filled: dict[str, int] = {}
-    for key, own in listed.items.items():
-        assert isinstance(own, Table)
-        try:
-            for name in unfold(key.replace(ALL, f"[0001-{count:04}]")):
-                number = len(stations) + 1
-                if number > MOST or name in stations:
-                    raise Mistake(f"{name} stands here twice" if name in stations else f"more than {MOST} nodes")  # noqa: TRY301
-                held = machine.load(_machine(_text(own, "machine"), path), name, number)
-                height = int(_text(own, "height", "1"))
-                rack = _text(own, "rack")
-                u = filled.get(rack, 0) + 1 if rack else 0
-                filled[rack] = u + height - 1
-                stations[name] = Station(name, number, held, bmc=bmc, rack=rack, u=u, height=height)
-        except BadFile:
-            raise
-        except Mistake as error:
-            raise BadFile([Problem(listed.keys[key], str(error))]) from None
-    return stations
+def _numbered(path: tuple[str | int, ...], text: str) -> str:
+    """Name an entry of a list as people count: `faults[1]` instead of `0`."""
+    if not any(isinstance(step, int) for step in path):
+        return text
+    spelt = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+    return f"`{spelt}`{text.removeprefix(f'`{path[-1]}`')}" if text.startswith(f"`{path[-1]}`") else text
 
 
-def _bmc(table: Table) -> BmcConduct:
-    own = table.get("bmc")
-    if not isinstance(own, Table):
-        return BmcConduct()
-    usual = BmcConduct()
-    return replace(
-        usual,
-        sessions=int(_text(own, "sessions", str(usual.sessions))),
-        workers=int(_text(own, "workers", str(usual.workers))),
-        latency=int(_text(own, "milliseconds", "0")) / 1000,
-    )
-
-
-def _machine(name: str, beside: Path) -> Path:
-    """Find a machine by its name, or by a path from the scenario's own folder."""
-    known = machine.shipped()
-    if name in known:
-        return known[name]
-    path = beside.parent / Path(name).expanduser()
-    if "/" in name and path.is_dir():
-        return path
-    raise Mistake(f"no machine {name}{did_you_mean(name, list(known))} (there are {', '.join(known)})")
-
-
-def _lay(stations: dict[str, Station], entry: Table, *, may_miss: bool) -> Laid:
-    place: Place = entry.place
+def _lay(stations: dict[str, Station], entry: Table, grown: Growth, problems: list[Problem]) -> Laid:
+    """Lay one fault over its nodes, of those that are there; what is wrong with it goes to the problems."""
+    words = {key: value.text for key, value in entry.items.items() if isinstance(value, Scalar)}
+    words |= {key: "" for key in entry.items if key not in words}  # told as no word of the fault's
+    kind, target, about = words.pop("fault"), words.pop("nodes"), words.pop("about", "")
+    here: tuple[str, ...] = ()
     try:
-        words = {k: v.text for k, v in entry.items.items() if isinstance(v, Scalar)}
-        kind, target, about = words.pop("fault"), words.pop("nodes"), words.pop("about", "")
         names = unfold(target)
-        absent = [name for name in names if name not in stations]
-        if absent and not may_miss:
-            raise Mistake(f"no node {absent[0]} in this scenario{did_you_mean(absent[0], list(stations))}")  # noqa: TRY301
+        absent = next((n for n in names if n not in stations and not (grown and n in grown.names)), None)
+        if absent is not None:
+            raise Mistake(f"no node {absent} in this scenario{did_you_mean(absent, list(stations))}")  # noqa: TRY301
+        faults.known(kind, words)
         here = tuple(name for name in names if name in stations)
         for name in here:
             stations[name] = faults.lay(stations[name], kind, words)
     except Mistake as error:
-        raise BadFile([Problem(place, str(error))]) from None
+        problems.append(Problem(entry.place, str(error)))
     return Laid(kind, here, words, about)

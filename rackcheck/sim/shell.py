@@ -14,7 +14,7 @@ from functools import lru_cache
 from rackcheck.core.capture import NodeCapture, Output, named
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.read import covers, matching
-from rackcheck.sim import login
+from rackcheck.sim import login, typed
 
 HEAD = "head -v -c "
 CLOCKS = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
@@ -50,10 +50,10 @@ def _jobs(text: str) -> tuple[Job, ...]:
 
 
 class Shell:
-    """The shell of one simulated node."""
+    """The shell of one simulated node, which has this name where its machine tells none."""
 
-    def __init__(self, host: NodeCapture, *, sudo: bool = True, skew: float = 0.0) -> None:
-        self._host, self._sudo, self._skew = host, sudo, skew
+    def __init__(self, host: NodeCapture, name: str = "", *, sudo: bool = True, skew: float = 0.0) -> None:
+        self._host, self._name, self._sudo, self._skew = host, name, sudo, skew
         self._paths = sorted(host.files)
 
     def run(self, script: str) -> bytes:
@@ -87,16 +87,11 @@ class Shell:
             return held
         if isinstance(held, Unknown):
             return _as_unknown(held)
-        return login.said(self._host, command, sudo=self._sudo, sent=sent) or self._builtin(command)
-
-    def _builtin(self, command: str) -> Output:
-        """Answer what any Linux machine would: its plain files, and that it has no such command."""
-        words = command.split()
-        if words[:1] == ["cat"] and len(words) == 2:
-            if words[1] in self._host.files:
-                return Output(0, self._host.files[words[1]])
-            return Output(1, "", f"cat: {words[1]}: No such file or directory\n")
-        return Output(127, "", f"sh: 1: {words[0] if words else ''}: not found (this simulated node has no reply)\n")
+        known = login.said(self._host, command, sudo=self._sudo, sent=sent) or typed.said(
+            self._host, self._name, command
+        )
+        word = next(iter(command.split()), "")
+        return known or Output(127, "", f"sh: 1: {word}: not found (this simulated node has no reply)\n")
 
     def _read(self, globs: Iterable[str], cap: int) -> Output | None:
         """Do `head -v -c CAP -- GLOB...`."""

@@ -17,6 +17,7 @@ from paramiko.common import (
 from rackcheck.core.capture import Output
 from rackcheck.sim.certificate import SshKey
 from rackcheck.sim.shell import Shell
+from rackcheck.sim.typed import WELCOME
 
 SCRIPT = 4 << 20
 """Bytes of a script that are taken at most."""
@@ -57,13 +58,26 @@ class Node:
             answer = self._script(channel) if command == "sh -s" else self.shell.command(command)
             if self.latency:
                 threading.Event().wait(self.latency)
-            channel.sendall(answer.out.encode("utf-8", "surrogateescape"))
-            channel.sendall_stderr(answer.err.encode("utf-8", "surrogateescape"))
-            channel.send_exit_status(answer.status)
+            self._say(channel, answer)
         except OSError:
             pass  # gone in the middle
         finally:
             channel.close()
+
+    def greet(self, channel: paramiko.Channel) -> None:
+        """Send away who came for a shell, with a word."""
+        try:
+            self._say(channel, Output(0, WELCOME.replace("\n", "\r\n")))
+        except OSError:
+            pass  # gone in the middle
+        finally:
+            channel.close()
+
+    @staticmethod
+    def _say(channel: paramiko.Channel, answer: Output) -> None:
+        channel.sendall(answer.out.encode("utf-8", "surrogateescape"))
+        channel.sendall_stderr(answer.err.encode("utf-8", "surrogateescape"))
+        channel.send_exit_status(answer.status)
 
     def _script(self, channel: paramiko.Channel) -> Output:
         script = bytearray()
@@ -96,4 +110,14 @@ class _Doorman(paramiko.ServerInterface):
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
         text = command.decode("utf-8", "replace")
         threading.Thread(target=self._node.run, args=(channel, text), daemon=True, name="exec").start()
+        return True
+
+    def check_channel_pty_request(
+        self, channel: paramiko.Channel, term: bytes, width: int, height: int,  # noqa: ARG002
+        pixelwidth: int, pixelheight: int, modes: bytes,  # noqa: ARG002
+    ) -> bool:  # fmt: skip
+        return True
+
+    def check_channel_shell_request(self, channel: paramiko.Channel) -> bool:
+        threading.Thread(target=self._node.greet, args=(channel,), daemon=True, name="shell").start()
         return True

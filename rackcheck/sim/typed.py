@@ -1,0 +1,59 @@
+"""What somebody types on a simulated node to see whether it is there; all of it is looked up, nothing is run."""
+
+from rackcheck.core.capture import NodeCapture, Output
+
+HOSTNAME = "/proc/sys/kernel/hostname"
+KERNEL = "uname -r && uname -m && uname -v"
+"""The question of a probe whose answer tells what `uname` does."""
+
+WELCOME = "This is a simulated node. It has no shell, and answers single commands: hostname, uname -a, cat FILE.\n"
+"""For who logs in without a command."""
+
+_LETTERS = {"s": 0, "n": 1, "r": 2, "v": 3, "m": 4, "o": 5}
+"""Options of uname, and which of its six words they mean; it prints those in this order, whatever was asked first."""
+
+
+def said(host: NodeCapture, name: str, command: str) -> Output | None:
+    """Answer a command that anybody may type; none where it is none of these, or the machine does not tell."""
+    match command.split():
+        case ["hostname"] | ["hostname", "-s"]:
+            return Output(0, f"{_hostname(host, name)}\n")
+        case ["uname", *options]:
+            return _uname(host, name, options)
+        case ["exit"] | ["true"]:
+            return Output(0, "")
+        case ["exit", status] if status.isascii() and status.isdigit() and len(status) <= 3:
+            return Output(int(status) & 0xFF, "")
+        case ["cat", path]:
+            return _cat(host, path)
+    return None
+
+
+def _hostname(host: NodeCapture, name: str) -> str:
+    return host.files.get(HOSTNAME, "").strip() or name
+
+
+def _uname(host: NodeCapture, name: str, options: list[str]) -> Output | None:
+    told = host.commands.get(KERNEL)
+    lines = told.out.splitlines() if isinstance(told, Output) else []
+    if len(lines) != 3:
+        return None
+    release, arch, version = lines
+    words = ("Linux", _hostname(host, name), release, version, arch, "GNU/Linux")
+    letters = "".join(option.removeprefix("-") for option in options) or "s"
+    if letters == "a":
+        return Output(0, " ".join(words) + "\n")
+    strange = next((option for option in options if not option.startswith("-") or len(option) < 2), None)
+    unknown = next((letter for letter in letters if letter not in _LETTERS), None)
+    if strange is not None:
+        return Output(1, "", f"uname: extra operand '{strange}'\n")
+    if unknown is not None:
+        return Output(1, "", f"uname: invalid option -- '{unknown}'\n")
+    return Output(0, " ".join(words[place] for place in sorted({_LETTERS[letter] for letter in letters})) + "\n")
+
+
+def _cat(host: NodeCapture, path: str) -> Output:
+    if path in host.files:
+        return Output(0, host.files[path])
+    why = "Permission denied" if path in host.refused else "No such file or directory"
+    return Output(1, "", f"cat: {path}: {why}\n")

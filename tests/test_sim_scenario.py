@@ -1,0 +1,220 @@
+"""Scenario files: every mistake is told with its place, and nothing that a rack could not be is brought up."""
+
+import json
+from pathlib import Path
+
+import pytest
+from trees import tree
+
+from rackcheck.core.capture import BmcCapture, NodeCapture, Output
+from rackcheck.inventory import load as inventory
+from rackcheck.mistake import Mistake
+from rackcheck.sim import machine, scenario
+from rackcheck.sim.conduct import Station
+from rackcheck.sim.rack import Rack
+
+HEAD = "rackcheck: 1\nscenario: one\n"
+ONE = HEAD + "nodes: { n1: { machine: dgx-h100 } }\nfaults:\n"
+"""A scenario of one node, whose faults begin at line 5."""
+
+HOST = NodeCapture(commands={"id -u": Output(0, "0\n")})
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "rack.yaml"
+    file.write_text(text)
+    return file
+
+
+def mistake(folder: Path, text: str) -> str:
+    """Load a scenario that cannot be; gives what is said of it."""
+    with pytest.raises(Mistake) as caught:
+        scenario.load(written(folder, text))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("gpu-mising, gpu: 1", "no fault gpu-mising; did you mean gpu-missing?"),
+        ("frobnicate", "no fault frobnicate; rackcheck sim show --faults lists them"),
+        ("gpu-missing", "gpu-missing lacks `gpu`"),
+        ("gpu-missing, gpu: 9", "no GPU 9: the machine has 0 to 7"),
+        ("gpu-missing, gpu: -1", "no GPU -1: the machine has 0 to 7"),
+        ("gpu-missing, gpu: one", "`gpu` is a whole number, not 'one'"),
+        ("gpu-missing, gpu: 1, lanes: 8", "takes no `lanes`; it takes gpu"),
+        ("gpu-missing, gpus: 1", "takes no `gpus`; did you mean gpu?"),
+        ("gpu-width, gpu: 1, lane: 8", "takes no `lane`; did you mean lanes?"),
+        ("gpu-width, gpu: 1, lanes: [8]", "`faults[1].lanes`"),
+        ("gpu-width, gpu: 1, lane: [8]", "takes no `lane`; did you mean lanes?"),
+        ("silent-node, fre: 1", "silent-node takes no `fre`"),
+        ("nic-down, nic: mlx5_44", "/sys/class/infiniband/mlx5_44"),
+        ("bios-setting, attribute: SriovEnable, value: x", "has no attribute SriovEnable; did you mean SRIOVEnable?"),
+        ("tool-missing, tool: frobnicate", "comes from frobnicate"),
+        ("old-firmware, component: Nope, version: 1", "no firmware Nope"),
+        ("file, path: etc/fstab, text: x", "`path` is a whole path, from /, not 'etc/fstab'"),
+        ("unreadable-file, path: proc/cmdline", "`path` is a whole path, from /, not 'proc/cmdline'"),
+        ("unreadable-file, path: /proc/sys/kernel/taintd", "no file /proc/sys/kernel/taintd; did you mean /proc/sys/"),
+        ("resource, uri: /redfish/v1/System/DGX, name: Model, value: x", "did you mean /redfish/v1/Systems/DGX?"),
+        ("resource, uri: /redfish/v1/Systems/DGX, name: Modl, value: x", "no property Modl; did you mean Model?"),
+        ("resource, uri: /redfish/v1/Systems/DGX, name: Status.Helth, value: x", "no property Helth; did you mean Health?"),
+        ("resource, uri: /redfish/v1/Systems/DGX, name: Status, value: x", "the property Status is no text; it has"),
+        ("resource, uri: /redfish/v1/Systems/DGX, name: Model.x, value: x", "the property Model has none of its own"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_fault_is_told_with_its_place_and_the_nearest_right_word(
+    tmp_path: Path, fault: str, said: str
+) -> None:
+    told = mistake(tmp_path, ONE + f"  - {{ nodes: n1, fault: {fault} }}\n")
+    assert said in told
+    assert f"{tmp_path / 'rack.yaml'}:5:" in told
+    assert len(told) < 400, "no list of all there is"
+
+
+NUMBERS = {
+    "bmc-sessions, free": ("0", "16", "-1", "17"),
+    "slow-bmc, milliseconds": ("0", "600000", "-1", "600001"),
+    "node-clock, seconds": ("-1000000000", "1000000000", "-1000000001", "1000000001"),
+    "bmc-clock, year": ("1970", "9999", "-5", "10000", "1969"),
+    "gpu-missing, gpu": ("0", "7", "-1", "8"),
+    "gpu-width, gpu: 0, lanes": ("1", "16", "0", "3", "32", "-8", "08", "x16"),
+    "xid, number": ("1", "9999", "0", "10000", "-1"),
+    "xid, gpu": ("0", "7", "-1", "8"),
+}
+"""Every number that a fault takes: two that are within its bounds, and those that are not."""
+
+ANYTHING = ("", "x", "1e3", "1.5", "٣", "999999999999999")
+
+
+@pytest.mark.parametrize("word", NUMBERS)
+def test_every_number_of_a_fault_has_bounds_and_is_told_beyond_them(tmp_path: Path, word: str) -> None:
+    low, high, *beyond = NUMBERS[word]
+    for value in (low, high):
+        station = scenario.load(written(tmp_path, ONE + f"  - {{ nodes: n1, fault: {word}: {value} }}\n")).stations[0]
+        folder = tmp_path / f"up{value}"
+        folder.mkdir()
+        with Rack(scenario.Scenario("one", "", (station,)), folder) as rack:
+            bmc = rack.stations[0].bmc
+            assert bmc is not None
+            assert bmc.body("/redfish/v1/Managers/BMC")
+    for value in (*beyond, *ANYTHING):
+        assert ":5:" in mistake(tmp_path, ONE + f"  - {{ nodes: n1, fault: {word}: '{value}' }}\n"), value
+
+
+def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
+    faults = "  - { nodes: n1, fault: gpu-missing, gpu: 9 }\n  - { nodes: n2, fault: silent-node }\n"
+    told = mistake(tmp_path, ONE + faults)
+    assert [line.rpartition("rack.yaml:")[2][:2] for line in told.splitlines()] == ["5:", "6:"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("  - { fault: silent-node }\n", "`faults[1]` lacks `nodes`"),
+        ("  - { nodes: n1, fault: silent-node }\n  - { nodes: n1 }\n", "`faults[2]` lacks `fault`"),
+        ("  - silent-node\n", "`faults[1]` "),
+        ("  - { nodes: [n1], fault: silent-node }\n", "`faults[1].nodes` "),
+    ],
+)
+def test_an_entry_of_a_list_is_named_by_its_number_from_1(tmp_path: Path, text: str, said: str) -> None:
+    assert said in mistake(tmp_path, ONE + text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nodes: { n1: { machin: dgx-h100 } }", "3:16: no such key: `machin`; did you mean `machine`"),
+        ("nodes: { n1: { machine: dgx-h10 } }", "3:10: no machine dgx-h10; did you mean dgx-h100"),
+        ("nodes: { n1: { machine: ./nowhere } }", "3:10: no machine ./nowhere"),
+        ("nodes: { 'n@{all}': { machine: dgx-h100 } }", "3:10: `count` is to say how many n@{all} are"),
+        ("count: 3\nnodes: { n1: { machine: dgx-h100 } }", "3:8: `count`, and no node set"),
+        ("count: 0\nnodes: { 'n@{all}': { machine: dgx-h100 } }", "`count` is a whole number from 1 to 5000, not '0'"),
+        ("count: 5001\nnodes: { 'n@{all}': { machine: dgx-h100 } }", "3:8: `count` is a whole number from 1 to 5000"),
+        ("nodes: { 'n[1-5001]': { machine: dgx-h100 } }", "3:10: more than 5000 nodes"),
+        ("nodes: { 'n[1-2]': { machine: dgx-h100 }, n2: { machine: dgx-h100 } }", "n2 stands here twice"),
+        ("nodes: { 'a/b': { machine: dgx-h100 } }", "3:10: 'a/b' cannot be a node's name"),
+        ("nodes: { 'a b;c': { machine: dgx-h100 } }", "cannot be a node's name"),
+        ("nodes: { 'n[1': { machine: dgx-h100 } }", "3:10: not a node set"),
+        ("nodes: { '..': { machine: dgx-h100 } }", "cannot be a node's name"),
+        ("nodes: { n1: { machine: dgx-h100, rack: a, height: 0 } }", "`height` is a whole number from 1 to 48, not '0'"),
+        ("nodes: { 'n[1-7]': { machine: dgx-h100, rack: a, height: 8 } }", "n7 does not fit into rack a, which has 48 units"),
+        ("bmc: { workers: 0 }\nnodes: { n1: { machine: dgx-h100 } }", "3:17: `workers` is a whole number from 1 to 1000"),
+        ("bmc: { sessions: 0 }\nnodes: { n1: { machine: dgx-h100 } }", "`sessions` is a whole number from 1 to 1000"),
+        ("bmc: { milliseconds: 600001 }\nnodes: { n1: { machine: dgx-h100 } }", "`milliseconds` is a whole number from 0"),
+    ],
+)  # fmt: skip
+def test_a_rack_that_could_not_come_up_is_told_before_it_does(tmp_path: Path, text: str, said: str) -> None:
+    assert said in mistake(tmp_path, HEAD + text + "\n")
+
+
+def test_a_fault_may_wait_for_a_node_of_a_larger_rack_and_for_no_other(tmp_path: Path) -> None:
+    grows = HEAD + "count: 3\nnodes: { 'n@{all}': { machine: dgx-h100 } }\nfaults: [{ nodes: n0009, fault: "
+    assert scenario.load(written(tmp_path, grows + "silent-node }]\n")).faults[0].nodes == ()
+    assert scenario.load(written(tmp_path, grows + "silent-node }]\n"), 9).faults[0].nodes == ("n0009",)
+    assert "no node m0009" in mistake(tmp_path, grows.replace("n0009", "m0009") + "silent-node }]\n")
+    assert "no fault silnt-node" in mistake(tmp_path, grows + "silnt-node }]\n")
+
+
+# ---- how many --------------------------------------------------------------------------------------------------------
+
+
+def test_a_rack_grows_as_asked_and_no_further() -> None:
+    assert len(scenario.find("hall:10").stations) == 10
+    for count in ("0", "5001", "x", "-3", ""):
+        with pytest.raises(Mistake, match="1 to 5000 nodes"):
+            scenario.find(f"hall:{count}")
+
+
+def test_a_number_of_nodes_for_a_rack_that_does_not_grow_is_told_with_those_that_do(tmp_path: Path) -> None:
+    file = written(tmp_path, HEAD + "nodes: { n1: { machine: dgx-h100 } }\n")
+    for name, shown in (("clean:5", "sim:clean"), (f"{file}:3", str(file))):
+        with pytest.raises(Mistake) as caught:
+            scenario.find(name)
+        assert str(caught.value).startswith(f"{shown} does not grow")
+        assert "racks that grow: hall" in str(caught.value)
+
+
+def test_a_stored_run_has_its_own_nodes_and_a_tree_as_many_as_asked(tmp_path: Path) -> None:
+    assert len(scenario.find(f"{tree('nvidia-dgx-h100')}:3").stations) == 3
+    run = stored(tmp_path, ["n1", "n2"])
+    assert [station.name for station in scenario.find(str(run)).stations] == ["n1", "n2"]
+    with pytest.raises(Mistake, match="has nodes of its own, and no other number of them"):
+        scenario.find(f"{run}:3")
+
+
+def stored(folder: Path, names: list[str]) -> Path:
+    """Write the least that a stored run is, of nodes that answered nothing."""
+    run = folder / "a run"
+    run.mkdir()
+    (run / "run.json").write_text('{"rackcheck": 1}')
+    texts = dict.fromkeys(("run", "time", "version", "profile", "profile_version", "digest", "targets"), "x")
+    events: list[dict[str, object]] = [{"event": "run started", **texts, "nodes": names, "planes": ["os"]}]
+    trouble = {"reason": "timeout", "detail": "silent"}
+    events += [{"event": "answered", "node": n, "plane": "os", "time": "x", "trouble": trouble} for n in names]
+    (run / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    return run
+
+
+def test_a_stored_run_with_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Mistake, match="cannot be a node's name"):
+        scenario.find(str(stored(tmp_path, ["n1", 'n2": { host: localhost }, "n3'])))
+
+
+def test_names_with_marks_of_yaml_in_them_stay_what_they_are_in_the_inventory(tmp_path: Path) -> None:
+    text = HEAD + "nodes: { n1: { machine: dgx-h100, rack: 'a: \"b\" #1 é😀' } }\n"
+    place = tmp_path / "{a}: 'b' #"
+    place.mkdir()
+    with Rack(scenario.load(written(tmp_path, text)), place) as rack:
+        read = inventory(rack.inventory)
+    assert read.nodes["n1"].rack == 'a: "b" #1 é😀'
+    held = machine.Machine(HOST, BmcCapture({}))
+    odd = scenario.Scenario("run: {", "", (Station("n1", 1, held),))
+    with Rack(odd, place) as rack:
+        assert inventory(rack.inventory).name == "sim-run: {"
+
+
+@pytest.mark.parametrize("name", ["no/such/place", "./dgx-h100", "/nowhere.yaml", "no/such:5"])
+def test_a_path_that_leads_nowhere_is_no_such_file(name: str) -> None:
+    with pytest.raises(Mistake) as caught:
+        scenario.find(name)
+    assert str(caught.value).endswith(": no such file")
