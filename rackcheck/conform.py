@@ -36,9 +36,6 @@ def _problems(root: Node, error: Any) -> Iterable[Problem]:
             for key in node.items:
                 if key not in known:
                     yield Problem(node.keys[key], _stranger(key, list(known)))
-        case "propertyNames":
-            assert isinstance(node, Table)
-            yield Problem(node.keys[error.instance], f"`{error.instance}` is no name here: {error.schema['pattern']}")
         case "required":
             missing = [key for key in error.validator_value if key not in error.instance]
             yield Problem(place, f"{name} lacks {', '.join(f'`{key}`' for key in missing)}")
@@ -48,9 +45,12 @@ def _problems(root: Node, error: Any) -> Iterable[Problem]:
                 place, f"{name} is one of {', '.join(words)}, not {error.instance!r}{_near(error.instance, words)}"
             )
         case "type":
-            yield Problem(place, f"{name} is {_shape(error.validator_value)}, not {_shape(_type(node))}")
+            yield Problem(place, f"{name} must be {_shape(error.validator_value)}, not {_shape(_type(node))}")
+        case "pattern" if isinstance(node, Table):  # of a key, which jsonschema tells as its table's
+            said = f"a name in {name} cannot be {error.instance!r}; it is {_wanted(error.schema)}"
+            yield Problem(node.keys.get(error.instance, place), said)
         case "pattern":
-            yield Problem(place, f"{name} cannot be {error.instance!r}; it looks like {error.validator_value}")
+            yield Problem(place, f"{name} cannot be {error.instance!r}; it is {_wanted(error.schema)}")
         case "minProperties" | "minItems":
             yield Problem(
                 place,
@@ -63,6 +63,11 @@ def _problems(root: Node, error: Any) -> Iterable[Problem]:
             )
         case _:
             yield Problem(place, f"{name}: {error.message[:200]}")
+
+
+def _wanted(schema: Schema) -> str:
+    """Say what a text must be, in the schema's own words; a bare pattern is for who can read one."""
+    return str(schema.get("description") or f"a text like {schema['pattern']}")
 
 
 def _stranger(key: str, known: list[str]) -> str:

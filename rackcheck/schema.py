@@ -14,13 +14,55 @@ VALUE: Schema = {"type": ["string", "number", "boolean"]}
 TEXT: Schema = VALUE
 VALUES: Schema = {"type": "array", "items": VALUE, "minItems": 1}
 ONE_OR_MORE: Schema = {"type": ["string", "number", "boolean", "array"], "items": VALUE, "minItems": 1}
-WHOLE: Schema = {"type": ["string", "integer"], "pattern": r"^(\d{1,9}|\$[a-z][a-z0-9_]*)$"}
-NUMBER: Schema = {"type": ["string", "integer"], "pattern": r"^\d{1,9}$"}
+WHOLE: Schema = {
+    "type": ["string", "integer"],
+    "pattern": r"^(\d{1,9}|\$[a-z][a-z0-9_]*)$",
+    "description": "a whole number of at most 9 digits, or a param as $name",
+}
+NUMBER: Schema = {
+    "type": ["string", "integer"],
+    "pattern": r"^\d{1,9}$",
+    "description": "a whole number of at most 9 digits",
+}
+PORT: Schema = {
+    "type": ["string", "integer"],
+    "minimum": 1,
+    "maximum": 65535,
+    "pattern": r"^([1-9]\d{0,3}|[1-5]\d{4}|6([0-4]\d{3}|5([0-4]\d{2}|5([0-2]\d|3[0-5]))))$",
+    "description": "a whole number from 1 to 65535",
+}
 TRUTH: Schema = {"type": ["string", "boolean"], "enum": ["true", "false", True, False]}
-ROLE: Schema = {"type": "string", "pattern": "^[a-z][a-z0-9-]*$"}
-RACK_TYPE: Schema = {"type": "string", "pattern": "^[a-z0-9][a-z0-9_.-]*$"}
-REFERENCE: Schema = {"type": "string", "pattern": "^(env:.+|file:.+|keyring:.+/.+|prompt:.*)$"}
+ROLE: Schema = {
+    "type": "string",
+    "pattern": "^[a-z][a-z0-9-]*$",
+    "description": "a word of small letters, digits and hyphens, a letter first",
+}
+IDENTIFIER: Schema = {
+    "type": "string",
+    "pattern": "^[a-z0-9][a-z0-9_.-]*$",
+    "description": "a word of small letters, digits, dots, hyphens and underscores, a letter or a digit first",
+}
+REFERENCE: Schema = {
+    "type": "string",
+    "pattern": "^(env:.+|file:.+|keyring:.+/.+|prompt:.*)$",
+    "description": "env:NAME, file:PATH, keyring:SERVICE/USER or prompt:TEXT",
+}
 """A secret by where it lies, never the secret itself."""
+
+LABEL: Schema = {
+    "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$",
+    "description": "letters, digits, dots, hyphens and underscores, a letter or a digit first",
+}
+"""The name of a group or of a slot."""
+
+PARAM: Schema = {
+    "pattern": "^[a-z][a-z0-9_]*$",
+    "description": "small letters, digits and underscores, a letter first",
+}
+RULE: Schema = {
+    "pattern": "^[a-z][a-z0-9_.-]*$",
+    "description": "small letters, digits, dots, hyphens and underscores, a letter first",
+}
 
 LOOKS = ("each", "any", "no", "count")
 """Ways to look at a collection; a rule has one at most."""
@@ -43,8 +85,8 @@ def words(given: tuple[str, ...] | list[str]) -> Schema:
     return {"type": "string", "enum": list(given)}
 
 
-def _named(pattern: str, shape: Schema) -> Schema:
-    return {"type": "object", "propertyNames": {"pattern": pattern}, "additionalProperties": shape}
+def _named(names: Schema, shape: Schema) -> Schema:
+    return {"type": "object", "propertyNames": names, "additionalProperties": shape}
 
 
 def operators() -> Schema:
@@ -93,13 +135,17 @@ def profile() -> Schema:
         **table(
             {
                 "rackcheck": {"type": ["string", "integer"], "enum": ["1", 1]},
-                "profile": {"type": "string", "pattern": r"^[a-z0-9][a-z0-9_.-]*$"},
+                "profile": IDENTIFIER,
                 "version": VALUE,
                 "title": TEXT,
-                "extends": {"type": "string", "pattern": r"^[a-z0-9][a-z0-9_.-]*@\S+$"},
+                "extends": {
+                    "type": "string",
+                    "pattern": r"^[a-z0-9][a-z0-9_.-]*@\S+$",
+                    "description": "a profile and its version, as NAME@VERSION",
+                },
                 "applies-to": table({"product": TEXT, "role": TEXT}),
-                "params": _named("^[a-z][a-z0-9_]*$", param),
-                "rules": _named("^[a-z][a-z0-9_.-]*$", rule()),
+                "params": _named(PARAM, param),
+                "rules": _named(RULE, rule()),
             },
             required=("rackcheck", "profile", "version"),
         ),
@@ -110,7 +156,7 @@ def inventory() -> Schema:
     """The schema of an inventory file."""
     ssh = table(
         {
-            "user": TEXT, "key": TEXT, "port": NUMBER, "known-hosts": TEXT, "sudo": TRUTH,
+            "user": TEXT, "key": TEXT, "port": PORT, "known-hosts": TEXT, "sudo": TRUTH,
             "password": REFERENCE, "passphrase": REFERENCE,
         }
     )  # fmt: skip
@@ -125,10 +171,8 @@ def inventory() -> Schema:
                 "rackcheck": {"type": ["string", "integer"], "enum": ["1", 1]},
                 "inventory": TEXT,
                 "defaults": table(ways | places),
-                "racks": {"type": "object", "additionalProperties": table({"row": TEXT, "type": RACK_TYPE})},
-                "groups": _named(
-                    "^[A-Za-z0-9][A-Za-z0-9_.-]*$", table({"nodes": ONE_OR_MORE, **ways}, required=("nodes",))
-                ),
+                "racks": {"type": "object", "additionalProperties": table({"row": TEXT, "type": IDENTIFIER})},
+                "groups": _named(LABEL, table({"nodes": ONE_OR_MORE, **ways}, required=("nodes",))),
                 "nodes": {
                     "type": "object",
                     "minProperties": 1,
@@ -149,10 +193,10 @@ def rack_type() -> Schema:
         **table(
             {
                 "rackcheck": {"type": ["string", "integer"], "enum": ["1", 1]},
-                "rack-type": RACK_TYPE,
+                "rack-type": IDENTIFIER,
                 "title": TEXT,
                 "height": NUMBER,
-                "slots": _named("^[A-Za-z0-9][A-Za-z0-9_.-]*$", slot),
+                "slots": _named(LABEL, slot),
             },
             required=("rackcheck", "rack-type", "height"),
         ),

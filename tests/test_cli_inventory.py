@@ -2,6 +2,7 @@
 
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -56,7 +57,9 @@ def test_check_counts_and_tells_what_is_odd_and_passes() -> None:
 def test_check_finds_the_inventory_beside_and_the_one_named_by_an_option(tmp_path: Path) -> None:
     assert "no inventory" in rackcheck("inventory", "check").err
     assert rackcheck("inventory", "check", "-i", "pod.yaml").status == 0
-    (tmp_path / "inventory.yaml").write_text("rackcheck: 1\nnodes:\n  n1: { host: a, bmc: { url: 'https://b' } }\n")
+    (tmp_path / "inventory.yaml").write_text(
+        "rackcheck: 1\nnodes:\n  n1: { host: a, bmc: { url: 'https://b', user: a, password: 'env:HOME' } }\n"
+    )
     done = rackcheck("inventory", "check")
     assert done.status == 0
     assert "note" not in done.out
@@ -64,7 +67,7 @@ def test_check_finds_the_inventory_beside_and_the_one_named_by_an_option(tmp_pat
 
 def test_a_word_of_the_site_s_own_is_no_odd_role(tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text(
-        "rackcheck: 1\nnodes:\n  n1: { role: tape-robot, host: a, bmc: { url: 'https://b' } }\n"
+        "rackcheck: 1\nnodes:\n  n1: { role: tape-robot, host: a, bmc: { url: 'https://b', user: a, password: 'env:HOME' } }\n"
     )
     assert "note" not in rackcheck("inventory", "check", "own.yaml").out
 
@@ -89,7 +92,7 @@ def test_check_names_a_key_file_that_others_may_read_and_no_secret(
     (tmp_path / "i.yaml").write_text(
         f"rackcheck: 1\ndefaults: {{ bmc: {{ password: env:PW }} }}\nnodes:\n"
         f"  n1: {{ host: a, ssh: {{ key: '{tmp_path}/key', password: 'file:{tmp_path}/pw', passphrase: 'prompt:never asked' }}, "
-        "bmc: { url: 'https://b' } }\n"
+        "bmc: { url: 'https://b', user: a, password: 'env:HOME' } }\n"
     )
     done = rackcheck("inventory", "check", "i.yaml")
     assert done.status == 0
@@ -173,7 +176,7 @@ def test_import_says_what_is_still_to_be_mended(tmp_path: Path) -> None:
 def test_import_of_a_wrong_file_is_our_users_mistake(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("name,u\nn1,x\n")
     for kind, said in (
-        ("csv", "s.csv:2:1: `u` is a number"),
+        ("csv", "s.csv:2:4: `u` is a number"),
         ("ansible", "s.csv:1:1: no JSON"),
         ("slurm", "NodeName="),
     ):
@@ -183,8 +186,68 @@ def test_import_of_a_wrong_file_is_our_users_mistake(tmp_path: Path) -> None:
 
 
 def test_text_of_a_file_cannot_command_the_terminal(tmp_path: Path) -> None:
-    (tmp_path / "i.yaml").write_text('rackcheck: 1\nnodes:\n  n1: { host: "\\e[2Ja", rack: "\\e[2J", u: 1 }\n')
+    (tmp_path / "i.yaml").write_text('rackcheck: 1\nnodes:\n  n1: { host: a, rack: "\\e[2J", u: 1 }\n')
+    (tmp_path / "bad.yaml").write_text('rackcheck: 1\nnodes:\n  n1: { host: "\\e[2Ja" }\n')
+    assert "\x1b" not in rackcheck("inventory", "check", "bad.yaml").err
     for words in (("check", "i.yaml"), ("show", "-i", "i.yaml"), ("show", "-i", "i.yaml", "--elevation")):
         done = rackcheck("inventory", *words)
         assert done.status == 0
         assert "\x1b" not in done.out + done.err
+
+
+def test_check_notes_files_of_this_machine_that_open_no_door(tmp_path: Path) -> None:
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "sound"], check=True)
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", "locked"], check=True)
+    for name in ("junk", "nocert"):
+        (tmp_path / name).write_text("no key and no certificate\n")
+        (tmp_path / name).chmod(0o600)
+    bmc = "bmc: {{ url: 'https://b{}', user: a, password: 'env:HOME', ca: {} }}".format
+    (tmp_path / "i.yaml").write_text(
+        f"rackcheck: 1\nnodes:\n  n1: {{ host: a, ssh: {{ key: sound }}, {bmc(1, 'nowhere.pem')} }}\n"
+        f"  n2: {{ host: b, ssh: {{ key: locked }}, {bmc(2, 'nocert')} }}\n"
+        f"  n3: {{ host: c, ssh: {{ key: junk }}, {bmc(3, 'nocert')} }}\n"
+        f"  n4: {{ host: d, ssh: {{ key: locked, passphrase: 'prompt:x' }}, bmc: {{ url: 'https://b4' }} }}\n"
+    )
+    done = rackcheck("inventory", "check", "i.yaml")
+    assert done.status == 0
+    assert [line.split(maxsplit=1)[1] for line in done.out.splitlines() if "note" in line] == [
+        "key file locked: encrypted, and no `passphrase` is named (n2)",
+        "key file junk: holds no private key that we can read (n3)",
+        "CA file nowhere.pem: is not there (n1)",
+        "CA file nocert: holds no certificate in PEM form (n2-3)".replace("n2-3", "n[2-3]"),
+        "BMC without a user: n4; write `bmc: { user: NAME }`",
+        "BMC without a password: n4; write `bmc: { password: env:RACKCHECK_BMC_PASSWORD }`",
+    ]
+
+
+@pytest.mark.parametrize("command", ["show", "audit", "doctor"])
+def test_an_empty_set_of_targets_asks_nobody_and_exits_two(command: str) -> None:
+    words = (
+        ("inventory", "show")
+        if command == "show"
+        else (command, *(("-p", "linux-server") if command == "audit" else ()))
+    )
+    done = rackcheck(*words, "-i", "pod.yaml", "@left!dgx-[01-02]")
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "no node of pod.yaml is in '@left!dgx-[01-02]'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nodes: [a]", "`nodes` must be a table, not a list"),
+        ("nodes: { n1: { host: [a] } }", "`host` must be a single value, not a list"),
+        ("nodes: { n1: { host: a, u: x } }", "`u` cannot be 'x'; it is a whole number of at most 9 digits"),
+        ("nodes: { n1: { host: a, role: A } }", "`role` cannot be 'A'; it is a word of small letters"),
+        (
+            "groups: { 'a b': { nodes: n1 } }\nnodes: { n1: { host: a } }",
+            "2:11: a name in `groups` cannot be 'a b'; it is letters, digits",
+        ),
+    ],
+)
+def test_a_wrong_shape_is_told_in_words_and_without_a_pattern(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "i.yaml").write_text(f"rackcheck: 1\n{text}\n")
+    done = rackcheck("inventory", "check", "i.yaml")
+    assert done.status == 2
+    assert said in done.err
+    assert "^" not in done.err

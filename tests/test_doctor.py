@@ -9,11 +9,14 @@ import signal
 import socket
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -24,23 +27,27 @@ from mockup_server import Fault, Mockup, busy, refused_port, silent_port
 from recordings import shared
 from sshd import Server, free_port, keygen, serving
 
-from rackcheck import known_hosts, library
+from rackcheck import inventory, known_hosts, library
+from rackcheck.core import script
 from rackcheck.core.capture import NodeCapture, Output, named
 from rackcheck.core.fact import Plane, Reason, Unknown
 from rackcheck.core.plan import Plan, plan
 from rackcheck.core.probe import Shell
 from rackcheck.core.resource import Body
-from rackcheck.doctor import controller, names
+from rackcheck.doctor import controller, names, readable
 from rackcheck.doctor.advice import PACKAGES, advice, together
 from rackcheck.doctor.blind import blind, of_plane, scope
 from rackcheck.doctor.crew import work
-from rackcheck.doctor.finding import Finding, Grant, Place, System, Trouble, Visit
+from rackcheck.doctor.finding import Controller, Finding, Grant, Place, System, Trouble, Visit
+from rackcheck.doctor.pace import Pace
 from rackcheck.doctor.system import Questions
 from rackcheck.doctor.told import document, lines
 from rackcheck.doctor.tools import looked_for, tools
 from rackcheck.doctor.ward import Ward
 from rackcheck.registry import registry
-from rackcheck.report import machine
+from rackcheck.report import machine as report
+from rackcheck.sim import machine
+from rackcheck.sim.shell import Shell as SimulatedShell
 
 PASSWORD = "correct-horse-battery"
 SHELLS = {p.name: p.ask for p in registry().probes if isinstance(p.ask, Shell)}
@@ -489,12 +496,228 @@ def test_a_mistake_of_our_user_is_one_message_and_exit_2(words: tuple[str, ...])
     assert "Traceback" not in done.err
 
 
-def test_a_secret_that_cannot_be_had_is_told_before_anyone_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_that_cannot_be_had_costs_the_planes_that_need_it_and_no_other(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("BMC_PASSWORD")
     with mockup() as answering:
-        done = doctor(bmc("n1", answering.url, answering.fingerprint))
+        nodes = node("n1", server) + bmc("b[1-2]", answering.url, answering.fingerprint)
+        document = json.loads(doctor(nodes, "--json").out)
         assert answering.connections == 0
-    assert done.status == 2
+    assert document["ready"] == ["n1"]
+    (trouble,) = document["troubles"]
+    assert (trouble["trouble"], trouble["folded"]) == (Trouble.SECRET, "b[1-2]")
+    (told,) = document["nodes"]["b1"]["planes"]["bmc"]["troubles"]
+    assert told["seen"].startswith("env:BMC_PASSWORD: the environment has no BMC_PASSWORD")
+    assert told["type"] == ["stty -echo; read -r BMC_PASSWORD; stty echo; export BMC_PASSWORD"]
+
+
+def test_an_audit_without_its_secrets_names_each_with_its_nodes_and_asks_nobody(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BMC_PASSWORD")
+    with mockup() as answering:
+        nodes = node("n1", server, password="env:NOT_SET") + bmc("b[1-3]", answering.url, answering.fingerprint)
+        Path("inventory.yaml").write_text(f"rackcheck: 1\nnodes:\n{nodes}")
+        before = server.connections
+        done = rackcheck("audit", "-p", "h100-dgx", "-q")
+        assert (answering.connections, server.connections) == (0, before)
+    assert (done.status, done.out) == (2, "")
+    assert "env:BMC_PASSWORD, for b[1-3]: the environment has no BMC_PASSWORD" in done.err
+    assert "env:NOT_SET, for n1: the environment has no NOT_SET" in done.err
+
+
+# --- what is ours to mend: told in its own words, and nobody is asked in vain ---
+
+
+@pytest.mark.parametrize("missing", ["password", "user"])
+def test_a_bmc_without_a_login_in_the_inventory_is_not_knocked_at(missing: str) -> None:
+    with mockup() as answering:
+        nodes = re.sub(rf", {missing}: [^,}}]*", "", bmc("n1", answering.url, answering.fingerprint))
+        assert missing not in nodes
+        done = doctor(nodes, "--json")
+        audited = rackcheck("audit", "-p", "h100-dgx", "-q", "--json") if missing == "password" else None
+        assert answering.connections == 0
+    answer = json.loads(done.out)["nodes"]["n1"]
+    (trouble,) = answer["planes"]["bmc"]["troubles"]
+    assert trouble["trouble"] == Trouble.NO_PASSWORD
+    user = ["  user: audit"] if missing == "user" else []
+    assert trouble["write"] == ["bmc:", *user, "  password: env:RACKCHECK_BMC_PASSWORD"]
+    assert set(answer["unknown"]) == set(of_plane(PLAN, Plane.BMC))
+    if audited is not None:
+        assert "no password named in the inventory" in audited.out
+
+
+def test_a_ca_file_that_vouches_for_nobody_is_its_own_trouble(tmp_path: Path) -> None:
+    (tmp_path / "junk.pem").write_text("no certificate\n")
+    with mockup() as answering:
+        for name, said in (("junk.pem", "holds no certificate in PEM form"), ("none.pem", "is not there")):
+            nodes = bmc("n1", answering.url).replace(" } }", f", ca: {name} }} }}")
+            (trouble,) = found(nodes, "n1", "bmc")["troubles"]
+            assert (trouble["trouble"], trouble["seen"]) == (Trouble.CA_FILE, f"{name} {said}")
+            assert not any("ping" in line for line in trouble["type"])
+        assert answering.connections == 0
+
+
+def test_a_key_file_that_opens_nothing_is_told_apart_from_a_login_that_is_refused(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    junk, locked = tmp_path / "junk", tmp_path / "locked"
+    junk.write_text("no key\n")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "open-sesame", "-f", locked], check=True)
+    monkeypatch.setenv("WRONG", "not-it")
+    nodes = node("n1", server, key=str(junk)) + node("n2", server, key=str(locked))
+    nodes += node("n3", server, key=str(locked), passphrase="env:WRONG")
+    done = doctor(nodes, "--json")
+    said = {n: e["planes"]["os"]["troubles"][0] for n, e in json.loads(done.out)["nodes"].items()}
+    assert {trouble["trouble"] for trouble in said.values()} == {Trouble.KEY_FILE}
+    assert said["n1"]["seen"] == f"{junk} holds no private key that we can read"
+    assert said["n1"]["type"] == [f"ssh-keygen -y -f {junk}"]
+    assert said["n2"]["seen"] == f"{locked} encrypted, and no `passphrase` is named"
+    assert (said["n2"]["type"], said["n2"]["write"][0]) == ([f"ssh-add {locked}"], "ssh:")
+    assert said["n3"]["seen"] == f"{locked} does not open with the passphrase that is named"
+    assert "http" not in done.out
+    assert "not-it" not in done.out
+
+
+def test_the_line_that_brings_a_key_makes_its_public_half_where_nobody_kept_it(server: Server, tmp_path: Path) -> None:
+    stranger = keygen(tmp_path / "stranger")
+    stranger.with_suffix(".pub").unlink()
+    (trouble,) = found(node("n1", server, key=str(stranger), user="audit"), "n1")["troubles"]
+    first, copy, _ = trouble["type"]
+    assert copy == f"ssh-copy-id -p {server.port} -i {stranger}.pub audit@127.0.0.1"
+    subprocess.run(["sh", "-c", first], check=True)
+    assert stranger.with_suffix(".pub").read_text().startswith("ssh-")
+
+
+# --- files ---
+
+
+def test_a_plain_shell_names_of_each_glob_the_first_file_it_may_not_read_and_none_that_is_not_there() -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        for place, mode in (("open", 0o644), ("closed", 0), ("many/f0", 0o644), ("many/f1", 0), ("many/f2", 0)):
+            (folder / place).parent.mkdir(exist_ok=True)
+            (folder / place).write_text("x\n")
+            (folder / place).chmod(mode)
+        (folder / "locked").mkdir(0o600)
+        globs = tuple(
+            f"{name}/{place}" for place in ("open", "closed", "absent", "many/f*", "locked/in", "no/*/at/all")
+        )
+        ((text, some),) = readable.questions(globs)
+        plain = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        done = subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=True, **plain)  # type: ignore[call-overload]
+    assert done.stderr == ""
+    assert readable.refused(Output(0, done.stdout), some) == {
+        f"{name}/{file}": f"{name}/{glob}"
+        for file, glob in (("closed", "closed"), ("many/f1", "many/f*"), ("locked/in", "locked/in"))
+    }
+
+
+def test_a_simulated_node_whose_file_is_closed_is_told_with_the_probes_it_costs() -> None:
+    held = machine.load(machine.shipped()["dgx-h100"], "n1", 1).host
+    place = "/proc/meminfo"
+    files = {path: text for path, text in held.files.items() if path != place}
+    shell = SimulatedShell(replace(held, files=files, refused={**held.refused, place: Unknown(Reason.DENIED)}))
+    mark = "0" * 32
+    raw = shell.run(script.compose(QUESTIONS.asked, mark))
+    split = script.split(raw, QUESTIONS.asked, mark, Unknown(Reason.TIMEOUT))
+    findings, system, _ = QUESTIONS.read(split.capture)
+    assert system is not None
+    (closed,) = [finding for finding in findings if finding.trouble is Trouble.NO_READ]
+    assert closed.things == (place,)
+    assert closed.lost == QUESTIONS.files[place]
+
+
+@given(st.text(max_size=200), st.integers(0, 255))
+def test_no_answer_about_files_is_ready_unless_it_came_whole(out: str, status: int) -> None:
+    said = readable.refused(Output(status, out), ("/a", "/b/*"))
+    assert isinstance(said, Unknown) == (f"\n{readable.END}\n" not in f"\n{out}")
+
+
+def test_a_thousand_files_are_asked_about_in_questions_that_a_shell_takes() -> None:
+    globs = [f"/sys/devices/virtual/some/where/{n}/*" for n in range(1200)]
+    asked = list(readable.questions(globs))
+    assert [glob for _, some in asked for glob in some] == globs
+    assert max(len(text) for text, _ in asked) < 1 << 17
+
+
+# --- planes and patience ---
+
+
+def test_only_the_planes_that_are_named_are_asked_and_counted(server: Server) -> None:
+    with mockup() as answering:
+        both = node("n1", server).replace(
+            " } }", f" }}, {bmc('', answering.url, answering.fingerprint).partition('{ ')[2]}"
+        )
+        document = json.loads(doctor(both, "--json", "--planes", "os", "-p", "h100-dgx").out)
+        assert answering.connections == 0
+        before = server.connections
+        only = json.loads(doctor(both, "--json", "--planes", "bmc").out)
+        assert server.connections == before
+    assert list(document["nodes"]["n1"]["planes"]) == ["os"]
+    assert list(only["nodes"]["n1"]["planes"]) == ["bmc"]
+    assert rackcheck("doctor", "--planes", "moon").status == 2
+
+
+def test_whoever_gives_more_time_hears_the_slow_one() -> None:
+    with mockup(latency=1.2) as slow:
+        nodes = bmc("n1", slow.url, slow.fingerprint)
+        hasty = json.loads(doctor(nodes, "--json", "--timeout", "1").out)
+        patient = json.loads(doctor(nodes, "--json", "--timeout", "30").out)
+    assert (hasty["ready"], patient["ready"]) == ([], ["n1"])
+
+
+@given(st.floats(1, 600))
+def test_a_plane_is_never_given_up_before_its_own_time_is_over(seconds: float) -> None:
+    pace = Pace(seconds)
+    system, card = pace.system, pace.bmc
+    assert system.deadline == card.deadline == seconds
+    assert 0 < pace.question < system.deadline
+    assert pace.patience > system.connect + system.deadline
+    assert pace.patience > card.deadline + card.goodbye
+    assert Pace().patience > Pace().system.connect + Pace().system.deadline
+
+
+# --- words ---
+
+
+def test_a_node_without_a_bmc_is_ready_for_what_it_has_and_doctor_says_so(server: Server) -> None:
+    done = doctor(node("n1", server))
+    assert done.status == 0
+    assert "no BMC in the inventory, so not asked: n1" in done.out
+    assert json.loads(doctor(node("n1", server), "--json").out)["nodes"]["n1"]["without"] == ["bmc"]
+    needed = doctor(node("n1", server), "-p", "h100-dgx")
+    assert "bmc: no BMC in the inventory" in needed.out
+    assert "so not asked" not in needed.out
+
+
+def test_what_doctor_gives_to_write_can_be_pasted_into_an_inventory(server: Server, tmp_path: Path) -> None:
+    done = doctor(node("n1", server), "-p", "h100-dgx")
+    block = re.search(r"^( +)bmc:\n(?:\1  .*\n)+", done.out, re.MULTILINE)
+    assert block is not None
+    assert "\\" not in block[0]
+    entry = textwrap.indent(textwrap.dedent(block[0]), "    ")
+    (tmp_path / "new.yaml").write_text(f"rackcheck: 1\nnodes:\n  n1:\n    host: a\n{entry}")
+    taken = inventory.load(tmp_path / "new.yaml").nodes["n1"].bmc
+    assert taken is not None
+    assert (taken.url, taken.password) == ("https://n1-bmc", "env:RACKCHECK_BMC_PASSWORD")
+
+
+def test_without_any_inventory_doctor_says_how_to_come_by_one() -> None:
+    shown = " ".join(rackcheck("doctor", "-q", "-p", "h100-dgx").out.split())
+    assert "no inventory: nodes were named alone" in shown
+    assert "rackcheck inventory import" in shown
+    assert "bmc: url" not in shown
+
+
+def test_one_is_one_and_a_fast_bmc_needs_no_reckoning() -> None:
+    who = Controller("Example", "", "", "1", "1.15", "root", "", 0.004)
+    visit = Visit("n1", Plane.BMC, Place("n1", "n1-bmc", "443", "root"), (), who)
+    shown = "\n".join(map(str, lines(Ward({"n1": "x"}, {"n1": frozenset({Plane.BMC})}, (visit,), PLAN), 80)))
+    assert "bmc 1 answers: n1" in " ".join(shown.split())
+    assert "0 s" not in shown.replace("0.00 s", "")
 
 
 # --- pure: tools ---
@@ -576,6 +799,9 @@ def capture(first: str, second: Output | None = None, *, root: Output | None = N
     looks, *rest = QUESTIONS.asked
     answers = {looks.command: Output(0, first)}
     for question in rest:
+        if question in QUESTIONS._files:
+            answers[question.command] = Output(0, f"{readable.END}\n")
+            continue
         answer = root if question.root else second
         answers[question.command] = answer or Output(0, "")
     return NodeCapture(commands=answers)
@@ -623,7 +849,7 @@ def test_nothing_that_a_node_prints_stops_doctor_or_moves_a_terminal(out: str, e
         ward = Ward({"n1": "compute"}, {"n1": frozenset({Plane.OS})}, (visit,), PLAN)
         told = "\n".join(map(str, lines(ward, 80)))
         assert all(c == "\n" or c.isprintable() for c in told)
-        assert all(c == "\n" or c.isprintable() for c in machine.text(document(ward, "")))
+        assert all(c == "\n" or c.isprintable() for c in report.text(document(ward, "")))
 
 
 bodies = st.recursive(
@@ -665,10 +891,8 @@ PLACES = (
 def test_every_trouble_has_words_and_lines_that_a_shell_takes(trouble: Trouble) -> None:
     for place in PLACES:
         told = advice(Finding(trouble, "", ("lscpu", "no-such-tool")), place)
-        assert told.words.endswith((".", "?", ":", "write", "--planes os"))
+        assert told.words.endswith((".", "?", ":"))
         for line in told.lines:
-            if line.startswith(("host:", "bmc:")):
-                continue
             assert subprocess.run(["sh", "-n", "-c", line], check=False).returncode == 0, line
             assert "rm" not in [word for word in shlex.split(line, comments=True) if word == "rm"]
 

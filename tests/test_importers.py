@@ -216,11 +216,39 @@ def test_a_sheet_of_host_names_alone_names_its_nodes_by_them() -> None:
     }
 
 
+def test_a_place_and_a_height_are_taken_as_sheets_spell_them() -> None:
+    nodes = back(read("csv", "name,rack,u,height\nn1,a,U17,8U\nn2,a,u 3,2u\nn3,a,5,1\n")).nodes
+    assert {n.name: (n.u, n.height) for n in nodes.values()} == {"n1": (17, 8), "n2": (3, 2), "n3": (5, 1)}
+
+
+@pytest.mark.parametrize(
+    ("row", "place"),
+    [
+        ("n1,a,x", "2:6"),
+        ('"n1","a,b",x', "2:12"),
+        ('"n""1",a,x', "2:1"),
+        ('n1,"two\nlines",x', "3:8"),
+        ("n1,,17U", "2:5"),
+    ],
+)
+def test_a_wrong_cell_is_told_with_the_column_where_it_begins(row: str, place: str) -> None:
+    with pytest.raises(BadFile) as caught:
+        read("csv", f"name,rack,u\n{row}\n")
+    assert str(caught.value).startswith(f"file:{place}: ")
+
+
+@pytest.mark.parametrize("host", ["root@n1", "https://n1", "n1:22", "a b", "-n1"])
+def test_a_host_that_can_never_work_is_left_out_and_noted(host: str) -> None:
+    taken = read("csv", f"name,host,bmc\nn1,{host},b1\n")
+    assert "host" not in taken.nodes["n1"]
+    assert any("`host` left out" in note for note in taken.notes)
+
+
 def test_every_wrong_row_of_a_sheet_is_told_with_its_line() -> None:
     with pytest.raises(BadFile) as caught:
         read("csv", "name,u\nn1,x\nn1,2\nn 3,3\nn4\nn5,5\n")
     assert str(caught.value).splitlines() == [
-        "file:2:1: `u` is a number, not 'x'",
+        "file:2:4: `u` is a number, not 'x'",
         "file:3:1: n1 stands here and in line 2",
         "file:4:1: 'n 3' cannot be a node's name",
         "file:5:1: 1 cells; the header has 2",
@@ -296,7 +324,11 @@ def test_nonsense_is_a_mistake_or_an_inventory_that_reads_back(kind: str, data: 
         inventory = back(taken)
     except BadFile as error:  # what stands in the source and cannot be: two nodes in one place, a key that is not here
         assert all(
-            "stands on U" in str(p) or "key file" in str(p) or "`u`" in str(p) or "units" in str(p)
+            "stands on U" in str(p)
+            or "key file" in str(p)
+            or "`u`" in str(p)
+            or "units" in str(p)
+            or "neither a host nor a BMC" in str(p)
             for p in error.problems
         )
         return

@@ -2,16 +2,19 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck import inventory
+from rackcheck import inventory, redfish
 from rackcheck.document import BadFile
+from rackcheck.inventory import ways
 from rackcheck.inventory.reading import parse
 from rackcheck.mistake import Mistake
 
+PIN = ":".join(["AB"] * 32)
 POD = """\
 rackcheck: 1
 inventory: pod7
@@ -24,9 +27,9 @@ groups:
   left: { nodes: "dgx-[01-02]" }
 nodes:
   dgx-[01-03]: { role: compute, rack: a01, host: "{node}.mgmt", bmc: { url: "https://{node}-bmc" } }
-  dgx-02:      { u: 21, bmc: { url: "https://10.9.3.14", fingerprint: "AB:CD" } }
+  dgx-02:      { u: 21, bmc: { url: "https://10.9.3.14", fingerprint: "PIN" } }
   sw-1:        { role: nvswitch-tray, bmc: { url: "https://{node}-bmc" } }
-"""
+""".replace("PIN", PIN)
 
 
 def load(tmp_path: Path, text: str) -> inventory.Inventory:
@@ -46,7 +49,7 @@ def test_a_set_is_unfolded_and_a_single_name_refines_it(tmp_path: Path) -> None:
     assert (second.url, second.user, second.fingerprint, nodes["dgx-02"].u) == (
         "https://10.9.3.14",
         "root",
-        "AB:CD",
+        PIN,
         21,
     )
     assert (nodes["sw-1"].host, nodes["sw-1"].role) == ("", "nvswitch-tray")
@@ -70,7 +73,7 @@ def test_the_order_of_set_and_refinement_does_not_matter(tmp_path: Path) -> None
         ("  n[1-999999999]: { host: a }\n", "an inventory may hold"),
         ("  n1: { hots: a }\n", "no such key: `hots`; did you mean `host`?"),
         ("  n1: { host: a, ssh: { pasword: x } }\n", "no such key: `pasword`"),
-        ("  n1: { host: a, ssh: { port: many } }\n", "`port` cannot be 'many'"),
+        ("  n1: { host: a, ssh: { port: many } }\n", "`port` cannot be 'many'; it is a whole number from 1 to 65535"),
         ("  n1: { host: a, ssh: { key: /nowhere/key } }\n", "cannot read the key file /nowhere/key"),
     ],
 )
@@ -79,6 +82,103 @@ def test_a_mistake_is_told_with_its_place(tmp_path: Path, nodes: str, said: str)
         load(tmp_path, f"rackcheck: 1\nnodes:\n{nodes}")
     assert said in str(caught.value)
     assert "inv.yaml:" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ('host: "a b"', "1:16: `host` of n1: 'a b' is no name and no address"),
+        ("host: https://a", "`host` of n1: 'https://a' is a URL"),
+        ("host: root@a", "'root@a' holds a user, which is said as `ssh: { user: NAME }`"),
+        ("host: a:2222", "'a:2222' holds a port, which is said as `ssh: { port: NUMBER }`"),
+        ('host: "[fd00::1]:22"', "holds a port"),
+        ('host: "[fd00::1]"', "written without brackets"),
+        ('host: "{nod}.mgmt"', "'{nod}.mgmt' has braces left over; only {node} is filled in"),
+        ("host: -oProxyCommand=x", "begins with a hyphen"),
+        ("host: a, ssh: { port: 0 }", "`port` cannot be '0'; it is a whole number from 1 to 65535"),
+        ("host: a, ssh: { port: 65536 }", "`port` cannot be '65536'"),
+        ("bmc: { url: b }", "1:22: `url` of n1: a BMC is named as https://HOST or https://HOST:PORT, not 'b'"),
+        ("bmc: { url: 'http://b' }", "not 'http://b'"),
+        ("bmc: { url: 'https://b/redfish/v1' }", "ends with its host or port"),
+        ("bmc: { url: 'https://b:70000' }", "is no URL"),
+        ("bmc: { url: 'https://{nod}-bmc' }", "has braces left over"),
+        ("bmc: { url: 'https://b', fingerprint: 'AB:CD' }", "a SHA-256 has 64 hex digits, and 'AB:CD' is none"),
+    ],
+)
+def test_a_way_that_can_never_work_is_refused_with_its_place_and_its_remedy(words: str, said: str) -> None:
+    with pytest.raises(BadFile) as caught:
+        parse(f"{{ rackcheck: 1, nodes: {{\n n1: {{ {words} }} }} }}", "inv.yaml", Path())
+    assert "inv.yaml:2:" in str(caught.value)
+    assert said.removeprefix("1:16: ").removeprefix("1:22: ") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "host", ["dgx-01", "dgx01.mgmt.example", "10.0.0.1", "fd00::1", "fe80::1%eth0", "a_b", "häuser"]
+)
+def test_a_host_that_may_work_is_taken(host: str) -> None:
+    assert parse(f"rackcheck: 1\nnodes:\n  n1: {{ host: '{host}' }}\n", "inv", Path()).nodes["n1"].host == host
+
+
+def test_what_a_set_says_wrong_is_told_once() -> None:
+    with pytest.raises(BadFile) as caught:
+        parse("rackcheck: 1\nnodes:\n  n[01-72]: { host: '{node}:22', bmc: { url: '{node}' } }\n", "inv", Path())
+    assert len(caught.value.problems) == 2
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["https", "http", "://", ":", "/", "@", "[", "]", "::1", "b", "0", "443", "70000", "?", "#", "é"]
+        ),
+        max_size=7,
+    ).map("".join)
+)
+def test_a_url_that_the_inventory_takes_a_bmc_takes_too(url: str) -> None:
+    try:
+        redfish.Bmc(url, "root", "")
+    except ValueError:
+        assert ways.url(url)
+    else:
+        # More may be refused here: a host that no resolver takes.
+        assert not ways.url(url) or ways.host(urlsplit(url).hostname or "") or "@" in url
+
+
+@given(
+    st.text(alphabet="aF0:g sha256", max_size=80) | st.from_regex(r"(sha256:)?([0-9A-Fa-f]{2}:?){32}", fullmatch=True)
+)
+def test_a_fingerprint_that_the_inventory_takes_a_bmc_takes_too(text: str) -> None:
+    try:
+        redfish.Bmc("https://b", "root", "", text)
+    except ValueError:
+        assert ways.fingerprint(text)
+    else:
+        assert not ways.fingerprint(text)
+
+
+def test_a_file_that_is_too_large_says_how_large_it_may_be_and_how_it_gets_smaller() -> None:
+    with pytest.raises(BadFile, match=r"2,097,152: write nodes that are alike as one set \(dgx\[001-512\]\)"):
+        parse("rackcheck: 1\n" + "#" * (2 << 20), "inv", Path())
+
+
+@pytest.mark.parametrize(
+    "targets", [("@left!dgx-01,dgx-02",), ("dgx-01!dgx-01",), ("",), ("dgx-01&sw-1", "dgx-02&sw-1")]
+)
+def test_targets_that_leave_no_node_are_a_mistake(
+    targets: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "inv.yaml").write_text(POD.replace("@", ""))
+    with pytest.raises(Mistake, match=r"no node of .*inv.yaml is in '"):
+        inventory.choose([t.replace("!dgx-01,dgx-02", "!dgx-[01-02]") for t in targets], tmp_path / "inv.yaml")
+    monkeypatch.chdir(tmp_path)
+    if not any("@" in target for target in targets):
+        with pytest.raises(Mistake, match="no node is in '"):
+            inventory.choose(targets, None)
+
+
+def test_one_node_is_not_called_nodes(tmp_path: Path) -> None:
+    (tmp_path / "inv.yaml").write_text("rackcheck: 1\nnodes:\n  n1: { host: a }\n")
+    assert inventory.choose((), tmp_path / "inv.yaml")[1] == f"the one node of {tmp_path}/inv.yaml"
+    assert inventory.choose(("n1",), tmp_path / "inv.yaml")[1] == f"1 of 1 node of {tmp_path}/inv.yaml"
 
 
 def test_targets_narrow_and_groups_are_found(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,19 +11,22 @@ import click
 from rackcheck import library, sudoers
 from rackcheck.cli import options
 from rackcheck.cli.output import note, print_lines, width
-from rackcheck.cli.secrets import secrets_of
+from rackcheck.cli.secrets import fetched
 from rackcheck.core.fact import Plane
 from rackcheck.core.plan import Plan, plan
 from rackcheck.core.profile import Profile
 from rackcheck.doctor.ask import Doctor
 from rackcheck.doctor.finding import Visit
+from rackcheck.doctor.pace import Pace
 from rackcheck.doctor.told import document, lines
 from rackcheck.doctor.ward import Ward
+from rackcheck.inventory.targets import found
 from rackcheck.registry import registry
 from rackcheck.report import machine
 
 COLUMNS = 80
 """A terminal at a rack is no wider."""
+
 
 USER = "rackcheck"
 """The login that the sudoers list is for, unless somebody names another."""
@@ -36,17 +39,24 @@ USER = "rackcheck"
 @options.rack_option
 @options.set_option
 @options.profile_path_option
+@click.option("--planes", metavar="os,bmc", help="Ask these planes only.")
+@click.option(
+    "--timeout", "seconds", type=click.FloatRange(1, 600), help="Seconds for one plane of one node (default: about 10)."
+)
 @click.option("--sudoers", "as_sudoers", is_flag=True, help="Ask no one: print the list for /etc/sudoers.d.")
 @click.option("--user", metavar="NAME", help=f"Whom the list of --sudoers is for: a user or a %group ({USER}).")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
 def doctor(
     targets: tuple[str, ...], profile: str | None, file: Path | None, rack: str | None, values: tuple[str, ...],
-    folders: tuple[Path, ...], as_sudoers: bool, user: str | None, quiet: bool, as_json: bool,
+    folders: tuple[Path, ...], planes: str | None, seconds: float | None, as_sudoers: bool, user: str | None,
+    quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Tell who answers, and what an audit would not know; changes nothing.
 
-    Of every plane: name, port, key or certificate, login, sudo, tools, speed, and the line to type for each trouble.
+    Of every plane: name, port, key or certificate, login, sudo, tools, files, speed, and the line to type for each
+    trouble. Ready means that nothing of this stands in an audit's way; what a command or a BMC then says, only the
+    audit knows.
 
     \b
     rackcheck doctor -i pod7.yaml                  everything rackcheck can ask
@@ -57,23 +67,26 @@ def doctor(
     if as_sudoers:
         if targets or file or rack or as_json:
             raise click.UsageError("--sudoers asks no one: it takes no targets, no inventory and no --json")
-        wanted, _ = _plan(profile, values, folders)
+        wanted, _ = _plan(profile, values, folders, options.PLANES)
         click.echo(sudoers.text(sudoers.commands(wanted.probes), user or USER), nl=False)
         return 0
     if user is not None:
         raise click.UsageError("--user goes with --sudoers; the user of a login stands in the inventory (ssh: user)")
-    wanted, loaded = _plan(profile, values, folders)
+    chosen = options.planes(planes)
+    wanted, loaded = _plan(profile, values, folders, chosen)
     nodes, origin = options.choose(targets, file, rack)
-    asking = Doctor(wanted, nodes, secrets_of(nodes, wanted.planes), needed=loaded is not None)
+    known, lost = fetched(nodes, wanted.planes)
+    listed = rack is not None or found(file) is not None
+    asking = Doctor(wanted, nodes, known, lost, needed=loaded is not None, listed=listed, pace=Pace(seconds))
     if not quiet:
         note(f"{origin}, {f'profile {loaded.name}' if loaded is not None else f'all {len(wanted.probes)} probes'}")
     visits, interrupted = _visits(asking, quiet=quiet)
-    planes: dict[str, set[Plane]] = {node.name: set() for node in nodes}
+    own: dict[str, set[Plane]] = {node.name: set() for node in nodes}
     for node, plane in asking.planes:
-        planes[node.name].add(plane)
+        own[node.name].add(plane)
     ward = Ward(
-        {node.name: node.role for node in nodes}, {name: frozenset(found) for name, found in planes.items()},
-        visits, wanted, loaded, registry().catalogue, interrupted,
+        {node.name: node.role for node in nodes}, {name: frozenset(all_of) for name, all_of in own.items()},
+        visits, wanted, loaded, registry().catalogue, interrupted, chosen,
     )  # fmt: skip
     if as_json:
         click.echo(machine.text(document(ward, origin)))
@@ -84,17 +97,20 @@ def doctor(
     return 0 if len(ward.ready) == len(nodes) else 3
 
 
-def _plan(name: str | None, values: tuple[str, ...], folders: tuple[Path, ...]) -> tuple[Plan, Profile | None]:
-    """Give what is asked on behalf of a profile; without one, everything there is."""
+def _plan(
+    name: str | None, values: tuple[str, ...], folders: tuple[Path, ...], planes: Collection[Plane]
+) -> tuple[Plan, Profile | None]:
+    """Give what is asked on these planes on behalf of a profile; without one, everything there is."""
     known = registry()
     for broken in known.broken:
         note(f"rackcheck: probes left out: {broken}")
     if name is None:
         if values:
             raise click.UsageError("--set is for a profile: -p NAME")
-        return Plan(known.probes), None
+        return Plan(tuple(probe for probe in known.probes if probe.plane in planes)), None
     profile = library.load(name, known.catalogue, options.pairs(values), folders)
-    return plan(profile.facts(), known.probes, known.catalogue), profile
+    whole = plan(profile.facts(), known.probes, known.catalogue)
+    return Plan(tuple(probe for probe in whole.probes if probe.plane in planes), whole.wanted), profile
 
 
 def _visits(asking: Doctor, *, quiet: bool) -> tuple[tuple[Visit, ...], bool]:

@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
-from rackcheck.doctor.finding import Finding, Place, Trouble
+from rackcheck.doctor.finding import NO_INVENTORY, Finding, Place, Trouble
+from rackcheck.inventory.files import LOCKED
 
 PACKAGES = {
     "lscpu": "util-linux", "dmesg": "util-linux", "lsblk": "util-linux", "systemctl": "systemd",
@@ -17,15 +18,19 @@ PACKAGES = {
 }  # fmt: skip
 """Debian's package of a program, as `dpkg -S` names it; dnf finds a program by its path."""
 
+BMC = ("bmc:", '  url: "https://{node}-bmc"', "  user: audit", "  password: env:RACKCHECK_BMC_PASSWORD")
+"""How a BMC is written into an inventory, in lines that can be pasted; `{node}` is the node's own name."""
+
 HOST_KEYS = "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub"
 
 
 @dataclass(frozen=True)
 class Advice:
-    """A sentence, and the lines to type."""
+    """A sentence, the lines to type, and the lines to write into the inventory."""
 
     words: str
     lines: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
 
 
 def together(places: Sequence[Place]) -> Place:
@@ -79,13 +84,67 @@ def _scan(place: Place) -> tuple[str, ...]:
     )
 
 
-def _no_host(_: Finding, place: Place) -> Advice:
-    return Advice("The inventory gives this node no host: to ask its operating system, write", (f"host: {place.node}",))
+def _no_host(_: Finding, __: Place) -> Advice:
+    words = "The inventory gives this node no host; to ask its operating system, write below its name:"
+    return Advice(words, (), ('host: "{node}"',))
 
 
-def _no_bmc(_: Finding, place: Place) -> Advice:
-    line = f'bmc: {{ url: "https://{place.node}-bmc", user: audit, password: env:RACKCHECK_BMC_PASSWORD }}'
-    return Advice("The inventory gives this node no BMC: write into it, or audit with --planes os", (line,))
+def _no_bmc(finding: Finding, _: Place) -> Advice:
+    if finding.seen == NO_INVENTORY:
+        words = (
+            "A BMC stands in an inventory, and there is none: name it (-i FILE), or make one from what you have "
+            "(rackcheck inventory import). Without BMCs, ask with --planes os."
+        )
+        return Advice(words)
+    return Advice("The inventory gives this node no BMC; write below its name, or audit with --planes os:", (), BMC)
+
+
+def _secret(finding: Finding, _: Place) -> Advice:
+    name = finding.seen.removeprefix("env:").partition(":")[0]
+    words = (
+        "The inventory names a secret that is not to be had here, so nobody is asked with it. Put it where the "
+        "reference points, or mend the reference; rackcheck inventory check tries them all."
+    )
+    if not finding.seen.startswith("env:") or not name.isidentifier():
+        return Advice(words)
+    # Read from the terminal: what is typed into a command stays in the shell's history.
+    return Advice(words, (f"stty -echo; read -r {name}; stty echo; export {name}",))
+
+
+def _no_password(finding: Finding, _: Place) -> Advice:
+    words = (
+        "No login is tried without one: it would only count as a wrong one. Write into `defaults`, or below its name:"
+    )
+    head, _url, user, password = BMC
+    return Advice(words, (), (head, user, password) if finding.seen else (head, password))
+
+
+def _ca_file(_: Finding, __: Place) -> Advice:
+    words = (
+        "`ca` is a file on this machine with the authority's certificate in PEM form. Look at it with the line below, "
+        "mend it, or pin the BMC's own certificate as `fingerprint:` instead."
+    )
+    return Advice(words, ("openssl x509 -noout -subject -in FILE",))
+
+
+def _key_file(finding: Finding, place: Place) -> Advice:
+    key = place.key or "KEY"
+    if LOCKED in finding.seen:
+        words = (
+            "Name where its passphrase lies (first lines), or load the key into an agent and take `key` out of the "
+            "inventory: an agent is asked where no key is named."
+        )
+        return Advice(words, (_line("ssh-add", key),), ("ssh:", "  passphrase: env:RACKCHECK_SSH_PASSPHRASE"))
+    words = "What is wrong is here, on this machine: see whether the key opens, and mend `key` or the file."
+    return Advice(words, (_line("ssh-keygen", "-y", "-f", key),))
+
+
+def _no_read(_: Finding, place: Place) -> Advice:
+    words = (
+        "They are there, and this login may not read them; what they tell stays unknown. sudo is for commands only: "
+        "see who closed them, and why."
+    )
+    return Advice(words, (_ssh(place, "id; ls -ld FILE"),))
 
 
 def _no_name(_: Finding, place: Place) -> Advice:
@@ -134,10 +193,16 @@ def _key_revoked(_: Finding, place: Place) -> Advice:
 def _login(_: Finding, place: Place) -> Advice:
     port = [] if place.port == "22" else ["-p", place.port]
     key = place.key or "~/.ssh/id_ed25519"
-    copy = _line("ssh-copy-id", *port, "-i", f"{key}.pub", f"{place.user}@{place.host}")
+    public = place.public or f"{key}.pub"
+    made: tuple[str, ...] = ()
+    if not place.key:
+        made = (_line("ssh-keygen", "-t", "ed25519", "-f", key),)
+    elif not place.public:  # ssh-copy-id copies the public half, and nobody kept it
+        made = (f"{_line('ssh-keygen', '-y', '-f', key)} > {_line(public)}",)
+    copy = _line("ssh-copy-id", *port, "-i", public, f"{place.user}@{place.host}")
     return Advice(
         "The node lets nobody in as this user with what we have. Give it the key, then look:",
-        (copy, _ssh(place, "true", loud=True)),
+        (*made, copy, _ssh(place, "true", loud=True)),
     )
 
 
@@ -248,6 +313,9 @@ def _ours(_: Finding, __: Place) -> Advice:
 _BY_TROUBLE: dict[Trouble, Callable[[Finding, Place], Advice]] = {
     Trouble.NO_HOST: _no_host,
     Trouble.NO_BMC: _no_bmc,
+    Trouble.SECRET: _secret,
+    Trouble.NO_PASSWORD: _no_password,
+    Trouble.CA_FILE: _ca_file,
     Trouble.NO_NAME: _no_name,
     Trouble.REFUSED: _refused,
     Trouble.SILENT: _silent,
@@ -255,12 +323,14 @@ _BY_TROUBLE: dict[Trouble, Callable[[Finding, Place], Advice]] = {
     Trouble.KEY_UNKNOWN: _key_unknown,
     Trouble.KEY_CHANGED: _key_changed,
     Trouble.KEY_REVOKED: _key_revoked,
+    Trouble.KEY_FILE: _key_file,
     Trouble.LOGIN: _login,
     Trouble.CUT: _cut,
     Trouble.NO_FRAME: _tools,
     Trouble.NO_TOOL: _tools,
     Trouble.NO_PYTHON: _tools,
     Trouble.NO_ROOT: _root,
+    Trouble.NO_READ: _no_read,
     Trouble.CERT_CHANGED: _cert_changed,
     Trouble.CERT_UNKNOWN: _cert_unknown,
     Trouble.BMC_LOGIN: _bmc_login,

@@ -6,6 +6,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from getpass import getuser
+from pathlib import Path
 from secrets import token_hex
 from urllib.parse import urlsplit
 
@@ -18,13 +19,15 @@ from rackcheck.doctor.blind import of_plane
 from rackcheck.doctor.bmc import visit
 from rackcheck.doctor.controller import read, unread
 from rackcheck.doctor.crew import work
-from rackcheck.doctor.finding import Finding, Place, Trouble, Visit
+from rackcheck.doctor.finding import NO_INVENTORY, Finding, Place, Trouble, Visit
 from rackcheck.doctor.names import look_up
+from rackcheck.doctor.pace import Pace
 from rackcheck.doctor.system import Questions
 from rackcheck.inventory import Node
+from rackcheck.inventory.files import ca_trouble, key_trouble
+from rackcheck.inventory.node import references
 from rackcheck.run import bmc_of
 from rackcheck.ssh_config import Target
-from rackcheck.wire import Limits
 
 THREADS = 64
 """Planes asked at the same time."""
@@ -32,11 +35,8 @@ THREADS = 64
 CONFIGS = 8
 """How many `ssh -G` may run at the same time."""
 
-LIMITS = Limits(connect=3.0, deadline=8.0, cap=1 << 20)
-"""What one operating system may cost: seconds to connect, seconds for the rest, bytes."""
-
-PATIENCE = 20.0
-"""Seconds after which a plane is given up whatever holds it: more than all its own limits."""
+CONFIG = 20.0
+"""Seconds that one of them may take."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,13 @@ class Doctor:
     plan: Plan
     nodes: tuple[Node, ...]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    lost: Mapping[str, str] = field(default_factory=dict)
+    """Why a secret could not be fetched, by its reference: the planes that need one of these are not asked."""
     needed: bool = True
     """Whether a plane that the inventory does not name is a trouble: it is where a profile's rules need it."""
+    listed: bool = True
+    """Whether there is an inventory at all, into which something could be written."""
+    pace: Pace = field(default_factory=Pace)
 
     @cached_property
     def planes(self) -> tuple[tuple[Node, Plane], ...]:
@@ -67,7 +72,10 @@ class Doctor:
             place = self._place(node, plane, targets.get(node.name))
             if not _has(node, plane):
                 trouble = Trouble.NO_HOST if plane is Plane.OS else Trouble.NO_BMC
-                return self._silent(place, plane, trouble, "")
+                return self._silent(place, plane, trouble, "" if self.listed else NO_INVENTORY)
+            hindered = self._hindered(node, plane)
+            if hindered is not None:
+                return self._silent(place, plane, *hindered)
             name = (hosts if plane is Plane.OS else bmcs).get(node.name, "")
             if name in lost:
                 return self._silent(place, plane, Trouble.NO_NAME, lost[name])
@@ -80,15 +88,16 @@ class Doctor:
             except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one plane of one node
                 return self._silent(place, plane, Trouble.OURS, repr(error))
 
-        for (node, plane), done in work(self.planes, ask, threads=THREADS, seconds=PATIENCE, stop=stop):
-            late = f"no end within {PATIENCE:g} s"
+        patience = self.pace.patience
+        for (node, plane), done in work(self.planes, ask, threads=THREADS, seconds=patience, stop=stop):
+            late = f"no end within {patience:g} s"
             place = self._place(node, plane, targets.get(node.name))
             yield done if done is not None else self._silent(place, plane, Trouble.SILENT, late)
 
     def _targets(self, stop: threading.Event) -> dict[str, Target]:
         """Let the user's own configuration say how each node is reached: `ssh -G` may be slow, and runs commands."""
         remote = [node for node in self.nodes if node.host and not node.is_local and Plane.OS in self.plan.planes]
-        said = work(remote, lambda n: ssh_config.resolve(n, self.secrets), threads=CONFIGS, seconds=PATIENCE, stop=stop)
+        said = work(remote, lambda n: ssh_config.resolve(n, self.secrets), threads=CONFIGS, seconds=CONFIG, stop=stop)
         return {node.name: target for node, target in said if target is not None}
 
     def _place(self, node: Node, plane: Plane, target: Target | None) -> Place:
@@ -98,22 +107,39 @@ class Doctor:
             return Place(node.name, host, port, node.bmc.user if node.bmc is not None else "")
         if target is None:
             return Place(node.name, node.host, user=getuser())
-        key = target.keys[0] if target.keys else ""
+        key, public = _key(target, node)
         known = target.known_hosts[0] if target.known_hosts else ""
-        return Place(node.name, target.host, str(target.port), target.user or getuser(), key, known, target.alias)
+        user = target.user or getuser()
+        return Place(node.name, target.host, str(target.port), user, key, known, target.alias, public)
+
+    def _hindered(self, node: Node, plane: Plane) -> tuple[Trouble, str] | None:
+        """Say what of our own keeps us from asking this plane at all: told without knocking at the node."""
+        lost = [reference for reference in references(node, plane) if reference in self.lost]
+        if lost:
+            return Trouble.SECRET, f"{lost[0]}: {self.lost[lost[0]]}"
+        if plane is Plane.BMC and node.bmc is not None:
+            if not node.bmc.user or not node.bmc.password:
+                return Trouble.NO_PASSWORD, "" if node.bmc.user else "and no user"
+            if node.bmc.ca and (wrong := ca_trouble(node.bmc.ca)):
+                return Trouble.CA_FILE, f"{node.bmc.ca} {wrong}"
+        return None
 
     def _silent(self, place: Place, plane: Plane, trouble: Trouble, seen: str) -> Visit:
         lost = of_plane(self.plan, plane)
         return Visit(place.node, plane, place, (Finding(trouble, clean(seen, 300), (), lost),))
 
     def _system(self, node: Node, target: Target | None, place: Place) -> Visit:
-        questions, mark = self._questions[node.ssh.sudo], token_hex(16)
+        questions, mark, limits = self._questions[node.ssh.sudo], token_hex(16), self.pace.system
         text = script.compose(questions.asked, mark, sudo=node.ssh.sudo)
         began = time.time()
-        reply = local.run(text, LIMITS) if target is None else ssh.run(target, text, LIMITS)
+        reply = local.run(text, limits) if target is None else ssh.run(target, text, limits)
         ended = time.time()
         if not reply.reached:
             trouble = hurdle.of_ssh(reply.stage, reply.cut, known=target is not None and _knows(target))
+            if trouble is Trouble.LOGIN and node.ssh.key and not node.ssh.password:
+                passphrase = self.secrets.get(node.ssh.passphrase, "")
+                if wrong := key_trouble(node.ssh.key, passphrase):
+                    return self._silent(place, Plane.OS, Trouble.KEY_FILE, f"{node.ssh.key} {wrong}")
             return self._silent(place, Plane.OS, trouble, hurdle.seen(reply.cut))
         split = script.split(reply.raw, questions.asked, mark, reply.cut)
         found, system, sent = questions.read(split.capture)
@@ -123,11 +149,11 @@ class Doctor:
 
     @cached_property
     def _questions(self) -> Mapping[bool, Questions]:
-        return {sudo: Questions(self.plan, sudo) for sudo in (True, False)}
+        return {sudo: Questions(self.plan, sudo, self.pace.question) for sudo in (True, False)}
 
     def _bmc(self, node: Node, place: Place, stop: threading.Event) -> Visit:
         bmc = bmc_of(node, self.secrets)
-        heard = visit(bmc, stop)
+        heard = visit(bmc, stop, self.pace.bmc)
         if isinstance(heard, Unknown):
             return self._silent(place, Plane.BMC, hurdle.of_bmc(heard), hurdle.seen(heard))
         found: Sequence[Finding] = tuple(unread(heard.bodies, self.plan))
@@ -139,6 +165,15 @@ class Doctor:
 
 def _has(node: Node, plane: Plane) -> bool:
     return bool(node.host) if plane is Plane.OS else node.bmc is not None
+
+
+def _key(target: Target, node: Node) -> tuple[str, str]:
+    """Give the key file that a login is tried with and the file of its public half; empty where there is none."""
+    usual = [f"~/.ssh/{name}" for name in ssh.KEYS]
+    keys = [node.ssh.key] if node.ssh.key else [*target.keys, *usual]
+    key = next((key for key in keys if Path(key).expanduser().is_file()), "")
+    public = f"{key}.pub"
+    return key, public if key and Path(public).expanduser().is_file() else ""
 
 
 def _knows(target: Target) -> bool:

@@ -14,10 +14,13 @@ def of_plane(plan: Plan, plane: Plane) -> tuple[str, ...]:
     return tuple(probe.name for probe in plan.probes if probe.plane is plane)
 
 
-def scope(profile: Profile, role: str) -> tuple[Rule, ...]:
-    """Give the rules that an audit would judge on a node of this role; one that waits for a site value is not."""
-    planes = frozenset(Plane)
-    rules = (rule for rule in profile.rules if in_scope(rule, role, planes, frozenset({Phase.CONFIG})))
+def scope(profile: Profile, role: str, planes: frozenset[Plane] = frozenset(Plane)) -> tuple[Rule, ...]:
+    """Give the rules that an audit of these planes would judge on a node of this role.
+
+    A rule that waits for a site value is none of them.
+    """
+    planes, phases = planes | {Plane.DERIVED}, frozenset({Phase.CONFIG})
+    rules = (rule for rule in profile.rules if in_scope(rule, role, planes, phases))
     return tuple(rule for rule in rules if not rule.unset)
 
 

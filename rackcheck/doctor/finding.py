@@ -11,6 +11,9 @@ class Trouble(StrEnum):
 
     NO_HOST = "no host in the inventory"
     NO_BMC = "no BMC in the inventory"
+    SECRET = "a secret cannot be fetched"
+    NO_PASSWORD = "no password named for the BMC"
+    CA_FILE = "the CA file vouches for nobody"
     NO_NAME = "no address for its name"
     REFUSED = "its port refuses us"
     SILENT = "it does not answer"
@@ -19,6 +22,7 @@ class Trouble(StrEnum):
     KEY_UNKNOWN = "its host key is not known"
     KEY_CHANGED = "its host key has changed"
     KEY_REVOKED = "its host key is revoked"
+    KEY_FILE = "the key file opens no door"
     LOGIN = "login refused"
     SLOW = "it answers too slowly"
     CUT = "the shell's answer broke off"
@@ -26,6 +30,7 @@ class Trouble(StrEnum):
     NO_TOOL = "a tool is missing"
     NO_PYTHON = "python3 is missing"
     NO_ROOT = "root's part is refused"
+    NO_READ = "files may not be read"
     CERT_CHANGED = "its certificate has changed"
     CERT_UNKNOWN = "its certificate is not trusted"
     BMC_LOGIN = "the BMC's login refused"
@@ -35,6 +40,10 @@ class Trouble(StrEnum):
     BMC_ROLE = "the BMC's user may not read everything"
     BMC_GAP = "a resource of the BMC cannot be read"
     OURS = "rackcheck failed here"
+
+
+NO_INVENTORY = "no inventory: nodes were named alone"
+"""What is seen of a plane where nobody could have named it."""
 
 
 class Grant(StrEnum):
@@ -61,6 +70,8 @@ class Place:
     key: str = ""
     known: str = ""
     alias: str = ""
+    public: str = ""
+    """The file with the public half of the key, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)

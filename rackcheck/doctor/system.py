@@ -1,7 +1,7 @@
 """The operating system's plane: a handful of questions, and what their answers mean; pure."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -9,7 +9,8 @@ from rackcheck.core.capture import LATE, NodeCapture, Output
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import Plane, Reason, Unknown, clean
 from rackcheck.core.plan import Plan
-from rackcheck.core.probe import Shell
+from rackcheck.core.probe import Read, Shell
+from rackcheck.doctor import readable
 from rackcheck.doctor.blind import of_plane
 from rackcheck.doctor.finding import Finding, Grant, System, Trouble
 from rackcheck.doctor.tools import looked_for, tools
@@ -21,6 +22,9 @@ SECONDS = 5.0
 CAP = 1 << 14
 """How many bytes an answer may have: of a command that only root gets an answer to, the beginning tells enough."""
 
+FILES = 20
+"""Files that may not be read and are named; what each costs is counted for all."""
+
 PYTHON = "python3"
 
 _REFUSED = frozenset({Reason.DENIED, Reason.TIMEOUT, Reason.UNREACHABLE})
@@ -30,11 +34,7 @@ _WHO = (
     'echo "uid $(id -u)"; echo "user $(id -un)"; echo "kernel $(uname -sr)"; echo "sent $RACKCHECK_SENT"; '
     "sed -n 's/^PRETTY_NAME=/name /p' /etc/os-release 2>/dev/null"
 )
-_SUDO = Shell(
-    '[ "$(id -u)" = 0 ] && exit 0; command -v sudo >/dev/null || { echo "no sudo"; exit 0; }; sudo -n -l',
-    seconds=SECONDS,
-    cap=CAP,
-)
+_SUDO = '[ "$(id -u)" = 0 ] && exit 0; command -v sudo >/dev/null || { echo "no sudo"; exit 0; }; sudo -n -l'
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Questions:
 
     plan: Plan
     sudo: bool = True
+    seconds: float = SECONDS
 
     @cached_property
     def tools(self) -> dict[str, tuple[str, ...]]:
@@ -64,8 +65,29 @@ class Questions:
     def asked(self) -> tuple[Shell, ...]:
         """The questions, those that only root gets an answer to last."""
         shells = (probe.ask for probe in root_probes(self.plan.probes))
-        root = [replace(ask, seconds=SECONDS, cap=CAP) for ask in shells if isinstance(ask, Shell)]
-        return (self._looks, *([_SUDO] if root and self.sudo else []), *dict.fromkeys(root))
+        root = [replace(ask, seconds=self.seconds, cap=CAP) for ask in shells if isinstance(ask, Shell)]
+        return (self._looks, *self._files, *([self._sudo] if root and self.sudo else []), *dict.fromkeys(root))
+
+    @cached_property
+    def files(self) -> dict[str, tuple[str, ...]]:
+        """The files that the plan's probes read, by their globs, each with the probes that read it."""
+        found: dict[str, list[str]] = {}
+        for probe in self.plan.probes:
+            ask = probe.ask.asking(self.plan.wanted)
+            if isinstance(ask, Read):
+                for glob in ask.globs:
+                    found.setdefault(glob, []).append(probe.name)
+        return {glob: tuple(names) for glob, names in found.items()}
+
+    @cached_property
+    def _files(self) -> Mapping[Shell, Sequence[str]]:
+        """Whether the files may be read: each question with the globs that it is about."""
+        asked = readable.questions(tuple(self.files))
+        return {Shell(text, seconds=self.seconds, cap=readable.CAP): globs for text, globs in asked}
+
+    @cached_property
+    def _sudo(self) -> Shell:
+        return Shell(_SUDO, seconds=self.seconds, cap=CAP)
 
     @cached_property
     def _looks(self) -> Shell:
@@ -73,7 +95,7 @@ class Questions:
         names = " ".join(self.tools) or ":"
         there = f'for t in {names}; do command -v "$t" >/dev/null 2>&1 || echo "missing $t"; done; echo "asked all"'
         python = f'p=$(command -v {PYTHON} || command -v /usr/libexec/platform-python) && "$p" -V 2>&1; :'
-        return Shell(f"{_WHO}; {there}; {python}", seconds=SECONDS, cap=CAP)
+        return Shell(f"{_WHO}; {there}; {python}", seconds=self.seconds, cap=CAP)
 
     def read(self, capture: NodeCapture) -> tuple[tuple[Finding, ...], System | None, float | None]:
         """Read the answers: the findings, who answered, and our clock when the script was sent."""
@@ -91,6 +113,7 @@ class Questions:
         if denied:
             refused = tuple(dict.fromkeys(str(p.ask) for p in root_probes(self.plan.probes) if p.name in denied))
             found.append(Finding(Trouble.NO_ROOT, grant.value, refused, tuple(denied)))
+        found += self._unread(capture)
         name = who.get("name", "").strip("\"' ")
         sent = who.get("sent", "")
         system = System(name, who.get("kernel", ""), who.get("user", ""), grant, python or "", None, None)
@@ -102,6 +125,17 @@ class Questions:
         if gone:
             lost = tuple(dict.fromkeys(probe for tool in gone for probe in self.tools[tool]))
             yield Finding(Trouble.NO_TOOL, "", gone, lost)
+
+    def _unread(self, capture: NodeCapture) -> Iterable[Finding]:
+        """Say which files an audit would be refused; a look that did not end tells nothing of any of them."""
+        for ask, globs in self._files.items():
+            refused = readable.refused(capture.output(ask), globs)
+            blind = globs if isinstance(refused, Unknown) else refused.values()
+            lost = tuple(dict.fromkeys(probe for glob in blind for probe in self.files[glob]))
+            if isinstance(refused, Unknown):
+                yield Finding(Trouble.SLOW if refused.reason is Reason.TIMEOUT else Trouble.CUT, str(refused), (), lost)
+            elif refused:
+                yield Finding(Trouble.NO_READ, "", tuple(refused)[:FILES], lost)
 
     def _silent(self, answer: Output | Unknown) -> Finding:
         """Say why our own question has no answer: then nothing is known of tools and of root's part either."""
@@ -133,7 +167,7 @@ class Questions:
             return Grant.ROOT
         if not self.sudo:
             return Grant.OFF
-        answer = capture.output(_SUDO)
+        answer = capture.output(self._sudo)
         said = answer.out if isinstance(answer, Output) else ""
         if said.startswith("no sudo"):
             return Grant.NO_PROGRAM

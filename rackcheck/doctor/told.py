@@ -19,6 +19,9 @@ FORMAT = 1
 
 MARGIN = 2
 
+NOT_THERE = {Plane.OS: "no host in the inventory", Plane.BMC: "no BMC in the inventory"}
+"""Why a plane of a node is not asked where nobody needs it: such a node is ready for what it has."""
+
 STATES = 8
 """Groups of nodes that answer alike, shown of one plane; the document has all."""
 
@@ -43,6 +46,8 @@ def lines(ward: Ward, width: int) -> Iterator[Line]:
     total = len(ward.roles)
     if total > 1:
         yield from _table(ward, width)
+    for plane, nodes in ward.without.items():
+        yield from _block(f"{NOT_THERE[plane]}, so not asked: ", fold(nodes), width, "")
     if any(visit.who is not None for visit in ward.visits):
         yield Line()
     if ward.interrupted and ward.unasked:
@@ -70,6 +75,7 @@ def _trouble(shared: Shared, ward: Ward, width: int) -> Iterator[Line]:
         yield from _wrapped("for ", ", ".join(shared.finding.things), width)
     told = advice(shared.finding, together(shared.places))
     yield from _wrapped("do  ", told.words, width)
+    yield from (Line(((" " * (MARGIN + 6) + line, "bold"),)) for line in told.write)
     for line in told.lines:
         yield from (Line(((" " * (MARGIN + 6) + row, "bold"),)) for row in _broken(line, width - MARGIN - 6))
     yield Line()
@@ -89,16 +95,21 @@ def _table(ward: Ward, width: int) -> Iterator[Line]:
             head = names if number == 0 and len(names) <= broad else ""
             yield Line(((f"{head:<{broad}}  ", "bold cyan"), (row, "")))
     if len(rows) > ROWS:
-        yield from _wrapped("", f"and {len(rows) - ROWS} other kinds (--json has all)", width)
+        yield from _wrapped("", f"and {_more(len(rows) - ROWS)} (--json has all)", width)
 
 
 def _blind(gap: Blind, ward: Ward, width: int) -> Iterator[Line]:
     # Whether a rule applies may hang on what does answer, which nobody has asked yet.
     kind = f"rules of {ward.profile.name}, if they apply," if ward.profile is not None else "probes"
-    every = f"all {gap.total}" if len(gap.what) == gap.total else f"{len(gap.what)} of {gap.total}"
+    if gap.total == 1:
+        kind = kind.replace("rules", "rule").replace("they apply", "it applies").replace("probes", "probe")
+    every = "the one" if gap.total == 1 else f"all {gap.total}"
+    if len(gap.what) < gap.total:
+        every = f"{len(gap.what)} of {gap.total}"
     yield from _block(f"unknown: {every} {kind} on ", fold(gap.nodes), width, "bold magenta")
     if len(gap.what) < gap.total:
-        yield from _wrapped("", ", ".join(_gaps(gap.what, ward)), width, "dim")
+        more = " (--json has each)" if ward.profile is not None and len(gap.what) > RULES else ""
+        yield from _wrapped("", ", ".join(_gaps(gap.what, ward)) + more, width, "dim")
     yield Line()
 
 
@@ -120,17 +131,21 @@ def _families(rules: tuple[str, ...]) -> Iterator[str]:
     counted = Counter(rule.partition(".")[0] for rule in rules)
     alone = {rule.partition(".")[0]: rule for rule in rules}
     yield from (f"{word}.* ({count})" if count > 1 else alone[word] for word, count in counted.items())
-    yield "(--json has each)"
 
 
 def _who(plane: Plane, ward: Ward, width: int) -> Iterator[Line]:
     states = ward.who(plane)
     for words, visits in states[:STATES]:
         said = "; ".join(word for word in (*words, _speed(visits)) if word)
-        yield from _block(f"{plane.value}  {len(visits)} answer: ", fold(v.node for v in visits), width, "bold")
+        answer = "answers" if len(visits) == 1 else "answer"
+        yield from _block(f"{plane.value}  {len(visits)} {answer}: ", fold(v.node for v in visits), width, "bold")
         yield from _wrapped("", said, width)
     if len(states) > STATES:
-        yield from _wrapped("", f"{plane.value}: and {len(states) - STATES} other kinds (--json has all)", width)
+        yield from _wrapped("", f"{plane.value}: and {_more(len(states) - STATES)} (--json has all)", width)
+
+
+def _more(count: int) -> str:
+    return f"{count} other kind{'' if count == 1 else 's'}"
 
 
 def _speed(visits: Iterable[Visit]) -> str:
@@ -141,7 +156,9 @@ def _speed(visits: Iterable[Visit]) -> str:
     gets = [who.get for who in people if isinstance(who, Controller) and who.get is not None]
     said = [f"{word} {_seconds(found)}" for word, found in (("login", logins), ("script", scripts)) if found]
     if gets:
-        said.append(f"a GET {_seconds(gets)}, so 100 resources one by one take {median(gets) * 100:.0f} s")
+        hundred = median(gets) * 100
+        many = f", so 100 resources one by one take {hundred:.0f} s" if hundred >= 1 else ""
+        said.append(f"a GET {_seconds(gets)}{many}")
     return ", ".join(said)
 
 
@@ -203,6 +220,7 @@ def document(ward: Ward, targets: str) -> dict[str, Any]:
                 "ready": name in set(ward.ready),
                 "role": ward.roles[name],
                 "planes": {visit.plane.value: _visit(visit) for visit in visits},
+                "without": [plane.value for plane, nodes in ward.without.items() if name in nodes],
                 "unknown": list(ward.gap(name)),
             }
             for name, visits in ward.by_node.items()
@@ -222,6 +240,7 @@ def _visit(visit: Visit) -> dict[str, Any]:
                 "for": list(finding.things),
                 "do": advice(finding, visit.place).words,
                 "type": list(advice(finding, visit.place).lines),
+                "write": list(advice(finding, visit.place).write),
             }
             for finding in visit.findings
         ],

@@ -50,6 +50,8 @@ class Ward:
     profile: Profile | None = None
     catalogue: Catalogue = field(default_factory=Catalogue)
     interrupted: bool = False
+    asked: frozenset[Plane] = frozenset(Plane)
+    """The planes that an audit would be of."""
 
     @cached_property
     def by_node(self) -> Mapping[str, tuple[Visit, ...]]:
@@ -66,6 +68,13 @@ class Ward:
             name for name, visits in self.by_node.items()
             if {v.plane for v in visits} >= self.planes[name] and visits and not any(v.findings for v in visits)
         )  # fmt: skip
+
+    @cached_property
+    def without(self) -> Mapping[Plane, tuple[str, ...]]:
+        """The nodes of which a plane was not wanted, for the inventory does not name it; by plane."""
+        planes = sorted(self.plan.planes - {Plane.DERIVED})
+        found = {plane: tuple(name for name, own in self.planes.items() if plane not in own) for plane in planes}
+        return {plane: names for plane, names in found.items() if names}
 
     @cached_property
     def unasked(self) -> tuple[str, ...]:
@@ -108,10 +117,12 @@ class Ward:
         lost = frozenset().union(*(visit.lost for visit in self.by_node[name]))
         if self.profile is None:
             return tuple(probe.name for probe in self.plan.probes if probe.name in lost)
-        return blind(scope(self.profile, self.roles[name]), self.catalogue, lost)
+        return blind(scope(self.profile, self.roles[name], self.asked), self.catalogue, lost)
 
     def _total(self, name: str) -> int:
-        return len(self.plan.probes) if self.profile is None else len(scope(self.profile, self.roles[name]))
+        if self.profile is None:
+            return len(self.plan.probes)
+        return len(scope(self.profile, self.roles[name], self.asked))
 
     def who(self, plane: Plane) -> list[tuple[tuple[str, ...], list[Visit]]]:
         """Who answers on a plane, equal answers together, the largest group first."""

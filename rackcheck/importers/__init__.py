@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
+from rackcheck import bounded
 from rackcheck.importers import ansible, columns, slurm
 from rackcheck.importers.taken import Taken
 from rackcheck.importers.writing import written
@@ -25,7 +26,7 @@ SIZE = 32 << 20
 def text_of(path: Path) -> str:
     """Read a foreign file; raises Mistake."""
     try:
-        with path.open("rb") as file:
+        with bounded.opened(path) as file:
             return drained(file, str(path))
     except OSError as error:
         raise Mistake(f"cannot read {path}: {error.strerror}") from None

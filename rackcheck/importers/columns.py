@@ -27,6 +27,13 @@ _WORDS = {
 }  # fmt: skip
 """Headers, in small letters with _ for blanks and hyphens, and the key that each fills."""
 
+_NUMBERS = {
+    "u": re.compile(r"(?:[Uu]\s?)?([0-9]{1,9})"),
+    "height": re.compile(r"([0-9]{1,9})(?:\s?[Uu])?"),
+    "ssh.port": re.compile(r"([0-9]{1,9})"),
+}
+"""Numbers as sheets spell them: `17` or `U17` of a place, `8` or `8U` of a height."""
+
 COLUMNS = 200
 """Columns that a sheet may have."""
 
@@ -38,37 +45,45 @@ def read(text: str, source: str) -> Taken:
     found = Gathering(source)
     problems: list[Problem] = []
     lines: dict[str, int] = {}
-    for line, row in rows:
-        place = Place(source, line, 1)
+    for starts, row in rows:
+        places = [Place(source, *start) for start in starts]
         if not any(cell.strip() for cell in row):
             continue
         if len(row) != len(head):
-            problems.append(Problem(place, f"{len(row)} cells; the header has {len(head)}"))
+            problems.append(Problem(places[0], f"{len(row)} cells; the header has {len(head)}"))
             continue
         cells = [cell.strip() for cell in row]
-        name = cells[keys.index("name")]
+        at = keys.index("name")
+        name, place = cells[at], places[at]
         if name in lines:
             problems.append(Problem(place, f"{clean(name, 60)} stands here and in line {lines[name]}"))
         elif not found.node(name):
             problems.append(Problem(place, f"{clean(name, 60)!r} cannot be a node's name"))
         else:
-            lines[name] = line
-            problems += _row(found, name, list(zip(head, keys, cells, strict=True)), place, by_host=by_host)
+            lines[name] = place.line
+            problems += _row(found, name, list(zip(head, keys, cells, places, strict=True)), by_host=by_host)
     if problems:
         raise BadFile(problems)
     return found.finish()
 
 
-def _table(text: str, source: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    """Give the header, and the rows with the line each ends in; cells are parted as the header's are."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    mark = max(",;\t|", key=first.count)
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=mark, strict=True)
+Starts = list[tuple[int, int]]
+"""Where each cell of a row begins: line and column, counted from 1."""
 
-    def rows() -> Iterator[tuple[int, list[str]]]:
+
+def _table(text: str, source: str) -> tuple[list[str], Iterator[tuple[Starts, list[str]]]]:
+    """Give the header, and the rows with where their cells begin; cells are parted as the header's are."""
+    lines = text.splitlines(keepends=True)
+    mark = max(",;\t|", key=next((line for line in lines if line.strip()), "").count)
+    reader = csv.reader(lines, delimiter=mark, strict=True)
+
+    def rows() -> Iterator[tuple[Starts, list[str]]]:
+        before = 0
         try:
             for row in reader:
-                yield reader.line_num, row
+                starts = _starts(lines[before : reader.line_num], before + 1, mark)
+                yield (starts + starts[-1:] * len(row))[: max(len(row), 1)], row
+                before = reader.line_num
         except csv.Error as error:
             raise BadFile([Problem(Place(source, max(reader.line_num, 1), 1), f"no CSV: {error}")]) from None
 
@@ -79,6 +94,23 @@ def _table(text: str, source: str) -> tuple[list[str], Iterator[tuple[int, list[
     if len(head) > COLUMNS:
         raise Mistake(f"{source} has {len(head)} columns; a sheet may have {COLUMNS}")
     return [cell.strip() for cell in head], walk
+
+
+def _starts(lines: Sequence[str], first: int, mark: str) -> Starts:
+    """Find where the cells of one row begin; quotes count only where a cell begins with them, as for `csv`."""
+    found, state = [(first, 1)], "start"
+    for number, line in enumerate(lines, first):
+        for column, letter in enumerate(line, 1):
+            if letter == '"' and state in {"start", "closed"}:
+                state = "quoted"  # after one that closed: a pair, which stands for one quote
+            elif state == "quoted":
+                state = "closed" if letter == '"' else state
+            elif letter == mark:
+                state = "start"
+                found.append((number, column + 1))
+            else:
+                state = "plain"
+    return found
 
 
 def _keys(head: Sequence[str], source: str) -> tuple[list[str], bool]:
@@ -101,14 +133,18 @@ def _keys(head: Sequence[str], source: str) -> tuple[list[str], bool]:
 
 
 def _row(
-    found: Gathering, name: str, cells: Sequence[tuple[str, str, str]], place: Place, *, by_host: bool
+    found: Gathering, name: str, cells: Sequence[tuple[str, str, str, Place]], *, by_host: bool
 ) -> Iterator[Problem]:
     has_host = has_bmc = False
-    for column, key, cell in cells:
+    for column, key, cell, place in cells:
         if not cell or key == "name":
             continue
-        if key in {"u", "height", "ssh.port"} and not re.fullmatch(r"[0-9]{1,9}", cell):
-            yield Problem(place, f"`{clean(column, 60)}` is a number, not {clean(cell, 60)!r}")
+        if key in _NUMBERS:
+            number = _NUMBERS[key].fullmatch(cell)
+            if number is None:
+                yield Problem(place, f"`{clean(column, 60)}` is a number, not {clean(cell, 60)!r}")
+            else:
+                found.say(name, key, number[1])
         elif not key:
             found.leave(column or "(a column without a name)", name)
         elif key.endswith("password"):

@@ -2,14 +2,16 @@
 
 import ipaddress
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
+from rackcheck.inventory import ways
 from rackcheck.inventory.nodeset import NODES, is_name
 from rackcheck.mistake import Mistake
+from rackcheck.schema import PORT
 
 LONGEST = 500
 """Characters that a value may have."""
@@ -25,6 +27,10 @@ BMC_PASSWORD = "env:RACKCHECK_BMC_PASSWORD"
 
 _ROLE = re.compile(r"[a-z][a-z0-9-]*")
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_PORT = re.compile(PORT["pattern"])
+_CHECKS: Mapping[str, Callable[[str], str]] = {"host": ways.host, "bmc.fingerprint": ways.fingerprint}
+"""By key, what says why a value can never work."""
+
 _GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _REFERENCE = re.compile(r"env:.+|file:.+|keyring:.+/.+|prompt:.*")
 _ADDRESS = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})(?::[0-9]{1,5})?")
@@ -63,8 +69,9 @@ class Gathering:
     def say(self, name: str, key: str, value: object) -> None:
         """Take one word over, if it is one that our form can hold."""
         text = _text(value)
-        shape = {"role": _ROLE, "u": _NUMBER, "height": _NUMBER, "ssh.port": _NUMBER}.get(key)
-        if text is None or (shape is not None and not shape.fullmatch(text)):
+        shape = {"role": _ROLE, "u": _NUMBER, "height": _NUMBER, "ssh.port": _PORT}.get(key)
+        check = _CHECKS.get(key)
+        if text is None or (shape is not None and not shape.fullmatch(text)) or (check is not None and check(text)):
             self.note(f"`{key}` left out, for its value does not fit", name)
         else:
             self.nodes[name][key] = text
@@ -73,7 +80,7 @@ class Gathering:
         """Take a BMC's address over, as the url of its Redfish service."""
         text = _text(value)
         url = None if text is None else _url(text)
-        if url is None:
+        if url is None or ways.url(url):
             self.note("`bmc.url` left out: it is https://HOST, or a bare address", name)
         else:
             self.nodes[name]["bmc.url"] = url

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rackcheck.core.fact import Plane
+
 LOCAL = "localhost"
 """The node that is this very machine: asked without SSH, unless an inventory says otherwise."""
 
@@ -61,6 +63,16 @@ class Node:
     def units(self) -> range:
         """The rack units it fills; none where its place is not known."""
         return range(self.u, self.u + self.height) if self.u else range(0)
+
+
+def references(node: Node, plane: Plane) -> tuple[str, ...]:
+    """Name the secrets that asking this plane of a node needs, by their references."""
+    found: tuple[str, ...] = ()
+    if plane is Plane.BMC and node.bmc is not None:
+        found = (node.bmc.password,)
+    elif plane is Plane.OS and node.host and not node.is_local:
+        found = (node.ssh.password, node.ssh.passphrase)
+    return tuple(reference for reference in found if reference)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,18 @@
 import difflib
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
 from rackcheck.inventory.credential import secret
+from rackcheck.inventory.files import ca_trouble, key_trouble
 from rackcheck.inventory.node import Inventory, Node
 from rackcheck.mistake import Mistake
+
+K = TypeVar("K", bound=Hashable)
 
 ROLES = (
     "compute", "nvswitch-tray", "power-shelf", "dpu", "storage", "switch", "login", "head", "management", "gateway",
@@ -25,7 +29,8 @@ NEAR = 0.8
 def notes(inventory: Inventory) -> list[str]:
     """Tell what is odd, each thing once for all its nodes. Fetches every secret that can be fetched without asking."""
     nodes = tuple(inventory.nodes.values())
-    return [*_roles(nodes), *_planes(nodes), *_twice(nodes), *_keys(nodes), *_secrets(nodes), *_places(inventory)]
+    told = (_roles, _planes, _twice, _keys, _authorities, _logins, _secrets)
+    return [*(words for tell in told for words in tell(nodes)), *_places(inventory)]
 
 
 def _roles(nodes: Iterable[Node]) -> Iterator[str]:
@@ -42,7 +47,7 @@ def _planes(nodes: Iterable[Node]) -> Iterator[str]:
         ("no host", [node.name for node in listed if not node.host]),
     ):
         if missing:
-            yield f"{what}: {fold(missing)} ({len(missing)} of {len(listed)} nodes)"
+            yield f"{what}: {fold(missing)} ({len(missing)} of {_nodes(len(listed))})"
 
 
 def _twice(nodes: Iterable[Node]) -> Iterator[str]:
@@ -61,11 +66,34 @@ def _keys(nodes: Iterable[Node]) -> Iterator[str]:
     for key, names in _by([node for node in nodes if node.ssh.key], lambda node: node.ssh.key).items():
         try:
             mode = stat.S_IMODE(os.stat(Path(key).expanduser()).st_mode)  # noqa: PTH116  the path of our user, as typed
-        except OSError as error:
-            yield f"key file {clean(key)} of {fold(names)}: {error.strerror}"
-            continue
+        except OSError:
+            continue  # told below
         if mode & 0o077:
             yield f"key file {clean(key)} may be read by others; chmod 600 {clean(key)} ({fold(names)})"
+    with_key = [node for node in nodes if node.ssh.key]
+    for (key, has_passphrase), names in _by(with_key, lambda node: (node.ssh.key, bool(node.ssh.passphrase))).items():
+        # Whether a passphrase opens its key is tried by doctor, which has it: to be asked for one here is not meant.
+        wrong = key_trouble(key, None if has_passphrase else "")
+        if wrong:
+            yield f"key file {clean(key)}: {wrong} ({fold(names)})"
+
+
+def _authorities(nodes: Iterable[Node]) -> Iterator[str]:
+    for ca, names in _by(nodes, lambda node: node.bmc.ca if node.bmc is not None else "").items():
+        wrong = ca_trouble(ca) if ca else ""
+        if wrong:
+            yield f"CA file {clean(ca)}: {wrong} ({fold(names)})"
+
+
+def _logins(nodes: Iterable[Node]) -> Iterator[str]:
+    """Tell of BMCs that nobody could log in to: without a user and a password no login is tried."""
+    for what, missing in (
+        ("user", [node.name for node in nodes if node.bmc is not None and not node.bmc.user]),
+        ("password", [node.name for node in nodes if node.bmc is not None and not node.bmc.password]),
+    ):
+        if missing:
+            line = {"user": "user: NAME", "password": "password: env:RACKCHECK_BMC_PASSWORD"}[what]
+            yield f"BMC without a {what}: {fold(missing)}; write `bmc: {{ {line} }}`"
 
 
 def _secrets(nodes: Iterable[Node]) -> Iterator[str]:
@@ -91,8 +119,12 @@ def _places(inventory: Inventory) -> Iterator[str]:
             yield f"rack {clean(rack.name)}: no `u` and no `slot` of {fold(lost)}"
 
 
-def _by(nodes: Iterable[Node], key: Callable[[Node], str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _nodes(count: int) -> str:
+    return f"{count} node{'' if count == 1 else 's'}"
+
+
+def _by(nodes: Iterable[Node], key: Callable[[Node], K]) -> dict[K, list[str]]:
+    found: dict[K, list[str]] = {}
     for node in nodes:
         found.setdefault(key(node), []).append(node.name)
     return found

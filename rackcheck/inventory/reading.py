@@ -2,21 +2,23 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from rackcheck.document import BadFile, Problem, Scalar, Table
-from rackcheck.inventory import merge, rack
+from rackcheck.document import BadFile, Place, Problem, Scalar, Table
+from rackcheck.inventory import merge, rack, ways
 from rackcheck.inventory.merge import Entry, Words
 from rackcheck.inventory.node import Bmc, Inventory, Node, Ssh
 from rackcheck.inventory.nodeset import NODES
-from rackcheck.inventory.shape import Shaped, shaped
+from rackcheck.inventory.shape import Shaped, bounded, shaped
 from rackcheck.layers import word
 from rackcheck.library import text_of
 
 
 def load(path: Path) -> Inventory:
     """Read an inventory file; raises Mistake where it cannot be read, BadFile with all that is wrong in it."""
+    with suppress(OSError, ValueError):  # told with its name when it is read
+        bounded(path.stat().st_size, str(path))
     return parse(text_of(path), str(path), path.parent)
 
 
@@ -74,6 +76,7 @@ class _Builder:
         self.problems = problems
         self.nodes: dict[str, Node] = {}
         self.readable: dict[str, bool] = {}
+        self.wrong: set[Place] = set()
 
     def add(self, name: str, words: Words, own: Words, entry: Entry) -> None:
         """Add a node, once; `own` is what its entries say, without defaults and groups."""
@@ -106,8 +109,11 @@ class _Builder:
             self.problems.append(Problem(half.place, f"`bmc` of {name} has no `url`"))
         elif not node.host and node.bmc is None:
             self.problems.append(Problem(entry.place, f"{name} has neither a host nor a BMC"))
-        if node.bmc is not None and _holds_user(node.bmc.url):
-            self.problems.append(Problem(words["bmc.url"].place, f"`url` of {name} holds no user and no password"))
+        for key, wrong in ways.mistakes(node):
+            place = words[key].place
+            if place not in self.wrong:  # what a set or the defaults say is wrong once, not for each node
+                self.wrong.add(place)
+                self.problems.append(Problem(place, wrong))
         if node.ssh.key and not self._can_read(node.ssh.key):
             self.problems.append(Problem(words["ssh.key"].place, f"cannot read the key file {node.ssh.key}"))
 
@@ -119,10 +125,3 @@ class _Builder:
 
 def _inner(texts: Mapping[str, str], table: str) -> dict[str, str]:
     return {key.removeprefix(f"{table}."): text for key, text in texts.items() if key.startswith(f"{table}.")}
-
-
-def _holds_user(url: str) -> bool:
-    try:
-        return "@" in urlsplit(url).netloc
-    except ValueError:  # no URL at all; told when it is used, and here not repeated
-        return "@" in url

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rackcheck.conform import deviations
-from rackcheck.document import BadFile, Problem, Table, read
+from rackcheck.document import SIZE, BadFile, Place, Problem, Table, read
 from rackcheck.inventory.credential import FORMS
 from rackcheck.schema import inventory as inventory_schema
 
@@ -33,6 +33,7 @@ class Shaped:
 
 def shaped(text: str, file: str) -> Shaped:
     """Read an inventory's text; raises BadFile where its head is wrong, so that nothing else can be told."""
+    bounded(len(text), file)
     try:
         root = read(text, file)
     except BadFile as error:
@@ -54,6 +55,16 @@ def shaped(text: str, file: str) -> Shaped:
     if not whole or not isinstance(root, Table):
         raise BadFile(problems)
     return Shaped(root, {name: frozenset(keys) for name, keys in spoilt.items()}, tuple(problems))
+
+
+def bounded(size: int, file: str) -> None:
+    """Raise BadFile, with how an inventory gets smaller, where this many bytes are too many."""
+    if size > SIZE:
+        words = (
+            f"{size:,} bytes, and an inventory may have {SIZE:,}: write nodes that are alike as one set "
+            "(dgx[001-512]), and what they share under `defaults` or a group"
+        )
+        raise BadFile([Problem(Place(file, 1, 1), words)])
 
 
 def _discreet(problem: Problem, text: str) -> Problem:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackcheck.core.fact import clean
 from rackcheck.inventory.node import LOCAL, Inventory, Node
 from rackcheck.inventory.nodeset import unfold
 from rackcheck.inventory.reading import load
@@ -35,21 +36,34 @@ def choose(targets: Iterable[str], file: Path | None) -> tuple[tuple[Node, ...],
     wanted = tuple(targets)
     given = found(file)
     if given is None:
-        names = [name for target in wanted for name in _bare(target)] or [LOCAL]
+        names = [name for target in wanted for name in _bare(target)]
+        if wanted and not names:
+            raise Mistake(f"no node is in {_shown(wanted)}")
+        names = names or [LOCAL]
         words = "this machine" if names == [LOCAL] else f"{len(names)} by name"
         return tuple(Node(name, host=name) for name in dict.fromkeys(names)), f"{words} (no inventory)"
     inventory = load(given)
     nodes = narrowed(wanted, inventory)
+    total = len(inventory.nodes)
     if not wanted:
-        return nodes, f"all {len(nodes)} nodes of {given}"
-    return nodes, f"{len(nodes)} of {len(inventory.nodes)} nodes of {given}"
+        return nodes, f"all {total} nodes of {given}" if total > 1 else f"the one node of {given}"
+    return nodes, f"{len(nodes)} of {total} node{'s' if total > 1 else ''} of {given}"
 
 
 def narrowed(targets: Iterable[str], inventory: Inventory) -> tuple[Node, ...]:
-    """Give the nodes that the targets name, each once; without targets all of them. Raises Mistake."""
+    """Give the nodes that the targets name, each once; without targets all of them.
+
+    Raises Mistake, also where sets cancel each other out: nobody means to ask no one.
+    """
     wanted = tuple(targets)
     names = [name for target in wanted for name in _matching(target, inventory)] if wanted else list(inventory.nodes)
+    if not names:
+        raise Mistake(f"no node of {inventory.origin} is in {_shown(wanted)}")
     return tuple(inventory.nodes[name] for name in dict.fromkeys(names))
+
+
+def _shown(targets: Iterable[str]) -> str:
+    return " ".join(repr(clean(target)) for target in targets)
 
 
 def _bare(target: str) -> list[str]:

@@ -1,0 +1,52 @@
+"""May the files that an audit reads be read? A cheap question to the node's shell, and what its answer means; pure."""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+
+from rackcheck.core.capture import LATE, Output
+from rackcheck.core.fact import Reason, Unknown, clean
+from rackcheck.core.read import covers
+
+CAP = 1 << 17
+"""Bytes that the answer may have: at most one line for each glob."""
+
+ASKED = 500
+"""Globs that one question holds: the whole of it is one argument of a shell, which is bounded (128 KiB on Linux)."""
+
+END = "looked at all"
+
+# Of each glob the first file that is there and may not be read; no file is opened. A file in a folder that may not be
+# entered looks as if it were not there, so the folder is tried too.
+_LOOK = (
+    'l() { for f; do [ -r "$f" ] && continue; [ -e "$f" ] || { d=${f%/*}; [ -d "$d" ] && [ ! -x "$d" ]; } || continue; '
+    'echo "unreadable $f"; break; done; }'
+)
+
+
+def questions(globs: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Write the questions, each with the globs that it is about."""
+    for first in range(0, len(globs), ASKED):
+        some = globs[first : first + ASKED]
+        yield f"{_LOOK}; {'; '.join(f'l {_quoted(glob)}' for glob in some)}; echo '{END}'", some
+
+
+def refused(answer: Output | Unknown, globs: Sequence[str]) -> Mapping[str, str] | Unknown:
+    """Give the files that may not be read, each with the glob that names it; why nothing is known, if so."""
+    if isinstance(answer, Unknown):
+        return answer
+    if f"\n{END}\n" not in f"\n{answer.out}":
+        reason = Reason.TIMEOUT if answer.status in LATE else Reason.NOT_COLLECTED
+        return Unknown(reason, clean(f"the look at the files to be read did not end: {answer.err}"))
+    found: dict[str, str] = {}
+    for file in re.findall(r"^unreadable (/.*)$", answer.out, re.MULTILINE)[: len(globs)]:
+        glob = next((glob for glob in globs if glob == file or covers(glob, file)), None)
+        if glob is not None:
+            found[clean(file)] = glob
+    return found
+
+
+def _quoted(glob: str) -> str:
+    """Quote everything but the signs of a glob."""
+    parts = re.split(r"(\*|\?|\[[0-9A-Za-z-]+\])", glob)
+    return "".join(part if index % 2 else shlex.quote(part) if part else "" for index, part in enumerate(parts))
