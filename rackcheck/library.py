@@ -8,11 +8,12 @@ from pathlib import Path
 
 import platformdirs
 
+from rackcheck import bounded
 from rackcheck.compile import compile_profile, read_profile
 from rackcheck.conform import conform
 from rackcheck.core.catalogue import Catalogue
 from rackcheck.core.profile import Profile, Source
-from rackcheck.document import BadFile, Place, Problem, Table, read
+from rackcheck.document import SIZE, BadFile, Place, Problem, Table, read
 from rackcheck.layers import did_you_mean, layers, word
 from rackcheck.mistake import Mistake
 from rackcheck.schema import sources as sources_schema
@@ -58,8 +59,8 @@ def find(name: str, extra: Sequence[Path] = ()) -> Found:
     """Find a profile by name or by file; raises Mistake with the nearest name."""
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
-        if not path.is_file():
-            raise Mistake(f"{name} is no file" if path.exists() else f"no profile file {name}")
+        if not path.exists():
+            raise Mistake(f"no profile file {name}")
         return Found(path.stem, path, "file")
     known = profiles(extra)
     if name not in known:
@@ -104,13 +105,8 @@ def _cited(sources: Iterable[Source]) -> str:
 
 
 def text_of(path: Path) -> str:
-    """Read a file our user names; raises Mistake where it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise Mistake(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise Mistake(f"{path} is no UTF-8 text (byte {error.start})") from None
+    """Read a file our user names; raises Mistake where it cannot be read, is none, or is too large."""
+    return bounded.text(path, SIZE)
 
 
 def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> Table:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -222,6 +223,9 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answ
 def _ask_bmc(node: Node, job: Job, stop: threading.Event) -> Answered:
     from rackcheck import redfish  # noqa: PLC0415
 
+    if node.bmc is not None and not node.bmc.password:  # tried without one, it would only count as a wrong one
+        why = Unknown(Reason.DENIED, "no password named in the inventory")
+        return Answered(node.name, Plane.BMC, now(), why)
     limits = None if job.seconds is None else redfish.Limits(deadline=job.seconds)
     capture, trouble = redfish.read(bmc_of(node, job.secrets), job.plan.links, limits, stop=stop)
     return Answered(node.name, Plane.BMC, now(), trouble, capture)
@@ -233,7 +237,8 @@ def bmc_of(node: Node, known: Mapping[str, str]) -> "redfish.Bmc":
 
     assert node.bmc is not None
     bmc = node.bmc
-    return redfish.Bmc(bmc.url, bmc.user, known.get(bmc.password, ""), bmc.fingerprint or None, bmc.ca or None)
+    ca = str(Path(bmc.ca).expanduser()) if bmc.ca else ""
+    return redfish.Bmc(bmc.url, bmc.user, known.get(bmc.password, ""), bmc.fingerprint or None, ca or None)
 
 
 def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iterator[Event]:

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -16,25 +17,19 @@ from typing import Any, Self, TypeVar
 
 import platformdirs
 
-from rackcheck.core.capture import BmcCapture, Capture, NodeCapture
-from rackcheck.core.event import (
-    Answered,
-    Event,
-    Judged,
-    RunDone,
-    RunStarted,
-    judged_from_json,
-    to_json,
-    trouble_from_json,
-)
-from rackcheck.core.fact import Plane
-from rackcheck.core.verdict import Outcome
+from rackcheck import bounded, kept
+from rackcheck.core.capture import Capture
+from rackcheck.core.event import Answered, Event, Judged, RunDone, RunStarted, to_json
+from rackcheck.core.fact import Plane, clean
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 
 T = TypeVar("T")
 
 FORMAT = 1
+
+LARGEST = 256 << 20
+"""Bytes of one raw answer, one event or one head: transports bring 32 MiB, of which JSON may make six times that."""
 
 
 def runs_folder() -> Path:
@@ -102,22 +97,19 @@ class Stored:
     folder: Path
     head: Mapping[str, Any]
 
-    def documents(self) -> Iterator[Mapping[str, Any]]:
-        """Every event as stored, in order; a torn last line is passed over, a torn one before it is an error."""
-        try:
-            lines = (self.folder / "events.jsonl").read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError as error:
-            raise Mistake(f"cannot read {self.folder}/events.jsonl: {error.strerror}") from None
-        for number, line in enumerate(lines, start=1):
+    def documents(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Every event as stored, in order, with its line's number; only a last line without its end may be torn."""
+        path = self.folder / "events.jsonl"
+        for number, line in enumerate(_lines(path), start=1):
             try:
                 doc = json.loads(line)
-            except ValueError:
-                if number == len(lines):
+            except (ValueError, RecursionError):
+                if not line.endswith(b"\n"):
                     return
-                raise Mistake(f"{self.folder}/events.jsonl: line {number} is damaged") from None
+                raise Mistake(f"{path}: line {number} is damaged") from None
             if not isinstance(doc, dict) or not isinstance(doc.get("event"), str):
-                raise Mistake(f"{self.folder}/events.jsonl: line {number} is no event")
-            yield doc
+                raise Mistake(f"{path}: line {number} is no event")
+            yield number, doc
 
     def answers(self) -> Iterator[Answered]:
         """Every answer with its raw side."""
@@ -125,54 +117,75 @@ class Stored:
 
     def _answer(self, doc: Mapping[str, Any]) -> Answered:
         plane = Plane(doc["plane"])
-        capture = self._capture(doc["raw"], plane) if "raw" in doc else None
-        trouble, note = trouble_from_json(doc), doc.get("note", "")
-        return Answered(doc["node"], plane, doc["time"], trouble, capture, doc.get("raw", ""), note)
+        return kept.answered(doc, self._capture(kept.word(doc, "raw"), plane) if "raw" in doc else None)
 
     def judged(self) -> tuple[Judged, ...]:
         """Every node's verdicts, as they were given."""
-        return tuple(self._each("judged", judged_from_json))
+        return tuple(self._each("judged", kept.judged))
 
     def started(self) -> RunStarted:
         """How the run began; raises Mistake where it does not say."""
-        found = next(self._each("run started", _started), None)
+        found = next(self._each("run started", kept.started), None)
         if found is None:
             raise Mistake(f"{self.folder}/events.jsonl does not say how the run began")
         return found
 
     def done(self) -> RunDone | None:
         """How the run ended, if it did."""
-        return next(self._each("run done", _done), None)
+        return next(self._each("run done", kept.done), None)
 
     def _each(self, event: str, build: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
-        for doc in self.documents():
+        for number, doc in self.documents():
             if doc["event"] == event:
                 try:
                     built = build(doc)
-                except (KeyError, TypeError, ValueError, AttributeError) as error:
-                    raise Mistake(f"{self.folder}/events.jsonl: an event `{event}` is damaged: {error!r}") from None
+                except _DAMAGED as error:
+                    said = f"line {number}, an event `{event}`, is damaged: {error!r}"
+                    raise Mistake(f"{self.folder}/events.jsonl: {said}") from None
                 yield built
 
     def _capture(self, digest: str, plane: Plane) -> Capture:
+        if not re.fullmatch(r"[0-9a-f]{64}", digest):
+            raise ValueError(f"not a digest: {clean(digest, 80)}")
         path = self.folder / "raw" / f"{digest}.json.gz"
-        try:
-            data = gzip.decompress(path.read_bytes())
-        except (OSError, EOFError, zlib.error) as error:
-            raise Mistake(f"cannot read the raw answer {path}: {error}") from None
+        data = _inflated(path)
         if hashlib.sha256(data).hexdigest() != digest:
             raise Mistake(f"{path} is not what its name says: it was changed after the run")
-        doc = json.loads(data)
-        return BmcCapture.from_json(doc) if plane is Plane.BMC else NodeCapture.from_json(doc)
+        try:
+            return kept.capture(json.loads(data), plane)
+        except _DAMAGED as error:
+            raise Mistake(f"{path} is damaged: {error!r}") from None
 
 
-def _started(doc: Mapping[str, Any]) -> RunStarted:
-    names = ("run", "time", "version", "profile", "profile_version", "digest", "targets")
-    texts = {name: str(doc[name]) for name in names}
-    return RunStarted(**texts, nodes=tuple(doc["nodes"]), planes=tuple(doc["planes"]))
+_DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+"""What readers raise at a form that no run of ours has."""
 
 
-def _done(doc: Mapping[str, Any]) -> RunDone:
-    return RunDone(doc["time"], Outcome(doc["outcome"]), doc.get("interrupted", False))
+def _lines(path: Path) -> Iterator[bytes]:
+    """Give a file's lines one by one, so that a run of many nodes need not fit into memory."""
+    try:
+        with bounded.opened(path) as file:
+            while line := file.readline(LARGEST + 1):
+                if len(line) > LARGEST:
+                    raise Mistake(f"{path}: a line of more than {LARGEST >> 20} MiB")
+                yield line
+    except OSError as error:
+        raise Mistake(f"cannot read {path}: {error.strerror}") from None
+
+
+def _inflated(path: Path) -> bytes:
+    """Unpack a raw answer, piece by piece: a small file may hold more than there is memory."""
+    pieces, size = [], 0
+    try:
+        with bounded.opened(path) as packed, gzip.open(packed) as file:
+            while piece := file.read(1 << 20):
+                size += len(piece)
+                if size > LARGEST:
+                    raise Mistake(f"{path} unpacks to more than {LARGEST >> 20} MiB: none of our answers does")
+                pieces.append(piece)
+    except (OSError, EOFError, zlib.error) as error:
+        raise Mistake(f"cannot read the raw answer {path}: {error}") from None
+    return b"".join(pieces)
 
 
 def find(run: str) -> Stored:
@@ -189,8 +202,8 @@ def find(run: str) -> Stored:
             raise Mistake(f"no run {run}{hint}")
         folder = runs_folder() / run
     try:
-        head = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        head = json.loads(bounded.text(folder / "run.json", LARGEST))
+    except (ValueError, RecursionError) as error:
         raise Mistake(f"cannot read {folder / 'run.json'}: {error}") from None
     if not isinstance(head, dict) or head.get("rackcheck") != FORMAT:
         raise Mistake(f"{folder / 'run.json'} is no run of format {FORMAT}")

@@ -1,16 +1,20 @@
 """The command line as a newcomer types it: exits, one-line mistakes, replay, and what help costs."""
 
 import gzip
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
 from command import rackcheck
+
+from rackcheck.cli import guarded
 
 PROFILE = "rackcheck: 1\nprofile: p\nversion: 1\nrules:\n"
 
@@ -306,7 +310,8 @@ def test_a_secret_that_a_node_prints_is_dropped_before_anything_is_kept(tmp_path
 HOSTILE = "\x1b]0;owned\x07\x1b[2J[bold red]x[/]\u202e\x9b31m\udcff\nforged line"
 
 
-def test_nothing_a_node_prints_moves_the_terminal(tmp_path: Path) -> None:
+def hostile(tmp_path: Path) -> dict[str, str]:
+    """An environment with one more probe, `hostile`, whose answer would move a terminal."""
     (tmp_path / "value").write_bytes(HOSTILE.encode("utf-8", "surrogateescape"))
     package = tmp_path / "lib" / "hostile_probe.py"
     package.parent.mkdir()
@@ -319,8 +324,12 @@ def test_nothing_a_node_prints_moves_the_terminal(tmp_path: Path) -> None:
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[rackcheck.probes]\nhostile = hostile_probe\n")
+    return {**os.environ, "PYTHONPATH": str(package.parent)}
+
+
+def test_nothing_a_node_prints_moves_the_terminal(tmp_path: Path) -> None:
+    environment = hostile(tmp_path)
     chosen = profile(tmp_path, "  r: { fact: os.say, is: x }\n  s: { each: os.list, fact: a, is: x }\n")
-    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
     for words in (
         ["audit", "-p", str(chosen), "-o", str(tmp_path / "run")],
         ["audit", "-p", str(chosen), "--json"],
@@ -336,6 +345,61 @@ def test_nothing_a_node_prints_moves_the_terminal(tmp_path: Path) -> None:
         assert "owned" in text
         assert [c for c in text if c != "\n" and not c.isprintable()] == []
         assert not [line for line in text.splitlines() if line.lstrip().startswith("forged line")]
+
+
+def test_a_raw_answer_is_shown_and_moves_no_terminal(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "rackcheck", "probe", "run", "hostile", "--raw"],
+        env=hostile(tmp_path), capture_output=True, check=False,
+    )  # fmt: skip
+    text = done.stdout.decode()
+    assert text.startswith("\\x1b]0;owned\\x07\\x1b[2J[bold red]x[/]\\u202e\\x9b31m\\udcff\nforged line\n")
+    assert [c for c in text if c != "\n" and not c.isprintable()] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["audit", "localhost", "-p", "linux-server", "-i"], ["inventory", "check"], ["audit", "localhost", "-p"]],
+    ids=["audit", "check", "profile"],
+)
+def test_a_file_without_end_or_without_beginning_is_our_users_mistake(tmp_path: Path, words: list[str]) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for place, said in (("/dev/zero", "a character device"), (f"{tmp_path}/fifo", "a FIFO")):
+        code = f"import sys; from rackcheck.cli import main; sys.argv[1:] = {[*words, place]!r}; main()"
+        done = subprocess.run(
+            ["sh", "-c", 'ulimit -v 1000000; exec "$@"', "sh", sys.executable, "-c", code],
+            capture_output=True, text=True, check=False, timeout=30,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"rackcheck: cannot read {place}: {said}, not a file\n"
+
+
+def test_a_file_larger_than_any_of_ours_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with (tmp_path / "big.yaml").open("wb") as file:
+        file.truncate(1 << 40)
+    done = rackcheck("profile", "check", tmp_path / "big.yaml")
+    assert (done.status, done.out) == (2, "")
+    assert "big.yaml has more than 2097152 bytes" in done.err
+
+
+@pytest.mark.parametrize("source", ["/dev/stdin < <(cat inv.yaml)", "<(cat inv.yaml)", "/dev/stdin < inv.yaml"])
+def test_a_pipe_of_our_users_own_shell_is_read_like_a_file(tmp_path: Path, source: str) -> None:
+    (tmp_path / "inv.yaml").write_text("rackcheck: 1\nnodes:\n  n1: { host: 10.0.0.1 }\n")
+    command = f"{sys.executable} -m rackcheck inventory check {source}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=30)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_exception_nobody_expected_is_no_verdict() -> None:
+    def broken() -> None:
+        raise LookupError("\x1b[2Jthis cannot happen")
+
+    out = io.StringIO()
+    with redirect_stderr(out):
+        assert guarded(broken) == 70
+    *before, last = out.getvalue().splitlines()
+    assert last.startswith("rackcheck failed: LookupError: \\x1b[2Jthis cannot happen; please report it")
+    assert any("in broken" in line for line in before)
 
 
 def test_an_output_that_takes_nothing_is_no_verdict(tmp_path: Path) -> None:

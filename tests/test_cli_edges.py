@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command import rackcheck
 
-from rackcheck.sim import scenario
+from rackcheck.sim import edit, scenario
 from rackcheck.sim.rack import Rack
 
 ONE = "rackcheck: 1\nscenario: one\nnodes: {{ n1: {{ machine: {machine} }} }}\nfaults: {faults}\n"
@@ -26,8 +27,12 @@ def rack(folder: Path, faults: str = "[]", machine: str = "dgx-h100") -> Rack:
 
 def test_an_empty_power_supply_slot_is_not_a_power_supply(tmp_path: Path) -> None:
     uri = "/redfish/v1/Chassis/DGX/PowerSubsystem/PowerSupplies/PSU5"
-    empty = f"[{{ nodes: n1, fault: resource, uri: {uri}, name: Status.State, value: Absent }}]"
-    with rack(tmp_path, empty) as up:
+    file = tmp_path / "rack.yaml"
+    file.write_text(ONE.format(faults="[]", machine="dgx-h100"))
+    healthy = scenario.load(file)
+    body = edit.resources(healthy.stations[0], uri)[uri]
+    station = edit.bodies(healthy.stations[0], {uri: {**body, "Status": {"State": "Absent"}}})
+    with Rack(replace(healthy, stations=(station,)), tmp_path) as up:
         done = rackcheck(
             "audit", "-i", up.inventory, "-p", "h100-dgx", "--planes", "bmc", "--json", "-q", "-o", tmp_path / "run"
         )

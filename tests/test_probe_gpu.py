@@ -226,3 +226,21 @@ def test_this_machine_gives_a_list_of_gpus_or_a_reason() -> None:
     given = facts(GPU, ask(GPU))
     assert isinstance(given["gpu"], tuple | Unknown)
     assert not isinstance(given["gpu"], Unknown) or given["gpu"].detail
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"),
+    [
+        ("memory", "memory.total"),
+        ("power_limit", "power.limit"),
+        ("sm_max", "clock.sm_max"),
+        ("temperature", "temperature"),
+        ("ecc_uncorrected", "ecc.uncorrected"),
+        ("link_width", "link.width"),
+    ],
+)
+@pytest.mark.parametrize("number", [-1, -100_000, 1 << 64])
+def test_a_number_that_nvml_cannot_give_is_no_answer(name: str, fact: str, number: int) -> None:
+    given = told(BUS, {"driver": value("580.105.08"), "gpus": [{name: value(number)}]})[f"gpu/0.{fact}"]
+    assert isinstance(given, Unknown)
+    assert given.reason is Reason.UNPARSABLE

@@ -221,7 +221,12 @@ def test_without_systemd_the_services_are_unknown_with_its_own_words() -> None:
 
 
 def test_a_kernel_without_modules_has_none_and_one_that_hides_them_is_unknown() -> None:
-    assert held("modules", {})["module"] == ()
+    linux = {"/proc/sys/kernel/osrelease": "6.18.44\n"}
+    assert held("modules", linux)["module"] == ()
+    for hidden in ({}, {**linux, "/proc/sys/kernel/modprobe": "/sbin/modprobe\n"}):
+        module = held("modules", {**hidden, "/sys/module/nvme/version": "1.0\n"})["module"]
+        assert isinstance(module, Unknown), hidden
+        assert module.reason is Reason.NOT_COLLECTED
     assert held("modules", {}, {"/proc/modules": DENIED})["module"] == Unknown(
         Reason.DENIED, "/proc/modules: Permission denied"
     )
@@ -258,6 +263,14 @@ def test_a_cpu_that_is_there_but_offline_is_counted_and_an_empty_socket_is_not()
     assert given["cpu.offline"] == 1
 
 
+@pytest.mark.parametrize(("present", "online"), [("0-7\n", "\n"), ("0-7\n", ""), ("\n", "0-7\n"), ("0\n", "0-7\n")])
+def test_cpus_of_which_none_is_online_or_that_are_not_there_are_no_answer(present: str, online: str) -> None:
+    folder = "/sys/devices/system/cpu"
+    offline = held("cpu_online", {f"{folder}/present": present, f"{folder}/online": online})["cpu.offline"]
+    assert isinstance(offline, Unknown)
+    assert offline.reason is Reason.UNPARSABLE
+
+
 def test_what_lscpu_could_not_find_out_is_unknown_not_a_dash() -> None:
     given = answered("cpu", "CPU(s): 4\nModel name: -\nCore(s) per cluster: 4\nSocket(s): -\nNUMA node0 CPU(s): 0-3\n")
     assert given["cpu.threads"] == 4
@@ -278,6 +291,24 @@ def test_a_system_in_a_container_says_so() -> None:
         "none of /run/systemd/container, /run/.containerenv, /.dockerenv"
     )
     assert held("init", {"/run/systemd/container": "systemd-nspawn\n"})["os.container"] == "systemd-nspawn"
+
+
+@pytest.mark.parametrize("option", ["hidepid=2", "hidepid=invisible", "gid=27,hidepid=ptraceable"])
+def test_a_hidden_process_1_is_unknown_and_hidepid_is_named(option: str) -> None:
+    init = held("init", {"/proc/mounts": f"proc /proc proc rw,nosuid,{option} 0 0\n"})["os.init"]
+    assert isinstance(init, Unknown)
+    assert init.reason is Reason.DENIED
+    assert option.rpartition(",")[2] in init.detail
+
+
+def test_a_system_without_a_process_1_is_unknown_not_one_without_init() -> None:
+    init = held("init", {"/proc/mounts": "proc /proc proc rw,nosuid 0 0\n"})["os.init"]
+    assert isinstance(init, Unknown)
+    assert init.reason is Reason.NOT_COLLECTED
+
+
+def test_a_mark_of_a_container_that_may_not_be_read_names_no_container() -> None:
+    assert held("init", {}, {"/.dockerenv": DENIED})["os.container"] == DENIED
 
 
 def test_a_quote_that_never_closes_is_unreadable() -> None:

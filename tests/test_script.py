@@ -10,7 +10,7 @@ import pytest
 
 from rackcheck.core.capture import LATE, NodeCapture, Output
 from rackcheck.core.collect import _refusal
-from rackcheck.core.fact import Reason, Unknown, Unreadable
+from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
 from rackcheck.core.path import parse
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.script import Split, compose, split
@@ -350,3 +350,40 @@ def test_without_sudo_roots_questions_are_asked_as_the_user_we_are() -> None:
 def test_only_a_plain_command_can_be_declared_as_roots(command: str) -> None:
     with pytest.raises(ValueError, match="only a plain command"):
         Shell(command, root=True)
+
+
+def said(ask: Read, out: str, err: str, status: int = 0) -> NodeCapture:
+    """What we make of a node whose `head` says this."""
+    frame = f"\n{MARK}<0\n{out}{MARK}:{status}={err}{MARK}.\n\n{MARK}>1\n"
+    return split(frame.encode(), [ask], MARK, CUT).capture
+
+
+SILENCE = Unknown(Reason.NOT_COLLECTED, "head said nothing of it")
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_file_or_a_glob_of_which_head_says_nothing_is_unknown_not_absent(status: int) -> None:
+    ask = Read("/proc/x", "/sys/*/y", "/etc/z")
+    files, trouble = said(ask, "==> /etc/z <==\nz\n", "", status).files_of(ask)
+    assert trouble is None
+    assert files.refused == {"/proc/x": SILENCE, "/sys/*/y": SILENCE}
+    assert (files.read("/proc/x").reading, files.read("/etc/z").reading) == (SILENCE, "z")
+    for ask_for in (files.has, lambda glob: list(files.found("/sys/*/y"))):
+        with pytest.raises(Unreadable, match="head said nothing of it"):
+            ask_for("/proc/x")
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        "head: cannot open '{}' for reading: No such file or directory\n",
+        "head: cannot open '{}' for reading: Not a directory\n",
+        "head: {}: No such file or directory\n",
+        "head: {}: Not a directory\n",
+    ],
+)
+def test_a_file_that_any_head_says_is_not_there_is_absent(complaint: str) -> None:
+    ask = Read("/proc/x", "/sys/*/y")
+    files, trouble = said(ask, "", "".join(map(complaint.format, ask.globs)), 1).files_of(ask)
+    assert (files.refused, trouble, list(files.found("/sys/*/y"))) == ({}, None, [])
+    assert isinstance(files.read("/proc/x").reading, Absent)

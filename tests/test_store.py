@@ -1,10 +1,14 @@
 """A run on disk: what was given is there, what was damaged is told, and a replay is the run."""
 
 import gzip
+import hashlib
 import json
+import os
+import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -80,7 +84,7 @@ def test_the_library_may_change_and_the_run_is_judged_as_it_was(run: Path, tmp_p
     (tmp_path / "home" / "profiles" / "linux-server.yaml").write_text(
         "rackcheck: 1\nprofile: linux-server\nversion: 9\nrules:\n  r: { fact: memory.thp.mode, is: none }\n"
     )
-    assert rackcheck("profile", "check", "linux-server").out.startswith("linux-server: 1 rules")
+    assert rackcheck("profile", "check", "linux-server").out.startswith("linux-server: 1 rule")
     assert rackcheck("audit", "--from", run, "--json").out == before
     assert rackcheck("audit", "--from", run, "-p", "linux-server", "--json").status == 1
 
@@ -116,7 +120,7 @@ def test_a_raw_answer_that_was_damaged_on_disk_is_one_clear_line(run: Path) -> N
         assert (done.status, done.out) == (2, "")
         assert len(done.err.strip().splitlines()) == 1
     raw.unlink()
-    assert "cannot read the raw answer" in rackcheck("audit", "--from", run).err
+    assert "cannot read" in rackcheck("audit", "--from", run).err
 
 
 def test_a_run_without_its_events_or_with_broken_bytes_in_them_is_told(run: Path) -> None:
@@ -182,3 +186,163 @@ def test_a_damaged_raw_answer_is_told(run: Path) -> None:
     raw.write_bytes(raw.read_bytes()[:60] + b"xxxxxxxx" + raw.read_bytes()[68:])
     done = rackcheck("audit", "--from", run)
     assert (done.status, done.out) == (2, "")
+
+
+def rewritten(run: Path, event: str, **changes: object) -> None:
+    """Change the first event of a kind."""
+    docs = [json.loads(line) for line in events(run)]
+    next(doc for doc in docs if doc["event"] == event).update(changes)
+    (run / "events.jsonl").write_text("".join(json.dumps(doc) + "\n" for doc in docs))
+
+
+def swapped(run: Path, data: bytes) -> None:
+    """Put another raw answer in the place of the one there is, under its own true name."""
+    digest = hashlib.sha256(data).hexdigest()
+    (run / "raw" / f"{digest}.json.gz").write_bytes(gzip.compress(data))
+    rewritten(run, "answered", raw=digest)
+
+
+def headed(folder: Path, changes: Mapping[str, object]) -> None:
+    """Change the head."""
+    place = folder / "run.json"
+    place.write_text(json.dumps({**json.loads(place.read_text()), **changes}))
+
+
+def refused(run: Path, named: str, *, facts: bool = True) -> None:
+    """Every command that reads a stored run ends in one line that names the file."""
+    commands = [["audit", "--from", run], ["runs", "show", run], ["tui", run]]
+    for words in [*commands, *([["facts", "localhost", "--from", run]] if facts else [])]:
+        done = rackcheck(*words)
+        assert (done.status, done.out) == (2, ""), (words, done)
+        assert len(done.err.splitlines()) == 1
+        assert named in done.err
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"commands":' + DEEP.encode() + b"}",
+        b"[]",
+        b"no JSON",
+        b'{"commands": {}, "globs": {}, "files": {"/proc/modules": 5}, "refused": {}}',
+        b'{"commands": {}, "globs": {}, "files": ["/proc/modules"], "refused": {}}',
+        b'{"commands": {"id": {"status": "x", "out": 5, "err": null}}, "globs": {}, "files": {}, "refused": {}}',
+        b'{"commands": {}, "globs": [], "files": {}, "refused": {}}',
+        b'{"commands": {}, "globs": {}, "files": {}, "refused": {"/x": {"unknown": "denied", "detail": 7}}}',
+        b'{"commands": {}, "globs": {}, "files": {}, "refused": {"/x": {"unknown": "no reason", "detail": ""}}}',
+    ],
+    ids=range(9),
+)
+def test_a_raw_answer_of_another_shape_is_refused_by_every_command(run: Path, raw: bytes) -> None:
+    swapped(run, raw)
+    refused(run, f"{hashlib.sha256(raw).hexdigest()}.json.gz is damaged")
+
+
+def test_a_raw_answer_that_unpacks_without_end_is_refused_before_memory_is(run: Path) -> None:
+    (raw,) = (run / "raw").iterdir()
+    raw.write_bytes(gzip.compress(bytes(1 << 24)) * 192)  # 3 GiB
+    code = "import sys; from rackcheck.cli import main; main()"
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -v 1500000; exec "$@"', "sh", sys.executable, "-c", code, "audit", "--from", str(run)],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{raw} unpacks to more than 256 MiB" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"node": ["n1"]}, {"node": None}, {"time": 7}, {"raw": 5}, {"raw": "../../etc/passwd"}, {"raw": "a\0b"},
+     {"plane": ["os"]}, {"unknown": "denied", "detail": ["x"]}, {"note": {}}],
+    ids=str,
+)  # fmt: skip
+def test_an_event_of_another_shape_is_refused_with_its_line(run: Path, changes: dict[str, object]) -> None:
+    rewritten(run, "answered", **changes)
+    refused(run, "events.jsonl: line 2, an event `answered`, is damaged")
+
+
+@pytest.mark.parametrize("where", [1, -1], ids=["in the middle", "at the end"])
+def test_an_event_nested_without_end_is_refused_with_its_line(run: Path, where: int) -> None:
+    lines = events(run)
+    lines.insert(where if where > 0 else len(lines), f'{{"event": "answered", "x": {DEEP}}}\n')
+    (run / "events.jsonl").write_text("".join(lines))
+    refused(run, f"events.jsonl: line {2 if where > 0 else len(lines)} is damaged")
+
+
+@pytest.mark.parametrize("text", [DEEP, '{"rackcheck": 1, "x": ' + "9" * 5000 + "}"], ids=["deep", "long"])
+def test_a_head_nested_without_end_is_refused_by_name(run: Path, text: str) -> None:
+    (run / "run.json").write_text(text)
+    refused(run, "run.json")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"run": ["x"]}, {"time": None}, {"targets": {}}, {"planes": "os"}, {"planes": ["x"]}, {"profile": None},
+     {"profile": {"name": "../../../etc/passwd", "set": {}, "digest": ""}},
+     {"profile": {"name": "linux-server", "set": {"a": []}, "digest": ""}}],
+    ids=str,
+)  # fmt: skip
+def test_a_head_of_another_shape_is_refused_by_name(run: Path, changes: dict[str, object]) -> None:
+    headed(run, changes)
+    refused(run, "run.json is damaged", facts=False)
+
+
+@pytest.mark.parametrize("node", [["n1"], {"name": ["n1"]}, {"name": "n1", "u": "x"}], ids=str)
+def test_a_node_of_another_shape_is_refused_by_name(run: Path, node: object) -> None:
+    kept = json.loads((run / "run.json").read_text())["nodes"][0]
+    headed(run, {"nodes": [{**kept, **node} if isinstance(node, dict) else node]})
+    refused(run, "run.json is damaged")
+
+
+@pytest.mark.parametrize("name", ["run.json", "events.jsonl"])
+def test_a_stored_file_that_is_a_pipe_is_refused_and_nobody_waits(run: Path, name: str) -> None:
+    (run / name).unlink()
+    os.mkfifo(run / name)
+    done = subprocess.run(
+        [sys.executable, "-m", "rackcheck", "runs", "show", str(run)], capture_output=True, text=True, check=False,
+        timeout=30,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert str(run) in done.stderr
+
+
+def test_a_damaged_run_is_one_line_of_the_list_and_of_the_simulator(run: Path) -> None:
+    rackcheck("audit", "-p", "linux-server", "-q")
+    (good,) = store.ids()
+    rewritten(store.runs_folder() / good, "judged", verdicts=[{"rule": ["x"], "status": "fail"}])
+    listed = rackcheck("runs", "list")
+    assert (listed.status, listed.out) == (0, "")
+    assert "events.jsonl: line 4, an event `judged`, is damaged" in listed.err
+    swapped(run, b"[]")
+    done = rackcheck("audit", "--rack", f"sim:{run}", "-p", "linux-server")
+    assert (done.status, done.out) == (2, "")
+    assert "is damaged" in done.err
+
+
+def test_an_edited_profile_is_told_and_judged_by_only_on_purpose(run: Path) -> None:
+    kept = run / "profile" / "linux-server.yaml"
+    kept.write_text(kept.read_text().replace("severity: major", "severity: minor"))
+    refused(run, f"the run's profile was changed: {kept}; judge with -p {kept}", facts=False)
+    assert rackcheck("audit", "--from", run, "-p", kept, "--json").status in {0, 1, 3}
+
+
+def test_a_head_that_tells_of_another_profile_than_the_first_event_is_refused(run: Path) -> None:
+    told = json.loads((run / "run.json").read_text())["profile"]
+    headed(run, {"profile": {**told, "digest": "0" * 64}})
+    refused(run, "the run's profile was changed", facts=False)
+
+
+def test_a_value_given_today_is_no_change_of_the_runs_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    chosen = tmp_path / "p.yaml"
+    chosen.write_text(
+        "rackcheck: 1\nprofile: p\nversion: 1\nparams: { name: { type: text, default: x, about: a name } }\n"
+        "rules:\n  r: { fact: kernel.arch, is: $name }\n"
+    )
+    arch = platform.machine()
+    assert rackcheck("audit", "-p", chosen, "--set", "name=y", "-q", "-o", tmp_path / "run").status == 1
+    assert rackcheck("audit", "--from", tmp_path / "run").status == 1
+    assert rackcheck("audit", "--from", tmp_path / "run", "--set", f"name={arch}").status == 0

@@ -1,6 +1,6 @@
 """Which CPUs are switched off."""
 
-from rackcheck import Facts, Files, Read, Sourced, integer, listing, probe
+from rackcheck import Facts, Files, Read, Sourced, Unreadable, integer, listing, probe
 from rackcheck.core import read
 
 FOLDER = "/sys/devices/system/cpu"
@@ -19,5 +19,7 @@ def cpu_online(files: Files) -> Facts:
         "cpu.isolated",
         files.read(f"{FOLDER}/isolated", lambda content: tuple(map(str, sorted(read.numbers(content))))),
     )
-    present, online = (read.numbers(files.text(f"{FOLDER}/{name}")) for name in ("present", "online"))
+    present, online = (read.numbers(read.line(files.text(f"{FOLDER}/{name}"))) for name in ("present", "online"))
+    if not online <= present:
+        raise Unreadable(f"online, and not there: {', '.join(map(str, sorted(online - present)[:8]))}")
     yield "cpu.offline", Sourced(len(present - online), f"{FOLDER}/present, {FOLDER}/online")

@@ -25,7 +25,7 @@ from rackcheck import (
 from rackcheck.core import read
 from rackcheck.core.capture import PAYLOAD
 from rackcheck.core.fact import Value
-from rackcheck_probes.nvml import WHY, address, as_told, one_of, payload, persistence, reading, reasons, scaled
+from rackcheck_probes.nvml import WHY, address, as_told, counted, one_of, payload, persistence, reading, reasons, scaled
 
 # First the bus, which needs no driver: NVIDIA's display and 3D controllers. Then NVML, through pynvml's own source,
 # which rides along and runs under the node's Python; nothing is written on the node.
@@ -52,7 +52,7 @@ FIELDS: Mapping[str, tuple[str, Callable[[Any], Value]]] = {
     "persistence": ("persistence", persistence),
     "ecc.mode": ("ecc", ENABLED),
     "ecc.pending": ("ecc_pending", ENABLED),
-    "ecc.uncorrected": ("ecc_uncorrected", as_told),
+    "ecc.uncorrected": ("ecc_uncorrected", counted),
     "mig.mode": ("mig", ENABLED),
     "power.limit": ("power_limit", scaled(1000)),
     "power.enforced": ("power_enforced", scaled(1000)),
@@ -61,10 +61,10 @@ FIELDS: Mapping[str, tuple[str, Callable[[Any], Value]]] = {
     "clock.sm_max": ("sm_max", scaled(1)),
     "clock.event_reasons": ("reasons", reasons),
     "temperature": ("temperature", scaled(1)),
-    "link.generation": ("link_generation", as_told),
-    "link.max_generation": ("link_max_generation", as_told),
-    "link.width": ("link_width", as_told),
-    "link.max_width": ("link_max_width", as_told),
+    "link.generation": ("link_generation", counted),
+    "link.max_generation": ("link_max_generation", counted),
+    "link.width": ("link_width", counted),
+    "link.max_width": ("link_max_width", counted),
 }
 
 

@@ -43,14 +43,19 @@ def persistence(value: Any) -> Value:
 
 
 def scaled(unit: float) -> Callable[[Any], Value]:
-    """Read a number in a smaller unit."""
+    """Read a number in a smaller unit; NVML's own calls give these, temperatures too, in integers without a sign."""
 
     def converted(value: Any) -> Value:
-        if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 64:
-            raise Unreadable(f"not a number of 64 bits: {value!r:.80}")
-        return value / unit
+        return counted(value) / unit
 
     return converted
+
+
+def counted(value: Any) -> int:
+    """Read a count: an integer without a sign, as NVML's own calls give it."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
+        raise Unreadable(f"not a number of 64 bits without a sign: {value!r:.80}")
+    return value
 
 
 def address(value: Any) -> Value:

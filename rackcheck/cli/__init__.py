@@ -81,6 +81,7 @@ def main() -> None:
 
 def guarded(run: Callable[[], object]) -> int:
     """Run a command and give its exit status."""
+    from rackcheck.core.fact import visible  # noqa: PLC0415
     from rackcheck.mistake import Mistake  # noqa: PLC0415
 
     try:
@@ -91,7 +92,8 @@ def guarded(run: Callable[[], object]) -> int:
         error.show()
         return 2
     except Mistake as error:
-        click.echo(f"rackcheck: {error}", err=True)
+        # A mistake names files and quotes what they say, and a file may be anybody's.
+        click.echo("\n".join(map(visible, f"rackcheck: {error}".split("\n"))), err=True)
         return 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("rackcheck: interrupted", err=True)
@@ -104,7 +106,22 @@ def guarded(run: Callable[[], object]) -> int:
         click.echo(f"rackcheck: {error.filename or 'output'}: {error.strerror}", err=True)
         _swallow_output()
         return 2
+    except Exception as error:  # noqa: BLE001  the edge: a fault of ours must not end as 1, which means findings
+        _own_fault(error)
+        return os.EX_SOFTWARE
     return result if isinstance(result, int) else 0
+
+
+def _own_fault(error: Exception) -> None:
+    """Tell of an exception that nobody expected: where it happened, and last one line of what it was."""
+    import traceback  # noqa: PLC0415  errors only
+
+    from rackcheck.core.fact import clean, visible  # noqa: PLC0415
+
+    for frame in "".join(traceback.format_tb(error.__traceback__, limit=-20)).splitlines():
+        click.echo(visible(frame), err=True)
+    said = clean(f"{type(error).__name__}: {error}")
+    click.echo(f"rackcheck failed: {said}; please report it with the lines above", err=True)
 
 
 def _swallow_output() -> None:

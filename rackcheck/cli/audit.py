@@ -28,8 +28,6 @@ from rackcheck.report.summary import Summary, exit_code, summarize
 from rackcheck.run import Job, ask_plane, replay
 from rackcheck.run import audit as drive
 
-PLANES = {"os": Plane.OS, "bmc": Plane.BMC}
-
 
 @click.command(epilog="Exit: 0 pass, 1 fail, 2 your mistake, 3 something could not be known, 130 interrupted.")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
@@ -63,7 +61,7 @@ def audit(
     rackcheck audit --rack sim:dgx-h100 -p h100-dgx      a simulated rack, to learn on
     rackcheck audit --from last -p my-profile.yaml       judge again, ask no one
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    wanted = _planes(planes)
+    wanted = options.planes(planes)
     if run is not None:
         if targets or file or rack or output:
             raise click.UsageError(
@@ -73,16 +71,6 @@ def audit(
     if profile is None:
         raise click.UsageError(f"which profile? -p NAME; there are: {', '.join(sorted(library.profiles(folders)))}")
     return _fresh(targets, profile, file, rack, values, folders, wanted, output, seconds, strict, every, quiet, as_json)
-
-
-def _planes(text: str | None) -> frozenset[Plane]:
-    if text is None:
-        return frozenset(PLANES.values())
-    words = [word.strip() for word in text.split(",")]
-    wrong = [word for word in words if word not in PLANES]
-    if wrong:
-        raise click.UsageError(f"no plane {wrong[0]!r}; there are {', '.join(PLANES)}")
-    return frozenset(PLANES[word] for word in words)
 
 
 def _fresh(
@@ -109,7 +97,7 @@ def _fresh(
     if not quiet:
         note(f"rackcheck {__version__}: {origin}, profile {profile.name} {profile.version}, {len(profile.rules)} rules")
     folder = output or store.runs_folder() / job.id
-    if output is not None and output.is_dir() and any(output.iterdir()):
+    if output is not None and output.is_dir() and any(output.iterdir()) and not (output / "run.json").exists():
         raise Mistake(f"{output} holds other things; name a folder that is new or empty")
     stop = threading.Event()
     with (
@@ -201,7 +189,7 @@ def _again(
 ) -> int:  # fmt: skip
     """Judge a stored run: its own profile and planes unless others are named; asks no one, writes nothing."""
     job = stored_job(stored, profile_name, options.pairs(values), folders)
-    if planes != frozenset(PLANES.values()):
+    if planes != options.PLANES:
         job = replace(job, planes=planes)
     assert job.profile is not None
     summary = summarize(replay(job, stored.answers(), stored.done()), job.profile)

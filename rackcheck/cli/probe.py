@@ -13,6 +13,7 @@ from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.tables import table
 from rackcheck.core.capture import NodeCapture, Output
 from rackcheck.core.event import Answered, FactsRead
+from rackcheck.core.fact import visible
 from rackcheck.core.plan import Plan
 from rackcheck.core.probe import AnyProbe
 from rackcheck.layers import did_you_mean
@@ -81,9 +82,15 @@ def run(name: str, node: str, file: Path | None, rack: str | None, raw: bool, as
 
 def _raw(capture: NodeCapture) -> None:
     for answer in capture.commands.values():
-        click.echo(answer.out if isinstance(answer, Output) else str(answer))
+        _echo(answer.out if isinstance(answer, Output) else str(answer))
     for path, content in capture.files.items():
-        click.echo(f"==> {path} <==\n{content}")
+        _echo(f"==> {path} <==\n{content}")
+
+
+def _echo(text: str) -> None:
+    """Print what a node said, line by line; what could command a terminal is shown instead."""
+    for line in text.split("\n"):
+        click.echo(visible(line))
 
 
 def _find(name: str) -> AnyProbe:

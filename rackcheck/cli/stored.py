@@ -1,9 +1,12 @@
 """A stored run as the job it was: its profile, its planes, its nodes."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from rackcheck import library, store
+from rackcheck import kept, library, store
+from rackcheck.core.event import RunStarted
 from rackcheck.core.fact import Plane
 from rackcheck.core.plan import plan
 from rackcheck.core.profile import Phase, Profile
@@ -12,6 +15,8 @@ from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
 from rackcheck.run import Job
 
+_DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
+
 
 def stored_job(
     stored: store.Stored,
@@ -19,38 +24,54 @@ def stored_job(
     values: dict[str, str] | None = None,
     folders: Iterable[Path] = (),
 ) -> Job:
-    """Give the job that a stored run was, with its own profile or another."""
-    head = stored.head
-    known = registry()
-    stored.started()
+    """Give the job that a stored run was, with its own profile or another; raises Mistake where it was changed."""
+    head, known = stored.head, registry()
+    began = stored.started()
     try:
-        kept = stored.folder / "profile" / f"{head['profile']['name']}.yaml"
-        given = {**(head["profile"]["set"] if profile_name is None else {}), **(values or {})}
-        profile: Profile = library.load(profile_name or str(kept), known.catalogue, given, tuple(folders))
-        return Job(
-            plan(profile.facts(), known.probes, known.catalogue), stored_nodes(stored), profile,
-            frozenset(map(Plane, head["planes"])), frozenset(map(Phase, head["phases"])),
-            head["targets"], id=head["run"], time=head["time"],
-        )  # fmt: skip
-    except (KeyError, TypeError, ValueError) as error:
+        words = {name: kept.word(head, name) for name in ("run", "time", "targets")}
+        planes = frozenset(map(Plane, kept.words_of(head, "planes")))
+        phases = frozenset(map(Phase, kept.words_of(head, "phases")))
+        profile = (
+            _own(stored, began, values or {})
+            if profile_name is None
+            else library.load(profile_name, known.catalogue, values or {}, tuple(folders))
+        )
+    except _DAMAGED as error:
         raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
+    return Job(
+        plan(profile.facts(), known.probes, known.catalogue), stored_nodes(stored), profile, planes, phases,
+        words["targets"], id=words["run"], time=words["time"],
+    )  # fmt: skip
+
+
+def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> Profile:
+    """Load the profile that the run kept, with the values it was given then and those of today laid over them."""
+    told = stored.head["profile"]
+    name, digest = kept.word(told, "name"), kept.word(told, "digest")
+    given = {param: kept.word(told["set"], param) for param in told["set"]}
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
+        raise ValueError(f"{name!r:.80} is no profile's name")
+    place, catalogue = stored.folder / "profile" / f"{name}.yaml", registry().catalogue
+    profile = library.load(str(place), catalogue, given)
+    if not profile.digest == digest == began.digest:
+        # The digest is of the rules as they stand with all parents laid under them, and of the values.
+        raise Mistake(f"the run's profile was changed: {place}; judge with -p {place} to use it on purpose")
+    return library.load(str(place), catalogue, {**given, **values}) if values else profile
 
 
 def stored_nodes(stored: store.Stored) -> tuple[Node, ...]:
     """Give the nodes of a stored run as its inventory named them; raises Mistake where they cannot be read."""
     try:
-        return tuple(
-            Node(
-                n["name"],
-                n["role"],
-                n["host"],
-                bmc=Bmc(n["bmc"]) if n["bmc"] else None,
-                rack=n["rack"],
-                u=n["u"],
-                height=n.get("height", 1),
-                slot=n.get("slot", ""),
-            )
-            for n in stored.head["nodes"]
-        )
-    except (KeyError, TypeError) as error:
+        return tuple(map(_node, stored.head["nodes"]))
+    except _DAMAGED as error:
         raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
+
+
+def _node(doc: Mapping[str, Any]) -> Node:
+    name, role, host, bmc, rack = (kept.word(doc, word) for word in ("name", "role", "host", "bmc", "rack"))
+    u, height = doc["u"], doc.get("height", 1)
+    if not isinstance(height, int) or not isinstance(u, int):
+        raise TypeError(f"{name} is at no unit of a rack")
+    return Node(
+        name, role, host, bmc=Bmc(bmc) if bmc else None, rack=rack, u=u, height=height, slot=kept.word(doc, "slot", "")
+    )

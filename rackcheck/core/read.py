@@ -9,6 +9,9 @@ from functools import lru_cache
 from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.fact import Sourced as Sourced  # noqa: PLC0414  readers look for it here
 
+SILENT = Unknown(Reason.NOT_COLLECTED, "head said nothing of it")
+"""Why a file is not known of which a node said neither what it holds nor that it is not there."""
+
 _BLANKS = " \t\r\n"
 """What may stand around a number; other white space is nothing that a kernel prints."""
 
@@ -149,9 +152,11 @@ class Files:
 
     def has(self, path: str) -> bool:
         """Whether the file is there, readable or not; raises Unreadable where nobody knows."""
-        there = path in self.contents or path in self.refused
-        if not there and self.trouble is not None:
-            raise Unreadable(f"{path}: {self.trouble.detail}", self.trouble.reason)
+        refusal = self.refused.get(path)
+        there = path in self.contents or refusal not in (None, SILENT)
+        trouble = SILENT if refusal == SILENT else self.trouble
+        if not there and trouble is not None:
+            raise Unreadable(f"{path}: {trouble.detail}", trouble.reason)
         return there
 
     def found(self, glob: str) -> Iterator[tuple[str, ...]]:

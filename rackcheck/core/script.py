@@ -6,15 +6,16 @@ piece, between marks that are random for each run, by whoever holds the one toke
 an answer that was cut on its way is missing, not short.
 """
 
+import bisect
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.core.capture import LATE, NodeCapture, Output, merge, named
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.probe import Read, Shell
-from rackcheck.core.read import covers
+from rackcheck.core.read import SILENT, covers, matching
 
 Question = Shell | Read
 
@@ -130,7 +131,9 @@ def _answered(question: Question, output: Output) -> NodeCapture:
     if isinstance(question, Shell):
         return NodeCapture(commands={named(question.command): large if full else output})
     contents = dict(_contents(output.out, question))
-    refused = dict(_refused(output.err, question))
+    complaints = list(_complained(output.err, question))
+    told = sorted({*contents, *(path for path, _ in complaints)})
+    refused = dict(_refused(complaints))
     trouble: Unknown | None = None
     if full:
         trouble = large
@@ -144,6 +147,8 @@ def _answered(question: Question, output: Output) -> NodeCapture:
         trouble = Unknown(Reason.TOO_LARGE, "more complaints than were kept")
     for path in refused:
         contents.pop(path, None)
+    if trouble is None:
+        refused |= {glob: SILENT for glob in question.globs if not _told(glob, told)}
     return NodeCapture(globs=dict.fromkeys(question.globs, trouble), files=contents, refused=refused)
 
 
@@ -162,17 +167,29 @@ def _contents(out: str, question: Read) -> Iterator[tuple[str, str]]:
 _WORDS: Mapping[str, Reason] = {
     "Permission denied": Reason.DENIED,
     "Operation not permitted": Reason.DENIED,
-    "No such file or directory": Reason.NOT_COLLECTED,
 }
 
+_NO_FILE = frozenset({"No such file or directory", "Not a directory", "Is a directory"})
 
-def _refused(err: str, question: Read) -> Iterator[tuple[str, Unknown]]:
-    """Read what `head` says of files it could not read; a file that is not there is no refusal."""
+
+def _complained(err: str, question: Read) -> Iterator[tuple[str, str]]:
+    """Read what `head` complains of, file by file; what it says of files that nobody asked for is passed over."""
     pattern = re.compile(
         r"^head: (?:cannot open |error reading )?'?(/[^\n]*?)'?(?: for reading)?: ([^\n:]+)$", re.MULTILINE
     )
     for path, complaint in pattern.findall(err):
-        if complaint in {"No such file or directory", "Not a directory", "Is a directory"}:
-            continue
         if path in question.globs or any(covers(glob, path) for glob in question.globs):
+            yield path, complaint
+
+
+def _refused(complaints: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Unknown]]:
+    """Give why files could not be read; a file that is not there is no refusal."""
+    for path, complaint in complaints:
+        if complaint not in _NO_FILE:
             yield path, Unknown(_WORDS.get(complaint, Reason.NOT_COLLECTED), complaint)
+
+
+def _told(glob: str, told: Sequence[str]) -> bool:
+    """Whether anything was said of a glob: one that matches no file stays as it is, and `head` complains of it so."""
+    at = bisect.bisect_left(told, glob)
+    return told[at : at + 1] == [glob] or next(matching(told, glob), None) is not None

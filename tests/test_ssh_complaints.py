@@ -1,0 +1,38 @@
+"""What a node says on standard error: read beside the answer and dropped, but for its end where there is no answer."""
+
+from pathlib import Path
+
+import pytest
+from sshd import serving
+
+from rackcheck import ssh
+from rackcheck.core.fact import Reason
+from rackcheck.core.probe import Shell
+from rackcheck.core.script import compose, split
+from rackcheck.ssh_config import Target
+from rackcheck.wire import Limits, Reply
+
+MARK = "0123456789abcdef" * 2
+ASK = (Shell("echo here"),)
+
+
+def told(folder: Path, force: str) -> Reply:
+    """What a node answers that runs this command instead of ours."""
+    with serving(folder / "node", force=force) as node:
+        target = Target("127.0.0.1", node.port, "", keys=(str(node.key),), known_hosts=(str(node.known_hosts),))
+        return ssh.run(target, compose(ASK, MARK), Limits(deadline=20.0))
+
+
+def test_a_flood_on_standard_error_costs_no_answer(tmp_path: Path) -> None:
+    reply = told(tmp_path, "head -c 16777216 /dev/zero >&2; sh -s")
+    answer = split(reply.raw, ASK, MARK, reply.cut)
+    assert answer.whole, reply.cut
+
+
+@pytest.mark.parametrize("before", ["", "yes | head -c 300000 >&2; "], ids=["alone", "after a flood"])
+def test_a_node_that_only_complains_is_unreachable_with_its_last_words(tmp_path: Path, before: str) -> None:
+    reply = told(tmp_path, f"{before}echo 'This account is not available.' >&2; exit 1")
+    assert reply.raw == b""
+    assert reply.cut.reason is Reason.UNREACHABLE
+    assert reply.cut.detail.endswith("it said: This account is not available.")
+    assert len(reply.cut.detail) < 100
