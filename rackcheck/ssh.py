@@ -57,12 +57,16 @@ class _Deadline:
 
 def run(target: Target, script: str, limits: Limits) -> Reply:
     """Run a script on a node; whatever the node does ends as a reply with its reason, without what we logged in by."""
-    reply, hiding = _run(target, script, limits), Hiding(target.password)
+    hiding = Hiding(target.password)
+    reply = _run(target, script, limits, hiding)
     return replace(reply, raw=hiding.data(reply.raw), cut=replace(reply.cut, detail=hiding.text(reply.cut.detail)))
 
 
-def _run(target: Target, script: str, limits: Limits) -> Reply:
+def _run(target: Target, script: str, limits: Limits, hiding: Hiding) -> Reply:
     import paramiko  # noqa: PLC0415  a fifth of a second, only for those who ask a node
+
+    def shown(error: object) -> str:
+        return clean(hiding.text(str(error)))  # in this order: what is shortened may end inside a secret
 
     deadline = _Deadline(limits.deadline)
     try:
@@ -74,23 +78,23 @@ def _run(target: Target, script: str, limits: Limits) -> Reply:
         transport = paramiko.Transport(sock)
     except (OSError, paramiko.SSHException) as error:
         sock.close()
-        return Reply(b"", Unknown(Reason.UNREACHABLE, clean(str(error))), stage)
+        return Reply(b"", Unknown(Reason.UNREACHABLE, shown(error)), stage)
     transport.banner_timeout = transport.auth_timeout = limits.connect
     timer = deadline.watch(transport)
     try:
         _handshake(transport, target, limits)
         stage = Stage.LOGIN
-        _log_in(transport, target)
-        return _exec(transport, script, limits, deadline)
+        _log_in(transport, target, hiding)
+        return _exec(transport, script, limits, deadline, hiding)
     except _Refused as refused:
         return Reply(b"", refused.why, refused.stage)
     except (OSError, EOFError, paramiko.SSHException) as error:
         if deadline.passed:
             why = Unknown(Reason.TIMEOUT, f"no answer within {limits.deadline:g} s")
         elif isinstance(error, TimeoutError) or "banner" in str(error) or "timeout" in str(error).casefold():
-            why = Unknown(Reason.TIMEOUT, f"the SSH handshake did not end: {clean(str(error)) or 'silence'}")
+            why = Unknown(Reason.TIMEOUT, f"the SSH handshake did not end: {shown(error) or 'silence'}")
         else:
-            why = Unknown(Reason.UNREACHABLE, clean(str(error)) or type(error).__name__)
+            why = Unknown(Reason.UNREACHABLE, shown(error) or type(error).__name__)
         return Reply(b"", why, stage)
     finally:
         timer.cancel()
@@ -143,7 +147,7 @@ def _plain_kind(kind: str) -> str:
     return "ssh-rsa" if kind.startswith("rsa-sha2-") else kind
 
 
-def _log_in(transport: "paramiko.Transport", target: Target) -> None:
+def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> None:
     """Try the keys, then the password; raises _Refused when none opens the door."""
     import paramiko  # noqa: PLC0415
 
@@ -157,7 +161,7 @@ def _log_in(transport: "paramiko.Transport", target: Target) -> None:
         except paramiko.BadAuthenticationType as error:
             if target.password:
                 break
-            raise _refused_type(user, error) from None
+            raise _refused_type(user, error, hiding) from None
         except paramiko.AuthenticationException:
             tried.append(name)
             continue
@@ -169,7 +173,7 @@ def _log_in(transport: "paramiko.Transport", target: Target) -> None:
             # Where the host has no plain password but asks for one itself, paramiko answers a single question with it.
             transport.auth_password(user, target.password)
         except paramiko.BadAuthenticationType as error:
-            raise _refused_type(user, error) from None
+            raise _refused_type(user, error, hiding) from None
         except paramiko.AuthenticationException:
             tried.append("the password")
         else:
@@ -180,8 +184,8 @@ def _log_in(transport: "paramiko.Transport", target: Target) -> None:
     raise _Refused(Stage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
 
 
-def _refused_type(user: str, error: "paramiko.BadAuthenticationType") -> _Refused:
-    said = clean(", ".join(error.allowed_types))
+def _refused_type(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding) -> _Refused:
+    said = clean(hiding.text(", ".join(error.allowed_types)))
     return _Refused(Stage.LOGIN, Unknown(Reason.DENIED, f"{user}: this host takes {said}"))
 
 
@@ -232,10 +236,11 @@ def _unlocked(file: str, passphrase: str) -> "paramiko.PKey":
     return paramiko.PKey.from_path(file, passphrase.encode())  # type: ignore[arg-type]
 
 
-def _exec(transport: "paramiko.Transport", script: str, limits: Limits, deadline: _Deadline) -> Reply:
+def _exec(transport: "paramiko.Transport", script: str, limits: Limits, deadline: _Deadline, hiding: Hiding) -> Reply:
     channel = transport.open_session(timeout=limits.connect)
     channel.settimeout(limits.deadline)
     channel.exec_command("sh -s")
+    complaints = _Complaints(channel)
     try:
         channel.sendall(stamped(script).encode())
         channel.shutdown_write()
@@ -246,4 +251,25 @@ def _exec(transport: "paramiko.Transport", script: str, limits: Limits, deadline
         return Reply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
     if deadline.passed:
         return Reply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
-    return Reply(raw, Unknown(Reason.UNREACHABLE, clean(stopped)))
+    said = "" if raw else complaints.last(hiding)
+    return Reply(raw, Unknown(Reason.UNREACHABLE, clean(f"{stopped}; it said: {said}" if said else stopped)))
+
+
+class _Complaints:
+    """Reads standard error beside the answer and drops it, all but its end: what nobody reads fills the window."""
+
+    def __init__(self, channel: "paramiko.Channel") -> None:
+        self._channel, self._end = channel, b""
+        self._thread = threading.Thread(target=self._read, daemon=True, name="complaints")
+        self._thread.start()
+
+    def _read(self) -> None:
+        with suppress(OSError):
+            while chunk := self._channel.recv_stderr(1 << 16):
+                self._end = (self._end + chunk)[-4096:]
+
+    def last(self, hiding: Hiding) -> str:
+        """Give the end of the last line, for a node that said nothing else; a secret cut in two does not reach it."""
+        self._thread.join(timeout=1.0)
+        lines = hiding.data(self._end).decode("utf-8", "replace").strip().splitlines()
+        return clean(lines[-1][-200:]) if lines else ""

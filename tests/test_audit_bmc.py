@@ -1,6 +1,7 @@
 """The whole audit with a BMC: firmware and BIOS settings against a profile, over real HTTPS, and a BMC's faults."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,27 @@ def test_a_hostile_bios_resource_costs_its_own_rules_only(tmp_path: Path, kind: 
     assert found["os.linux"] == "pass"
     verdict = next(v for v in document["nodes"]["n1"]["verdicts"] if v["rule"] == "bios.smt")
     assert verdict["evidence"][0]["unknown"].startswith(reason)
+
+
+def test_a_bmc_whose_chassis_share_everything_costs_no_more_than_what_it_told(tmp_path: Path) -> None:
+    root, chassis = "/redfish/v1", "/redfish/v1/Chassis"
+    links = {"PowerSubsystem": {"@odata.id": "/PS"}, "Power": {"@odata.id": "/P"}, "Thermal": {"@odata.id": "/T"}}
+    bodies: dict[str, object] = {
+        root: {"Id": "RootService", "Chassis": {"@odata.id": chassis}},
+        chassis: {"Members": [{"@odata.id": f"{chassis}/{n}"} for n in range(300)]},
+        "/PS": {"PowerSupplies": {"@odata.id": "/F"}},
+        "/F": {"Members": [{"@odata.id": f"/F/{n}"} for n in range(9999)]},
+        "/P": {"PowerSupplies": [{"MemberId": str(n)} for n in range(20_000)]},
+        "/T": {"Fans": [{"MemberId": str(n)} for n in range(20_000)]},
+    }
+    bodies |= {f"{chassis}/{n}": {"Id": str(n), **links} for n in range(300)}
+    began = time.process_time()
+    with Mockup(bodies=bodies) as bmc:
+        status, document = audit(tmp_path, bmc.url, bmc.fingerprint, "--timeout", "10", "-o", str(tmp_path / "run"))
+    again = rackcheck("audit", "--from", tmp_path / "run", "--json")
+    assert status == again.status == 3
+    assert statuses(document)["psu.healthy"] == "unknown"
+    assert time.process_time() - began < 30
 
 
 def test_a_refused_and_a_silent_bmc_port_are_told_apart(tmp_path: Path) -> None:

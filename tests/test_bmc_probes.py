@@ -360,6 +360,36 @@ def test_a_word_nobody_knows_waits_too() -> None:
     assert isinstance(found["bios.pending/smt"], Unknown)
 
 
+@pytest.mark.parametrize("now", [{"CurrentValue": None}, None, [], "a\ufffd", "xyzzy", -7])
+def test_a_setting_without_a_value_now_neither_waits_nor_does_not(now: object) -> None:
+    found = altered(changed(ProcTurboMode=now) | later({"ProcTurboMode": "Enabled", "LogicalProc": "Disabled"}))
+    assert isinstance(found["bios.pending"], Unknown)
+    assert found["bios.pending/smt"] == "disabled"
+    assert "bios.pending/turbo" not in found
+
+
+def test_a_setting_that_only_the_next_boot_knows_neither_waits_nor_does_not() -> None:
+    body = copy.deepcopy(resource(DELL, DELL_BIOS))
+    del body["Attributes"]["ProcTurboMode"]  # type: ignore[attr-defined]  # an object, as recorded
+    assert isinstance(altered({DELL_BIOS: body} | later({"ProcTurboMode": "Enabled"}))["bios.pending"], Unknown)
+    assert isinstance(altered(later({"ProcTurboMode": None}))["bios.pending"], Unknown)
+
+
+def test_a_settings_object_that_says_nothing_of_itself_leaves_what_waits_unknown() -> None:
+    assert isinstance(altered({f"{DELL_BIOS}/Settings": {}})["bios.pending"], Unknown)
+
+
+def test_a_setting_that_points_elsewhere_at_the_next_boot_waits() -> None:
+    place = f"{ROOT}/Systems/0/Bios"
+    bodies = dict(machine({"PcieGlobalAspm": "Disabled", "PciSlot1Aspm": "Auto"}).bodies)
+    bodies[place] = {
+        "Attributes": {"PcieGlobalAspm": "Disabled", "PciSlot1Aspm": "Auto"},
+        "@Redfish.Settings": {"SettingsObject": link(f"{place}/Settings")},
+    }
+    bodies[f"{place}/Settings"] = {"Id": "Settings", "Attributes": {"PcieGlobalAspm": "PerPort"}}
+    assert of(BmcCapture(bodies))["bios.pending/pcie_aspm"] == "auto"
+
+
 @pytest.mark.parametrize("attributes", [None, [], "x"])
 def test_a_settings_object_that_cannot_be_read_leaves_what_waits_unknown(attributes: object) -> None:
     assert isinstance(altered(later(attributes))["bios.pending"], Unknown)
@@ -376,15 +406,29 @@ def test_a_bios_that_names_no_settings_object_leaves_what_waits_unknown() -> Non
     [
         ({"SecureBootCurrentBoot": "Enabled", "SecureBootEnable": False}, "enabled"),
         ({"SecureBootCurrentBoot": "Disabled", "SecureBootEnable": True}, "disabled"),
-        ({"SecureBootCurrentBoot": None, "SecureBootEnable": True}, "enabled"),
-        ({"SecureBootCurrentBoot": None, "SecureBootEnable": None}, "disabled"),
-        ({"SecureBootCurrentBoot": [], "SecureBootEnable": "yes"}, "disabled"),
+        ({"Id": "SecureBoot", "SecureBootEnable": True}, "enabled"),
+        ({"Id": "SecureBoot"}, "disabled"),
     ],
 )
 def test_secure_boot_is_what_this_boot_was_else_the_switch_else_an_attribute(
     body: Mapping[str, object], expected: str
 ) -> None:
     assert altered({f"{DELL_SYSTEM}/SecureBoot": body})["bios.secure_boot"] == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"SecureBootCurrentBoot": None, "SecureBootEnable": True},
+        {"SecureBootCurrentBoot": [], "SecureBootEnable": True},
+        {"SecureBootEnable": None},
+        Unknown(Reason.TIMEOUT, "no answer"),
+    ],
+)
+def test_secure_boot_that_is_not_said_is_not_told_by_something_else(body: Body | Unknown) -> None:
+    bodies = {**read(DELL).bodies, f"{DELL_SYSTEM}/SecureBoot": body}
+    assert isinstance(of(BmcCapture(bodies))["bios.secure_boot"], Unknown)
 
 
 # Machines that nobody recorded
@@ -439,9 +483,15 @@ def test_other_spellings_are_known(attributes: Mapping[str, object], expected: M
 
 
 def test_of_several_systems_the_one_with_attributes_is_the_host() -> None:
-    others: tuple[object, ...] = ({}, None, Unknown(Reason.NOT_COLLECTED, "HTTP 404"))
+    others: tuple[object, ...] = ({}, Unknown(Reason.NOT_COLLECTED, "HTTP 404"))
     for other in others:
         assert of(machine({"LogicalProc": "Disabled"}, other))["bios.smt"] == "disabled"
+
+
+def test_a_second_bios_that_could_not_be_read_may_say_something_else() -> None:
+    others: tuple[object, ...] = (None, [], Unknown(Reason.TIMEOUT, "no answer"))
+    for other in others:
+        assert isinstance(of(machine({"LogicalProc": "Disabled"}, other))["bios.smt"], Unknown)
 
 
 def test_systems_that_disagree_leave_a_setting_unknown() -> None:
@@ -463,10 +513,14 @@ def test_a_bios_without_attributes_says_so() -> None:
 
 def test_several_bios_versions_are_none() -> None:
     systems = f"{ROOT}/Systems"
-    for versions, expected in ((("1.2", None), "1.2"), (("1.2", "1.2"), "1.2"), (("1.2", "1.3"), None)):
-        more: dict[str, Body | Unknown] = {
-            f"{systems}/{n}": {"Id": f"s{n}", "BiosVersion": v} for n, v in enumerate(versions)
-        }
+    cases: tuple[tuple[tuple[dict[str, object], ...], str | None], ...] = (
+        (({}, {"BiosVersion": "1.2"}), "1.2"),
+        (({"BiosVersion": "1.2"}, {"BiosVersion": "1.2"}), "1.2"),
+        (({"BiosVersion": "1.2"}, {"BiosVersion": "1.3"}), None),
+        (({"BiosVersion": "1.2"}, {"BiosVersion": None}), None),
+    )
+    for versions, expected in cases:
+        more: dict[str, Body | Unknown] = {f"{systems}/{n}": {"Id": "same", **v} for n, v in enumerate(versions)}
         reading = of(machine({}, {}, **more))["firmware.bios"]
         assert reading == expected if expected else isinstance(reading, Unknown)
 
@@ -569,6 +623,28 @@ def test_a_system_that_was_not_read_leaves_the_bmc_s_firmware_unknown() -> None:
     assert readings(DGX)["firmware.bmc"] == "23.11.20"
     found = without(DGX, "/Systems/DGX")
     assert (found["firmware.bmc"], found["firmware.bios"], found["bmc.system"]) == (lost, lost, lost)
+
+
+def test_a_system_that_says_nothing_of_itself_is_not_counted_and_not_passed_over() -> None:
+    bodies = {**read(DGX).bodies, "/redfish/v1/Systems/DGX": {}}
+    found = of(BmcCapture(bodies))
+    for fact in ("bmc.system", "firmware.bios", "firmware.bmc", "bios.smt", "bios.pending"):
+        assert isinstance(found[fact], Unknown), fact
+
+
+def test_another_manager_does_not_stand_in_for_one_that_does_not_say_its_firmware() -> None:
+    place = "/redfish/v1/Managers/BMC"
+    system = {**resource(DGX, "/redfish/v1/Systems/DGX"), "Links": {"Chassis": []}}
+    bodies = {**read(DGX).bodies, "/redfish/v1/Systems/DGX": system}
+    bodies[place] = {**resource(DGX, place), "FirmwareVersion": None}
+    assert isinstance(of(BmcCapture(bodies))["firmware.bmc"], Unknown)
+
+
+def test_a_name_that_could_not_be_decoded_leaves_the_list_of_attributes_unknown() -> None:
+    found = of(machine({"A\ufffd": "x", "B": "y\ufffd", "LogicalProc": "Enabled"}))
+    assert isinstance(found["bios.attribute"], Unknown)
+    assert isinstance(found["bios.attribute/B"], Unknown)
+    assert found["bios.smt"] == "enabled"
 
 
 def test_an_older_form_does_not_stand_in_for_one_that_failed() -> None:

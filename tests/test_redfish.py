@@ -22,9 +22,10 @@ from trees import DELL, DGX, DMTF, HPE_AMD, HPE_INTEL, SUPERMICRO, client, links
 from rackcheck import redfish
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.resource import ROOT
+from rackcheck.core.resource import ROOT, Resource
 from rackcheck.core.secret import DROPPED
-from rackcheck.redfish.answer import other_spelling, parsed
+from rackcheck.redfish.answer import VALUES, other_spelling, parsed, session_place
+from rackcheck.redfish.session import LOGINS
 from rackcheck.redfish.tls import Fault as WireFault
 from rackcheck.redfish.tls import Wire, trust
 
@@ -196,11 +197,74 @@ def test_a_resource_that_lets_nobody_in_costs_itself_only() -> None:
     assert server.seen["POST", SESSIONS] == 2
 
 
-def test_nothing_but_a_session_is_ever_deleted() -> None:
-    token = Fault(status=201, headers={"X-Auth-Token": "x", "Location": ONE})
+@pytest.mark.parametrize(
+    "location",
+    [
+        ONE,
+        "",
+        SESSIONS,
+        f"{SESSIONS}/",
+        f"{SESSIONS}/.",
+        f"{SESSIONS}/..",
+        f"{SESSIONS}/../../Systems/1",
+        f"{SESSIONS}/1/2",
+        f"{SESSIONS}/..%2F..%2FSystems",
+        f"{SESSIONS}/%2e%2e",
+        f"{SESSIONS}/1?x=1",
+        f"{SESSIONS}/1#x",
+        f"{SESSIONS}/..\\..",
+        "/redfish/v1/AccountService/Accounts/1/Sessions/..",
+        "/redfish/v1/AccountService/Sessions/1",
+        f"https://bmc.evil{SESSIONS}/1",
+        f"//bmc.evil{SESSIONS}/1",
+        f"https://root@127.0.0.1{SESSIONS}/1",
+    ],
+)
+def test_nothing_but_a_session_is_ever_deleted(location: str) -> None:
+    token = Fault(status=201, headers={"X-Auth-Token": "a-token", "Location": location})
     with small(faults={"POST login": token}) as server:
-        read(server)
+        server.sessions["kept"] = "a-token"
+        capture, why = read(server)
+        del server.sessions["kept"]
+    assert why is None
     assert "DELETE" not in server.methods
+    assert "left to end by itself" in trouble(capture, SESSIONS).detail
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        f"{SESSIONS}/a.b-1",
+        f"{SESSIONS}/1/",
+        f"https://BMC{SESSIONS}/1",
+        f"https://bmc:443{SESSIONS}/1",
+        SESSIONS.casefold() + "/1",
+    ],
+)
+def test_a_session_may_be_named_by_its_path_or_by_its_whole_address(place: str) -> None:
+    found = session_place("https://bmc", place, (SESSIONS,))
+    assert found is not None
+    assert place.endswith(found)
+    assert session_place("https://bmc", place, ("/redfish/v1/Other/Sessions",)) is None
+
+
+def test_a_session_that_ends_twice_is_taken_anew_twice() -> None:
+    ended = {uri: Fault(status=401, times=1) for uri in (ONE, f"{ONE}/Bios")}
+    with small(faults=ended) as server:
+        capture, why = read(server)
+    assert why is None
+    assert not any(isinstance(body, Unknown) for body in capture.bodies.values())
+    assert server.seen["POST", SESSIONS] == 3
+
+
+def test_a_session_that_never_lasts_is_not_taken_anew_without_end() -> None:
+    many = {f"{SYSTEMS}/{n}": {"Id": str(n)} for n in range(30)}
+    bodies: dict[str, object] = {ROOT: SMALL[ROOT], SYSTEMS: {"Members": [link(uri) for uri in many]}, **many}
+    with Mockup(bodies=bodies, faults={uri: Fault(status=401, times=1) for uri in list(many)[::3]}) as server:
+        capture, _ = redfish.read(client(server), ["Systems/*"], HASTY)
+    assert server.seen["POST", SESSIONS] == LOGINS
+    assert {trouble(capture, uri).reason for uri in many if isinstance(capture.bodies[uri], Unknown)} == {Reason.DENIED}
+    assert not server.sessions
 
 
 def test_a_password_that_must_be_changed_is_denied() -> None:
@@ -247,6 +311,50 @@ def test_a_password_shows_nowhere(caplog: pytest.LogCaptureFixture, capsys: pyte
     text = f"{bmc!r} {capture!r} {why!r} {caplog.text} {shown.out} {shown.err}"
     assert "horse" not in text
     assert not any(token in text for token in tokens)
+
+
+def test_a_password_in_any_spelling_of_json_shows_nowhere() -> None:
+    secret = "S3cr&t/<pass>word"
+    escaped = json.dumps(secret).replace("&", "\\u0026").replace("<", "\\u003C").replace("/", "\\/")
+    bodies = {
+        f"{ONE}/Bios": Fault(body=f'{{"Attributes": {{"A": {escaped}, {escaped}: "B"}}}}'.encode()),
+        f"{TWO}/Bios": Fault(body=f"{{{escaped}".encode()),
+        TWO: Fault(status=403, body=f'{{"error": {{"message": {escaped}}}}}'.encode()),
+    }
+    with small(password=secret, faults=bodies) as server:
+        capture, why = redfish.read(client(server, password=secret), LINKS, HASTY)
+    assert why is None
+    text = json.dumps(capture.to_json(), ensure_ascii=False)
+    assert capture.bodies[f"{ONE}/Bios"] == {"Attributes": {"A": DROPPED, DROPPED: "B"}}
+    assert DROPPED in trouble(capture, TWO).detail
+    for part in (secret, "S3cr", "u0026", "word"):
+        assert part not in text
+
+
+def test_the_token_of_a_session_shows_nowhere() -> None:
+    token, place = "3f9c0a17-a-token", f"{SESSIONS}/1"
+    given_ = Fault(status=201, headers={"X-Auth-Token": token, "Location": place})
+    faults = {
+        "POST login": given_,
+        ONE: Fault(body=json.dumps({"Id": token, "Bios": link(f"{ONE}/Bios"), token: 1}).encode()),
+        TWO: Fault(status=403, body=json.dumps({"error": {"message": "x" * 150 + token}}).encode()),
+        f"{ONE}/Bios": Fault(status=302, headers={"Location": f"https://elsewhere/{token}"}),
+    }
+    with small(faults=faults) as server:
+        server.sessions["1"] = token
+        capture, why = read(server)
+    assert why is None
+    assert "a-token" not in repr(capture)
+    assert "3f9c0a17" not in repr(capture)
+    assert capture.bodies[ONE] == {"Id": DROPPED, "Bios": link(f"{ONE}/Bios"), DROPPED: 1}
+
+
+def test_the_same_token_given_twice_lets_us_in_twice() -> None:
+    given_ = Fault(status=201, headers={"X-Auth-Token": "a-token", "Location": f"{SESSIONS}/1"})
+    with small(faults={"POST login": given_, ONE: Fault(status=401, times=1)}) as server:
+        server.sessions["1"] = "a-token"
+        capture, _ = read(server)
+    assert not any(isinstance(body, Unknown) for body in capture.bodies.values())
 
 
 # Trust
@@ -510,6 +618,8 @@ def test_a_503_that_asks_for_more_time_than_there_is_ends_at_once() -> None:
         b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
         b'{"a":' * 200 + b"1" + b"}" * 200,
         b'{"a": ' + b"9" * 5000 + b"}",
+        b'{"Attributes": {"A": "B"}, "Attributes": {}}',
+        b'{"Attributes": {"A": "B", "\\u0041": "C"}}',
     ],
 )
 def test_a_body_that_is_no_resource_is_unparsable(body: bytes) -> None:
@@ -570,10 +680,26 @@ def test_secrets_are_dropped_before_anything_is_kept() -> None:
     assert bios["Attributes"]["PasswordStatus"] == "Unlocked"
 
 
-def test_half_a_character_pair_can_be_stored() -> None:
-    body = parsed(b'{"Model": "x\\ud800y"}')
+@pytest.mark.parametrize(
+    "data", [b'{"Model": "x\\ud800y"}', b'{"Model": "x\xff\xfey"}', b'{"Model": "x\xed\xa0\x80y"}']
+)
+def test_a_text_that_is_no_text_can_be_stored_and_is_no_value(data: bytes) -> None:
+    body = parsed(data)
     assert not isinstance(body, Unknown)
     json.dumps(body, ensure_ascii=False).encode()
+    reading = Resource("/a", body).read("Model").reading
+    assert isinstance(reading, Unknown)
+    assert reading.reason is Reason.UNPARSABLE
+
+
+def test_what_takes_memory_is_counted_before_it_is_read() -> None:
+    many = b'{"A": [' + b"{}," * VALUES + b"{}]}"
+    body = parsed(many)
+    assert isinstance(body, Unknown)
+    assert body.reason is Reason.TOO_LARGE
+    with small() as server:
+        capture, _ = read(server, redfish.Limits(values=12))
+    assert {b.reason for b in capture.bodies.values() if isinstance(b, Unknown)} == {Reason.TOO_LARGE}
 
 
 @given(st.binary(max_size=200) | st.text(max_size=100).map(str.encode))

@@ -1,6 +1,7 @@
 """Links, pages and items of a BMC: what is followed, what is refused, and what is said of the rest."""
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,8 @@ from rackcheck.core.resource import (
     Documents,
     Missing,
     Resource,
+    amount,
+    health,
     inside,
     measured,
     said,
@@ -200,6 +203,23 @@ def test_a_reading_names_its_place() -> None:
     assert inside("/a#/b", "c") == "/a#/b/c"
 
 
+def test_a_text_that_could_not_be_decoded_is_no_value_and_no_name() -> None:
+    with pytest.raises(Unreadable) as told:
+        said("O\ufffdK")
+    assert told.value.reason is Reason.UNPARSABLE
+    assert Resource("/a/b", {"Id": "x\ufffd"}).id == "b"
+
+
+def test_a_health_is_one_of_three_words_and_nothing_turns_less_than_not_at_all() -> None:
+    assert health("OK") == "OK"
+    for word in ("xyzzy", "ok", "Good"):
+        with pytest.raises(Unreadable):
+            health(word)
+    assert amount(0) == 0
+    with pytest.raises(Unreadable):
+        amount(-7)
+
+
 @pytest.mark.parametrize("text", ["", " ", "null", "N/A", "Not Present", "-*", "To be filled by O.E.M.", "Unknown"])
 def test_a_text_that_says_nothing_is_no_value(text: str) -> None:
     with pytest.raises(Unreadable) as told:
@@ -227,6 +247,123 @@ def test_only_true_and_false_are_true_and_false() -> None:
 @given(st.text())
 def test_a_place_is_spelt_one_way(uri: str) -> None:
     assert same_place(same_place(uri)) == same_place(uri)
+
+
+# What a resource does not say
+
+
+@pytest.mark.parametrize("target", [None, [], "", 7, link(None), {}])
+def test_a_link_that_is_null_or_none_leads_to_something_unknown(target: object) -> None:
+    bodies = bmc() | {f"{C}/1": {"Id": "1", "Power": target}}
+    found, trouble = gather(Documents(bodies).at("Chassis/*/Power/PowerSupplies"))
+    assert not found
+    assert trouble is not None
+
+
+def test_a_resource_that_says_nothing_of_itself_does_not_say_what_it_lacks() -> None:
+    for empty in ({}, {"@odata.id": f"{C}/1"}):
+        found, trouble = gather(Documents(bmc() | {f"{C}/1": empty}).at("Chassis/*/Power"))
+        assert not found
+        assert trouble == Unknown(Reason.NOT_COLLECTED, f"{C}/1 says nothing of itself")
+
+
+def test_the_root_has_no_lists() -> None:
+    for name in ("Systems", "Managers", "Chassis"):
+        bodies: dict[str, Body | Unknown] = {ROOT: {"Id": "RootService", name: []}}
+        assert gather(Documents(bodies).at(f"{name}/*"))[1] is not None
+        assert members(Documents(bodies), name)[1] is not None
+
+
+def test_a_collection_that_lists_fewer_than_it_counts_is_not_whole() -> None:
+    short = {"Members": [link(f"{C}/1")], "Members@odata.count": 2}
+    found, trouble = gather(Documents(bmc() | {C: short}).at("Chassis/*"))
+    assert [r.id for r in found] == ["1"]
+    assert trouble is not None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"Id": "T", "Fans": None},
+        {"Id": "T", "Fans": {}},
+        {"Id": "T", "Fans": [{"Name": "A"}, None]},
+        {"Id": "T", "Fans": [{"Name": "A"}], "Fans@odata.count": 2},
+        {"Id": "T", "Fans": [{"Name": str(n)} for n in range(MEMBERS + 1)]},
+    ],
+)
+def test_a_list_that_is_not_whole_is_a_doubt(body: Body) -> None:
+    bodies = bmc() | {f"{C}/1": {"Id": "1", "Thermal": link(f"{C}/1/T")}, f"{C}/1/T": body}
+    assert in_chassis(Documents(bodies), ("Thermal", "Fans"))[1] is not None
+
+
+def test_an_older_form_without_the_list_is_a_doubt_where_no_other_tells() -> None:
+    bodies = bmc() | {
+        f"{C}/1": {"Id": "1", "Power": link(f"{C}/1/P")},
+        f"{C}/1/P": {"Id": "Power"},
+        f"{C}/2": {"Id": "2", "Power": link(f"{C}/2/P")},
+        f"{C}/2/P": {"PowerSupplies": [{"MemberId": "0"}]},
+    }
+    found, trouble = in_chassis(Documents(bodies), ("Power", "PowerSupplies"))
+    assert [r.id for r in found] == ["0"]
+    assert trouble == Unknown(Reason.NOT_COLLECTED, f"{C}/1/P has no PowerSupplies")
+
+
+# What many share
+
+
+def shared(chassis: int, fans: int) -> dict[str, Body | Unknown]:
+    """Many chassis that all link to one collection of fans, and to one list of them."""
+    bodies: dict[str, Body | Unknown] = {
+        ROOT: {"Chassis": link(C)},
+        C: {"Members": [link(f"{C}/{n}") for n in range(chassis)]},
+        "/TS": {"Id": "TS", "Fans": link("/F")},
+        "/T": {"Fans": [{"MemberId": str(n)} for n in range(fans)]},
+        "/F": {"Members": [link(f"/F/{n}") for n in range(fans)]},
+    }
+    bodies |= {
+        f"{C}/{n}": {"Id": str(n), "ThermalSubsystem": link("/TS"), "Thermal": link("/T")} for n in range(chassis)
+    }
+    return bodies | {f"/F/{n}": {"Id": str(n)} for n in range(fans)}
+
+
+def test_what_many_chassis_share_is_there_once() -> None:
+    docs = Documents(shared(5, 3))
+    assert len(list(docs.at("Chassis/*/ThermalSubsystem/Fans/*"))) == 3
+    for form in (("ThermalSubsystem/Fans", "*"), ("Thermal", "Fans")):
+        found, trouble = in_chassis(docs, form)
+        assert (len(found), trouble) == (3, None)
+
+
+def test_what_many_chassis_share_costs_no_more_than_was_fetched() -> None:
+    began = time.process_time()
+    docs = Documents(shared(1500, 9999))
+    for _ in range(10):
+        assert docs.wanted(("Chassis/*/ThermalSubsystem/Fans/*", "Chassis/*/Thermal")) == set()
+    assert len(in_chassis(docs, ("ThermalSubsystem/Fans", "*"))[0]) == 9999
+    assert len(in_chassis(docs, ("Thermal", "Fans"))[0]) == 9999
+    assert time.process_time() - began < 5
+
+
+def test_members_that_could_not_be_fetched_are_left_out_in_one_pass() -> None:
+    lost = Unknown(Reason.NOT_READ_FURTHER, "more than 2000 GETs")
+    bodies = shared(1, 9999) | {f"/F/{n}": lost for n in range(2000, 9999)}
+    began = time.process_time()
+    found, trouble = in_chassis(Documents(bodies), ("ThermalSubsystem/Fans", "*"))
+    assert (len(found), trouble) == (2000, lost)
+    assert time.process_time() - began < 2
+
+
+def test_branches_together_lead_to_a_bounded_number_of_resources() -> None:
+    bodies = bmc()
+    for chassis in ("1", "2"):
+        bodies[f"{C}/{chassis}"] = {"Id": chassis, "Sensors": link(f"{C}/{chassis}/S")}
+        uris = [f"{C}/{chassis}/S/{n}" for n in range(MEMBERS - 1)]
+        bodies |= {f"{C}/{chassis}/S": {"Members": [link(uri) for uri in uris]}} | {uri: {"Id": "S"} for uri in uris}
+    found, trouble = gather(Documents(bodies).at("Chassis/*/Sensors/*"))
+    assert len(found) == MEMBERS
+    assert trouble is not None
+    assert trouble.reason is Reason.NOT_READ_FURTHER
 
 
 # Items
@@ -266,7 +403,9 @@ def test_a_form_that_cannot_be_read_is_a_doubt_only_if_no_other_tells() -> None:
 
 
 def test_a_bmc_without_a_collection_is_not_one_with_an_empty_collection() -> None:
-    assert members(Documents({ROOT: {}}), "Systems")[1] == Unknown(Reason.NOT_COLLECTED, "this BMC has no Systems")
+    assert members(Documents({ROOT: {"Id": "RootService"}}), "Systems")[1] == Unknown(
+        Reason.NOT_COLLECTED, "this BMC has no Systems"
+    )
     empty = Documents({ROOT: {"Systems": link(f"{ROOT}/S")}, f"{ROOT}/S": {"Members": []}})
     assert members(empty, "Systems") == ([], None)
 
@@ -282,6 +421,13 @@ def test_names_that_clash_are_told_apart_by_their_chassis_then_by_their_place() 
         Resource(f"{C}/2/T#/F/3", {"Name": "Alone"}, above=two),
     ]
     assert [key for key, _ in keyed(parts, named)] == ["1:Fan", "2:Fan", "2:Pump:1", "2:Pump:2", "Alone"]
+
+
+def test_names_made_up_to_clash_are_refused() -> None:
+    one, two = Resource("/x/1", {"Id": "a"}), Resource("/y/1", {"Id": "a"})
+    posing = Resource("/z/1", {"Id": "a:1:/x/1"})
+    with pytest.raises(Unreadable):
+        list(keyed([one, two, posing]))
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy")), max_size=8))

@@ -3,10 +3,24 @@
 import json
 from importlib.resources import files
 
-from rackcheck import Documents, Facts, Reason, Redfish, Sourced, Unknown, collection, probe, setting, spell_key, text
+from rackcheck import (
+    Documents,
+    Facts,
+    Reason,
+    Redfish,
+    Sourced,
+    Unknown,
+    Unreadable,
+    collection,
+    probe,
+    setting,
+    spell_key,
+    text,
+)
 from rackcheck.core import bios
+from rackcheck.core.fact import clean
 from rackcheck.core.item import gather
-from rackcheck.core.resource import Resource, inside
+from rackcheck.core.resource import BROKEN, Resource, inside
 
 TABLE = bios.settings(json.loads((files(__package__) / "bios_settings.json").read_text("utf-8")))
 ELSEWHERE = frozenset({"secure_boot"})
@@ -37,7 +51,11 @@ def bmc_bios(docs: Documents) -> Facts:
             yield f"bios.{name}", bios.agreed(told)
     for resource in found:
         yield from _pending(docs, resource)
-    for name in dict.fromkeys(n for b in found for n in bios.attributes(b) if n.strip() and len(n) <= 200):
+    names = dict.fromkeys(name for b in found for name in bios.attributes(b))
+    odd = next((name for name in names if not name.strip() or len(name) > 200 or BROKEN in name), None)
+    if odd is not None:
+        yield "bios.attribute", Unknown(Reason.UNPARSABLE, f"an attribute is called {clean(odd, 60)!r}")
+    for name in (n for n in names if n.strip() and len(n) <= 200 and BROKEN not in n):
         raw = [_raw(b, name) for b in found if name in bios.attributes(b)]
         yield f"bios.attribute/{spell_key(name)}", bios.agreed(raw)
 
@@ -51,12 +69,18 @@ def _raw(resource: Resource, name: str) -> Sourced:
 def _pending(docs: Documents, resource: Resource) -> Facts:
     waiting, trouble = gather(docs.at("@Redfish.Settings/SettingsObject", resource))
     for later in waiting:
-        # Without Attributes (Supermicro), or with none (iDRAC), nothing waits; null says nothing.
-        if later.trouble is None and isinstance(later.body.get("Attributes", {}), dict):
-            for name, told in bios.waiting(TABLE, bios.attributes(resource), bios.attributes(later)):
-                yield f"bios.pending/{name}", told.sourced(later)
-        else:
-            trouble = later.trouble or Unknown(Reason.UNPARSABLE, f"{later.uri}: its Attributes are none")
+        if later.unread is not None:
+            trouble = trouble or later.unread
+            continue
+        try:
+            # Without Attributes (Supermicro), or with none (iDRAC), nothing waits; null says nothing.
+            told = bios.waiting(TABLE, bios.attributes(resource), bios.attributes(later))
+        except Unreadable as error:
+            trouble = trouble or Unknown(error.reason, str(error))
+            continue
+        for name, change in told.changes.items():
+            yield f"bios.pending/{name}", change.sourced(later)
+        trouble = trouble or told.doubt
     if not waiting and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"{resource.uri} names no settings object")
     if trouble is not None:

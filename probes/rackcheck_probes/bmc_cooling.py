@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, quantity, spell_key, text
 from rackcheck.core.item import fitted, in_chassis, keyed, named
-from rackcheck.core.resource import Resource, measured
+from rackcheck.core.resource import Resource, amount, health, measured
 
 
 def share(value: object) -> float:
@@ -32,8 +32,8 @@ def bmc_cooling(docs: Documents) -> Facts:
     for key, fan in keyed(fans):
         item = f"fan/{spell_key(key)}"
         yield f"{item}.state", fan.read("Status.State")
-        yield f"{item}.health", fitted(fan, "Status.Health")
-        yield f"{item}.speed", fitted(fan, _place(fan, "RPM", "SpeedPercent.SpeedRPM"), measured)
+        yield f"{item}.health", fitted(fan, "Status.Health", health)
+        yield f"{item}.speed", fitted(fan, _place(fan, "RPM", "SpeedPercent.SpeedRPM"), amount)
         yield f"{item}.duty", fitted(fan, _place(fan, "Percent", "SpeedPercent.Reading"), share)
     if trouble is not None:
         yield "fan", trouble
@@ -44,7 +44,7 @@ def bmc_cooling(docs: Documents) -> Facts:
         item = f"sensor/{spell_key(key)}"
         reading = "Reading" if "Reading" in sensor.body else "ReadingCelsius"
         yield f"{item}.temperature", fitted(sensor, reading, measured)
-        yield f"{item}.health", fitted(sensor, "Status.Health")
+        yield f"{item}.health", fitted(sensor, "Status.Health", health)
     if trouble is not None:
         yield "sensor", trouble
 

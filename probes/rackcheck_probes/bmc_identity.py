@@ -16,7 +16,7 @@ from rackcheck import (
 )
 from rackcheck.core.fact import Reading, clean
 from rackcheck.core.item import gather, keyed, members, read_ones
-from rackcheck.core.resource import Resource
+from rackcheck.core.resource import Resource, health, said
 from rackcheck_probes.bmc_clock import offset
 
 SYSTEM = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "sku": "SKU"}
@@ -60,33 +60,41 @@ def bmc_identity(docs: Documents) -> Facts:
     for word, found, names in (("system", systems, SYSTEM), ("manager", managers, MANAGER)):
         for key, resource in keyed(found):
             for fact, name in names.items():
-                yield f"bmc.{word}/{spell_key(key)}.{fact}", resource.read(name)
+                reader = health if fact == "health" else said
+                yield f"bmc.{word}/{spell_key(key)}.{fact}", resource.read(name, reader)
     for key, manager in keyed(managers):
         yield f"bmc.manager/{spell_key(key)}.offset", offset(manager)
     for word, trouble in (("system", no_system), ("manager", no_manager)):
         if trouble is not None:
             yield f"bmc.{word}", trouble
-    yield "firmware.bios", _one("BiosVersion", systems, no_system)
+    yield "firmware.bios", _one("BiosVersion", _hosts(systems), no_system)
     managing, unread = _managing(docs, systems)
     yield "firmware.bmc", _one("FirmwareVersion", managing or managers, no_system or unread or no_manager)
 
 
+def _hosts(systems: list[Resource]) -> list[Resource]:
+    """The systems that have a BIOS; that of a GPU baseboard has none, and says so by lacking the property."""
+    return [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
+
+
 def _managing(docs: Documents, systems: list[Resource]) -> tuple[list[Resource], Unknown | None]:
-    """The managers of the host, of the systems that have a BIOS, and why they may not be all."""
-    host = [s for s in systems if s.body.get("BiosVersion") or s.body.get("Bios")] or systems
-    found = [gather(docs.at("Links/ManagedBy/*", system)) for system in host]
+    """The managers of the host, and why they may not be all."""
+    found = [gather(docs.at("Links/ManagedBy/*", system)) for system in _hosts(systems)]
     trouble = next((unread for _, unread in found if unread is not None), None)
     return read_ones([manager for managers, _ in found for manager in managers], trouble)
 
 
 def _one(name: str, resources: list[Resource], trouble: Unknown | None) -> Reading:
-    """What the resources say with one voice; where one could not be asked, nobody knows."""
+    """What the resources say with one voice; where one could not be asked, or does not say, nobody knows."""
     if trouble is not None:
         return trouble
-    told = {r.id: r.read(name).reading for r in resources}
-    known = {key: reading for key, reading in told.items() if not isinstance(reading, Unknown)}
-    if len(set(known.values())) == 1:
-        return next(iter(known.values()))
-    if known:
-        return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(str(known))}")
-    return Unknown(Reason.NOT_COLLECTED, f"no {name} in {clean(', '.join(told) or 'any resource')}")
+    told = [resource.read(name).reading for resource in resources]
+    mute = next((reading for reading in told if isinstance(reading, Unknown)), None)
+    if mute is not None:
+        return mute
+    if not told:
+        return Unknown(Reason.NOT_COLLECTED, f"no resource of this BMC has {name}")
+    if len(set(told)) > 1:
+        shown = ", ".join(f"{resource.id}: {reading}" for resource, reading in zip(resources, told, strict=True))
+        return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(shown)}")
+    return told[0]

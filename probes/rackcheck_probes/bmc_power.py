@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text, version
 from rackcheck.core.item import fitted, in_chassis, keyed
-from rackcheck.core.resource import measured
+from rackcheck.core.resource import amount, health
 
 
 @probe(
@@ -23,10 +23,10 @@ def bmc_power(docs: Documents) -> Facts:
     for key, supply in keyed(supplies):
         item = f"psu/{spell_key(key)}"
         yield f"{item}.state", supply.read("Status.State")
-        yield f"{item}.health", fitted(supply, "Status.Health")
+        yield f"{item}.health", fitted(supply, "Status.Health", health)
         yield f"{item}.model", fitted(supply, "Model")
         yield f"{item}.serial", fitted(supply, "SerialNumber")
         yield f"{item}.firmware", fitted(supply, "FirmwareVersion")
-        yield f"{item}.capacity", fitted(supply, "PowerCapacityWatts", measured)
+        yield f"{item}.capacity", fitted(supply, "PowerCapacityWatts", amount)
     if trouble is not None:
         yield "psu", trouble

@@ -3,7 +3,7 @@
 from rackcheck import Documents, Facts, Reason, Redfish, Sourced, Unknown, Unreadable, probe, text
 from rackcheck.core import bios
 from rackcheck.core.fact import clean
-from rackcheck.core.item import gather
+from rackcheck.core.item import gather, not_there
 from rackcheck.core.resource import Resource, said, truth
 from rackcheck_probes.bmc_bios import TABLE
 
@@ -15,21 +15,29 @@ from rackcheck_probes.bmc_bios import TABLE
 def bmc_secure_boot(docs: Documents) -> Facts:
     """Whether this boot was a secure one; some BMCs have the resource and leave it empty."""
     found, trouble = gather(docs.at("Systems/*/SecureBoot"))
+    if trouble is not None and not not_there(trouble):
+        yield "bios.secure_boot", trouble
+        return
     told = [_running(resource) for resource in found]
-    known = [t for t in told if not isinstance(t.reading, Unknown)]
-    if not known:
-        known = list(_attributes(docs))
+    known = [t for t in told if t is not None] or _attributes(docs)
     if known:
         yield "bios.secure_boot", bios.agreed(known)
-    elif told:
-        yield "bios.secure_boot", told[0]
+    elif found:
+        yield "bios.secure_boot", found[0].read("SecureBootCurrentBoot", _word)
     else:
         yield "bios.secure_boot", trouble or Unknown(Reason.NOT_COLLECTED, "this BMC has no SecureBoot resource")
 
 
-def _running(resource: Resource) -> Sourced:
-    now = resource.read("SecureBootCurrentBoot", _word)
-    return resource.read("SecureBootEnable", _switch) if isinstance(now.reading, Unknown) else now
+def _running(resource: Resource) -> Sourced | None:
+    """What one resource says of this boot, else of the switch; none where it is not there, or has neither.
+
+    What it has and does not say, nothing else may say in its place: the two differ where a change waits.
+    """
+    if resource.unread is not None:
+        return None if not_there(resource.unread) else Sourced(resource.unread, resource.uri)
+    if "SecureBootCurrentBoot" in resource.body:
+        return resource.read("SecureBootCurrentBoot", _word)
+    return resource.read("SecureBootEnable", _switch) if "SecureBootEnable" in resource.body else None
 
 
 def _word(value: object) -> str:

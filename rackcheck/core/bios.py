@@ -1,15 +1,15 @@
 """BIOS settings in vendor-neutral words: which attribute of this BIOS tells one, and what its value means."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from rackcheck.core.fact import Reading, Reason, Unknown, Unreadable, clean
-from rackcheck.core.item import gather
+from rackcheck.core.item import gather, not_there
 from rackcheck.core.read import Sourced
-from rackcheck.core.resource import Documents, Resource, inside
+from rackcheck.core.resource import BROKEN, Documents, Resource, inside
 
 WORDS = ("enabled", "disabled", "auto", "mixed")
 """What a setting may say; `mixed` where several attributes of one idea say different things."""
@@ -46,6 +46,14 @@ class Told:
         return Sourced(self.reading, inside(bios.uri, "Attributes", ",".join(self.attributes)).rstrip("/"))
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """The settings that the next boot changes, with what they will say, and why there may be more of them."""
+
+    changes: Mapping[str, Told]
+    doubt: Unknown | None = None
+
+
 Settings = Mapping[str, tuple[Candidate, ...]]
 
 
@@ -70,23 +78,33 @@ def settings(table: Mapping[str, Any]) -> Settings:
 
 
 def with_attributes(docs: Documents) -> list[Resource]:
-    """Give the Bios of every system that tells attributes: of several systems, the host; raises Unreadable if none."""
+    """Give the Bios of every system that tells attributes: of several systems, the host.
+
+    Raises Unreadable if there is none, or where one could not be read that may say something else.
+    """
     found, trouble = gather(docs.at("Systems/*/Bios"))
     telling = [bios for bios in found if attributes(bios)]
+    unread = [bios.unread for bios in found if bios.unread is not None]
+    trouble = next((why for why in (trouble, *unread) if why is not None and not (telling and not_there(why))), None)
+    if trouble is not None:
+        raise Unreadable(trouble.detail, trouble.reason)
     if not telling:
-        trouble = next((bios.trouble for bios in found if bios.trouble is not None), trouble)
-        if trouble is not None:
-            raise Unreadable(trouble.detail, trouble.reason)
         raise Unreadable(f"this BMC has no Bios resource{' with attributes' if found else ''}", Reason.NOT_COLLECTED)
     return telling
 
 
 def attributes(bios: Resource) -> Attributes:
-    """Give the attributes of a Bios resource or of its settings object; raises Unreadable where they are too many."""
-    found = bios.body.get("Attributes")
-    if isinstance(found, Mapping) and len(found) > MOST:
+    """Give the attributes of a Bios resource or of its settings object, none where it has no such property.
+
+    Raises Unreadable where they are null, or too many.
+    """
+    found = bios.body.get("Attributes", {})
+    if not isinstance(found, Mapping):
+        why = Reason.NOT_COLLECTED if found is None else Reason.UNPARSABLE
+        raise Unreadable(f"{bios.uri}: its Attributes are none: {clean(repr(found), 60)}", why)
+    if len(found) > MOST:
         raise Unreadable(f"{bios.uri}: {len(found)} attributes", Reason.TOO_LARGE)
-    return found if isinstance(found, Mapping) else {}
+    return found
 
 
 def agreed(readings: Iterable[Sourced]) -> Sourced:
@@ -108,14 +126,17 @@ def spelling(name: str) -> str:
 
 
 def scalar(value: object) -> str | None:
-    """Give an attribute's value as text; where it is an object, the current value in it; none where it says none."""
+    """Give an attribute's value as text; where it is an object, the current value in it; none where it says none.
+
+    A text that could not be decoded says none either.
+    """
     if isinstance(value, Mapping):
         value = value.get("CurrentValue", value.get("Value"))
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return f"{value}" if -1e18 < value < 1e18 else None
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) and BROKEN not in value else None
 
 
 def tell(name: str, candidates: tuple[Candidate, ...], given: Attributes) -> Told:
@@ -138,13 +159,29 @@ def _meaning(candidate: Candidate, name: str, value: object) -> str | Unknown:
     return word or Unknown(Reason.UNPARSABLE, f"{clean(name)} says {clean(text)!r}, which is no known word")
 
 
-def waiting(known: Settings, now: Attributes, then: Attributes) -> Iterator[tuple[str, Told]]:
-    """Name the settings that the next boot changes, with what they will say."""
+def waiting(known: Settings, now: Attributes, then: Attributes) -> Waiting:
+    """Name the settings that the next boot changes; of what nobody knows now, nobody knows whether it changes."""
+    changes: dict[str, Told] = {}
+    doubt: Unknown | None = None
     for name, candidates in known.items():
-        after = tell(name, candidates, {**now, **then})
-        changed = [a for a in after.attributes if a in then and scalar(then[a]) != scalar(now.get(a))]
-        if changed and (isinstance(after.reading, Unknown) or after.reading != tell(name, candidates, now).reading):
-            yield name, Told(after.reading, tuple(changed))
+        mine = sorted(a for a in then if any(candidate.matches(a) for candidate in candidates))
+        differ = {a: _differ(now.get(a), then[a]) for a in mine}
+        changed = [a for a in mine if differ[a]]
+        before, after = tell(name, candidates, now), tell(name, candidates, {**now, **{a: then[a] for a in changed}})
+        if changed and isinstance(before.reading, Unknown):
+            doubt = doubt or before.reading
+        elif changed and before.reading != after.reading:
+            changes[name] = Told(after.reading, tuple(changed))
+        elif None in differ.values():
+            unclear = next(a for a in mine if differ[a] is None)
+            doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(unclear)} says nothing, now or for the next boot")
+    return Waiting(changes, doubt)
+
+
+def _differ(now: object, then: object) -> bool | None:
+    """Whether two values differ; nobody knows where one of them says nothing."""
+    before, after = scalar(now), scalar(then)
+    return None if before is None or after is None else before != after
 
 
 def _word(text: str) -> str:

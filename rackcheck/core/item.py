@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable, Value
 from rackcheck.core.read import Sourced
-from rackcheck.core.resource import Documents, Resource, said
+from rackcheck.core.resource import BROKEN, MEMBERS, Documents, Resource, said
 
 Form = tuple[str, str]
 """A link below a chassis, and what holds the items there: `*` for a collection's members, else an array's name."""
@@ -28,56 +28,98 @@ def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Reso
     A name taken from its URI would stand beside the item of the true name, which would then seem absent. A member that
     its own BMC calls not found never had another name.
     """
-    lost = [r for r in found if r.trouble is not None and not _says_not_there(r.trouble)]
-    return [r for r in found if r not in lost], trouble or (lost[0].trouble if lost else None)
+    kept = [r for r in found if r.unread is None or not_there(r.unread)]
+    lost = next((r.unread for r in found if r.unread is not None and not not_there(r.unread)), None)
+    return kept, trouble or lost
 
 
 def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]:
     """Gather a collection's members; a BMC without the collection is not one without members."""
-    found, trouble = gather(docs.at(f"{link}/*"))
-    if trouble is None and not found and not gather(docs.at(link))[0]:
+    collections, trouble = gather(docs.at(link))
+    if trouble is None and not collections:
         trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC has no {link}")
+    found: list[Resource] = []
+    for collection in collections:
+        more, cut = gather(docs.at("*", collection))
+        found, trouble = found + more, trouble or cut
     return read_ones(found, trouble)
 
 
 def in_chassis(docs: Documents, *forms: Form) -> tuple[list[Resource], Unknown | None]:
     """Gather the items of every chassis from the first form that tells any, and why they may not be all."""
-    found: list[Resource] = []
     chassis, trouble = members(docs, "Chassis")
-    told = False
+    holdings = _Holdings(docs)
     for place in chassis:
-        failed: Unknown | None = None
-        for link, holder in forms:
-            holders, unread = gather(docs.at(link, place))
-            some: list[Resource] = []
-            for resource in holders:
-                told = told or holder == "*" or resource.body.get(holder) is not None
-                more, cut = gather(docs.at("*", resource) if holder == "*" else resource.parts(holder))
-                some, unread = some + more, unread or cut
-            if some or (unread is not None and not _says_not_there(unread)):
-                # The older form names the same parts differently: it stands in only for one that is not there.
-                found, failed = found + some, unread
-                break
-            failed = failed or unread
+        failed = holdings.take(place, forms)
         trouble = trouble or failed
-    if not found and trouble is None and not told:
+    if not holdings.found and trouble is None and not holdings.told:
         links = " or ".join(link for link, _ in forms)
         trouble = Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has {links}")
-    return read_ones(found, trouble)
+    if len(holdings.found) > MEMBERS:
+        trouble = trouble or Unknown(Reason.NOT_READ_FURTHER, f"more than {MEMBERS} items in all chassis")
+    return read_ones(list(holdings.found.values())[:MEMBERS], trouble)
 
 
-def _says_not_there(unread: Unknown) -> bool:
+class _Holdings:
+    """What the chassis of one BMC hold, each thing once: several chassis may share what holds it."""
+
+    def __init__(self, docs: Documents) -> None:
+        self.docs = docs
+        self.found: dict[str, Resource] = {}
+        self.told = False
+        self._held: dict[str, tuple[bool, Unknown | None]] = {}
+
+    def take(self, chassis: Resource, forms: Sequence[Form]) -> Unknown | None:
+        """Take the items of one chassis; gives why they may not be all."""
+        failed: Unknown | None = None
+        told, silent = False, None
+        for link, holder in forms:
+            holders, unread = gather(self.docs.at(link, chassis))
+            some = False
+            for resource in holders:
+                if holder != "*" and resource.unread is None and holder not in resource.body:
+                    silent = silent or Unknown(Reason.NOT_COLLECTED, f"{resource.uri} has no {holder}")
+                    continue
+                any_, cut = self._hold(resource, holder)
+                told = told or cut is None
+                some, unread = some or any_, unread or cut
+            if some or (unread is not None and not not_there(unread)):
+                # The older form names the same parts differently: it stands in only for one that is not there.
+                self.told = self.told or told
+                return unread
+            failed = failed or unread
+        self.told = self.told or told
+        return failed or (None if told else silent)
+
+    def _hold(self, resource: Resource, holder: str) -> tuple[bool, Unknown | None]:
+        """Whether something holds any items, once they are taken, and why they may not be all."""
+        known = self._held.get(resource.uri)
+        if known is None:
+            more, cut = gather(self.docs.at("*", resource) if holder == "*" else resource.parts(holder))
+            for item in more:
+                self.found.setdefault(item.uri, item)
+            known = self._held[resource.uri] = (bool(more), cut)
+        return known
+
+
+def not_there(unread: Unknown) -> bool:
+    """Whether a resource could not be read because its own BMC has none there."""
     return unread.reason is Reason.NOT_COLLECTED and "HTTP 404" in unread.detail
 
 
 def keyed(
     resources: Sequence[Resource], name: Callable[[Resource], str] = lambda r: r.id
 ) -> Iterator[tuple[str, Resource]]:
-    """Pair each with its own name; names that clash get the chassis' Id before, then the place, at last the URI."""
+    """Pair each with its own name; names that clash get the chassis' Id before, then the place, at last the URI.
+
+    Raises Unreadable where they clash even so: a name may be made up to look like the other's URI.
+    """
     keys = [name(resource) for resource in resources]
     for longer in (_with_owner, _with_place, _with_uri):
         twice = {key for key, count in Counter(keys).items() if count > 1}
         keys = [longer(k, r) if k in twice else k for k, r in zip(keys, resources, strict=True)]
+    if len(set(keys)) < len(keys):
+        raise Unreadable("items of this BMC cannot be told apart by their names")
     return zip(keys, resources, strict=True)
 
 
@@ -97,7 +139,7 @@ def named(resource: Resource) -> str:
     """Give the name a sensor goes by, else the last word of the link to it, else its Id."""
     for name in ("Name", "DeviceName", "DataSourceUri"):
         own = resource.body.get(name)
-        if isinstance(own, str) and own.strip("/ "):
+        if isinstance(own, str) and own.strip("/ ") and BROKEN not in own:
             return own.strip("/ ").rpartition("/")[2] if name == "DataSourceUri" else own.strip()
     return resource.id
 

@@ -1,7 +1,8 @@
 """Redfish resources: links followed from the service root, pages gathered once, odd bodies survived."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +14,12 @@ PAGES = 200
 """Pages of one collection that are read at most."""
 
 MEMBERS = 10_000
-"""Members of one collection that are followed at most."""
+"""Members of one collection, parts of one list, and resources at one step of a walk, that are read at most."""
+
+BROKEN = "\ufffd"
+"""What stands where a text could not be decoded."""
+
+HEALTH = ("OK", "Warning", "Critical")
 
 Body = Mapping[str, Any]
 
@@ -34,7 +40,17 @@ def said(value: object) -> str:
         )
     if value.strip().casefold() in _BLANK:
         raise Unreadable(f"says {value.strip()!r}", Reason.NOT_COLLECTED)
+    if BROKEN in value:
+        raise Unreadable(f"holds broken characters: {clean(value, 60)}")
     return value.strip()
+
+
+def health(value: object) -> str:
+    """Give a health as Redfish knows it: OK, Warning or Critical; another word is none."""
+    word = said(value)
+    if word not in HEALTH:
+        raise Unreadable(f"neither OK, Warning nor Critical: {clean(word, 60)!r}")
+    return word
 
 
 def measured(value: object) -> float:
@@ -49,6 +65,14 @@ def measured(value: object) -> float:
     if not -1e15 < value < 1e15:
         raise Unreadable("a number beyond any measurement")
     return float(value)
+
+
+def amount(value: object) -> float:
+    """Give a number of which there cannot be less than nothing: turns, watts."""
+    number = measured(value)
+    if number < 0:
+        raise Unreadable(f"less than nothing: {number:g}")
+    return number
 
 
 def truth(value: object) -> bool:
@@ -88,9 +112,16 @@ class Resource:
     def id(self) -> str:
         """The resource's own Id; else the last word of its URI."""
         for own in (self.body.get("Id"), self.body.get("MemberId")):
-            if isinstance(own, str) and own.strip():
+            if isinstance(own, str) and own.strip() and BROKEN not in own:
                 return own.strip()
         return self.uri.rstrip("/").rpartition("/")[2]
+
+    @property
+    def unread(self) -> Unknown | None:
+        """Why nothing is known of it: it did not come, or its body is empty and says not even what it lacks."""
+        if self.trouble is not None or any(not name.startswith("@") for name in self.body):
+            return self.trouble
+        return Unknown(Reason.NOT_COLLECTED, f"{self.uri} says nothing of itself")
 
     @property
     def owner(self) -> "Resource | None":
@@ -118,15 +149,26 @@ class Resource:
             return Sourced(Unknown(error.reason, f"{name} {error}"), source)
 
     def parts(self, name: str) -> Iterator["Resource"]:
-        """Give the members of an array inside this body (`Fans` of the old Thermal resource)."""
-        found = self.value(name)
-        if found is None:
+        """Give the members of a list inside this body (`Fans` of the old Thermal resource); none where it has no such.
+
+        Where the list is null or not whole, what there is comes first, and Unreadable is raised at the end.
+        """
+        if self.unread is not None:
+            raise Unreadable(self.unread.detail, self.unread.reason)
+        if name not in self.body:
             return
+        found = self.body[name]
         if not isinstance(found, list):
-            raise Unreadable(f"{self.uri}: {name} is not a list")
-        for index, part in enumerate(found):
+            raise Unreadable(f"{self.uri}: {name} is not a list", _why(found))
+        for index, part in enumerate(found[:MEMBERS]):
             if isinstance(part, Mapping):
                 yield Resource(inside(self.uri, name, str(index)), part, above=self)
+        if len(found) > MEMBERS:
+            raise Unreadable(f"{self.uri} has more than {MEMBERS} {name}", Reason.NOT_READ_FURTHER)
+        odd = [part for part in found if not isinstance(part, Mapping)]
+        if odd:
+            raise Unreadable(f"{self.uri}: one of its {name} is {clean(repr(odd[0]))}")
+        _all_told(self, name, len(found))
 
 
 class Missing(Exception):
@@ -137,51 +179,99 @@ class Missing(Exception):
         self.uris = uris
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Where one step leads from one resource, and why that may not be all."""
+
+    resources: tuple[Resource, ...] = ()
+    failed: Unknown | None = None
+
+
 @dataclass(frozen=True)
 class Documents:
-    """What was fetched of one BMC, by URI, and when those bodies came that tell a time."""
+    """What was fetched of one BMC, by URI, and when those bodies came that tell a time.
+
+    `bodies` may grow, but what it holds stays: steps that were taken once are remembered.
+    """
 
     bodies: Mapping[str, Body | Unknown]
     times: Mapping[str, str] = field(default_factory=dict)
+    _steps: dict[tuple[str, str, bool], _Found] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _lists: dict[str, tuple[tuple[str, ...], Unknown | None]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def at(self, link: str, start: Resource | None = None) -> Iterator[Resource]:
         """Every resource that a link path leads to, from the root or from `start`; none where there is no such link.
 
-        A member that could not be fetched is given, troubled. Where a branch could not be read, or not to its end,
-        what there is comes first, and Unreadable is raised at the end: the items are not all.
+        A resource that several branches share is given once: its cost must not be multiplied, nor its parts counted
+        twice. A member that could not be fetched is given, troubled. Where a branch could not be read, or not to its
+        end, what there is comes first, and Unreadable is raised at the end: the items are not all. That is so too
+        where a link is null: only a resource that tells other things and has no such property has no such link.
         Raises Missing with the URIs to fetch first, all that can be known at once.
         """
         here = [start or self._fetched(ROOT, None)]
-        failed: Unreadable | None = None
-        for step in link.split("/") if link else ():
+        failed: Unknown | None = None
+        steps = link.split("/") if link else []
+        for number, step in enumerate(steps, start=1):
+            listed = steps[number : number + 1] == ["*"]
             missing: set[str] = set()
-            below: list[Resource] = []
+            below: dict[str, Resource] = {}
             for resource in here:
                 try:
-                    for found in self._step(resource, step):
-                        below.append(found)  # noqa: PERF402  what came before a failure stays
+                    found = self._step(resource, step, listed=listed)
                 except Missing as more:
                     missing |= more.uris
-                except Unreadable as error:
-                    failed = failed or error
+                    continue
+                failed = failed or found.failed
+                for each in found.resources:
+                    below.setdefault(each.uri, each)
+                if len(below) > MEMBERS:
+                    failed = Unknown(Reason.NOT_READ_FURTHER, f"{link} leads to more than {MEMBERS} resources")
+                    break
             if missing:
                 raise Missing(missing)
-            here = below
+            here = list(below.values())[:MEMBERS]
         yield from here
         if failed is not None:
-            raise failed
+            raise Unreadable(failed.detail, failed.reason)
 
-    def _step(self, resource: Resource, step: str) -> Iterator[Resource]:
+    def wanted(self, links: Iterable[str]) -> set[str]:
+        """Name the URIs that must be fetched next so that these links can be followed; empty when all can."""
+        uris: set[str] = set()
+        for link in links:
+            try:
+                deque(self.at(link), maxlen=0)
+            except Missing as more:
+                uris |= more.uris
+            except Unreadable:
+                continue  # what cannot be followed is said by the reader of the probe that asked for it
+        return uris
+
+    def _step(self, resource: Resource, step: str, *, listed: bool) -> _Found:
+        """Take one step from one resource; `listed` says that a list of links may stand there: its members follow."""
         if resource.trouble is not None:
-            raise Unreadable(f"{resource.uri}: {resource.trouble.detail}", resource.trouble.reason)
-        if step != "*":
-            target = resource.body.get(step)
-            if target is not None:
-                yield self._follow(resource, step, target)
-            return
+            return _Found((), Unknown(resource.trouble.reason, f"{resource.uri}: {resource.trouble.detail}"))
+        known = self._steps.get((resource.uri, step, listed))
+        if known is None:
+            known = self._all(resource) if step == "*" else self._one(resource, step, listed=listed)
+            self._steps[resource.uri, step, listed] = known
+        return known
+
+    def _one(self, resource: Resource, step: str, *, listed: bool) -> _Found:
+        if resource.unread is not None:
+            return _Found((), resource.unread)
+        if step not in resource.body:
+            return _Found()
+        try:
+            return _Found((self._follow(resource, step, listed=listed),))
+        except Unreadable as error:
+            return _Found((), Unknown(error.reason, str(error)))
+
+    def _all(self, resource: Resource) -> _Found:
         wanted: set[str] = set()
         found: dict[str, Resource] = {}
-        failed: Unreadable | None = None
+        failed: Unknown | None = None
         try:
             for uri in self._members(resource):
                 try:
@@ -191,44 +281,35 @@ class Documents:
         except Missing as more:
             wanted |= more.uris
         except Unreadable as error:
-            failed = error
+            failed = Unknown(error.reason, str(error))
         if wanted:
             raise Missing(wanted)
-        yield from found.values()
-        if failed is not None:
-            raise failed
+        return _Found(tuple(found.values()), failed)
 
-    def _follow(self, resource: Resource, step: str, target: object) -> Resource:
+    def _follow(self, resource: Resource, step: str, *, listed: bool) -> Resource:
+        target = resource.body[step]
         if isinstance(target, Mapping):
             link = target.get("@odata.id")
             if link is None:
                 return Resource(inside(resource.uri, step), target, above=resource)
             return self._fetched(_safe(link, resource.uri), resource)
-        if isinstance(target, list):
+        if isinstance(target, list) and listed and resource.uri != ROOT:  # the root has collections, and no list
             return Resource(inside(resource.uri, step), {"Members": target}, above=resource)
-        raise Unreadable(f"{resource.uri}: {step} is not a link: {clean(repr(target))}")
+        raise Unreadable(f"{resource.uri}: {step} is not a link: {clean(repr(target))}", _why(target))
 
     def _members(self, collection: Resource) -> Iterator[str]:
         page = collection
         seen = {same_place(collection.uri)}
-        failed: Unreadable | None = None
+        failed: Unknown | None = None
         told = 0
         while True:
             if page.trouble is not None:
                 raise Unreadable(f"{page.uri}: {page.trouble.detail}", page.trouble.reason)
-            members = page.body.get("Members")
-            if not isinstance(members, list):
-                raise Unreadable(f"{page.uri} has no list of Members")
-            for member in members:
-                told += 1
-                if told > MEMBERS:
-                    raise Unreadable(f"{collection.uri} has more than {MEMBERS} members", Reason.NOT_READ_FURTHER)
-                try:
-                    uri = _safe(member["@odata.id"] if isinstance(member, Mapping) else None, page.uri)
-                except (Unreadable, KeyError):
-                    failed = failed or Unreadable(f"{page.uri}: a member is not a link: {clean(repr(member))}")
-                else:
-                    yield uri
+            uris, odd = self._listed(page)
+            yield from uris[: MEMBERS - told]
+            told, failed = told + len(uris), failed or odd
+            if told > MEMBERS:
+                raise Unreadable(f"{collection.uri} has more than {MEMBERS} members", Reason.NOT_READ_FURTHER)
             link = page.body.get("Members@odata.nextLink")
             following = _safe(link, page.uri) if link is not None else None
             # The recorded DGX H100 names a page as the one that follows itself.
@@ -239,7 +320,28 @@ class Documents:
             seen.add(following)
             page = self._fetched(following, collection)
         if failed is not None:
-            raise failed
+            raise Unreadable(failed.detail, failed.reason)
+        _all_told(collection, "Members", told)
+
+    def _listed(self, page: Resource) -> tuple[tuple[str, ...], Unknown | None]:
+        """Give the links to the members that one page lists, and which of them is none."""
+        known = self._lists.get(page.uri)
+        if known is not None:
+            return known
+        members = page.body.get("Members")
+        if not isinstance(members, list):
+            raise Unreadable(f"{page.uri} has no list of Members")
+        uris: list[str] = []
+        failed: Unknown | None = None
+        for member in members[: MEMBERS + 1]:
+            try:
+                uris.append(_safe(member["@odata.id"] if isinstance(member, Mapping) else None, page.uri))
+            except (Unreadable, KeyError):
+                failed = failed or Unknown(
+                    Reason.UNPARSABLE, f"{page.uri}: a member is not a link: {clean(repr(member))}"
+                )
+        self._lists[page.uri] = tuple(uris), failed
+        return self._lists[page.uri]
 
     def _fetched(self, uri: str, above: Resource | None) -> Resource:
         place = same_place(uri)
@@ -251,21 +353,27 @@ class Documents:
         return Resource(uri, body, above=above, heard=self.times.get(place))
 
 
+def wanted(links: Iterable[str], bodies: Mapping[str, Body | Unknown]) -> set[str]:
+    """Name the URIs that must be fetched next so that these links can be followed; empty when all can."""
+    return Documents(bodies).wanted(links)
+
+
+def _all_told(resource: Resource, name: str, told: int) -> None:
+    """Hold a list against the count beside it; raises Unreadable where it holds fewer.
+
+    The DMTF's own example counts fewer than it lists.
+    """
+    count = resource.body.get(f"{name}@odata.count")
+    if isinstance(count, int) and not isinstance(count, bool) and count > told:
+        raise Unreadable(f"{resource.uri} counts {clean(str(count), 20)} {name} and lists {told}")
+
+
+def _why(value: object) -> Reason:
+    return Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
+
+
 def _safe(link: object, uri: str) -> str:
     """Take a link only if it is a plain path of the same BMC: a hostile one may not send us elsewhere."""
     if not isinstance(link, str) or not re.fullmatch(r"/(?!/)[\x21-\x7e ]{0,2000}", link) or "\\" in link:
         raise Unreadable(f"{uri}: not a link of this BMC: {clean(repr(link))}")
     return same_place(link)
-
-
-def wanted(links: tuple[str, ...], bodies: Mapping[str, Body | Unknown]) -> set[str]:
-    """Name the URIs that must be fetched next so that these links can be followed; empty when all can."""
-    uris: set[str] = set()
-    for link in links:
-        try:
-            list(Documents(bodies).at(link))
-        except Missing as more:
-            uris |= more.uris
-        except Unreadable:
-            continue  # what cannot be followed is said by the reader of the probe that asked for it
-    return uris

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.fact import Reason, Unknown, clean
-from rackcheck.core.resource import ROOT, Body, wanted
+from rackcheck.core.resource import ROOT, Body, Documents
 
 if TYPE_CHECKING:
     from rackcheck.redfish.session import Session
@@ -55,7 +55,8 @@ class Limits:
     """Bounds for one BMC: seconds, bytes and counts.
 
     `read` is how long it may be silent, `answer` how long one answer may take however it drips, `deadline` the whole
-    visit; giving the session back takes up to `goodbye` beyond that.
+    visit; giving the session back takes up to `goodbye` beyond that. `values` of JSON are twenty times those of the
+    largest recorded BMC; they are what takes memory.
     """
 
     connect: float = 5.0
@@ -66,6 +67,7 @@ class Limits:
     pause: float = 0.5
     body: int = 8 << 20
     total: int = 32 << 20
+    values: int = 250_000
     gets: int = 2000
     retries: int = 2
     width: int = 2
@@ -89,6 +91,8 @@ def read(
         trouble = visit.make(tuple(links))
     if trouble is not None:
         return BmcCapture({ROOT: trouble}), trouble
+    if session.left is not None:
+        visit.bodies.setdefault(session.place, session.left)
     return BmcCapture(visit.bodies, session.times), None
 
 
@@ -111,7 +115,8 @@ class _Visit:
             if isinstance(root, Unknown):
                 return root
             self.bodies[ROOT] = root
-            while todo := wanted(links, self.bodies):
+            docs = Documents(self.bodies)
+            while todo := docs.wanted(links):
                 self._batch(sorted(todo), pending)
             return None
         finally:

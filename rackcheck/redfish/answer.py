@@ -3,16 +3,34 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
 from rackcheck.core.fact import Reason, Unknown, clean
-from rackcheck.core.resource import Body
+from rackcheck.core.hide import Hiding
+from rackcheck.core.resource import BROKEN, Body
 from rackcheck.core.secret import DEPTH, scrub
 
 BUSY = frozenset({429, 502, 503, 504})
 MOVED = frozenset({301, 302, 303, 307, 308})
+
+LOCATION = re.compile(
+    r"(?:https://(?P<host>[^/\s@]{1,300}))?"
+    r"(?P<path>(?P<collection>/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions)/(?P<name>[^\s/%?#\\]{1,200})/?)",
+    re.ASCII | re.IGNORECASE,
+)
+"""Where a session may be said to be."""
+
+VALUES = 100_000
+"""Values that one body may hold; the largest recorded one holds 2940. Read, each takes some 100 bytes."""
+
+QUOTED = 4096
+"""Characters of a body that is no JSON that are looked at to quote its beginning."""
+
+NOTHING = Hiding()
+"""Hides nothing."""
 
 
 class Answer(Protocol):
@@ -25,33 +43,46 @@ class Answer(Protocol):
         """Give a header, if it is there."""
 
 
-def body_of(answer: Answer) -> Body | Unknown:
+def body_of(answer: Answer, hiding: Hiding = NOTHING) -> Body | Unknown:
     """Give the body of an answer that holds one; else what its status means."""
     status = answer.status
     if status == 200:
-        return parsed(answer.read)
+        return parsed(answer.read, hiding)
     if status in MOVED:
-        place = clean(answer.getheader("Location") or "nowhere", 100)
+        place = clean(hiding.text(answer.getheader("Location") or "nowhere"), 100)
         return Unknown(Reason.UNREACHABLE, f"HTTP {status} sends us to {place}: not followed")
     reason = Reason.DENIED if status in {401, 403} else Reason.NOT_READY if status in BUSY else Reason.NOT_COLLECTED
-    return Unknown(reason, f"HTTP {status}{message(answer)}")
+    return Unknown(reason, f"HTTP {status}{message(answer, hiding)}")
 
 
-def parsed(data: bytes) -> Body | Unknown:
-    """Read a body: one JSON object, without its secrets; anything else is unparsable."""
+def values(data: bytes) -> int:
+    """Count the values that a body may hold, before it is read: never fewer than there are, but for one."""
+    return sum(map(data.count, (b",", b"{", b"[")))
+
+
+def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
+    """Read a body: one JSON object, without its secrets and without what we told; anything else is unparsable.
+
+    A name that stands twice in one object may mean either. Texts that cannot be decoded hold `BROKEN`.
+    """
+    if values(data) > VALUES:
+        return Unknown(Reason.TOO_LARGE, f"more than {VALUES} values in one answer")
     text = data.decode("utf-8-sig", "replace")
     if not text.strip():
         return Unknown(Reason.UNPARSABLE, "an empty body")
     try:
-        body = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        body = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
-        return Unknown(Reason.UNPARSABLE, f"not JSON: {error.msg} in line {error.lineno}: {clean(text, 40)!r}")
+        shown = clean(hiding.text(text[:QUOTED]), 40)
+        return Unknown(Reason.UNPARSABLE, f"not JSON: {error.msg} in line {error.lineno}: {shown!r}")
     except (ValueError, RecursionError) as error:
-        return Unknown(Reason.UNPARSABLE, f"not JSON: {clean(str(error), 80)}")
+        return Unknown(Reason.UNPARSABLE, f"not JSON: {clean(hiding.text(str(error)), 80)}")
     if not isinstance(body, dict):
-        return Unknown(Reason.UNPARSABLE, f"not a JSON object: {clean(text, 40)!r}")
+        return Unknown(Reason.UNPARSABLE, f"not a JSON object: {clean(hiding.text(text[:QUOTED]), 40)!r}")
     if _deep(body):
         return Unknown(Reason.UNPARSABLE, f"nested deeper than {DEPTH}")
+    if b"\\" in data:  # without, each text is spelt as it came, and was looked through on the way
+        body = hiding.json(_whole(body))
     kept = scrub(body)
     assert isinstance(kept, dict)
     return kept
@@ -91,9 +122,26 @@ def sessions(root: Body) -> str | None:
     return place if isinstance(place, str) and re.fullmatch(r"/redfish/[\x21-\x7e]{1,200}", place) else None
 
 
-def message(answer: Answer) -> str:
+def session_place(url: str, location: str | None, collections: Iterable[str]) -> str | None:
+    """Give the URI of the session that a login names, if it is a direct member of one of these collections.
+
+    Nothing else is ever deleted, whatever a BMC names: no path that climbs, no other spelling of one, no other host.
+    """
+    match = LOCATION.fullmatch(location or "")
+    if match is None or match["name"] in {".", ".."}:
+        return None
+    here = urlsplit(url)
+    if match["host"] is not None and match["host"].removesuffix(":443").casefold() != (
+        here.netloc.removesuffix(":443").casefold()
+    ):
+        return None
+    known = {collection.rstrip("/").casefold() for collection in collections}
+    return match["path"] if match["collection"].casefold() in known else None
+
+
+def message(answer: Answer, hiding: Hiding = NOTHING) -> str:
     """Give what an error body says, in brackets: its MessageId and its words."""
-    body = parsed(answer.read)
+    body = parsed(answer.read, hiding)
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
         return ""
@@ -115,6 +163,26 @@ def _deep(body: object) -> bool:
         if not level:
             return False
     return True
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"{name!r} stands twice in one object")
+    return found
+
+
+def _whole(value: object) -> object:
+    """Put `BROKEN` in the place of each lone half of a character pair."""
+    match value:
+        case str():
+            return re.sub("[\ud800-\udfff]", BROKEN, value)
+        case dict():
+            return {re.sub("[\ud800-\udfff]", BROKEN, name): _whole(inner) for name, inner in value.items()}
+        case list():
+            return [_whole(inner) for inner in value]
+    return value
 
 
 def _refuse(word: str) -> float:

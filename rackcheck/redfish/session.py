@@ -9,12 +9,22 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.core.hide import Hiding
 from rackcheck.core.resource import ROOT, Body
-from rackcheck.redfish.answer import BUSY, MOVED, Answer, body_of, message, other_spelling, same_host, sessions
+from rackcheck.redfish.answer import (
+    BUSY,
+    MOVED,
+    Answer,
+    body_of,
+    message,
+    other_spelling,
+    same_host,
+    session_place,
+    sessions,
+    values,
+)
 from rackcheck.redfish.tls import Client, Fault, Wire, trust
 
 if TYPE_CHECKING:
@@ -26,8 +36,11 @@ NO_SESSIONS = frozenset({404, 405, 501})
 LIMIT = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
 """iDRAC says with 503 that all sessions are taken: asking again frees none."""
 
-OURS = re.compile(r"/redfish/v1/(?:[^?#]*/)?Sessions/[^/?#]+/?\Z", re.IGNORECASE)
-"""What a session's own URI looks like: nothing else is ever deleted, whatever a BMC names."""
+SESSIONS = f"{ROOT}/SessionService/Sessions"
+"""Where the standard keeps sessions."""
+
+LOGINS = 4
+"""Logins in one visit: the first, and one for each session that is lost in the middle of it."""
 
 DEAD = 3
 """Resources in a row that get no answer at all, after which a BMC is not asked further."""
@@ -45,9 +58,10 @@ class Session:
         self.over: Unknown | None = None
         self.halt = threading.Event()
         self.width = limits.width
-        self.gets = self.size = self.dead = self.logins = 0
+        self.gets = self.size = self.values = self.dead = self.logins = 0
         self.welcome = False
-        self.place = f"{ROOT}/SessionService/Sessions"
+        self.place = SESSIONS
+        self.left: Unknown | None = None
         self.key: str | None = None
         self.basic: str | None = None
         self.taken: list[tuple[str, str]] = []
@@ -63,7 +77,7 @@ class Session:
             if isinstance(answer, Unknown):
                 return answer
             shut = answer.status == 401  # against the standard, some ask for a login before they show the root
-            root = None if shut else body_of(answer)
+            root = None if shut else body_of(answer, self.wire.hiding)
             if isinstance(root, Unknown):
                 return root
             self.place = (sessions(root) if root is not None else None) or self.place
@@ -91,9 +105,12 @@ class Session:
             came = datetime.now(UTC).isoformat(timespec="milliseconds")
             with self.lock:
                 self.size += len(answer.read)
+                self.values += values(answer.read)
             if self.size > self.limits.total:
                 return Unknown(Reason.TOO_LARGE, f"more than {self.limits.total >> 10} KiB of this BMC")
-            return self._dated(uri, body_of(answer), came)
+            if self.values > self.limits.values:
+                return Unknown(Reason.TOO_LARGE, f"more than {self.limits.values} values of this BMC")
+            return self._dated(uri, body_of(answer, self.wire.hiding), came)
         except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
@@ -168,7 +185,7 @@ class Session:
             if answer.status < 300 or answer.status in NO_SESSIONS:
                 self.basic = "Basic " + b64encode(f"{self.bmc.user}:{self.bmc.password}".encode()).decode()
                 return None
-            said = f"login: HTTP {answer.status}{message(answer)}"
+            said = f"login: HTTP {answer.status}{message(answer, self.wire.hiding)}"
             if answer.status not in BUSY:
                 return Unknown(Reason.DENIED if answer.status in {400, 401, 403} else Reason.NOT_COLLECTED, said)
             told = answer.getheader("Retry-After") is not None and LIMIT.search(said) is None
@@ -177,14 +194,25 @@ class Session:
             attempt += 1
 
     def _keep(self, client: Client) -> None:
+        """Note a session that was given, to give it back; what names no session of this BMC is never deleted."""
         self.key = client.get_session_key()
-        place = urlsplit(client.get_session_location() or "").path
-        if self.key and OURS.match(place):
+        if not self.key:
+            return
+        self.wire.hiding = self.wire.hiding.also(self.key)
+        told = client.last.getheader("Location") if client.last is not None else None
+        place = session_place(self.bmc.url, told, (self.place, SESSIONS))
+        if place is not None:
             self.taken.append((place, self.key))
+            return
+        named = clean(self.wire.hiding.text(told or "nothing"), 100)
+        self.left = Unknown(
+            Reason.NOT_COLLECTED, f"the session was left to end by itself: its BMC calls it {named}, which is none here"
+        )
 
     def _asked(self, uri: str) -> Answer | Unknown:
         """Send a GET, again where that may help."""
         attempt = 0
+        again = False
         while True:
             with self.lock:
                 if self.over is None and self.gets >= self.limits.gets:
@@ -197,19 +225,21 @@ class Session:
             try:
                 answer = client.get(uri)
             except Fault as fault:
-                trouble, again = fault.unknown, self._again(fault, attempt)
+                trouble, worth = fault.unknown, self._again(fault, attempt)
             if answer is not None:
                 self.dead = 0
-                if answer.status == 401 and self._back_in(logins):
+                if answer.status == 401 and not again and self._back_in(logins):
+                    again = True  # a resource that lets nobody in takes no second login
                     continue
                 self.welcome = self.welcome or (self.logins > 0 and answer.status < 400)
                 if answer.status == 200:
                     self.spelt[uri.rstrip("/").casefold()] = uri.rstrip("/")
                 if answer.status not in BUSY:
                     return answer
-                trouble, again = Unknown(Reason.NOT_READY, f"HTTP {answer.status}{message(answer)}"), True
+                said = message(answer, self.wire.hiding)
+                trouble, worth = Unknown(Reason.NOT_READY, f"HTTP {answer.status}{said}"), True
             self.width = 1
-            if not again or attempt >= self.limits.retries or not self._pause(attempt, answer):
+            if not worth or attempt >= self.limits.retries or not self._pause(attempt, answer):
                 return self.over or trouble
             attempt += 1
 
@@ -228,15 +258,16 @@ class Session:
         return again
 
     def _back_in(self, logins: int) -> bool:
-        """Log in once more after a 401 in the middle of a run; gives whether asking again makes sense."""
+        """Log in once more after a 401 in the middle of a visit; gives whether asking again makes sense."""
         with self.lock:
             if self.logins == 0 or self.over is not None:
                 return False
             if self.logins != logins:
                 return True
-            if self.logins > 1 or self.basic is not None:
-                if not self.welcome:  # a wrong password, said again and again, locks the account
-                    self.over = Unknown(Reason.DENIED, "HTTP 401")
+            if not self.welcome and (self.logins > 1 or self.basic is not None):
+                self.over = Unknown(Reason.DENIED, "HTTP 401")  # a wrong password, said again and again, locks it
+                return False
+            if self.logins >= LOGINS or self.basic is not None:
                 return False
             self.over = self._login()
             return self.over is None

@@ -36,6 +36,9 @@ logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 CHUNK = 1 << 16
 LATE = "the answer did not end in time"
 FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+OURS = frozenset({"x-auth-token", "location"})
+"""Headers that we act upon as they stand: a BMC may give the same token twice. They are never kept or shown so."""
+
 WIDTH = 2
 """Connections to one BMC that are kept for the next request."""
 
@@ -114,7 +117,11 @@ class Wire(HTTPAdapter):
             self.flights.pop(threading.get_ident(), None)
         if self.closed or flight.late:
             raise Fault(Reason.TIMEOUT, LATE)  # a cut line may look like the end of an empty answer
-        headers = {k: self.hiding.text(v) for k, v in raw.headers.items() if k.casefold() not in FRAMING}
+        headers = {
+            k: v if k.casefold() in OURS else self.hiding.text(v)
+            for k, v in raw.headers.items()
+            if k.casefold() not in FRAMING
+        }
         kept = urllib3.HTTPResponse(io.BytesIO(self.hiding.data(body)), headers, raw.status, preload_content=False)
         return self.build_response(request, kept)
 

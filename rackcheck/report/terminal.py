@@ -67,7 +67,12 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
     where = f"  {len(finding.nodes)} of {len(summary.judged)}: {finding.where}" if many else ""
     title = f" {finding.rule.title}" if finding.rule.title else ""
     severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({finding.rule.severity.value})"
-    yield _line((head, style), (finding.rule.id, "bold"), (title, ""), (severity, "dim"), (where, "bold cyan"))
+    pieces = [(head, style), (finding.rule.id, "bold"), (title, ""), (severity, "dim"), (where, "bold cyan")]
+    if sum(len(text) for text, _ in pieces) > width:
+        yield _line(*pieces[:4])
+        yield from _wrapped("", where.strip(), width, "bold cyan")
+    else:
+        yield _line(*pieces)
     words = [("why  ", finding.rule.why), ("fix  ", finding.rule.fix)]
     for label, text in [("", finding.reason), *([] if finding.status in {Status.PASS, Status.NA} else words)]:
         yield from _wrapped(label, text, width)

@@ -1,0 +1,136 @@
+"""The law on a BMC's resources: what one of them does not say may leave a verdict unknown, but never turns it round."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+import pytest
+from trees import ALL, bmc_probes, read
+
+from rackcheck import library
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.collect import collect
+from rackcheck.core.evidence import Status
+from rackcheck.core.fact import Plane, Reason, Unknown
+from rackcheck.core.profile import Phase, Rule
+from rackcheck.core.resource import ROOT, Body
+from rackcheck.core.tree import Tree
+from rackcheck.core.verdict import in_scope, judge
+from rackcheck.registry import registry
+from rackcheck.sim import machine
+
+TIME = "2026-01-01T00:00:00Z"
+SIMULATED = "a simulated DGX H100"
+EACH = 25
+"""Changes of one BMC that are tried by default, evenly spread; `make full` tries all kinds."""
+
+PLANES = frozenset({Plane.BMC, Plane.DERIVED})
+KNOWN = {Status.PASS, Status.FAIL, Status.WARN}
+
+LOST = (
+    Unknown(Reason.TIMEOUT, "no answer"),
+    Unknown(Reason.NOT_COLLECTED, "HTTP 404"),
+    Unknown(Reason.UNPARSABLE, "not JSON"),
+)
+LINKS = frozenset(
+    {
+        *("Systems", "Managers", "Chassis", "UpdateService", "FirmwareInventory", "Members", "Bios", "SecureBoot"),
+        *("Power", "PowerSubsystem", "PowerSupplies", "Thermal", "ThermalSubsystem", "Fans", "Links", "ManagedBy"),
+        *("@Redfish.Settings", "SettingsObject"),
+    }
+)
+WRONG: tuple[object, ...] = (None, [], {}, "xyzzy", {"@odata.id": None})
+
+Bodies = Mapping[str, Body | Unknown]
+
+
+@cache
+def bodies(name: str) -> Bodies:
+    """What a BMC holds, by URI."""
+    if name == SIMULATED:
+        return dict(machine.load(machine.shipped()["dgx-h100"], "n01", 1).bmc.bodies)
+    return read(name).bodies
+
+
+@cache
+def rules(name: str) -> tuple[Rule, ...]:
+    """The rules of h100-dgx on a BMC's facts, as a site would set them that has qualified this very machine."""
+    registered = registry()
+    site = {"c_states": "enabled", "secure_boot": "disabled"}
+    facts = collect(bmc_probes().values(), BmcCapture(bodies(name)), TIME)
+    for value, fact in (("bios_version", "firmware.bios"), ("bmc_firmware", "firmware.bmc")):
+        reading = facts[fact].reading
+        site[value] = reading if isinstance(reading, str) else "1"
+    found = library.load("h100-dgx", registered.catalogue, site).rules
+    return tuple(r for r in found if in_scope(r, "compute", PLANES, frozenset({Phase.CONFIG})))
+
+
+def verdicts(name: str, held: Bodies) -> dict[str, Status]:
+    """How every rule judges these resources."""
+    facts = collect(bmc_probes().values(), BmcCapture(held), TIME)
+    return {verdict.rule: verdict.status for verdict in judge(rules(name), Tree(facts))}
+
+
+def less(held: Bodies) -> Iterator[tuple[str, str, Body | Unknown]]:
+    """Every way in which one resource may say less, or nothing: what was done to it, where, and what is left of it.
+
+    An empty list where there was one is not less, but another answer.
+    """
+    for uri, body in held.items():
+        if isinstance(body, Unknown):
+            continue
+        yield from ((f"{unknown}", uri, unknown) for unknown in LOST if uri != ROOT or "404" not in unknown.detail)
+        yield "empty", uri, {}
+        for name, value in body.items():
+            if not name.startswith("@odata"):
+                yield f"{name} is null", uri, {**body, name: None}
+            if name in LINKS:
+                wrongs = (wrong for wrong in WRONG if wrong != [] or not isinstance(value, list))  # that is an answer
+                yield from ((f"{name} is {wrong}", uri, {**body, name: wrong}) for wrong in wrongs)
+            if isinstance(value, list) and value and all(isinstance(part, dict) for part in value):
+                yield f"{name} has an odd end", uri, {**body, name: [*value[:-1], None]}
+            for inner in value if isinstance(value, dict) else ():
+                yield f"{name}.{inner} is null", uri, {**body, name: {**value, inner: None}}
+
+
+def turned(name: str, changes: list[tuple[str, str, Body | Unknown]]) -> list[str]:
+    """The verdicts that one of these changes turned into their opposite."""
+    before = verdicts(name, bodies(name))
+    found: list[str] = []
+    for change, uri, body in changes:
+        after = verdicts(name, {**bodies(name), uri: body})
+        found += [
+            f"{name}: {rule} {before[rule].value} -> {status.value}, when {uri}: {change}"
+            for rule, status in after.items()
+            if status is not before[rule] and {status, before[rule]} <= KNOWN
+        ]
+    return found
+
+
+@pytest.mark.parametrize("name", [*ALL, SIMULATED])
+def test_a_resource_that_says_less_turns_no_verdict_round(name: str) -> None:
+    changes = list(less(bodies(name)))
+    assert not turned(name, changes[:: max(1, len(changes) // EACH)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*ALL, SIMULATED])
+def test_no_kind_of_resource_that_says_less_turns_any_verdict_round(name: str) -> None:
+    kinds = {(re.sub(r"\d+", "#", uri), change): (change, uri, body) for change, uri, body in less(bodies(name))}
+    assert not turned(name, list(kinds.values()))
+
+
+@pytest.mark.parametrize("name", [SIMULATED, *ALL])
+def test_a_link_that_is_not_there_turns_no_verdict_round(name: str) -> None:
+    changes: list[tuple[str, str, Body | Unknown]] = []
+    for uri, body in bodies(name).items():
+        if not isinstance(body, Unknown):
+            gone = LINKS.intersection(body)
+            changes += [(f"no {key}", uri, {k: v for k, v in body.items() if k != key}) for key in sorted(gone)]
+    assert not turned(name, changes[:: max(1, len(changes) // EACH)])
+
+
+def test_the_simulated_machine_passes_what_is_judged_here() -> None:
+    found = verdicts(SIMULATED, bodies(SIMULATED))
+    assert set(found) >= {"psu.count", "fan.turning", "bmc.systems", "bios.none_pending", "firmware.bmc"}
+    assert {s for rule, s in found.items() if rule != "bmc.clock"} == {Status.PASS}
