@@ -73,6 +73,18 @@ def test_a_recorded_machine_tells_through_the_simulator_what_it_told_us(tmp_path
     assert told[0] == told[1]
 
 
+def test_a_stored_run_of_a_rack_is_a_rack_that_is_judged_the_same(clean: Rack, tmp_path: Path) -> None:
+    def judged(*whom: object) -> dict[str, str]:
+        words = ("-p", "h100-dgx", "--json", "-q", "-o", tmp_path / f"run{len(list(tmp_path.iterdir()))}")
+        done = rackcheck("audit", *whom, *words)
+        assert done.status == 0, done.err
+        return {v["rule"]: v["status"] for v in document(done.out)["nodes"]["n1"]["verdicts"]}
+
+    first = judged("-i", clean.inventory)
+    assert judged("--rack", f"sim:{tmp_path / 'run0'}") == first
+    assert "pass" in first.values()
+
+
 @pytest.mark.skipif(shutil.which("ssh") is None, reason="NO OPENSSH CLIENT HERE")
 def test_openssh_logs_in_and_runs_a_command(clean: Rack) -> None:
     node = load(clean.inventory).nodes["n1"]
