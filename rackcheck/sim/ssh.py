@@ -40,7 +40,7 @@ class Node:
     def serve(self, line: socket.socket) -> None:
         """Serve one connection to its end."""
         self.connections += 1
-        transport = paramiko.Transport(line)
+        transport = _Line(line)
         transport.local_version = "SSH-2.0-OpenSSH_8.9p1 rackcheck-sim"
         transport.add_server_key(paramiko.Ed25519Key(file_obj=io.StringIO(self.host_key.private)))
         try:
@@ -54,6 +54,7 @@ class Node:
     def run(self, channel: paramiko.Channel, command: str) -> None:
         """Answer one command; `sh -s` takes its script from what follows."""
         self.execs.append(command)
+        _released(channel)
         try:
             answer = self._script(channel) if command == "sh -s" else self.shell.command(command)
             if self.latency:
@@ -66,6 +67,7 @@ class Node:
 
     def greet(self, channel: paramiko.Channel) -> None:
         """Send away who came for a shell, with a word."""
+        _released(channel)
         try:
             self._say(channel, Output(0, WELCOME.replace("\n", "\r\n")))
         except OSError:
@@ -89,6 +91,30 @@ class Node:
             return Output(2, "", f"sh: a simulated node runs single commands and rackcheck's own script: {error}\n")
 
 
+class _Line(paramiko.Transport):
+    """A connection that knows when it has said something: no answer may overtake the word that it is coming."""
+
+    def __init__(self, line: socket.socket) -> None:
+        super().__init__(line)
+        self.said = threading.Event()
+
+    def _send_user_message(self, data: paramiko.Message) -> None:
+        super()._send_user_message(data)  # type: ignore[misc]  # its types leave it out
+        self.said.set()
+
+
+def _hold(channel: paramiko.Channel) -> None:
+    """Hold answers back: paramiko sends its word after the function that grants a request has returned."""
+    if isinstance(channel.transport, _Line):
+        channel.transport.said.clear()
+
+
+def _released(channel: paramiko.Channel) -> None:
+    """Wait for that word, which a visitor may not have wanted."""
+    if isinstance(channel.transport, _Line):
+        channel.transport.said.wait(1.0)
+
+
 class _Doorman(paramiko.ServerInterface):
     """Lets one user with one key in, to run commands."""
 
@@ -109,6 +135,7 @@ class _Doorman(paramiko.ServerInterface):
 
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
         text = command.decode("utf-8", "replace")
+        _hold(channel)
         threading.Thread(target=self._node.run, args=(channel, text), daemon=True, name="exec").start()
         return True
 
@@ -119,5 +146,6 @@ class _Doorman(paramiko.ServerInterface):
         return True
 
     def check_channel_shell_request(self, channel: paramiko.Channel) -> bool:
+        _hold(channel)
         threading.Thread(target=self._node.greet, args=(channel,), daemon=True, name="shell").start()
         return True
