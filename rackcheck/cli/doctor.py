@@ -60,7 +60,7 @@ def doctor(
 
     \b
     rackcheck doctor -i pod7.yaml                  everything rackcheck can ask
-    rackcheck doctor dgx[01-18] -p linux-server    what this profile needs
+    rackcheck doctor 'dgx[01-18]' -p linux-server  what this profile needs
     rackcheck doctor --rack sim:dgx-h100           a simulated rack
     rackcheck doctor --sudoers --user audit        what to grant with sudo
     """  # noqa: D301  \b is click's mark for lines that stay as they are
