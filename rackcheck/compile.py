@@ -16,6 +16,7 @@ from rackcheck.core.path import EVERY, Path
 from rackcheck.core.profile import Clause, Look, Phase, Profile, Rule, Severity, Source
 from rackcheck.document import BadFile, Listing, Node, Place, Problem, Scalar, Table, plain
 from rackcheck.layers import LEAVES, Layers, did_you_mean, entries, texts, word
+from rackcheck.pin import rule_digest
 from rackcheck.schema import LOOKS, NARROWING
 from rackcheck.schema import profile as profile_schema
 
@@ -88,6 +89,7 @@ class _Compiler:
         clauses, join = self._clauses(rule_id, table, look)
         refs = self._refs(table)
         when = table.get("when")
+        from_memory = bool(refs) and all(self.sources[r].from_memory for r in refs)
         return Rule(
             rule_id, clauses, look, join,
             self._quiet(lambda: self._clause(when, None, plain_only="when")) if isinstance(when, Table) else None,
@@ -95,8 +97,8 @@ class _Compiler:
             Severity(word(table, "severity", "major")), Phase(word(table, "phase", "config")),
             tuple(s.text for s in texts(table, "role")) or ("compute",),
             word(table, "title"), word(table, "why"), word(table, "fix"), refs,
-            bool(refs) and all(self.sources[r].from_memory for r in refs),
-            tuple(dict.fromkeys(self._unset)), f"{table.place.file}:{table.place.line}",
+            from_memory, tuple(dict.fromkeys(self._unset)), f"{table.place.file}:{table.place.line}",
+            rule_digest(table, self.params, from_memory=from_memory),
         )  # fmt: skip
 
     def order(self, rules: Mapping[str, Rule], tables: Mapping[str, Table]) -> None:

@@ -20,6 +20,7 @@ from rackcheck.core.plan import Plan
 from rackcheck.core.profile import Phase, Profile
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import Outcome, in_scope, judge, misfit, node_outcome, worst
+from rackcheck.core.waiver import Waiver, granted
 from rackcheck.inventory import Node
 from rackcheck.mistake import Mistake
 from rackcheck.wire import Limits
@@ -54,11 +55,17 @@ class Job:
     planes: frozenset[Plane] = frozenset({Plane.OS, Plane.BMC})
     phases: frozenset[Phase] = frozenset({Phase.CONFIG})
     targets: str = ""
+    waivers: tuple[Waiver, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     seconds: float | None = None
     id: str = field(default_factory=new_id)
     time: str = field(default_factory=now)
     version: str = __version__
+
+    @property
+    def day(self) -> str:
+        """The day that waivers are held against: the run's own, so that it is judged the same for ever."""
+        return self.time[:10]
 
     def started(self) -> RunStarted:
         """The first event."""
@@ -189,7 +196,7 @@ def judge_node(job: Job, node: Node, tree: Tree) -> Judged:
     """Judge one node by the rules that are in scope for it."""
     assert job.profile is not None
     rules = [r for r in job.profile.rules if in_scope(r, node.role, job.planes | {Plane.DERIVED}, job.phases)]
-    verdicts = judge(rules, tree)
+    verdicts = judge(rules, tree, granted(job.waivers, rules, node.name, job.day))
     outcome = node_outcome(verdicts, {rule.id: rule for rule in rules})
     if not rules:
         note = f"no rule of {job.profile.name} is for role {node.role} on these planes: nothing was judged"

@@ -49,6 +49,13 @@ REFERENCE: Schema = {
 }
 """A secret by where it lies, never the secret itself."""
 
+DIGEST: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "a SHA-256 in hexadecimal"}
+DAY: Schema = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$", "description": "a day as YYYY-MM-DD"}
+LABELLED: Schema = {
+    "type": "string",
+    "pattern": "^[a-z][a-z0-9-]*$",
+    "description": "small letters, digits and hyphens, a letter first",
+}
 LABEL: Schema = {
     "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$",
     "description": "letters, digits, dots, hyphens and underscores, a letter or a digit first",
@@ -203,6 +210,48 @@ def rack_type() -> Schema:
     }
 
 
+def waivers() -> Schema:
+    """The schema of a file of waivers."""
+    pin = table({"item": TEXT, "observed": TEXT}, required=("item", "observed"))
+    waiver = table(
+        {
+            "rule": TEXT, "rule-hash": DIGEST, "nodes": ONE_OR_MORE,
+            "only-while": pin | {"type": ["object", "array"], "items": pin, "minItems": 1},
+            "until": DAY, "by": TEXT, "ticket": TEXT, "reason": TEXT,
+        },
+        required=("rule", "rule-hash", "nodes", "only-while", "until", "by", "ticket", "reason"),
+    )  # fmt: skip
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "rackcheck waivers, format 1",
+        **table(
+            {
+                "rackcheck": {"type": ["string", "integer"], "enum": ["1", 1]},
+                "waivers": {"type": "array", "items": waiver},
+            },
+            required=("rackcheck", "waivers"),
+        ),
+    }
+
+
+def brand() -> Schema:
+    """The schema of a brand: what a site writes on the cover of its reports."""
+    party = table({"role": LABELLED, "name": TEXT}, required=("role",))
+    names = ("title", "integrator", "customer", "site", "hall", "contract", "revision", "footer", "logo")
+    parties = {"type": "array", "items": party, "minItems": 1, "maxItems": 6}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "rackcheck brand, format 1",
+        **table(
+            {
+                "rackcheck": {"type": ["string", "integer"], "enum": ["1", 1]},
+                "brand": table({**dict.fromkeys(names, TEXT), "parties": parties}),
+            },
+            required=("rackcheck", "brand"),
+        ),
+    }
+
+
 def sources() -> Schema:
     """The schema of `sources.yaml`, which rules cite."""
     confidence = ["read in source", "read in secondary source", "derived by us", "from memory", "measured by us"]
@@ -214,7 +263,10 @@ def sources() -> Schema:
     )
 
 
-FILES = {"profile": profile, "inventory": inventory, "rack-type": rack_type, "sources": sources}
+FILES = {
+    "profile": profile, "inventory": inventory, "rack-type": rack_type, "sources": sources, "waivers": waivers,
+    "brand": brand,
+}  # fmt: skip
 """The published schemas, by the name of their file."""
 
 

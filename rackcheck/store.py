@@ -1,6 +1,7 @@
 """A run on disk: `run.json`, `events.jsonl` (the truth, append-only), `raw/` (replies by content hash), `profile/`.
 
-The profile's own files are kept, so that the run is judged the same for ever, whatever becomes of the library.
+The profile's own files are kept, and those of the waivers in `waivers/`, so that the run is judged the same for ever,
+whatever becomes of the library.
 """
 
 import gzip
@@ -28,6 +29,8 @@ T = TypeVar("T")
 
 FORMAT = 1
 
+NONE: Mapping[str, str] = {}
+
 LARGEST = 256 << 20
 """Bytes of one raw answer, one event or one head: transports bring 32 MiB, of which JSON may make six times that."""
 
@@ -46,12 +49,17 @@ def raw_bytes(capture: Capture) -> bytes:
 class Writer:
     """Writes one run as it happens; what has been given is on disk."""
 
-    def __init__(self, folder: Path, head: Mapping[str, Any], profile: Mapping[str, str]) -> None:
+    def __init__(
+        self, folder: Path, head: Mapping[str, Any], profile: Mapping[str, str], waivers: Mapping[str, str] = NONE
+    ) -> None:
         try:
             (folder / "raw").mkdir(parents=True)
             (folder / "profile").mkdir()
             for name, content in profile.items():
                 (folder / "profile" / name).write_text(content, encoding="utf-8")
+            for name, content in waivers.items():
+                (folder / "waivers").mkdir(exist_ok=True)
+                (folder / "waivers" / name).write_text(content, encoding="utf-8")
             text = json.dumps({"rackcheck": FORMAT, **head}, indent=2, ensure_ascii=False)
             (folder / "run.json").write_text(text + "\n", encoding="utf-8")
             self._events = (folder / "events.jsonl").open("x", encoding="utf-8")
@@ -67,6 +75,8 @@ class Writer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # On the disk itself before anybody is told of the run's end: a verdict may be signed a minute later.
+        os.fsync(self._events.fileno())
         self._events.close()
 
     def write(self, event: Event) -> Event:

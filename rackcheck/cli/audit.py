@@ -24,9 +24,10 @@ from rackcheck.core.plan import plan
 from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
 from rackcheck.report import machine, terminal
-from rackcheck.report.summary import Summary, exit_code, summarize
+from rackcheck.report.summary import Summary, exit_code, several, summarize
 from rackcheck.run import Job, ask_plane, replay
 from rackcheck.run import audit as drive
+from rackcheck.waivers import File
 
 
 @click.command(epilog="Exit: 0 pass, 1 fail, 2 your mistake, 3 something could not be known, 130 interrupted.")
@@ -37,6 +38,7 @@ from rackcheck.run import audit as drive
 @options.from_option
 @options.set_option
 @options.profile_path_option
+@options.waivers_option
 @click.option("--planes", metavar="os,bmc", help="Ask and judge these planes only; the verdict says so.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."
@@ -48,8 +50,8 @@ from rackcheck.run import audit as drive
 @options.json_option
 def audit(
     targets: tuple[str, ...], profile: str | None, file: Path | None, rack: str | None, run: str | None,
-    values: tuple[str, ...], folders: tuple[Path, ...], planes: str | None, output: Path | None, seconds: float | None,
-    strict: bool, every: bool, quiet: bool, as_json: bool,
+    values: tuple[str, ...], folders: tuple[Path, ...], waiver_files: tuple[Path, ...], planes: str | None,
+    output: Path | None, seconds: float | None, strict: bool, every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge nodes against a profile; changes nothing on them.
 
@@ -67,16 +69,20 @@ def audit(
             raise click.UsageError(
                 "--from reads a stored run: it takes no targets, no inventory, no rack and no output"
             )
-        return _again(store.find(run), profile, values, folders, wanted, strict, every, as_json)
+        files = options.waiver_files(waiver_files, found=False) if waiver_files else None
+        return _again(store.find(run), profile, values, folders, files, wanted, strict, every, as_json)
     if profile is None:
         raise click.UsageError(f"which profile? -p NAME; there are: {', '.join(sorted(library.profiles(folders)))}")
-    return _fresh(targets, profile, file, rack, values, folders, wanted, output, seconds, strict, every, quiet, as_json)
+    files = options.waiver_files(waiver_files, found=True)
+    return _fresh(
+        targets, profile, file, rack, values, folders, files, wanted, output, seconds, strict, every, quiet, as_json
+    )
 
 
 def _fresh(
     targets: tuple[str, ...], profile_name: str, file: Path | None, rack: str | None, values: tuple[str, ...],
-    folders: tuple[Path, ...], planes: frozenset[Plane], output: Path | None, seconds: float | None, strict: bool,
-    every: bool, quiet: bool, as_json: bool,
+    folders: tuple[Path, ...], files: tuple[File, ...], planes: frozenset[Plane], output: Path | None,
+    seconds: float | None, strict: bool, every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     known = registry()
     for broken in known.broken:
@@ -91,21 +97,24 @@ def _fresh(
         profile,
         planes,
         targets=origin,
+        waivers=tuple(waiver for kept in files for waiver in kept.waivers),
         seconds=seconds,
         secrets=secrets_of(nodes, wanted.planes & planes),
     )
     if not quiet:
         note(f"rackcheck {__version__}: {origin}, profile {profile.name} {profile.version}, {len(profile.rules)} rules")
+        for kept in files:
+            note(f"waivers: {several(len(kept.waivers), 'entry')} of {kept.name}".replace("entrys", "entries"))
     folder = output or store.runs_folder() / job.id
     if output is not None and output.is_dir() and any(output.iterdir()) and not (output / "run.json").exists():
         raise Mistake(f"{output} holds other things; name a folder that is new or empty")
     stop = threading.Event()
     with (
         _stopped_by_ctrl_c(stop),
-        store.Writer(folder, _head(job, given), profile.files) as writer,
+        store.Writer(folder, _head(job, given, files), profile.files, {f.name: f.text for f in files}) as writer,
         progress(len(nodes), quiet=quiet) as watch,
     ):
-        summary = summarize(_watched(job, writer, watch, stop), profile)
+        summary = summarize(_watched(job, writer, watch, stop), profile, job.waivers)
     _show(summary, every=every, as_json=as_json)
     if not quiet:
         note(f"Run:  {folder}")
@@ -149,7 +158,7 @@ def _stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _head(job: Job, values: dict[str, str]) -> dict[str, Any]:
+def _head(job: Job, values: dict[str, str], files: tuple[File, ...]) -> dict[str, Any]:
     """Give run.json: who, when, with what. No secret and no reference to one."""
     assert job.profile is not None
     return {
@@ -164,6 +173,7 @@ def _head(job: Job, values: dict[str, str]) -> dict[str, Any]:
             "digest": job.profile.digest,
             "set": values,
         },
+        "waivers": {file.name: file.digest for file in files},
         "targets": job.targets,
         "planes": sorted(p.value for p in job.planes),
         "phases": sorted(p.value for p in job.phases),
@@ -185,14 +195,15 @@ def _head(job: Job, values: dict[str, str]) -> dict[str, Any]:
 
 def _again(
     stored: store.Stored, profile_name: str | None, values: tuple[str, ...], folders: tuple[Path, ...],
-    planes: frozenset[Plane], strict: bool, every: bool, as_json: bool,
+    files: tuple[File, ...] | None, planes: frozenset[Plane], strict: bool, every: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    """Judge a stored run: its own profile and planes unless others are named; asks no one, writes nothing."""
-    job = stored_job(stored, profile_name, options.pairs(values), folders)
+    """Judge a stored run: its own profile, waivers and planes unless others are named; asks no one, writes nothing."""
+    waived = None if files is None else tuple(waiver for file in files for waiver in file.waivers)
+    job = stored_job(stored, profile_name, options.pairs(values), folders, waived)
     if planes != options.PLANES:
         job = replace(job, planes=planes)
     assert job.profile is not None
-    summary = summarize(replay(job, stored.answers(), stored.done()), job.profile)
+    summary = summarize(replay(job, stored.answers(), stored.done()), job.profile, job.waivers)
     _show(summary, every=every, as_json=as_json)
     return exit_code(summary, strict=strict)
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from rackcheck import inventory
+from rackcheck import inventory, waivers
 from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
 from rackcheck.inventory import Node
@@ -130,6 +130,24 @@ def rack_name(rack: str, file: Path | None = None) -> str:
     if kind != "sim" or not mark or not name:
         raise click.UsageError(f"--rack wants sim:NAME, not {rack!r}; rackcheck sim list shows them")
     return name
+
+
+def waivers_option(command: F) -> F:
+    """`--waivers FILE`."""
+    words = "File of waivers (several: repeat it); ./waivers.yaml is found by itself."
+    kind = click.Path(path_type=Path, dir_okay=False)
+    return click.option("--waivers", "waiver_files", multiple=True, metavar="FILE", type=kind, help=words)(command)
+
+
+def waiver_files(given: tuple[Path, ...], *, found: bool) -> tuple["waivers.File", ...]:
+    """Read files of waivers, and `./waivers.yaml` where none is given and it may be `found`."""
+    here = Path(waivers.FOUND)
+    paths = given or ((here,) if found and here.is_file() else ())
+    files = [waivers.load(path) for path in paths]
+    twice = [file.name for file in files if [f.name for f in files].count(file.name) > 1]
+    if twice:
+        raise Mistake(f"two files of waivers are called {twice[0]}; a run keeps each by its name")
+    return tuple(files)
 
 
 def timeout_option(command: F) -> F:

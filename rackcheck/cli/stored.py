@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rackcheck import kept, library, store
+from rackcheck import kept, library, store, waivers
 from rackcheck.core.event import RunStarted
 from rackcheck.core.fact import Plane
 from rackcheck.core.plan import plan
 from rackcheck.core.profile import Phase, Profile
+from rackcheck.core.waiver import Waiver
 from rackcheck.inventory import Bmc, Node
 from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
@@ -23,8 +24,12 @@ def stored_job(
     profile_name: str | None = None,
     values: dict[str, str] | None = None,
     folders: Iterable[Path] = (),
+    waived: tuple[Waiver, ...] | None = None,
 ) -> Job:
-    """Give the job that a stored run was, with its own profile or another; raises Mistake where it was changed."""
+    """Give the job that a stored run was, with its own profile and waivers or others.
+
+    Raises Mistake where they were changed.
+    """
     head, known = stored.head, registry()
     began = stored.started()
     try:
@@ -40,8 +45,25 @@ def stored_job(
         raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
     return Job(
         plan(profile.facts(), known.probes, known.catalogue), stored_nodes(stored), profile, planes, phases,
-        words["targets"], id=words["run"], time=words["time"],
+        words["targets"], _waivers(stored) if waived is None else waived, id=words["run"], time=words["time"],
     )  # fmt: skip
+
+
+def _waivers(stored: store.Stored) -> tuple[Waiver, ...]:
+    """Read the waivers that the run kept; raises Mistake where one was changed."""
+    found: list[Waiver] = []
+    told = stored.head.get("waivers", {})
+    if not isinstance(told, dict) or not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name) for name in told):
+        raise Mistake(f"{stored.folder / 'run.json'} is damaged: `waivers` does not name files")
+    for name, digest in told.items():
+        place = stored.folder / "waivers" / name
+        file = waivers.load(place)
+        if file.digest != digest:
+            raise Mistake(
+                f"the run's waivers were changed: {place}; judge with --waivers {place} to use them on purpose"
+            )
+        found += file.waivers
+    return tuple(found)
 
 
 def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> Profile:

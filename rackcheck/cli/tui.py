@@ -19,7 +19,7 @@ def tui(run: str) -> int:
     stored = store.find(run)
     job = stored_job(stored)
     assert job.profile is not None
-    summary = summarize(replay(job, stored.answers(), stored.done()), job.profile)
+    summary = summarize(replay(job, stored.answers(), stored.done()), job.profile, job.waivers)
     screens = [point for point in entry_points(group="rackcheck.screens") if point.name == "tui"]
     if not screens:
         raise Mistake("the screens are not installed: pip install --force-reinstall rackcheck")

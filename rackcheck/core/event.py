@@ -113,6 +113,8 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
     doc: dict[str, Any] = {"rule": verdict.rule, "status": verdict.status.value}
     if verdict.reason:
         doc["reason"] = verdict.reason
+    if verdict.truth is not None:
+        doc["truth"] = verdict.truth.value
     if verdict.evidence:
         doc["evidence"] = [_evidence_json(e) for e in verdict.evidence]
     return doc
@@ -120,7 +122,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
 
 def _evidence_json(evidence: Evidence) -> dict[str, Any]:
     doc = {"status": evidence.status.value, "item": evidence.item, "observed": evidence.observed}
-    doc |= {"expected": evidence.expected, "source": evidence.source}
+    doc |= {"expected": evidence.expected, "source": evidence.source, "exact": evidence.exact}
     if evidence.unknown is not None:
         doc |= {"unknown": evidence.unknown.reason.value, "detail": evidence.unknown.detail}
     return {key: value for key, value in doc.items() if value != ""}
@@ -160,6 +162,7 @@ def judged_from_json(doc: Mapping[str, Any]) -> Judged:
             Status(v["status"]),
             v.get("reason", ""),
             tuple(_evidence_from_json(e) for e in v.get("evidence", ())),
+            Status(v["truth"]) if "truth" in v else None,
         )
         for v in doc["verdicts"]
     )
@@ -169,7 +172,7 @@ def judged_from_json(doc: Mapping[str, Any]) -> Judged:
 def _evidence_from_json(doc: Mapping[str, Any]) -> Evidence:
     unknown = Unknown(Reason(doc["unknown"]), doc.get("detail", "")) if "unknown" in doc else None
     item, observed, expected, source = (doc.get(n, "") for n in ("item", "observed", "expected", "source"))
-    return Evidence(Status(doc["status"]), item, observed, expected, source, unknown)
+    return Evidence(Status(doc["status"]), item, observed, expected, source, unknown, doc.get("exact", ""))
 
 
 def trouble_from_json(doc: Mapping[str, Any]) -> Unknown | None:

@@ -20,7 +20,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One leaf as judged: which item, what was seen, what was wanted, and where it was read."""
+    """One leaf as judged: which item, what was seen, what was wanted, and where it was read.
+
+    `exact` is what was seen without loss, where `observed` is not that: rounded, or one side of a comparison.
+    """
 
     status: Status
     item: str
@@ -28,16 +31,18 @@ class Evidence:
     expected: str
     source: str = ""
     unknown: Unknown | None = None
+    exact: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One rule's verdict on one node, with what it rests on."""
+    """One rule's verdict on one node, with what it rests on; `truth` is the verdict without waivers, if another."""
 
     rule: str
     status: Status
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
+    truth: Status | None = None
 
 
 _EACH = (Status.FAIL, Status.UNKNOWN, Status.WARN)
@@ -45,15 +50,15 @@ _ANY = (Status.PASS, Status.UNKNOWN, Status.WARN, Status.FAIL)
 
 
 def all_hold(found: Iterable[Status]) -> Status:
-    """Join by and: fail, then unknown, then warn, else pass."""
+    """Join by and: fail, then unknown, then warn, else pass; what is waived is taken out."""
     statuses = set(found)
     return next((s for s in _EACH if s in statuses), Status.PASS)
 
 
 def any_holds(found: Iterable[Status]) -> Status:
-    """Join by or: pass, then unknown, then warn, else fail."""
+    """Join by or: pass, then unknown, then warn, else fail; what is waived is taken out, and all of it is enough."""
     statuses = set(found)
-    return next((s for s in _ANY if s in statuses), Status.FAIL)
+    return next((s for s in _ANY if s in statuses), Status.PASS if Status.WAIVED in statuses else Status.FAIL)
 
 
 def said(evidence: Evidence) -> str:

@@ -25,7 +25,19 @@ def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
     seen = str(reading) if isinstance(reading, Absent) else operator.spell(reading, clause.kind)
     doubt = next((s for s in statuses if isinstance(s, Unknown)), None)
     status = all_hold(Status.UNKNOWN if isinstance(s, Unknown) else s for s in statuses)
-    return Evidence(status, name, seen, expected, source, doubt)
+    return Evidence(status, name, seen, expected, source, doubt, _exact(reading, seen, clause, at, tree))
+
+
+def _exact(reading: Value | Absent, seen: str, clause: Clause, at: Path, tree: Tree) -> str:
+    """Give what was seen without loss; of a comparison, both of its sides."""
+    told = "" if isinstance(reading, Absent) else operator.exact(reading, clause.kind)
+    if clause.other is None:
+        return told
+    path = at + clause.other if clause.other_at_item else clause.other
+    other = tree.reading(path, clause.other_plane)
+    if not isinstance(other, (Unknown, Absent)):
+        other = operator.exact(other, clause.kind) or operator.spell(other, clause.kind)
+    return f"{told or seen}; {path} {other}"
 
 
 def _test(test: Test, reading: Value | Absent, clause: Clause, at: Path, tree: Tree) -> Status | Unknown:

@@ -12,6 +12,7 @@ from rackcheck.core.operator import SIBLINGS, WARNING, Test
 from rackcheck.core.path import Path
 from rackcheck.core.profile import Clause, Look, Rule
 from rackcheck.core.tree import Tree
+from rackcheck.core.waiver import NOTHING, Granted, taken
 
 SHOWN = 256
 """Pieces of evidence kept for one verdict."""
@@ -37,12 +38,17 @@ class _Chosen:
         return len(self.sure)
 
     @property
+    def doubt(self) -> Unknown | None:
+        """Why nobody knows all of them."""
+        return self.more or next((e.unknown for e in self.doubtful if e.unknown is not None), None)
+
+    @property
     def most(self) -> float:
         return float("inf") if self.more is not None else len(self.sure) + len(self.doubtful)
 
 
-def looked(rule: Rule, look: Look, tree: Tree) -> Verdict:
-    """Judge a rule that looks at items."""
+def looked(rule: Rule, look: Look, tree: Tree, pins: Granted = NOTHING) -> Verdict:
+    """Judge a rule that looks at items; what `pins` waives is taken out before they are combined."""
     chosen = _choose(look, tree)
     if chosen.more is not None and not chosen.sure:
         return Verdict(
@@ -52,17 +58,23 @@ def looked(rule: Rule, look: Look, tree: Tree) -> Verdict:
             (_hidden(look, chosen.more), *chosen.doubtful[: SHOWN - 1]),
         )
     if look.mode == "count":
-        return _counted(rule, look, chosen)
+        return _counted(rule, look, chosen, pins)
     if look.mode in {"each", "any"} and look.allow_empty and not chosen.sure:
         if not chosen.doubtful:
             return Verdict(rule.id, Status.NA, f"no {_what(look)} here")
         look = replace(look, expect_count=None)  # perhaps there is none, and then nothing is to be counted
-    found = [_item(rule, item, tree) for item in chosen.sure]
+    # Under `no` it is what holds that is wrong, and so can be waived.
+    inner = NOTHING if look.mode == "no" else pins
+    found = [evidence for item in chosen.sure for evidence in _item(rule, item, tree, inner)]
+    if look.mode == "no":
+        found = [_waived(e, pins) or e for e in found]
+    waived = [e for e in found if e.status is Status.WAIVED]
+    found = [e for e in found if e.status is not Status.WAIVED]
     found += chosen.doubtful
     if chosen.more is not None:
         found.append(_hidden(look, chosen.more))
-    status, found = _combined(rule, look, found, chosen, tree)
-    return _with_count(rule, look, chosen, status, found)
+    status, found = _combined(rule, look, found, chosen, tree, pins, waived)
+    return _with_count(rule, look, chosen, status, found, pins, waived)
 
 
 def _choose(look: Look, tree: Tree) -> _Chosen:
@@ -94,29 +106,43 @@ def _hidden(look: Look, more: Unknown) -> Evidence:
     return Evidence(Status.UNKNOWN, str(look.collection), "", "must be read whole", "", more)
 
 
-def _item(rule: Rule, item: Path, tree: Tree) -> Evidence:
-    """Judge one item: its clauses as one; the telling one speaks for it."""
-    found = [judge_leaf(clause, item, tree) for clause in rule.clauses]
+def _item(rule: Rule, item: Path, tree: Tree, pins: Granted) -> list[Evidence]:
+    """Judge one item: its clauses as one; the telling one speaks for it, beside those that are waived.
+
+    An item of which all that is wrong is waived is waived clauses alone: it is taken out.
+    """
+    found = [taken(judge_leaf(clause, item, tree), pins) for clause in rule.clauses]
     status = (all_hold if rule.join == "all" else any_holds)(e.status for e in found)
-    return next(e for e in found if e.status is status)
+    waived = [e for e in found if e.status is Status.WAIVED]
+    if waived and status is Status.PASS and (rule.join == "all" or len(waived) == len(found)):
+        return waived
+    return [next(e for e in found if e.status is status), *waived]
 
 
 def _combined(
-    rule: Rule, look: Look, found: list[Evidence], chosen: _Chosen, tree: Tree
+    rule: Rule, look: Look, found: list[Evidence], chosen: _Chosen, tree: Tree, pins: Granted, waived: list[Evidence]
 ) -> tuple[Status, list[Evidence]]:
+    """Combine what is left; what is waived of the items together is added to `waived`."""
     statuses = [e.status for e in found]
     if look.mode == "no":
         status = {Status.PASS: Status.FAIL, Status.UNKNOWN: Status.UNKNOWN}.get(any_holds(statuses), Status.PASS)
         wrong = [_turned(e) for e in found if e.status is (Status.PASS if status is Status.FAIL else Status.UNKNOWN)]
         return status, wrong
-    if not found:
-        return Status.FAIL, [Evidence(Status.FAIL, str(look.collection), "empty", f"must hold a {_what(look)}")]
+    if not found and not waived:
+        empty = taken(Evidence(Status.FAIL, str(look.collection), "empty", f"must hold a {_what(look)}"), pins)
+        if empty.status is Status.WAIVED:
+            waived.append(empty)
+            return Status.PASS, []
+        return Status.FAIL, [empty]
     if look.mode == "any":
-        return any_holds(statuses), found
+        return any_holds([*statuses, *(e.status for e in waived)]), found
     for clause in rule.clauses:
         siblings = [t for t in clause.tests if t.op in SIBLINGS]
         for test in siblings:
-            judged = _siblings(test, clause, chosen, tree)
+            judged = taken(_siblings(test, clause, chosen, tree), pins)
+            if judged.status is Status.WAIVED:
+                waived.append(judged)
+                continue
             found.append(judged)
             statuses.append(judged.status)
     return _each(rule, look, statuses, chosen), found
@@ -137,29 +163,46 @@ def _each(rule: Rule, look: Look, statuses: list[Status], chosen: _Chosen) -> St
     return Status.UNKNOWN if unknowns and may_turn else Status.PASS
 
 
+def _waived(evidence: Evidence, pins: Granted) -> Evidence | None:
+    """Give what holds where nothing may as waived, if it is; its pin is of the failure that it comes to."""
+    turned = taken(_turned(evidence), pins) if evidence.status is Status.PASS else evidence
+    return turned if turned.status is Status.WAIVED else None
+
+
 def _turned(evidence: Evidence) -> Evidence:
     if evidence.status is not Status.PASS:
         return evidence
     expected = re.sub(r"\bmust (not )?", lambda m: "must " if m[1] else "must not ", evidence.expected)
-    return Evidence(Status.FAIL, evidence.item, evidence.observed, expected, evidence.source)
+    return replace(evidence, status=Status.FAIL, expected=expected)
 
 
-def _with_count(rule: Rule, look: Look, chosen: _Chosen, status: Status, found: list[Evidence]) -> Verdict:
+def _with_count(
+    rule: Rule,
+    look: Look,
+    chosen: _Chosen,
+    status: Status,
+    found: list[Evidence],
+    pins: Granted,
+    waived: list[Evidence],
+) -> Verdict:
     if look.expect_count is not None:
         counted = _interval(chosen.least, chosen.most, look.expect_count)
-        status = all_hold((status, counted))
         if counted is not Status.PASS:
             seen = str(chosen.least) if chosen.least == chosen.most else f"{chosen.least} or more"
-            found.insert(0, Evidence(counted, str(look.collection), seen, f"must count {look.expect_count}"))
+            expected = f"must count {look.expect_count}"
+            judged = taken(Evidence(counted, str(look.collection), seen, expected, "", chosen.doubt), pins)
+            (waived if judged.status is Status.WAIVED else found).insert(0, judged)
+            counted = judged.status
+        status = all_hold((status, counted))
     telling = tuple(e for e in found if e.status is status)[:SHOWN]
     if status is Status.PASS:
         allowed = sum(e.status is Status.FAIL for e in found)
         reason = f"{allowed} of {len(found)} may fail and do" if allowed else ""
-        return Verdict(rule.id, status, reason, telling)
+        return Verdict(rule.id, status, reason, (*telling, *waived))
     if status is Status.WARN:
         telling = tuple(e for e in found if e.status is Status.WARN)[:SHOWN]
     more = f" and {len(telling) - 3} more" if len(telling) > 3 else ""
-    return Verdict(rule.id, status, "; ".join(map(said, telling[:3])) + more, telling)
+    return Verdict(rule.id, status, "; ".join(map(said, telling[:3])) + more, (*telling, *waived))
 
 
 def _interval(least: int, most: float, wanted: int) -> Status:
@@ -168,7 +211,7 @@ def _interval(least: int, most: float, wanted: int) -> Status:
     return Status.UNKNOWN if least <= wanted <= most else Status.FAIL
 
 
-def _counted(rule: Rule, look: Look, chosen: _Chosen) -> Verdict:
+def _counted(rule: Rule, look: Look, chosen: _Chosen, pins: Granted) -> Verdict:
     (clause,) = rule.clauses
     # Every count of the interval must agree. An answer changes only beside a number that a test names.
     named = {n + d for t in clause.tests for n in _numbers(t) for d in (-1, 0, 1)}
@@ -178,7 +221,10 @@ def _counted(rule: Rule, look: Look, chosen: _Chosen) -> Verdict:
     status = Status.UNKNOWN if len(answers) > 1 else Status.PASS if answers == {True} else Status.FAIL
     seen = str(chosen.least) if chosen.least == chosen.most else f"{chosen.least} or more"
     expected = " and ".join(operator.expectation(t, clause.kind) for t in clause.tests)
-    evidence = Evidence(status, f"count of {_what(look)}", seen, expected, "", chosen.more)
+    evidence = taken(Evidence(status, f"count of {_what(look)}", seen, expected, "", chosen.doubt), pins)
+    status = evidence.status
+    if status is Status.WAIVED:
+        return Verdict(rule.id, Status.PASS, "", (evidence,))
     reason = "" if status is Status.PASS else said(evidence)
     if status is Status.UNKNOWN and chosen.doubtful:
         reason = f"{reason}; doubtful: {said(chosen.doubtful[0])}"
@@ -218,10 +264,13 @@ def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Eviden
         assert isinstance(test.operand, (int, float))
         share = _spread(numbers)
         apart, seen = share > test.operand, f"{share:.3g} %"
+    doubt = next((r for r in readings if isinstance(r, Unknown)), None) or chosen.doubt
     if apart:
-        return Evidence(Status.FAIL, name, seen, expected)
-    doubt = next((r for r in readings if isinstance(r, Unknown)), None) or chosen.more
-    if doubt is not None or chosen.doubtful:
+        told = [operator.exact(r, clause.kind) or operator.spell(r, clause.kind) for r in known]
+        named = [item for item, r in zip(chosen.sure, readings, strict=True) if not isinstance(r, (Unknown, Absent))]
+        exact = ", ".join(f"{item} {value}" for item, value in zip(named, told, strict=True))
+        return Evidence(Status.FAIL, name, seen, expected, "", doubt, exact)
+    if doubt is not None:
         return Evidence(Status.UNKNOWN, name, seen, expected, "", doubt)
     return Evidence(Status.PASS, name, seen, expected)
 

@@ -298,6 +298,17 @@ def spell(found: Value, kind: Kind) -> str:
     return str(found)
 
 
+def exact(found: Value, kind: Kind) -> str:
+    """Write a value without loss, where `spell` rounds it or runs its parts together; else nothing."""
+    if isinstance(found, tuple):
+        return repr(list(found)) if any("," in part for part in found) or found == ("none",) else ""
+    if isinstance(found, bool) or not isinstance(found, float):
+        return ""
+    if kind.type is Type.QUANTITY:
+        return unit.exact(found, kind.unit)
+    return "" if math.isinf(found) or float(f"{found:g}") == found else repr(found)
+
+
 def expectation(test: Test, kind: Kind) -> str:
     """Write a test for people: `must be at least 450 W`."""
     words = WORDS[test.op]

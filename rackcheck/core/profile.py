@@ -80,7 +80,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, whole: its looks, its clauses and its words."""
+    """One rule, whole: its looks, its clauses and its words; `digest` covers all that decides its verdict."""
 
     id: str
     clauses: tuple[Clause, ...]
@@ -98,6 +98,7 @@ class Rule:
     from_memory: bool = False
     unset: tuple[str, ...] = ()
     place: str = ""
+    digest: str = field(default="", compare=False)
 
     @property
     def planes(self) -> frozenset[Plane]:

@@ -63,6 +63,15 @@ def parse(text: str) -> Quantity:
     return Quantity(number, unit)
 
 
+def exact(number: float, unit: str) -> str:
+    """Write a quantity with all its digits, where `spell` leaves some out; else nothing."""
+    if number == float("inf"):
+        return ""
+    shown = spell(number, unit).split(" ")[0]
+    size = number * 1024 if unit == "GiB" and abs(number) < 1 else number
+    return "" if float(shown) == size else f"{number!r} {unit}"
+
+
 def spell(number: float, unit: str) -> str:
     """Write a quantity for people: `1.5 TiB`, `700 W`, never more digits than were measured."""
     if number == float("inf"):

@@ -1,6 +1,7 @@
 """Judging: one node's facts against a profile's rules, in three-valued logic; pure, and without a clock."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from rackcheck.core import operator
@@ -11,8 +12,12 @@ from rackcheck.core.look import looked
 from rackcheck.core.path import Path
 from rackcheck.core.profile import Phase, Profile, Rule, Severity
 from rackcheck.core.tree import Tree
+from rackcheck.core.waiver import NOTHING, Granted, pinned, taken
 
 __all__ = ["Evidence", "Outcome", "Status", "Verdict", "in_scope", "judge", "misfit", "node_outcome", "worst"]
+
+
+NO_WAIVERS: Mapping[str, Granted] = {}
 
 
 def in_scope(rule: Rule, role: str, planes: frozenset[Plane], phases: frozenset[Phase]) -> bool:
@@ -22,8 +27,11 @@ def in_scope(rule: Rule, role: str, planes: frozenset[Plane], phases: frozenset[
     )
 
 
-def judge(rules: Sequence[Rule], tree: Tree) -> tuple[Verdict, ...]:
-    """Judge every rule on one node, in the profile's order; `needs` are judged first, wherever they stand."""
+def judge(rules: Sequence[Rule], tree: Tree, waived: Mapping[str, Granted] = NO_WAIVERS) -> tuple[Verdict, ...]:
+    """Judge every rule on one node, in the profile's order; `needs` are judged first, wherever they stand.
+
+    `waived` gives by rule what may be waived on this node.
+    """
     known = {rule.id: rule for rule in rules}
     done: dict[str, Verdict] = {}
     todo = list(reversed(rules))
@@ -35,7 +43,7 @@ def judge(rules: Sequence[Rule], tree: Tree) -> tuple[Verdict, ...]:
             continue
         todo.pop()
         if rule.id not in done:
-            done[rule.id] = _not_judged(rule, tree) or _blocked(rule, done) or _rule(rule, tree)
+            done[rule.id] = _not_judged(rule, tree) or _blocked(rule, done) or _rule(rule, tree, waived)
     return tuple(done[rule.id] for rule in rules)
 
 
@@ -61,18 +69,34 @@ def _not_judged(rule: Rule, tree: Tree) -> Verdict | None:
     return None
 
 
-def _rule(rule: Rule, tree: Tree) -> Verdict:
-    verdict = _node(rule, tree) if rule.look is None else looked(rule, rule.look, tree)
+def _rule(rule: Rule, tree: Tree, waived: Mapping[str, Granted]) -> Verdict:
+    """Judge as if there were no waiver; then, where that fails or warns, without the items that are waived."""
+    truth, pins = _judged(rule, tree, NOTHING), waived.get(rule.id, NOTHING)
+    if not pins or truth.status not in {Status.FAIL, Status.WARN}:
+        return truth
+    verdict = _judged(rule, tree, pins)
+    if verdict.status is Status.PASS:
+        told = tuple(e for e in verdict.evidence if e.status is Status.WAIVED)
+        words = dict.fromkeys(pins[pinned(e)].words for e in told)
+        reason = "; ".join([*words, *map(said, told[:3])]) + (f" and {len(told) - 3} more" if len(told) > 3 else "")
+        return Verdict(rule.id, Status.WAIVED, reason, told, truth.status)
+    return verdict if verdict.status is truth.status else replace(verdict, truth=truth.status)
+
+
+def _judged(rule: Rule, tree: Tree, pins: Granted) -> Verdict:
+    verdict = _node(rule, tree, pins) if rule.look is None else looked(rule, rule.look, tree, pins)
     if verdict.status is Status.FAIL and (rule.severity is Severity.ADVISORY or rule.from_memory):
-        return Verdict(rule.id, Status.WARN, verdict.reason, verdict.evidence)
+        return replace(verdict, status=Status.WARN)
     return verdict
 
 
-def _node(rule: Rule, tree: Tree) -> Verdict:
-    found = tuple(judge_leaf(clause, Path(()), tree) for clause in rule.clauses)
+def _node(rule: Rule, tree: Tree, pins: Granted) -> Verdict:
+    found = tuple(taken(judge_leaf(clause, Path(()), tree), pins) for clause in rule.clauses)
     status = (all_hold if rule.join == "all" else any_holds)(e.status for e in found)
     telling = found if status is Status.PASS else tuple(e for e in found if e.status is status)
-    return Verdict(rule.id, status, "" if status is Status.PASS else "; ".join(map(said, telling)), telling)
+    reason = "" if status is Status.PASS else "; ".join(map(said, telling))
+    waived = () if status is Status.PASS else tuple(e for e in found if e.status is Status.WAIVED)
+    return Verdict(rule.id, status, reason, (*telling, *waived))
 
 
 class Outcome(StrEnum):

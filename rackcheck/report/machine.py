@@ -28,8 +28,14 @@ def document(summary: Summary) -> dict[str, Any]:
         "findings": [
             {"rule": f.rule.id, "status": f.status.value, "severity": f.rule.severity.value, "title": f.rule.title,
              "nodes": list(f.nodes), "folded": f.where, "reason": f.reason, "why": f.rule.why, "fix": f.rule.fix,
-             "refs": list(f.rule.refs)}
+             "refs": list(f.rule.refs)} | ({"truth": f.truth.value} if f.truth is not None else {})
             for f in summary.findings if f.reason
+        ],
+        "waivers": [
+            {"rule": s.waiver.rule, "nodes": list(s.nodes), "state": s.state.value, "detail": s.detail,
+             "until": s.waiver.until, "by": s.waiver.by, "ticket": s.waiver.ticket, "reason": s.waiver.reason,
+             "place": s.waiver.place}
+            for s in summary.waivers
         ],
         "nodes": {
             node.node: {

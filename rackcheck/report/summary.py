@@ -9,20 +9,25 @@ from rackcheck.core.fold import fold
 from rackcheck.core.profile import Profile, Rule
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Evidence, Outcome, Status
+from rackcheck.core.waiver import Standing, State, Waiver, standings
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
+NOTED = 12
+"""Waivers of no use that are worth a line each."""
+
 COUNTED = (Status.PASS, Status.WARN, Status.FAIL, Status.WAIVED, Status.UNKNOWN, Status.NA)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One rule's verdict with the same evidence on one or many nodes."""
+    """One rule's verdict with the same evidence on one or many nodes; `truth` is that without waivers, if another."""
 
     rule: Rule
     status: Status
     reason: str
     evidence: tuple[Evidence, ...]
     nodes: tuple[str, ...]
+    truth: Status | None = None
 
     @property
     def where(self) -> str:
@@ -44,6 +49,7 @@ class Summary:
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     silent: Silent = field(default_factory=dict)
+    waivers: tuple[Standing, ...] = ()
 
     @property
     def counts(self) -> Mapping[Status, int]:
@@ -60,8 +66,8 @@ class Summary:
         return sum(len(node.verdicts) for node in self.judged)
 
 
-def summarize(events: Iterable[Event], profile: Profile) -> Summary:
-    """Read a whole run's events."""
+def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waiver] = ()) -> Summary:
+    """Read a whole run's events; `waivers` are those it was judged with."""
     started: RunStarted | None = None
     done: RunDone | None = None
     judged: dict[str, Judged] = {}
@@ -78,7 +84,9 @@ def summarize(events: Iterable[Event], profile: Profile) -> Summary:
                 done = event
     assert started is not None and done is not None  # noqa: PT018
     nodes = tuple(judged[name] for name in started.nodes if name in judged)
-    return Summary(started, nodes, done, tuple(findings(nodes, profile.rules)), tuple(_notes(nodes, profile)), silent)
+    stand = tuple(standings(waivers, {n.node: n.verdicts for n in nodes}, profile.rules, started.time[:10]))
+    notes = (*_notes(nodes, profile), *waiver_notes(stand))
+    return Summary(started, nodes, done, tuple(findings(nodes, profile.rules)), notes, silent, stand)
 
 
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
@@ -87,16 +95,18 @@ def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Findin
     Nodes gather when they show the same thing: times, sources and items that bear the node's own numbers aside.
     """
     known = {rule.id: (place, rule) for place, rule in enumerate(rules)}
-    gathered: dict[tuple[str, Status, str], list[tuple[str, tuple[Evidence, ...]]]] = {}
+    gathered: dict[tuple[str, Status, str, Status | None], list[tuple[str, tuple[Evidence, ...]]]] = {}
     for node in judged:
         for verdict in node.verdicts:
             if verdict.rule in known:
-                key = (verdict.rule, verdict.status, verdict.reason)
+                key = (verdict.rule, verdict.status, verdict.reason, verdict.truth)
                 gathered.setdefault(key, []).append((node.node, verdict.evidence))
     severities = [s.value for s in type(rules[0].severity)] if rules else []
     found = [
-        Finding(known[rule_id][1], status, reason, alike[0][1], tuple(sorted((n for n, _ in alike), key=natural)))
-        for (rule_id, status, reason), alike in gathered.items()
+        Finding(
+            known[rule_id][1], status, reason, alike[0][1], tuple(sorted((n for n, _ in alike), key=natural)), truth
+        )
+        for (rule_id, status, reason, truth), alike in gathered.items()
     ]
     yield from sorted(
         found,
@@ -129,6 +139,19 @@ def _notes(judged: Sequence[Judged], profile: Profile) -> Iterator[str]:
     phases = [rule.phase.value for rule in profile.rules if rule.id not in scoped and rule.phase.value != "config"]
     for phase in dict.fromkeys(phases):
         yield f"{several(phases.count(phase), f'{phase} rule')} not run"
+
+
+def waiver_notes(stand: Iterable[Standing]) -> Iterator[str]:
+    """Say of waivers what the verdicts do not: those that hide nothing, because they are unused, lapsed or expired."""
+    told = [s for s in stand if s.state not in {State.USED, State.ELSEWHERE}]
+    for s in told[:NOTED]:
+        where = f"waiver of {s.waiver.rule} on {fold(s.nodes)} ({s.waiver.ticket}, {s.waiver.place})"
+        yield f"{where} {'is waiting' if s.state is State.WAITING else s.state.value}: {s.detail}"
+    if len(told) > NOTED:
+        yield f"and {several(len(told) - NOTED, 'more waiver')} of no use"
+    elsewhere = {s.waiver for s in stand if s.state is State.ELSEWHERE}
+    if elsewhere:
+        yield f"{several(len(elsewhere), 'waiver')} for nodes or rules that are not judged here"
 
 
 def several(count: int, what: str) -> str:

@@ -66,7 +66,8 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
     many = len(summary.judged) > 1
     where = f"  {len(finding.nodes)} of {len(summary.judged)}: {finding.where}" if many else ""
     title = f" {finding.rule.title}" if finding.rule.title else ""
-    severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({finding.rule.severity.value})"
+    truth = f", {finding.truth.value} without waivers" if finding.truth is not None else ""
+    severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({finding.rule.severity.value}{truth})"
     pieces = [(head, style), (finding.rule.id, "bold"), (title, ""), (severity, "dim"), (where, "bold cyan")]
     if sum(len(text) for text, _ in pieces) > width:
         yield _line(*pieces[:4])

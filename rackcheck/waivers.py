@@ -1,0 +1,129 @@
+"""Files of waivers: read with the place of every mistake, and written entry by entry so that a diff shows one."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from rackcheck import bounded
+from rackcheck.conform import conform
+from rackcheck.core.fold import fold
+from rackcheck.core.waiver import Pin, Waiver
+from rackcheck.document import SIZE, BadFile, Listing, Place, Problem, Table
+from rackcheck.document import read as read_yaml
+from rackcheck.inventory.nodeset import unfold
+from rackcheck.layers import texts, word
+from rackcheck.mistake import Mistake
+from rackcheck.schema import waivers as schema
+
+FOUND = "waivers.yaml"
+"""The file that is found by itself in the working folder."""
+
+HEAD = "# yaml-language-server: $schema=waivers.schema.json\nrackcheck: 1\nwaivers:\n"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of waivers as read: its name, its text, and what it grants."""
+
+    name: str
+    text: str
+    waivers: tuple[Waiver, ...]
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def load(path: Path) -> File:
+    """Read a file of waivers; raises Mistake or BadFile."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml", path.name):
+        raise Mistake(f"{path}: a file of waivers is called by letters, digits, dots and hyphens, and ends in .yaml")
+    text = bounded.text(path, SIZE)
+    return File(path.name, text, read(text, path.name))
+
+
+def read(text: str, shown: str) -> tuple[Waiver, ...]:
+    """Read the text of a file of waivers; raises BadFile with all that is wrong."""
+    table = conform(read_yaml(text, shown), schema())
+    listed = table.items["waivers"]
+    problems: list[Problem] = []
+    found: list[Waiver] = []
+    first: dict[tuple[str, str, Pin], Place] = {}
+    for entry in listed.items if isinstance(listed, Listing) else ():
+        assert isinstance(entry, Table)
+        waiver = _waiver(entry, problems)
+        for node in waiver.nodes:
+            for pin in waiver.pins:
+                before = first.setdefault((waiver.rule, node, pin), entry.place)
+                if before is not entry.place:
+                    said = f"{waiver.rule} on {node} is waived twice for {pin.item}; first at line {before.line}"
+                    problems.append(Problem(entry.place, said))
+        found.append(waiver)
+    if problems:
+        raise BadFile(problems)
+    return tuple(found)
+
+
+def _waiver(entry: Table, problems: list[Problem]) -> Waiver:
+    pins = entry.items["only-while"]
+    nodes: list[str] = []
+    for scalar in texts(entry, "nodes"):
+        try:
+            nodes += unfold(scalar.text)
+        except Mistake as error:
+            problems.append(Problem(scalar.place, str(error)))
+    until = entry.items["until"]
+    try:
+        date.fromisoformat(word(entry, "until"))
+    except ValueError:
+        problems.append(Problem(until.place, f"no such day: {word(entry, 'until')}"))
+    empty = [key for key in ("by", "ticket", "reason") if not word(entry, key).strip()]
+    problems += [Problem(entry.items[key].place, f"`{key}` is empty: somebody answers for a waiver") for key in empty]
+    told = [pin for pin in (pins.items if isinstance(pins, Listing) else (pins,)) if isinstance(pin, Table)]
+    return Waiver(
+        word(entry, "rule"), word(entry, "rule-hash"), tuple(dict.fromkeys(nodes)),
+        tuple(Pin(word(pin, "item"), word(pin, "observed")) for pin in told), word(entry, "until"), word(entry, "by"),
+        word(entry, "ticket"), word(entry, "reason"), f"{entry.place.file}:{entry.place.line}",
+    )  # fmt: skip
+
+
+def added(text: str, waivers: Iterable[Waiver]) -> str:
+    """Give the text of a file with waivers added at its end; what stands there stays as it is."""
+    before = re.sub(r"(?m)^waivers:[ \t]*\[[ \t]*\][ \t]*$", "waivers:", text) if text.strip() else HEAD
+    return before + ("" if before.endswith("\n") else "\n") + "".join(map(_entry, waivers))
+
+
+def _entry(waiver: Waiver) -> str:
+    pins = "".join(
+        f"      - item: {_scalar(pin.item)}\n        observed: {_scalar(pin.observed)}\n" for pin in waiver.pins
+    )
+    return (
+        f"  - rule: {_scalar(waiver.rule)}\n"
+        f"    rule-hash: {waiver.digest}\n"
+        f"    nodes: {_scalar(fold(waiver.nodes))}\n"
+        f"    only-while:\n{pins}"
+        f"    until: {waiver.until}\n"
+        f"    by: {_scalar(waiver.by)}\n"
+        f"    ticket: {_scalar(waiver.ticket)}\n"
+        f"    reason: {_scalar(waiver.reason)}\n"
+    )
+
+
+def _scalar(text: str) -> str:
+    """Write a text as YAML: plain where that is plainly safe, else in double quotes."""
+    if re.fullmatch(r"[A-Za-z](?:[A-Za-z0-9 _./@+\[\]-]*[A-Za-z0-9_./@+\]-])?", text) and "  " not in text:
+        return text
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
