@@ -3,6 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTHON ?= python3
 JOBS   ?= auto
+BROWSER := tests/browser/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := help
 .PHONY: help audit test check full explore schemas bundle clean
@@ -48,8 +49,12 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas
 
-full: $(VENV)/.dev
+full: $(VENV)/.dev $(BROWSER)
 	@$(BIN)/pytest -q -n $(JOBS) -m slow
+
+# axe-core, for the tests of the report in a real browser; without npm those tests say that they were skipped.
+$(BROWSER): tests/browser/package-lock.json
+	@command -v npm >/dev/null && npm ci --silent --no-audit --no-fund --prefix tests/browser || echo "no npm: the browser's tests are skipped"
 
 explore: $(VENV)/.dev
 	@RACKCHECK_EXPLORE=1 $(BIN)/pytest -q -n $(JOBS) -m "not slow"
@@ -57,6 +62,7 @@ explore: $(VENV)/.dev
 schemas: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck.schema schemas
 	@$(BIN)/python -m rackcheck.sim.shape schemas
+	@$(BIN)/python -m rackcheck.report.record_schema schemas
 
 # For the python and the platform it is made on.
 BUNDLE := dist/rackcheck-bundle
@@ -69,4 +75,4 @@ bundle: $(VENV)/.runtime
 	@echo "$(BUNDLE).tar.gz: copy it, unpack it, sh rackcheck-bundle/install.sh"
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) tests/browser/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -61,11 +61,12 @@ class Job:
     id: str = field(default_factory=new_id)
     time: str = field(default_factory=now)
     version: str = __version__
+    held: str = ""
 
     @property
     def day(self) -> str:
-        """The day that waivers are held against: the run's own, so that it is judged the same for ever."""
-        return self.time[:10]
+        """The day that waivers are held against: the run's own, or that of a newer reading that it is laid under."""
+        return self.held or self.time[:10]
 
     def started(self) -> RunStarted:
         """The first event."""

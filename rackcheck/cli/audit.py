@@ -13,13 +13,16 @@ from typing import Any
 
 import click
 
-from rackcheck import __version__, library, store
+from rackcheck import __version__, acceptance, library, store
+from rackcheck.acceptance import Acceptance
 from rackcheck.cli import options
+from rackcheck.cli.accept import added
 from rackcheck.cli.output import Watch, is_plain, note, print_lines, progress, width
 from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.stored import stored_job
 from rackcheck.core.event import Event
 from rackcheck.core.fact import Plane
+from rackcheck.core.fold import fold
 from rackcheck.core.plan import plan
 from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
@@ -39,6 +42,7 @@ from rackcheck.waivers import File
 @options.set_option
 @options.profile_path_option
 @options.waivers_option
+@options.accept_option
 @click.option("--planes", metavar="os,bmc", help="Ask and judge these planes only; the verdict says so.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."
@@ -50,8 +54,9 @@ from rackcheck.waivers import File
 @options.json_option
 def audit(
     targets: tuple[str, ...], profile: str | None, file: Path | None, rack: str | None, run: str | None,
-    values: tuple[str, ...], folders: tuple[Path, ...], waiver_files: tuple[Path, ...], planes: str | None,
-    output: Path | None, seconds: float | None, strict: bool, every: bool, quiet: bool, as_json: bool,
+    values: tuple[str, ...], folders: tuple[Path, ...], waiver_files: tuple[Path, ...], accept: str | None,
+    planes: str | None, output: Path | None, seconds: float | None, strict: bool, every: bool, quiet: bool,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Judge nodes against a profile; changes nothing on them.
 
@@ -65,24 +70,39 @@ def audit(
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     wanted = options.planes(planes)
     if run is not None:
-        if targets or file or rack or output:
+        if targets or file or rack or output or accept:
             raise click.UsageError(
-                "--from reads a stored run: it takes no targets, no inventory, no rack and no output"
+                "--from reads a stored run: it takes no targets, no inventory, no rack, no acceptance and no output"
             )
         files = options.waiver_files(waiver_files, found=False) if waiver_files else None
         return _again(store.find(run), profile, values, folders, files, wanted, strict, every, as_json)
+    joined = acceptance.find(accept) if accept is not None else None
+    if joined is not None:
+        profile, values = _agreed(joined, profile, values)
     if profile is None:
         raise click.UsageError(f"which profile? -p NAME; there are: {', '.join(sorted(library.profiles(folders)))}")
     files = options.waiver_files(waiver_files, found=True)
+    if joined is not None and not waiver_files:
+        files = joined.files()
     return _fresh(
-        targets, profile, file, rack, values, folders, files, wanted, output, seconds, strict, every, quiet, as_json
-    )
+        targets, profile, file, rack, values, folders, files, joined, wanted, output, seconds, strict, every, quiet,
+        as_json,
+    )  # fmt: skip
+
+
+def _agreed(joined: Acceptance, profile: str | None, values: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Give the profile and the site values that an acceptance was begun with: its runs are judged by no other."""
+    if joined.state == "superseded":
+        raise Mistake(f"acceptance {joined.name} is superseded by {joined.superseded}")
+    if profile is not None or values:
+        raise click.UsageError(f"acceptance {joined.name} has its profile and its site values: leave -p and --set away")
+    return str(joined.profile), tuple(f"{name}={value}" for name, value in joined.head["profile"]["set"].items())
 
 
 def _fresh(
     targets: tuple[str, ...], profile_name: str, file: Path | None, rack: str | None, values: tuple[str, ...],
-    folders: tuple[Path, ...], files: tuple[File, ...], planes: frozenset[Plane], output: Path | None,
-    seconds: float | None, strict: bool, every: bool, quiet: bool, as_json: bool,
+    folders: tuple[Path, ...], files: tuple[File, ...], joined: Acceptance | None, planes: frozenset[Plane],
+    output: Path | None, seconds: float | None, strict: bool, every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     known = registry()
     for broken in known.broken:
@@ -90,6 +110,10 @@ def _fresh(
     given = options.pairs(values)
     profile = library.load(profile_name, known.catalogue, given, folders)
     nodes, origin = options.choose(targets, file, rack)
+    if joined is not None:
+        strangers = {node.name for node in nodes} - {node["name"] for node in joined.nodes}
+        if strangers:
+            raise Mistake(f"not in the inventory of acceptance {joined.name}: {fold(strangers)}")
     wanted = plan(profile.facts(), known.probes, known.catalogue)
     job = Job(
         wanted,
@@ -116,6 +140,9 @@ def _fresh(
     ):
         summary = summarize(_watched(job, writer, watch, stop), profile, job.waivers)
     _show(summary, every=every, as_json=as_json)
+    if joined is not None:
+        added(joined, store.find(str(folder)))
+        note(f"added to acceptance {joined.name}: rackcheck accept show {joined.name}")
     if not quiet:
         note(f"Run:  {folder}")
         name = str(folder) if output else job.id

@@ -29,9 +29,10 @@ def complete_profiles(_ctx: click.Context, _param: click.Parameter, incomplete: 
 
 
 def _runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from rackcheck import store  # noqa: PLC0415
+    from rackcheck import acceptance, store  # noqa: PLC0415
 
-    return [CompletionItem(run) for run in ["last", *reversed(store.ids())] if run.startswith(incomplete)]
+    known = ["last", *acceptance.names(), *reversed(store.ids())]
+    return [CompletionItem(run) for run in known if run.startswith(incomplete)]
 
 
 def _probes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -148,6 +149,18 @@ def waiver_files(given: tuple[Path, ...], *, found: bool) -> tuple["waivers.File
     if twice:
         raise Mistake(f"two files of waivers are called {twice[0]}; a run keeps each by its name")
     return tuple(files)
+
+
+def _acceptances(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from rackcheck import acceptance  # noqa: PLC0415  completion only
+
+    return [CompletionItem(name) for name in acceptance.names() if name.startswith(incomplete)]
+
+
+def accept_option(command: F) -> F:
+    """`--accept NAME`."""
+    words = "Judge by an acceptance's profile, and add the run to it."
+    return click.option("--accept", metavar="NAME", shell_complete=_acceptances, help=words)(command)
 
 
 def timeout_option(command: F) -> F:

@@ -8,13 +8,13 @@ from rackcheck import library
 from rackcheck.cli import options
 from rackcheck.cli.output import print_lines, width
 from rackcheck.cli.tables import table
-from rackcheck.core import operator
-from rackcheck.core.profile import Clause, Profile, Rule
+from rackcheck.core.profile import Profile
 from rackcheck.document import BadFile
 from rackcheck.registry import registry
 from rackcheck.report import machine
 from rackcheck.report.summary import several
 from rackcheck.report.terminal import Line
+from rackcheck.report.wants import wants
 
 
 @click.group()
@@ -97,23 +97,3 @@ def _lines(loaded: Profile) -> list[Line]:
             cited = f"{source.publisher}, {source.title}, {source.section} ({source.confidence})"
             lines.append(Line(((f"    ref {cited}", "dim"),)))
     return lines
-
-
-def wants(rule: Rule) -> list[str]:
-    """Say in words what a rule asks for."""
-    head = ""
-    if rule.look is not None:
-        where = f" whose {_clause(rule.look.where)}" if rule.look.where is not None else ""
-        head = f"{rule.look.mode} {rule.look.collection}{where}: "
-    joined = " and " if rule.join == "all" else " or "
-    said = [head + joined.join(_clause(clause) for clause in rule.clauses)]
-    if rule.when is not None:
-        said.append(f"when {_clause(rule.when)}")
-    if rule.needs:
-        said.append(f"needs {', '.join(rule.needs)}")
-    return said
-
-
-def _clause(clause: Clause) -> str:
-    tests = " and ".join(operator.expectation(test, clause.kind) for test in clause.tests)
-    return f"{clause.fact} {tests}".strip()

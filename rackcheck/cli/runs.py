@@ -8,10 +8,16 @@ from rackcheck.cli.output import is_plain, note, print_lines, width
 from rackcheck.cli.stored import stored_job
 from rackcheck.cli.tables import table
 from rackcheck.core.verdict import Status
+from rackcheck.index import catching, file, queries
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine, terminal
 from rackcheck.report.summary import exit_code, summarize
 from rackcheck.run import replay
+
+Row = tuple[str, str, str, str, str, str, str, str]
+
+SLOW = 8
+"""Runs to read from which on we say how far we are."""
 
 
 @click.group()
@@ -20,29 +26,77 @@ def runs() -> None:
 
 
 @runs.command("list")
+@click.option("--limit", type=click.IntRange(1), default=50, help="How many runs, the newest first (default: 50).")
 @options.json_option
-def list_(as_json: bool) -> None:
+def list_(limit: int, as_json: bool) -> None:
     """List stored runs, the newest first."""
-    rows = []
-    for run in reversed(store.ids()):
-        try:
-            stored = store.find(run)
-            started, done, judged = stored.started(), stored.done(), stored.judged()
-            fails = sum(v.status is Status.FAIL for node in judged for v in node.verdicts)
-            unknown = sum(v.status is Status.UNKNOWN for node in judged for v in node.verdicts)
-            outcome = done.outcome.value if done is not None else "CUT OFF"
-            rows.append(
-                (run, started.profile, str(len(started.nodes)), outcome, str(fails), str(unknown), started.targets)
-            )
-        except Mistake as error:
-            note(f"rackcheck: {error}")
-    names = ("run", "profile", "nodes", "verdict", "fail", "unknown", "targets")
+    try:
+        rows, more = _indexed(limit)
+    except file.Unusable as error:
+        note(f"rackcheck: {error}; the runs' folders were read instead")
+        rows, more = _folders(limit)
+    names = ("run", "time", "profile", "nodes", "verdict", "fail", "unknown", "targets")
     if as_json:
         click.echo(machine.text([dict(zip(names, row, strict=True)) for row in rows]))
     elif not rows:
         note(f"no run yet in {store.runs_folder()}; make one: rackcheck audit -p linux-server")
     else:
-        print_lines(table(names, rows, width=width(), styles=("bold", "", "", "bold", "", "", "dim")))
+        print_lines(table(names, rows, width=width(), styles=("bold", "", "", "", "bold", "", "", "dim")))
+    if more:
+        note(f"and {more} more; --limit {len(rows) + more} shows all")
+
+
+def _indexed(limit: int) -> tuple[list[Row], int]:
+    """Give rows from the index, and how many more there are; raises Unusable before anything is said."""
+    with file.opened(file.place()) as db:
+        damaged = catching.catch_up(db, progress)
+        rows: list[Row] = [
+            (r.name, r.time, r.profile, str(r.nodes), r.outcome, str(r.fails), str(r.unknowns), r.targets)
+            for r in queries.runs(db, limit)
+        ]
+        more = queries.count(db) - len(rows)
+    for why in damaged:
+        note(f"rackcheck: {why}")
+    return rows, more
+
+
+def progress(done: int, of: int) -> None:
+    """Say how far the reading of many runs is, ten times at most."""
+    if of >= SLOW and (done == of or done % max(1, of // 10) == 0):
+        note(f"{done} of {of} runs read into the index")
+
+
+def _folders(limit: int) -> tuple[list[Row], int]:
+    """Give the same without an index, from the folders themselves."""
+    known = store.ids()
+    rows: list[Row] = []
+    for run in known[: -limit - 1 : -1]:
+        try:
+            stored = store.find(str(store.runs_folder() / run))
+            started, done, judged = stored.started(), stored.done(), stored.judged()
+        except Mistake as error:
+            note(f"rackcheck: {error}")
+            continue
+        fails = sum(v.status is Status.FAIL for node in judged for v in node.verdicts)
+        unknown = sum(v.status is Status.UNKNOWN for node in judged for v in node.verdicts)
+        outcome = done.outcome.value if done is not None else "CUT OFF"
+        nodes = str(len(started.nodes))
+        rows.append((run, started.time, started.profile, nodes, outcome, str(fails), str(unknown), started.targets))
+    return rows, max(0, len(known) - limit)
+
+
+@runs.command("rebuild")
+@options.json_option
+def rebuild(as_json: bool) -> None:
+    """Make the index again from the runs' folders."""
+    made = catching.rebuild(file.place(), progress)
+    for why in made.damaged:
+        note(f"rackcheck: {why}")
+    if as_json:
+        doc = {"index": str(made.path), "runs": made.runs, "rows": made.rows, "bytes": made.size}
+        click.echo(machine.text({**doc, "damaged": list(made.damaged)}))
+    else:
+        click.echo(f"{made.path}: {made.runs} runs, {made.rows} rows of nodes, {made.size / 1e6:.1f} MB")
 
 
 @runs.command("show")
@@ -54,7 +108,7 @@ def show(run: str, every: bool, as_json: bool) -> int:
     stored = store.find(run)
     job = stored_job(stored)
     assert job.profile is not None
-    summary = summarize(replay(job, stored.answers(), stored.done()), job.profile)
+    summary = summarize(replay(job, stored.answers(), stored.done()), job.profile, job.waivers)
     if as_json:
         click.echo(machine.text(machine.document(summary)))
     else:

@@ -85,8 +85,8 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
     assert started is not None and done is not None  # noqa: PT018
     nodes = tuple(judged[name] for name in started.nodes if name in judged)
     stand = tuple(standings(waivers, {n.node: n.verdicts for n in nodes}, profile.rules, started.time[:10]))
-    notes = (*_notes(nodes, profile), *waiver_notes(stand))
-    return Summary(started, nodes, done, tuple(findings(nodes, profile.rules)), notes, silent, stand)
+    said = (*notes(nodes, profile), *waiver_notes(stand))
+    return Summary(started, nodes, done, tuple(findings(nodes, profile.rules)), said, silent, stand)
 
 
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
@@ -117,7 +117,7 @@ def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Findin
     )  # fmt: skip
 
 
-def _notes(judged: Sequence[Judged], profile: Profile) -> Iterator[str]:
+def notes(judged: Sequence[Judged], profile: Profile) -> Iterator[str]:
     """What a reader must know beside the verdicts."""
     said: dict[str, list[str]] = {}
     for node in judged:

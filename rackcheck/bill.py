@@ -1,0 +1,89 @@
+"""A bill of materials: what was ordered or shipped, as a CSV file with a header, one thing per row."""
+
+import csv
+import hashlib
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackcheck import bounded
+from rackcheck.core.fact import clean
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+
+SIZE = 16 << 20
+"""Bytes that a bill may have."""
+
+COLUMNS = ("node", "item", "kind", "model", "part_number", "serial")
+"""What a bill may say of a thing, in words of rackcheck; the serial is what it is known by."""
+
+IGNORED = ("note", "quantity", "order", "position", "description")
+"""Columns that a bill may have beside, and that nothing is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row: where the thing belongs, and what it is; a text is empty where the bill does not say it."""
+
+    row: int
+    node: str
+    item: str
+    kind: str
+    model: str
+    part_number: str
+    serial: str
+
+
+@dataclass(frozen=True)
+class Bill:
+    """A bill as read."""
+
+    name: str
+    digest: str
+    lines: tuple[Line, ...]
+
+
+def load(path: Path) -> Bill:
+    """Read a bill; raises Mistake with the row of what is wrong."""
+    text = bounded.text(path, SIZE).removeprefix("\ufeff")
+    return Bill(path.name, hashlib.sha256(text.encode()).hexdigest(), tuple(_lines(text, path.name)))
+
+
+def _lines(text: str, name: str) -> Iterator[Line]:
+    try:
+        dialect: type[csv.Dialect] = csv.Sniffer().sniff(text.split("\n", 1)[0], delimiters=",;\t")
+    except csv.Error:
+        dialect = csv.excel
+    rows = csv.reader(io.StringIO(text), dialect, strict=True)
+    first: dict[str, int] = {}
+    try:
+        columns = _head(next(rows, []), name)
+        for cells in rows:
+            row = rows.line_num
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(columns):
+                raise Mistake(f"{name}:{row}: {len(cells)} cells, and the header has {len(columns)}")
+            told = {c: cell.strip() for c, cell in zip(columns, cells, strict=True) if c in COLUMNS}
+            line = Line(row, **{column: told.get(column, "") for column in COLUMNS})
+            if line.serial and line.serial in first:
+                before = f"first at row {first[line.serial]}"
+                raise Mistake(f"{name}:{row}: serial {clean(line.serial, 80)} stands here twice; {before}")
+            first[line.serial] = row
+            yield line
+    except csv.Error as error:
+        raise Mistake(f"{name}:{rows.line_num}: no CSV: {error}") from None
+
+
+def _head(cells: list[str], name: str) -> list[str]:
+    columns = ["_".join(cell.strip().casefold().replace("-", " ").split()) for cell in cells]
+    for column in columns:
+        if column not in {*COLUMNS, *IGNORED}:
+            hint = did_you_mean(column, [*COLUMNS, *IGNORED]) or f"; there are {', '.join((*COLUMNS, *IGNORED))}"
+            raise Mistake(f"{name}:1: no column {clean(column, 40)!r}{hint}")
+        if columns.count(column) > 1:
+            raise Mistake(f"{name}:1: column {column} stands there twice")
+    if "serial" not in columns:
+        raise Mistake(f"{name}:1: a bill of materials needs the column `serial`; there are {', '.join(COLUMNS)}")
+    return columns

@@ -1,0 +1,266 @@
+"""`rackcheck accept`: the runs that belong to one sign-off, the first result beside the last one."""
+
+import getpass
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from rackcheck import __version__, acceptance, library, store
+from rackcheck.acceptance import Acceptance
+from rackcheck.cli import options, subject
+from rackcheck.cli.output import is_plain, note, print_lines, width
+from rackcheck.cli.stored import stored_nodes
+from rackcheck.cli.tables import table
+from rackcheck.core.fold import fold
+from rackcheck.inventory import Node
+from rackcheck.mistake import Mistake
+from rackcheck.registry import registry
+from rackcheck.report import machine, terminal
+from rackcheck.report.dossier import Rework
+from rackcheck.report.gather import Told, canonical
+from rackcheck.report.settle import reworked
+from rackcheck.report.summary import exit_code, several
+from rackcheck.report.terminal import Line
+from rackcheck.run import now
+from rackcheck.waivers import File
+
+
+def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete an acceptance's name."""
+    return [CompletionItem(name) for name in acceptance.names() if name.startswith(incomplete)]
+
+
+@click.group()
+def accept() -> None:
+    """Gather the runs of one sign-off: audit, rework, re-audit."""
+
+
+@accept.command("new")
+@click.argument("name")
+@options.profile_option(required=True)
+@options.inventory_option
+@options.rack_option
+@options.set_option
+@options.profile_path_option
+@options.waivers_option
+@click.option("--supersedes", metavar="NAME", shell_complete=complete, help="An acceptance whose place this one takes.")
+def new(
+    name: str, profile: str, file: Path | None, rack: str | None, values: tuple[str, ...], folders: tuple[Path, ...],
+    waiver_files: tuple[Path, ...], supersedes: str | None,
+) -> int:  # fmt: skip
+    """Begin an acceptance: the nodes of an inventory, and the profile that every run of it is judged by.
+
+    \b
+    rackcheck accept new pod7 -p h100-dgx -i pod7.yaml --set driver=570.86.15
+    rackcheck accept new pod7 -p h100-dgx --rack sim:dgx-h100          to learn on
+    rackcheck accept new pod7b -p h100-dgx -i pod7.yaml --supersedes pod7
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    given = options.pairs(values)
+    files = options.waiver_files(waiver_files, found=False)
+    old = acceptance.find(supersedes) if supersedes is not None else None
+    loaded = library.load(profile, registry().catalogue, given, folders)
+    nodes, origin = options.choose((), file, rack)
+    told = [_node(node, rack) for node in nodes]
+    head = {
+        "time": now(), "by": getpass.getuser(), "version": __version__,
+        "profile": {"name": loaded.name, "version": loaded.version, "digest": loaded.digest, "set": given},
+        "inventory": {"origin": origin, "digest": _digest(told)},
+        "nodes": told,
+    }  # fmt: skip
+    made = acceptance.create(name, head, loaded.files)
+    if files:
+        _waive(made, files)
+    if old is not None:
+        acceptance.append(old.folder, {"event": "superseded", "time": now(), "by": name})
+    rules = several(len(loaded.rules), "rule")
+    click.echo(f"acceptance {name}: {several(len(nodes), 'node')}, {loaded.name} {loaded.version}, {rules}")
+    where = f"--rack {rack}" if rack else f"-i {file}" if file else ""
+    note(f"Next: rackcheck audit --accept {name} {where}".rstrip())
+    return 0
+
+
+def _node(node: Node, rack: str | None) -> dict[str, object]:
+    # A simulated rack lies on other addresses each time it is brought up.
+    host, bmc = ("", "") if rack else (node.host, node.bmc.url if node.bmc else "")
+    place = {"rack": node.rack, "u": node.u, "height": node.height, "slot": node.slot}
+    return {"name": node.name, "role": node.role, "host": host, "bmc": bmc, **place}
+
+
+def _digest(nodes: Iterable[dict[str, object]]) -> str:
+    import hashlib  # noqa: PLC0415
+
+    return hashlib.sha256(canonical(list(nodes))).hexdigest()
+
+
+def _waive(found: Acceptance, files: tuple[File, ...]) -> None:
+    kept = acceptance.keep(found, files)
+    acceptance.append(found.folder, {"event": "waivers", "time": now(), "by": getpass.getuser(), "files": dict(kept)})
+
+
+@accept.command("add")
+@click.argument("name", shell_complete=complete)
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--kind", type=click.Choice(acceptance.KINDS), help="What the run is (default: audit, then re-audit).")
+@click.option("--note", "text", metavar="TEXT", default="", help="What was done, for the rework log.")
+@options.waivers_option
+def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_files: tuple[Path, ...]) -> int:
+    """Add stored runs, or the waivers that hold from now on; what is there stays.
+
+    \b
+    rackcheck accept add pod7 last --kind rework --note "GPU 3 of dgx03 swapped, RMA 4711"
+    rackcheck accept add pod7 --waivers waivers.yaml
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    if not runs and not waiver_files:
+        raise click.UsageError("what is to be added? RUN, or --waivers FILE")
+    found = acceptance.find(name)
+    _open(found)
+    files = options.waiver_files(waiver_files, found=False)
+    stored = [store.find(run) for run in runs]
+    for run in stored:
+        added(found, run, kind, text)
+        found = acceptance.read(found.folder)
+    if files:
+        _waive(found, files)
+    _short(subject.find(name))
+    return 0
+
+
+def _open(found: Acceptance) -> None:
+    if found.state == "superseded":
+        raise Mistake(f"acceptance {found.name} is superseded by {found.superseded}: nothing is added to it any more")
+
+
+def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text: str = "") -> None:
+    """Add a run to an acceptance; raises Mistake where it is none over its inventory, or is there already."""
+    _open(found)
+    began = stored.started()
+    if any(member.run == began.run for member in found.runs):
+        raise Mistake(f"run {began.run} is part of acceptance {found.name} already")
+    roles = {str(node["name"]): str(node["role"]) for node in found.nodes}
+    strangers = [node for node in began.nodes if node not in roles]
+    if strangers:
+        raise Mistake(f"run {began.run} has nodes that are not in {found.name}'s inventory: {fold(strangers)}")
+    others = [node.name for node in stored_nodes(stored) if roles[node.name] != node.role]
+    if others:
+        raise Mistake(f"run {began.run} has {fold(others)} in another role than {found.name}'s inventory")
+    if stored.done() is None:
+        note(f"rackcheck: run {began.run} was cut off: what it did not read is unknown")
+    event = {
+        "event": "run added", "time": now(), "by": getpass.getuser(), "run": began.run,
+        "folder": str(stored.folder.resolve()), "digest": acceptance.digest_of(stored),
+        "kind": kind or ("re-audit" if found.runs else "audit"), "note": text,
+    }  # fmt: skip
+    acceptance.append(found.folder, event)
+
+
+def _short(found: subject.Subject) -> None:
+    readings = list(found.tell())
+    summary = subject.summary(found, readings)
+    first, last = readings[0].done.outcome.value, summary.done.outcome.value
+    then = f"first {first}, now {last}" if len(readings) > 1 else last
+    click.echo(f"acceptance {found.name} ({found.state}): {several(len(readings), 'run')}, {then}")
+
+
+@accept.command("show")
+@click.argument("name", required=False, shell_complete=complete)
+@click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
+@options.json_option
+def show(name: str | None, every: bool, as_json: bool) -> int:
+    """Show an acceptance: its runs, what turned between them, what it comes to now; without NAME, list all.
+
+    Exits as a run of its verdict would.
+    """
+    if name is None:
+        return _list(as_json=as_json)
+    found = acceptance.find(name)
+    if not found.runs:
+        if as_json:
+            click.echo(machine.text({"acceptance": name, "state": found.state, "runs": []}))
+        else:
+            click.echo(f"acceptance {name} ({found.state}): no run yet; rackcheck accept add {name} RUN")
+        return 3
+    about = subject.find(name)
+    readings = list(about.tell())
+    summary = subject.summary(about, readings)
+    log = list(reworked(readings, about.profile.rules))
+    if as_json:
+        doc = machine.document(summary) | {
+            "acceptance": name, "state": found.state, "superseded": found.superseded,
+            "runs": [asdict(member) for member in found.runs],
+            "rework": [asdict(one) for one in log], "signed": [dict(one) for one in found.signed],
+        }  # fmt: skip
+        click.echo(machine.text(doc))
+    else:
+        print_lines(_lines(found, readings))
+        print_lines(_log(log))
+        print_lines(terminal.lines(summary, width=width(), plain=is_plain(), every=every))
+    return exit_code(summary, strict=False)
+
+
+def _lines(found: Acceptance, readings: list[Told]) -> list[Line]:
+    by = f", superseded by {found.superseded}" if found.superseded else ""
+    lines = [Line(((f"acceptance {found.name}", "bold"), (f"  {found.state}{by}", "")))]
+    notes = {member.run: member.note for member in found.runs}
+    rows = [
+        (
+            t.started.time,
+            t.started.run,
+            t.kind,
+            t.done.outcome.value,
+            fold(t.started.nodes),
+            notes.get(t.started.run, ""),
+        )
+        for t in readings
+    ]
+    lines += table(
+        ("time", "run", "kind", "verdict", "nodes", "note"),
+        rows,
+        width=width(),
+        styles=("", "bold", "", "bold", "", "dim"),
+    )
+    for sign in found.signed:
+        said = f"signed by {sign.get('party', '')} ({sign.get('name', '')}) at {sign.get('time', '')}"
+        later = "" if found.state != "draft" else "; runs or waivers were added since"
+        lines.append(Line(((said + later, ""),)))
+    return [*lines, Line()]
+
+
+LOGGED = 24
+"""Lines of the rework log that are shown; the report has all."""
+
+
+def _log(log: list[Rework]) -> list[Line]:
+    if not log:
+        return []
+    lines = [Line((("turned between runs", "bold"),))]
+    for one in log[:LOGGED]:
+        steps = " -> ".join(step for _, _, step in one.steps)
+        lines.append(
+            Line(((f"  {one.rule or one.fact}", "bold"), (f"  {steps}", ""), (f"  {fold(one.nodes)}", "cyan")))
+        )
+    if len(log) > LOGGED:
+        lines.append(Line(((f"  and {len(log) - LOGGED} more: the report has all", "dim"),)))
+    return [*lines, Line()]
+
+
+def _list(*, as_json: bool) -> int:
+    rows = []
+    for name in acceptance.names():
+        try:
+            found = acceptance.find(name)
+        except Mistake as error:
+            note(f"rackcheck: {error}")
+            continue
+        profile = f"{found.head['profile']['name']} {found.head['profile']['version']}"
+        rows.append((name, found.state, str(len(found.runs)), str(len(found.nodes)), profile, str(found.head["time"])))
+    head = ("acceptance", "state", "runs", "nodes", "profile", "begun")
+    if as_json:
+        click.echo(machine.text([dict(zip(head, row, strict=True)) for row in rows]))
+    elif rows:
+        print_lines(table(head, rows, width=width(), styles=("bold", "", "", "", "", "dim")))
+    else:
+        note(f"no acceptance yet in {acceptance.home()}; begin one: rackcheck accept new NAME -p PROFILE -i INVENTORY")
+    return 0

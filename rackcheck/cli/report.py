@@ -1,0 +1,206 @@
+"""`rackcheck report`: the document of a run or of an acceptance, in one format or as a bundle to be signed."""
+
+import hashlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from rackcheck import acceptance, bill, brand
+from rackcheck.cli import options, subject
+from rackcheck.cli.output import is_plain, note
+from rackcheck.cli.subject import Subject
+from rackcheck.mistake import Mistake
+from rackcheck.report import annex, bundle, junit, machine, markdown, record, redact
+from rackcheck.report.build import build
+from rackcheck.report.dossier import Dossier
+from rackcheck.report.summary import several
+from rackcheck.run import now
+from rackcheck.signing import bundles, manifest
+
+FORMATS = ("html", "pdf", "json", "junit", "csv", "markdown")
+LEVELS = ("full", *redact.LEVELS)
+ENDS = {"html": "html", "pdf": "pdf", "json": "json", "junit": "xml", "csv": "", "markdown": "md"}
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(epilog="Exit: 0 written, 2 your mistake. The verdict is in the document, not in the exit.")
+@options.run_argument
+@click.option("--format", "form", type=click.Choice(FORMATS), help="One rendering (default: html).")
+@click.option(
+    "--bundle", "whole", is_flag=True, help="All renderings and all evidence in a folder, ready to be signed."
+)
+@click.option("--level", type=click.Choice(LEVELS), default="full", show_default=True, help="For whose eyes.")
+@click.option(
+    "-o", "--output", metavar="PATH", type=click.Path(path_type=Path), help="File, or folder of a bundle; - is stdout."
+)
+@click.option(
+    "--bill", "bill_file", metavar="FILE", type=_FILE, help="Bill of materials (CSV) to hold the inventory against."
+)
+@click.option("--brand", "brand_file", metavar="FILE", type=_FILE, help="Names, parties and logo for the cover (YAML).")
+@click.option(
+    "--template", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False), help="Your own typst template."
+)
+@options.waivers_option
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@options.json_option
+def report(
+    run: str, form: str | None, whole: bool, level: str, output: Path | None, bill_file: Path | None,
+    brand_file: Path | None, template: Path | None, waiver_files: tuple[Path, ...], quiet: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Write the document of a run, or of an acceptance with all of its runs; asks no node.
+
+    RUN is a run's id or folder, `last`, or the name of an acceptance.
+
+    \b
+    rackcheck report last                                 one HTML file that needs no network
+    rackcheck report last --format pdf -o handover.pdf
+    rackcheck report last --format junit -o -             for a pipeline
+    rackcheck report pod7 --bundle --brand site.yaml --bill shipped.csv
+    rackcheck report pod7 --bundle --level customer       addresses and raw answers left out
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    if whole and form:
+        raise click.UsageError("--bundle holds every format: leave --format away")
+    if template is not None and not whole and form != "pdf":
+        raise click.UsageError("--template is for the PDF: --format pdf, or --bundle")
+    files = options.waiver_files(waiver_files, found=False) if waiver_files else None
+    found = subject.find(run, files)
+    say = (lambda _: None) if quiet else _progress()
+    ordered = found.order(
+        bill.load(bill_file) if bill_file is not None else None,
+        brand.load(brand_file) if brand_file is not None else None,
+    )
+    readings = []
+    for told in found.tell():
+        readings.append(told)
+        say(f"read {told.started.run}: {several(len(told.judged), 'node')}")
+    full = build(readings, ordered)
+    dossier = full if level == "full" else redact.redacted(full, level)
+    if whole:
+        return _bundled(found, dossier, level, output, template, say, as_json=as_json)
+    if as_json:
+        raise click.UsageError("--json tells of a bundle; a document as JSON is --format json -o -")
+    return _single(dossier, form or "html", output, template, found.name, say)
+
+
+def _progress() -> Callable[[str], None]:
+    return lambda text: note(f"  {text}")
+
+
+def _single(
+    dossier: Dossier, form: str, output: Path | None, template: Path | None, name: str, say: Callable[[str], None]
+) -> int:
+    text = record.text(dossier)
+    digest = record.digest(text)
+    if form == "csv":
+        return _tables(dossier, output, name, say)
+    content: str | bytes
+    match form:
+        case "json":
+            content = text
+        case "junit":
+            content = junit.text(dossier, digest)
+        case "markdown":
+            content = markdown.text(dossier, digest)
+        case "html":
+            from rackcheck.report import html  # noqa: PLC0415  templates are read when they are wanted
+
+            content = html.page(dossier, digest)
+        case _:
+            from rackcheck.report import pdf  # noqa: PLC0415
+
+            made = pdf.document(dossier, digest, template)
+            content = made.data
+            for said in made.notes:
+                note(f"rackcheck: {said}")
+    return _written(content, form, output, name, dossier.level)
+
+
+def _written(content: str | bytes, form: str, output: Path | None, name: str, level: str) -> int:
+    data = content if isinstance(content, bytes) else content.encode()
+    piped = output is None and form in {"json", "junit", "markdown"}
+    if piped or output == Path("-"):
+        if isinstance(content, bytes) and sys.stdout.isatty():
+            raise Mistake(f"a {form} is nothing for a terminal: -o FILE")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return 0
+    target = output or Path(f"{name}{'' if level == 'full' else f'-{level}'}.{ENDS[form]}")
+    if target.is_dir():
+        raise Mistake(f"{target} is a folder; name a file")
+    target.write_bytes(data)
+    note(f"Written: {target} ({len(data) / 1024:.0f} KiB)")
+    return 0
+
+
+def _tables(dossier: Dossier, output: Path | None, name: str, say: Callable[[str], None]) -> int:
+    if output == Path("-"):
+        raise Mistake(f"several tables do not fit into one stream; -o FOLDER: {', '.join(annex.files(dossier))}")
+    target = output or Path(f"{name}-csv")
+    if target.exists() and not target.is_dir():
+        raise Mistake(f"{target} is a file; the tables want a folder")
+    target.mkdir(parents=True, exist_ok=True)
+    tables = annex.files(dossier)
+    for file, text in tables.items():
+        (target / file).write_bytes(text.encode())
+        say(file)
+    note(f"Written: {several(len(tables), 'table')} in {target}")
+    return 0
+
+
+def _bundled(
+    found: Subject, dossier: Dossier, level: str, output: Path | None, template: Path | None,
+    say: Callable[[str], None], *, as_json: bool,
+) -> int:  # fmt: skip
+    full = ""
+    if level != "full":
+        place = (found.acceptance.bundles.get("full") if found.acceptance else "") or str(bundles.folder() / found.name)
+        if not (Path(place) / manifest.NAME).is_file():
+            made_by = f"rackcheck report {found.name} --bundle"
+            raise Mistake(f"a copy names the full bundle that it was made of, and there is none: {made_by}")
+        full = hashlib.sha256((Path(place) / manifest.NAME).read_bytes()).hexdigest()
+    target = output or _place(found.name, level)
+    runs = {job.id: stored.folder for stored, job, _ in found.jobs} if level == "full" else {}
+    accepted = found.acceptance.folder if found.acceptance is not None and level == "full" else None
+    made = bundle.write(target, dossier, full=full, runs=runs, accepted=accepted, template=template, tell=say)
+    if found.acceptance is not None:
+        event = {
+            "event": "bundle",
+            "time": now(),
+            "level": level,
+            "folder": str(target.resolve()),
+            "digest": made.digest,
+        }
+        acceptance.append(found.acceptance.folder, event)
+    for said in made.notes:
+        note(f"rackcheck: {said}")
+    outcome = dossier.tally.outcome.value
+    if as_json:
+        doc = {
+            "bundle": str(target),
+            "manifest": made.digest,
+            "level": level,
+            "outcome": outcome,
+            "notes": list(made.notes),
+        }
+        click.echo(machine.text(doc))
+        return 0
+    count = sum(1 for path in target.rglob("*") if path.is_file())
+    dash = "-" if is_plain() else "·"
+    click.echo(f"{target}  {dash} {several(count, 'file')} {dash} {outcome} {dash} SHA256SUMS {made.digest[:16]}")
+    name = found.name if output is None and level == "full" else target
+    note(f"Next: rackcheck sign {name} --key ~/.ssh/id_ed25519 --as integrator")
+    return 0
+
+
+def _place(name: str, level: str) -> Path:
+    """Give the folder of a new bundle: one that is signed stays, and the next one stands beside it."""
+    base = bundles.folder() / (name if level == "full" else f"{name}-{level}")
+    place, number = base, 1
+    while (place / manifest.SIGNATURES).is_dir():
+        number += 1
+        place = base.with_name(f"{base.name}-r{number}")
+    return place

@@ -1,0 +1,80 @@
+"""`rackcheck sign`: stand for a bundle with an SSH key."""
+
+import getpass
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from rackcheck import signing
+from rackcheck.cli.output import is_plain, note, print_lines
+from rackcheck.core.verdict import Status
+from rackcheck.report.terminal import ASCII, GLYPHS, STYLES, Line
+from rackcheck.signing import Fault, Signature, bundles, signers
+
+F = TypeVar("F", bound=Callable[..., object])
+
+DEFAULT = "integrator"
+
+
+def _bundles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    known = [CompletionItem(name) for name in bundles.names() if name.startswith(incomplete)]
+    # The shell adds the folders itself.
+    return [*known, CompletionItem(incomplete, type="dir")]
+
+
+def bundle_argument(command: F) -> F:
+    """The BUNDLE argument: a folder, or the name of one that this system keeps."""
+    return click.argument("bundle", metavar="BUNDLE", shell_complete=_bundles)(command)
+
+
+def fault_line(fault: Fault) -> Line:
+    """Show one fault."""
+    return Line(((mark(Status.FAIL), STYLES[Status.FAIL]), (str(fault), "")))
+
+
+def mark(status: Status) -> str:
+    """Give a verdict's sign with a blank."""
+    return f"{(ASCII if is_plain() else GLYPHS)[status]} "
+
+
+@click.command(epilog="Exit: 0 signed, 2 your mistake, 4 the bundle is not what its manifest says.")
+@bundle_argument
+@click.option(
+    "--key", required=True, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+    help="Private SSH key; or the .pub of a key that an agent or a token holds.",
+)  # fmt: skip
+@click.option("--as", "party", metavar="PARTY", default=DEFAULT, show_default=True, help="On whose behalf you sign.")
+@click.option("--name", metavar="NAME", help="Who signs (default: the key's comment, else your login).")
+def sign(bundle: str, key: Path, party: str, name: str | None) -> int:
+    """Sign a report's bundle with an SSH key.
+
+    BUNDLE is a folder, or a name under which rackcheck keeps one. Every file is compared with the manifest first. Each
+    party signs once, and beside the others. A passphrase is asked by ssh-keygen itself; the time in the signature is
+    what this machine's clock says.
+
+    \b
+    rackcheck sign pod7 --key ~/.ssh/id_ed25519
+    rackcheck sign pod7 --key ~/.ssh/id_ed25519 --name "Jo Doe"
+    rackcheck sign ./pod7-customer --key site.pub --as customer     a key in an agent
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    folder = bundles.find(bundle)
+    who = name if name is not None else (signers.comment(key) or getpass.getuser())
+    try:
+        made = signing.sign(folder, key, party, who, datetime.now(UTC))
+    except signing.Unsound as unsound:
+        print_lines(
+            [*map(fault_line, unsound.faults), Line((("NOT SIGNED: ", "bold red"), (str(unsound.faults[0]), "")))]
+        )
+        return 4
+    print_lines([_signed(bundle, made)])
+    note(f"Next: rackcheck verify {bundle} --key {key if key.suffix == '.pub' else f'{key}.pub'}")
+    return 0
+
+
+def _signed(bundle: str, made: Signature) -> Line:
+    words = f"{bundle} as {made.party} ({made.name}) with {made.kind} {made.fingerprint}, {made.time} by this clock"
+    return Line(((mark(Status.PASS), STYLES[Status.PASS]), ("Signed: ", "bold"), (words, "")))

@@ -1,0 +1,146 @@
+"""What a document, a screen or a difference is about: one stored run, or an acceptance with all of its runs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rackcheck import __version__, acceptance, kept, library, store
+from rackcheck.acceptance import Acceptance
+from rackcheck.bill import Bill
+from rackcheck.cli.stored import stored_job, stored_nodes
+from rackcheck.core.event import RunDone, RunStarted
+from rackcheck.core.profile import Profile
+from rackcheck.core.verdict import Outcome, worst
+from rackcheck.core.waiver import Waiver, standings
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.registry import registry
+from rackcheck.report.build import Order, Place
+from rackcheck.report.dossier import Brand
+from rackcheck.report.gather import Told, gather
+from rackcheck.report.settle import settle
+from rackcheck.report.summary import Summary, findings, notes, several, waiver_notes
+from rackcheck.run import Job, replay
+from rackcheck.waivers import File
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Runs to be read, the oldest first, each with the job it was and what kind of reading it is."""
+
+    kind: str
+    name: str
+    state: str
+    jobs: tuple[tuple[store.Stored, Job, str], ...]
+    profile: Profile
+    folder: Path
+    given: Mapping[str, str]
+    places: Mapping[str, Place]
+    inventory: str = ""
+    waivers: tuple[Waiver, ...] = ()
+    acceptance: Acceptance | None = None
+
+    def tell(self) -> Iterator[Told]:
+        """Judge every run again, one after the other."""
+        for stored, job, kind in self.jobs:
+            told_by = stored.head.get("operator")
+            events = replay(job, stored.answers(), stored.done())
+            yield gather(events, kind=kind, operator=told_by if isinstance(told_by, str) else "")
+
+    def order(self, bill: Bill | None = None, brand: Brand | None = None) -> Order:
+        """Give what a document is made of beside its readings."""
+        return Order(
+            self.kind, self.name, "superseded" if self.state == "superseded" else "draft", self.profile,
+            tuple(_lineage(self.folder, self.profile, self.given)), self.given, self.places, self.waivers,
+            self.inventory, bill, brand or Brand(), __version__,
+        )  # fmt: skip
+
+
+def find(name: str, files: Sequence[File] | None = None) -> Subject:
+    """Find a run or an acceptance; `files` of waivers take the place of its own.
+
+    Raises Mistake with the nearest name.
+    """
+    if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
+        return _accepted(acceptance.find(name), files)
+    try:
+        stored = store.find(name)
+    except Mistake:
+        near = did_you_mean(name, acceptance.names())
+        if near:
+            raise Mistake(f"no run and no acceptance {name}{near}") from None
+        raise
+    job = stored_job(stored, waived=None if files is None else tuple(w for f in files for w in f.waivers))
+    assert job.profile is not None
+    places = {
+        n.name: Place(n.role, n.rack, n.u, n.height, n.slot, n.host, n.bmc.url if n.bmc else "")
+        for n in stored_nodes(stored)
+    }
+    given = {param: kept.word(stored.head["profile"]["set"], param) for param in stored.head["profile"]["set"]}
+    return Subject(
+        "run", job.id, "draft", ((stored, job, "audit"),), job.profile, stored.folder / "profile", given, places,
+        waivers=job.waivers,
+    )  # fmt: skip
+
+
+def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
+    if not found.runs:
+        raise Mistake(f"acceptance {found.name} has no run yet: rackcheck accept add {found.name} RUN")
+    given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
+    profile = library.load(str(found.profile), registry().catalogue, given)
+    if profile.digest != found.head["profile"]["digest"]:
+        raise Mistake(f"the acceptance's profile was changed: {found.profile}")
+    stored = sorted(
+        ((acceptance.run_of(member), member.kind) for member in found.runs), key=lambda s: s[0].started().time
+    )
+    kept_files = found.files() if files is None else files
+    waivers = tuple(waiver for file in kept_files for waiver in file.waivers)
+    day = stored[-1][0].started().time[:10]
+    jobs = []
+    for run, kind in stored:
+        job = stored_job(run, str(found.profile), given, waived=waivers)
+        jobs.append((run, replace(job, held=day), kind))
+    places = {str(node["name"]): _place(node) for node in found.nodes}
+    return Subject(
+        "acceptance", found.name, found.state, tuple(jobs), profile, found.folder / "profile", given, places,
+        str(found.head["inventory"]["digest"]), waivers, found,
+    )  # fmt: skip
+
+
+def _place(node: Mapping[str, object]) -> Place:
+    role, rack, slot, host, bmc = (str(node.get(key, "")) for key in ("role", "rack", "slot", "host", "bmc"))
+    u, height = (value if isinstance(value := node.get(key), int) else low for key, low in (("u", 0), ("height", 1)))
+    return Place(role, rack, u, height, slot, host, bmc)
+
+
+def _lineage(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
+    """Load the profile's parents as the run kept them; their site values are those of the run."""
+    for step in profile.lineage[:-1]:
+        place = str(folder / f"{step.rpartition('@')[0]}.yaml")
+        bare = library.load(place, registry().catalogue)
+        yield library.load(place, registry().catalogue, {n: v for n, v in given.items() if n in bare.params})
+    yield profile
+
+
+def summary(subject: Subject, readings: Sequence[Told]) -> Summary:
+    """Lay the readings of a subject over each other as one run's summary, for a terminal or a screen."""
+    settled = settle(readings, subject.profile.rules)
+    newest = readings[-1]
+    nodes = tuple(dict.fromkeys((*subject.places, *(node.node for node in settled.judged))))
+    unread = [node for node in nodes if node not in settled.latest]
+    outcome = worst([*(node.outcome for node in settled.judged), *[Outcome.INCOMPLETE] * bool(unread)])
+    day = newest.started.time[:10]
+    stand = tuple(standings(subject.waivers, {n.node: n.verdicts for n in settled.judged}, subject.profile.rules, day))
+    said = (*notes(settled.judged, subject.profile), *waiver_notes(stand))
+    said += (f"never read by any run: {', '.join(unread)}",) if unread else ()
+    planes = tuple(sorted({plane for told in readings for plane in told.started.planes}))
+    targets = f"acceptance {subject.name}: {several(len(readings), 'reading')} of {several(len(nodes), 'node')}"
+    started = RunStarted(
+        subject.name, newest.started.time, newest.started.version, subject.profile.name, subject.profile.version,
+        subject.profile.digest, nodes, planes, targets,
+    )  # fmt: skip
+    silent = {(node, plane): why for node, tree in settled.trees.items() for plane, why in tree.silent.items()}
+    done = RunDone(newest.done.time, outcome)
+    return Summary(
+        started, settled.judged, done, tuple(findings(settled.judged, subject.profile.rules)), said, silent, stand
+    )

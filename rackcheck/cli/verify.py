@@ -1,0 +1,125 @@
+"""`rackcheck verify`: is a bundle what was signed, and by whom."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rackcheck import signing
+from rackcheck.cli import options
+from rackcheck.cli.output import print_lines
+from rackcheck.cli.sign import bundle_argument, fault_line, mark
+from rackcheck.core.fact import visible
+from rackcheck.core.verdict import Status
+from rackcheck.report import machine
+from rackcheck.report.terminal import STYLES, Line
+from rackcheck.signing import Signature, Verification, bundles, signers
+from rackcheck.signing.statement import moment
+
+TOLD = 20
+"""Faults that are shown one by one; --json has them all."""
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(epilog="Exit: 0 verified, 2 your mistake, 4 a file or a signature does not hold.")
+@bundle_argument
+@click.option(
+    "--key", "keys", multiple=True, metavar="PUB", type=_FILE, help="Public key of a signer; may be repeated."
+)
+@click.option("--allowed-signers", "allowed", metavar="FILE", type=_FILE, help="Signers as ssh-keygen(1) lists them.")
+@click.option(
+    "--require", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N",
+    help="Different keys of yours that must have signed.",
+)  # fmt: skip
+@click.option("--at", "at", metavar="TIME", help="When keys have to be valid, 2026-11-21T10:00:00Z (default: now).")
+@click.option("--full", metavar="BUNDLE", help="The full bundle that this redacted copy has to belong to.")
+@options.json_option
+def verify(
+    bundle: str, keys: tuple[Path, ...], allowed: Path | None, require: int, at: str | None, full: str | None,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Check a report's bundle and its signatures; asks no network.
+
+    BUNDLE is a folder, or a name under which rackcheck keeps one. Every file has to be what the manifest says, and the
+    manifest what the signers signed. A time beside a signature is what the signer's own clock said.
+
+    \b
+    rackcheck verify ./pod7 --key integrator.pub
+    rackcheck verify ./pod7 --allowed-signers signers --require 2
+    rackcheck verify ./pod7-customer --key integrator.pub --full ./pod7
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    if bool(keys) == bool(allowed):
+        raise click.UsageError(
+            "whose signatures count? --key PUB (more than once if need be) or --allowed-signers FILE"
+        )
+    wanted = signers.from_file(allowed) if allowed is not None else signers.from_keys(keys)
+    other = bundles.find(full) if full is not None else None
+    found = signing.verify(bundles.find(bundle), wanted, _time(at), other)
+    if as_json:
+        click.echo(machine.text(_document(found, require)))
+    else:
+        print_lines(_lines(found, require))
+    return 4 if found.reason(require) else 0
+
+
+def _time(at: str | None) -> datetime | None:
+    try:
+        return moment(at) if at is not None else None
+    except ValueError:
+        raise click.UsageError(f"--at wants a time like 2026-11-21T10:00:00Z, not {at!r}") from None
+
+
+def _lines(found: Verification, require: int) -> Iterator[Line]:
+    for signature in found.signatures:
+        yield _line(signature)
+    told = {signature.trouble for signature in found.signatures}
+    faults = [fault for fault in found.faults if str(fault) not in told]
+    yield from map(fault_line, faults[:TOLD])
+    if len(faults) > TOLD:
+        yield Line((("  ", ""), (f"and {len(faults) - TOLD} more; --json lists them", "")))
+    for key, parties in found.shared.items():
+        yield Line(
+            (
+                (mark(Status.WARN), STYLES[Status.WARN]),
+                (f"{' and '.join(parties)} signed with one key, {key}: it counts once", ""),
+            )
+        )
+    why = found.reason(require)
+    if why:
+        yield Line((("NOT VERIFIED: ", "bold red"), (why, "")))
+        return
+    count = len(found.good)
+    level = "" if found.level == "full" else f" ({found.level} copy)"
+    words = f"{count} signature{'s' if count > 1 else ''} over {found.files} files of {found.bundle}{level}"
+    yield Line((("Verified: ", "bold green"), (words, "")))
+
+
+def _line(signature: Signature) -> Line:
+    # A signature by a key that nobody told us of is unknown, not wrong; it only does not count.
+    unknown = bool(signature.trouble and signature.fingerprint and not signature.principal)
+    status = Status.PASS if not signature.trouble else Status.UNKNOWN if unknown else Status.FAIL
+    who = [signature.party, signature.name, signature.principal, f"{signature.kind} {signature.fingerprint}".strip()]
+    when = f"{signature.time} by their own clock" if signature.time else ""
+    words = "  ".join(word for word in (*who, when) if word)
+    trouble = f"  {signature.trouble}" if signature.trouble else ""
+    return Line(((mark(status), STYLES[status]), (words, ""), (trouble, STYLES[status])))
+
+
+def _document(found: Verification, require: int) -> dict[str, Any]:
+    why = found.reason(require)
+    return {
+        "rackcheck": machine.FORMAT,
+        "bundle": found.bundle,
+        "level": found.level,
+        "verified": not why,
+        "reason": visible(why),
+        "files": found.files,
+        "keys": found.keys,
+        "required": require,
+        "faults": [asdict(fault) for fault in found.faults],
+        "signatures": [asdict(signature) for signature in found.signatures],
+    }

@@ -1,0 +1,148 @@
+"""`rackcheck waive`: answer for a finding, in a file that is kept under version control."""
+
+import difflib
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import click
+
+from rackcheck import waivers
+from rackcheck.cli import subject
+from rackcheck.cli.output import note
+from rackcheck.core.fact import visible
+from rackcheck.core.fold import fold
+from rackcheck.core.profile import Rule
+from rackcheck.core.read import natural
+from rackcheck.core.verdict import Status, Verdict
+from rackcheck.core.waiver import Pin, Waiver, last_day, pinned
+from rackcheck.inventory.nodeset import unfold
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.report.gather import Told
+from rackcheck.report.settle import settle
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(epilog="Exit: 0 written, 2 your mistake.")
+@click.argument("rule")
+@click.option(
+    "--from", "run", metavar="RUN", default="last", show_default=True, help="Run or acceptance that shows the finding."
+)
+@click.option("--nodes", metavar="NODES", required=True, help="The nodes it is waived on, as a node set.")
+@click.option(
+    "--item", "items", multiple=True, metavar="ITEM", help="Only this item of what is wrong (several: repeat it)."
+)
+@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last day it holds; at most a year ahead.")
+@click.option("--by", metavar="NAME", required=True, help="Who answers for it.")
+@click.option("--ticket", metavar="ID", required=True, help="Where it is tracked.")
+@click.option("--reason", metavar="TEXT", required=True, help="Why it may be so.")
+@click.option(
+    "--file",
+    "file",
+    metavar="FILE",
+    type=_FILE,
+    default=waivers.FOUND,
+    show_default=True,
+    help="File that it is added to.",
+)
+@click.option("--dry-run", is_flag=True, help="Show the change and write nothing.")
+def waive(
+    rule: str, run: str, nodes: str, items: tuple[str, ...], until: str, by: str, ticket: str, reason: str, file: Path,
+    dry_run: bool,
+) -> int:  # fmt: skip
+    """Add a waiver of a finding to a file, and show the change; commit it where your profiles are.
+
+    It pins what a stored run saw: the rule as it is, the nodes, the item and its value. It lapses when any of them
+    changes, and ends on its day; then the rule fails again, and every output says why.
+
+    \b
+    rackcheck waive nic.rate --nodes dgx02 --until 2027-01-31 --by "Jo Doe" --ticket OPS-12 --reason "cables ordered"
+    rackcheck audit --from last --waivers waivers.yaml          see what it does, ask no one
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    _in_time(until)
+    found = subject.find(run)
+    readings = list(found.tell())
+    by_id = {r.id: r for r in found.profile.rules}
+    if rule not in by_id:
+        near = did_you_mean(rule, list(by_id)) or f"; rackcheck profile show {found.profile.name} lists them"
+        raise Mistake(f"profile {found.profile.name} has no rule {rule}{near}")
+    judged = _verdicts(readings, found.profile.rules, rule)
+    made = _grouped(by_id[rule], _chosen(nodes, judged, rule), judged, items, (until, by, ticket, reason))
+    before = waivers.load(file).text if file.exists() else ""
+    after = waivers.added(before, made)
+    waivers.read(after, file.name)  # that a finding is waived twice is told before anything is written
+    _show(before, after, file)
+    if dry_run:
+        note("nothing written (--dry-run)")
+        return 0
+    file.write_text(after, encoding="utf-8")
+    note(f"Written: {file}")
+    if found.acceptance is not None:
+        note(f"Next: rackcheck accept add {found.name} --waivers {file}")
+    elif file == Path(waivers.FOUND):
+        note(f"Next: rackcheck audit --from {run} --waivers {file}; a new audit in this folder finds it by itself")
+    else:
+        note(f"Next: rackcheck audit --from {run} --waivers {file}")
+    return 0
+
+
+def _in_time(until: str) -> None:
+    today = datetime.now(UTC).date().isoformat()
+    try:
+        day = date.fromisoformat(until).isoformat()
+    except ValueError:
+        raise Mistake(f"--until {until!r:.40}: no day; it is written YYYY-MM-DD, like {last_day(today)}") from None
+    if day != until:
+        raise Mistake(f"--until {until!r:.40}: it is written YYYY-MM-DD, like {day}")
+    if until < today:
+        raise Mistake(f"--until {until}: that day is past; today is {today}")
+    if until > last_day(today):
+        raise Mistake(f"--until {until}: more than a year ahead; {last_day(today)} is the last day it may name")
+
+
+def _verdicts(readings: list[Told], rules: tuple[Rule, ...], rule: str) -> dict[str, Verdict]:
+    settled = settle(readings, rules)
+    return {node.node: v for node in settled.judged for v in node.verdicts if v.rule == rule}
+
+
+def _chosen(nodes: str, judged: dict[str, Verdict], rule: str) -> list[str]:
+    wanted = unfold(nodes)
+    strangers = [node for node in wanted if node not in judged]
+    if strangers:
+        near = did_you_mean(strangers[0], list(judged)) or f"; it is judged on {fold(judged)}"
+        raise Mistake(f"{rule} is not judged on {fold(strangers)}{near}")
+    fine = [node for node in wanted if judged[node].status not in {Status.FAIL, Status.WARN}]
+    if fine:
+        words = judged[fine[0]].status.value
+        wrong = [node for node, v in judged.items() if v.status in {Status.FAIL, Status.WARN}]
+        where = f"; it fails on {fold(wrong)}" if wrong else ""
+        raise Mistake(f"{rule} is {words} on {fold(fine)}: only a fail or a warn can be waived{where}")
+    return wanted
+
+
+def _grouped(
+    rule: Rule, nodes: list[str], judged: dict[str, Verdict], items: tuple[str, ...], words: tuple[str, str, str, str]
+) -> list[Waiver]:
+    """Make one waiver for all nodes that show the same."""
+    groups: dict[tuple[Pin, ...], list[str]] = {}
+    for node in nodes:
+        wrong = [e for e in judged[node].evidence if e.status in {Status.FAIL, Status.WARN} and e.unknown is None]
+        pins = tuple(dict.fromkeys(pinned(e) for e in wrong if not items or e.item in items))
+        missing = [item for item in items if item not in {e.item for e in wrong}]
+        if missing or not pins:
+            seen = [e.item for e in wrong]
+            near = did_you_mean(missing[0], seen) if missing else ""
+            hint = near or f"; with {', '.join(seen) or 'nothing'}"
+            raise Mistake(f"nothing known to be wrong with {', '.join(missing) or rule.id} on {node}{hint}")
+        groups.setdefault(pins, []).append(node)
+    return [
+        Waiver(rule.id, rule.digest, tuple(sorted(where, key=natural)), pins, *words) for pins, where in groups.items()
+    ]
+
+
+def _show(before: str, after: str, file: Path) -> None:
+    name = str(file)
+    old = name if before else "/dev/null"
+    for line in difflib.unified_diff(before.splitlines(), after.splitlines(), old, name, lineterm=""):
+        click.echo(visible(line))

@@ -1,0 +1,193 @@
+"""The annexes: tables for spreadsheets and tools, one CSV file each.
+
+RFC 4180: commas, CRLF, quotes where they are needed, a header in every file. UTF-8 with a byte order mark: without it
+a spreadsheet takes the letters of a customer's name for others and says nothing, while a tool strips it or complains.
+Every row is one line: control characters are shown, line ends among them. Numbers of ours are numbers.
+
+A spreadsheet computes a cell that begins with = + - or @, also after blanks and in their full-width forms; and one
+that splits rows at semicolons, as many locales' do, computes what follows one. There an apostrophe is put before the
+sign (and before apostrophes that stand before it). `unguarded` takes it off again: the guard loses nothing.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rackcheck.core.fact import visible
+from rackcheck.core.fold import fold
+from rackcheck.report.dossier import LETTERS, Dossier
+
+BOM = "\ufeff"
+
+Cell = str | int
+Row = Sequence[Cell]
+
+_SIGNS = "=+\\-@" + "＝＋－＠" + "﹦﹢﹣﹫" + "\u2212"  # noqa: RUF001  full-width, small and mathematical forms are meant
+_BLANKS = r"[\s\u200b\u2060\ufeff]*"
+_FORMULA = re.compile(rf"(\A|;)({_BLANKS})('*[{_SIGNS}])")
+_GUARDED = re.compile(rf"(\A|;)({_BLANKS})'('*[{_SIGNS}])")
+
+
+def guarded(text: str) -> str:
+    """Give a text that no spreadsheet computes."""
+    return _FORMULA.sub(r"\1\2'\3", text)
+
+
+def unguarded(cell: str) -> str:
+    """Give the text that a guarded cell stands for."""
+    return _GUARDED.sub(r"\1\2\3", cell)
+
+
+def table(header: Sequence[str], rows: Iterable[Row]) -> str:
+    """Write one file: texts are guarded, numbers stay numbers."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\r\n")
+    writer.writerow([guarded(visible(name)) for name in header])
+    for row in rows:
+        writer.writerow([cell if isinstance(cell, int) else guarded(visible(cell)) for cell in row])
+    return BOM + written.getvalue()
+
+
+def files(dossier: Dossier) -> Mapping[str, str]:
+    """Give every annex by the name of its file; a table without rows is its header."""
+    return {
+        "inventory.csv": _inventory(dossier),
+        "bill-differences.csv": _bill(dossier),
+        "nodes.csv": _nodes(dossier),
+        "findings.csv": _findings(dossier),
+        "verdicts.csv": _verdicts(dossier),
+        "firmware.csv": _firmware(dossier),
+        "waivers.csv": _waivers(dossier),
+        "punch.csv": table(
+            ("class", "rule", "what", "nodes", "where", "owner", "until"),
+            ((p.cls, p.rule, p.what, len(p.nodes), fold(p.nodes), p.owner, p.until) for p in dossier.punch),
+        ),
+        "rework.csv": table(
+            ("rule", "fact", "nodes", "where", "run", "time", "was"),
+            (
+                (r.rule, r.fact, len(r.nodes), fold(r.nodes), run, time, was)
+                for r in dossier.rework for run, time, was in r.steps
+            ),
+        ),
+        "evidence.csv": table(
+            ("run", "node", "plane", "time", "sha256", "trouble"),
+            ((a.run, a.node, a.plane, a.time, a.digest, a.trouble) for a in dossier.evidence),
+        ),
+        "unchecked.csv": table(
+            ("kind", "what", "why", "count", "nodes", "where"),
+            ((u.kind, u.what, u.why, u.count, len(u.nodes), fold(u.nodes)) for u in dossier.unchecked),
+        ),
+        "rules.csv": _rules(dossier),
+    }  # fmt: skip
+
+
+def _inventory(dossier: Dossier) -> str:
+    """Tabulate every part; what nobody could read is said, because an empty serial would look like one that is not."""
+    others = sorted({name for part in dossier.parts for name in part.other})
+
+    def rows() -> Iterator[Row]:
+        for p in dossier.parts:
+            other = (p.other.get(name, "") for name in others)
+            yield (p.node, p.item, p.kind, p.model, p.part_number, p.serial or "not read", *other)
+
+    return table(("node", "item", "kind", "model", "part number", "serial", *others), rows())
+
+
+def _bill(dossier: Dossier) -> str:
+    """Tabulate what differs from the bill of materials; its line is 0 for what is extra."""
+    return table(
+        ("kind", "node", "item", "serial", "said", "line"),
+        (
+            (d.kind, d.node, d.item, d.serial, d.said, d.line)
+            for d in (dossier.bill.differences if dossier.bill else ())
+        ),
+    )
+
+
+def _nodes(dossier: Dossier) -> str:
+    def rows() -> Iterator[Row]:
+        for n in dossier.nodes:
+            counts = (n.vector.count(letter) for letter in LETTERS.values())
+            place = (n.rack, n.u, n.height, n.slot)
+            told = (n.host, n.bmc, n.vendor, n.product, n.serial or "not read", n.run, n.note)
+            yield (n.name, n.role, n.outcome.value, *counts, n.not_in_scope, *place, *told)
+
+    words = (status.value for status in LETTERS)
+    told = ("host", "bmc", "vendor", "product", "serial", "run", "note")
+    return table(("node", "role", "outcome", *words, "not in scope", "rack", "u", "height", "slot", *told), rows())
+
+
+def _findings(dossier: Dossier) -> str:
+    """Tabulate every finding but those that passed: `verdicts.csv` has these."""
+    gates = {gate.id: gate for gate in dossier.gates}
+    return table(
+        ("rule", "severity", "status", "true status", "reason", "nodes", "of", "where", "title", "why", "fix"),
+        (
+            (
+                f.rule, gate.severity.value if gate else "", f.status.value, (f.truth or f.status).value, f.reason,
+                len(f.nodes), len(dossier.nodes), f.where,
+                gate.title if gate else "", gate.why if gate else "", gate.fix if gate else "",
+            )
+            for f in dossier.findings if f.reason for gate in (gates.get(f.rule),)
+        ),
+    )  # fmt: skip
+
+
+def _verdicts(dossier: Dossier) -> str:
+    """Tabulate every verdict: a row for a node, a column for a rule.
+
+    A line for each verdict would be 180,000 lines for 1,000 nodes, most of them `pass`; this is 1,000 that one can
+    look over, and the reasons, which nodes share, stand in `findings.csv`.
+    """
+    words = {letter: status.value for status, letter in LETTERS.items()}
+    return table(
+        ("node", *(gate.id for gate in dossier.gates)),
+        (
+            (
+                node.name,
+                *(words.get(letter, "not in scope") for _, letter in zip(dossier.gates, node.vector, strict=False)),
+            )
+            for node in dossier.nodes
+        ),
+    )
+
+
+def _firmware(dossier: Dossier) -> str:
+    def rows() -> Iterator[Row]:
+        for v in dossier.firmware:
+            for version, nodes in v.groups:
+                why = "" if version else v.why
+                yield (v.fact, v.plane, version or "not known", len(nodes), len(dossier.nodes), fold(nodes), why)
+
+    return table(("component", "plane", "version", "nodes", "of", "where", "why not known"), rows())
+
+
+def _waivers(dossier: Dossier) -> str:
+    return table(
+        ("rule", "state", "detail", "until", "by", "ticket", "reason", "only while", "nodes", "where", "used on",
+         "place"),
+        (
+            (
+                e.rule, e.state, e.detail, e.until, e.by, e.ticket, e.reason,
+                "; ".join(f"{item} is {value}" for item, value in e.pins),
+                len(e.nodes), fold(e.nodes), fold(e.used), e.place,
+            )
+            for e in dossier.exemptions
+        ),
+    )  # fmt: skip
+
+
+def _rules(dossier: Dossier) -> str:
+    def rows() -> Iterator[Row]:
+        for g in dossier.gates:
+            counts = (g.counts.get(status, 0) for status in LETTERS)
+            words = ("; ".join(g.expects), g.why, g.fix, ", ".join(g.refs), ", ".join(g.unset))
+            memory = "from memory: may only warn" if g.from_memory else ""
+            yield (g.id, g.title, g.severity.value, g.phase, " ".join(g.planes), *words, memory, *counts)
+
+    return table(
+        ("rule", "title", "severity", "phase", "planes", "expects", "why", "fix", "sources", "params without a value",
+         "confidence", *(status.value for status in LETTERS)),
+        rows(),
+    )  # fmt: skip

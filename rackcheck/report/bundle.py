@@ -1,0 +1,121 @@
+"""A bundle: every rendering of a document beside what it rests on, in one folder that can be signed and handed over.
+
+The full one holds the runs and the acceptance's log; a redacted copy holds renderings alone, and names the full one's
+manifest. The PDF is left out, and that is said, where its library is not installed.
+"""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from rackcheck.mistake import Mistake
+from rackcheck.report import annex, junit, markdown, record
+from rackcheck.report.dossier import Dossier
+from rackcheck.signing import manifest
+
+FORMAT = 1
+HEAD = "bundle.json"
+RUN = ("run.json", "events.jsonl", "raw", "profile", "waivers")
+"""What of a run's folder is kept with a full bundle."""
+
+ACCEPTANCE = ("acceptance.jsonl", "profile", "waivers")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A bundle as written: its folder, the digest of its manifest, and what is to be said of it."""
+
+    folder: Path
+    digest: str
+    notes: tuple[str, ...]
+
+
+def renderings(
+    dossier: Dossier, *, template: Path | None = None, tell: Callable[[str], None] = lambda _: None
+) -> Iterator[tuple[str, bytes | str]]:
+    """Give every rendering by the name of its file; a str that comes without a name is a note.
+
+    Raises Mistake where a rendering cannot be made; the PDF's missing library is a note.
+    """
+    from rackcheck.report import html, pdf  # noqa: PLC0415  templates are read when one is wanted
+
+    text = record.text(dossier)
+    digest = record.digest(text)
+    yield "report.json", text
+    tell("report.html")
+    yield "report.html", html.page(dossier, digest)
+    yield "report.md", markdown.text(dossier, digest)
+    yield "junit.xml", junit.text(dossier, digest)
+    yield from sorted(annex.files(dossier).items())
+    if template is None and find_spec("typst") is None:
+        yield "", "report.pdf is not in the bundle, for typst is not installed: pip install 'rackcheck[pdf]'"
+        return
+    tell("report.pdf")
+    made = pdf.document(dossier, digest, template)
+    yield "report.pdf", made.data
+    for note in made.notes:
+        yield "", f"report.pdf: {note}"
+
+
+def write(
+    target: Path, dossier: Dossier, *, full: str = "", runs: Mapping[str, Path], accepted: Path | None = None,
+    template: Path | None = None, tell: Callable[[str], None] = lambda _: None,
+) -> Written:  # fmt: skip
+    """Write a bundle to a folder that is new, or that holds an unsigned bundle; nothing half-written is left there.
+
+    `runs` are folders by run, `accepted` the acceptance's; both are for the full level only.
+    """
+    _free(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as scratch:
+        made = Path(scratch) / target.name
+        made.mkdir()
+        notes, digest = [], ""
+        for name, content in renderings(dossier, template=template, tell=tell):
+            if not name:
+                notes.append(str(content))
+                continue
+            if name == "report.json":
+                digest = record.digest(str(content))
+            (made / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        for run, folder in runs.items():
+            _copy(folder, made / "runs" / run, RUN)
+        if accepted is not None:
+            _copy(accepted, made / "acceptance", ACCEPTANCE)
+        head = {
+            "rackcheck": FORMAT, "bundle": dossier.subject.name, "kind": dossier.subject.kind, "level": dossier.level,
+            "time": dossier.subject.time, "version": dossier.version, "record": digest,
+        }  # fmt: skip
+        head |= {"full": full} if full else {}
+        (made / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=True) + "\n", encoding="utf-8")
+        sums = manifest.write(made)
+        if target.exists():
+            shutil.rmtree(target)
+        made.replace(target)
+    return Written(target, sums, tuple(notes))
+
+
+def _free(target: Path) -> None:
+    if not target.exists() and not target.is_symlink():
+        return
+    if not target.is_dir() or target.is_symlink():
+        raise Mistake(f"{target} is there already, and is no folder")
+    inside = {path.name for path in target.iterdir()}
+    if manifest.SIGNATURES in inside and any((target / manifest.SIGNATURES).iterdir()):
+        raise Mistake(f"{target} is signed; a signed bundle is never written over: name another folder with -o")
+    if inside and not {HEAD, manifest.NAME} <= inside:
+        raise Mistake(f"{target} holds other things; name a folder that is new or empty")
+
+
+def _copy(source: Path, target: Path, names: tuple[str, ...]) -> None:
+    target.mkdir(parents=True)
+    for name in names:
+        path = source / name
+        if path.is_dir():
+            shutil.copytree(path, target / name)
+        elif path.is_file():
+            shutil.copyfile(path, target / name)

@@ -1,0 +1,372 @@
+"""The sign-off document as values: one model, of which every rendering is a reading.
+
+Pure and frozen; built by `report.build`, redacted by `report.redact`. All texts may hold what a hostile node said:
+a rendering writes them literally. Nothing here knows a clock: times are those of the runs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rackcheck.core.fold import fold
+from rackcheck.core.profile import Severity, Source
+from rackcheck.core.verdict import Outcome, Status
+
+LETTERS = {
+    Status.PASS: "p", Status.WARN: "w", Status.FAIL: "F", Status.WAIVED: "v", Status.UNKNOWN: "u", Status.NA: "n",
+}  # fmt: skip
+"""One letter per verdict; `-` where a rule is not in scope."""
+
+OUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Logo:
+    """A picture of the brand: `kind` is png, jpeg or svg+xml."""
+
+    kind: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Who signs: `role` is integrator, customer, witness or another word; the name may be empty."""
+
+    role: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """What a site writes on the cover; every text may be empty."""
+
+    title: str = ""
+    integrator: str = ""
+    customer: str = ""
+    site: str = ""
+    hall: str = ""
+    contract: str = ""
+    revision: str = ""
+    footer: str = ""
+    logo: Logo | None = None
+    parties: tuple[Party, ...] = (Party("integrator"), Party("customer"))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One run that counts here: `kind` is audit, re-audit, rework or burn-in."""
+
+    run: str
+    time: str
+    ended: str
+    kind: str
+    outcome: Outcome
+    interrupted: bool
+    nodes: tuple[str, ...]
+    planes: tuple[str, ...]
+    targets: str
+    version: str
+    operator: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the document is about; `kind` is run or acceptance, `state` draft or superseded.
+
+    It is never "signed": who signs does so after this was written. `digest` is the profile's, `params` all of them,
+    None where a site must supply one, `given` those that were set.
+    """
+
+    kind: str
+    name: str
+    state: str
+    readings: tuple[Reading, ...]
+    profile: str
+    profile_version: str
+    profile_title: str
+    digest: str
+    lineage: tuple[str, ...]
+    params: Mapping[str, str | None]
+    given: Mapping[str, str]
+    inventory: str = ""
+
+    @property
+    def time(self) -> str:
+        """When the newest run began."""
+        return max((reading.time for reading in self.readings), default="")
+
+    @property
+    def planes(self) -> tuple[str, ...]:
+        """The planes that any run asked."""
+        return tuple(sorted({plane for reading in self.readings for plane in reading.planes}))
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What it comes to: `counts` of verdicts and their `total`, `nodes` by outcome, `severe` by severity."""
+
+    outcome: Outcome
+    interrupted: bool
+    counts: Mapping[Status, int]
+    total: int
+    nodes: Mapping[Outcome, tuple[str, ...]]
+    severe: Mapping[Severity, Mapping[Status, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """What was not checked: `kind` is plane, rule, site value, scope, phase or node; `count` of verdicts or rules."""
+
+    kind: str
+    what: str
+    why: str
+    count: int
+    nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One rule as it was agreed before the run; `expects` are its conditions in words, `place` the file and line."""
+
+    id: str
+    title: str
+    severity: Severity
+    phase: str
+    planes: tuple[str, ...]
+    expects: tuple[str, ...]
+    why: str
+    fix: str
+    refs: tuple[str, ...]
+    counts: Mapping[Status, int]
+    unset: tuple[str, ...] = ()
+    from_memory: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A rule that an overlay made weaker, stricter or different than its parent's, or dropped; `how` says what."""
+
+    rule: str
+    kind: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """One node: its place, its identity, its outcome, and `vector`: one letter per gate, in the gates' order."""
+
+    name: str
+    role: str
+    outcome: Outcome
+    vector: str
+    rack: str = ""
+    u: int = 0
+    height: int = 1
+    slot: str = ""
+    host: str = ""
+    bmc: str = ""
+    vendor: str = ""
+    product: str = ""
+    serial: str = ""
+    run: str = ""
+    note: str = ""
+    not_in_scope: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """One piece of evidence of a finding."""
+
+    status: Status
+    item: str
+    observed: str
+    expected: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One rule's verdict with the same reason on one or many nodes; title, why and fix stand in its gate.
+
+    `truth` is the verdict without waivers, where that differs. `more` pieces of evidence are not shown.
+    """
+
+    rule: str
+    status: Status
+    reason: str
+    nodes: tuple[str, ...]
+    evidence: tuple[Exhibit, ...] = ()
+    more: int = 0
+    truth: Status | None = None
+
+    @property
+    def where(self) -> str:
+        """The nodes, folded."""
+        return fold(self.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing with an identity: `item` is its fact path (`gpu/0`, `node`); a text is empty where nothing told it."""
+
+    node: str
+    item: str
+    kind: str
+    model: str = ""
+    part_number: str = ""
+    serial: str = ""
+    other: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Billed:
+    """One difference to the bill of materials: missing, extra, swapped, or unread (nobody could look).
+
+    `line` is the row of the bill's file, 0 for what is extra.
+    """
+
+    kind: str
+    node: str
+    item: str
+    serial: str
+    said: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """The bill of materials beside what was found."""
+
+    file: str
+    digest: str
+    rows: int
+    matched: int
+    differences: tuple[Billed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """One component of the firmware and software matrix: its versions, each with its nodes, the most common first.
+
+    A version of `""` is one that is not known; `why` says why. `even` when every node has the same.
+    """
+
+    fact: str
+    plane: str
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+    why: str = ""
+
+    @property
+    def even(self) -> bool:
+        """Whether all nodes are alike and known."""
+        return len(self.groups) == 1 and bool(self.groups[0][0])
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Compliance of one area (`bios`, `sysctl`, `gpu`) on one plane: how many verdicts of each kind."""
+
+    plane: str
+    area: str
+    rules: int
+    counts: Mapping[Status, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Exemption:
+    """A waiver as it stands: `state` is used, unused, lapsed, expired, waiting or elsewhere; `detail` says why."""
+
+    rule: str
+    nodes: tuple[str, ...]
+    pins: tuple[tuple[str, str], ...]
+    until: str
+    by: str
+    ticket: str
+    reason: str
+    place: str
+    state: str
+    detail: str
+    used: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Punch:
+    """One line of the punch list: class A blocks, B is to be fixed by `until` (may be empty), C is a note."""
+
+    cls: str
+    rule: str
+    what: str
+    nodes: tuple[str, ...]
+    owner: str = ""
+    until: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rework:
+    """What turned between readings: a rule (`fact` empty) or a part; `steps` are run, time, and what it was then."""
+
+    rule: str
+    fact: str
+    nodes: tuple[str, ...]
+    steps: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A fingerprint of the facts that should stay: SHA-256 over identity, version and config facts, whole and by node.
+
+    `classes` maps identity, version and config to a digest each; volatile facts are no part of it.
+    """
+
+    digest: str
+    classes: Mapping[str, str]
+    facts: int
+    unknown: int
+    nodes: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One raw answer: where it lies in the bundle by its SHA-256, or why there is none."""
+
+    run: str
+    node: str
+    plane: str
+    time: str
+    digest: str
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """The whole document; `level` is full, customer or public."""
+
+    level: str
+    brand: Brand
+    version: str
+    subject: Subject
+    tally: Tally
+    unchecked: tuple[Unchecked, ...]
+    gates: tuple[Gate, ...]
+    changes: tuple[Change, ...]
+    sources: tuple[Source, ...]
+    nodes: tuple[NodeRow, ...]
+    findings: tuple[Found, ...]
+    notes: tuple[str, ...]
+    parts: tuple[Part, ...]
+    bill: Bill | None
+    firmware: tuple[Versions, ...]
+    compliance: tuple[Area, ...]
+    performance: str
+    exemptions: tuple[Exemption, ...]
+    punch: tuple[Punch, ...]
+    rework: tuple[Rework, ...]
+    baseline: Baseline
+    evidence: tuple[Answer, ...]
+
+    def gate(self, rule: str) -> Gate:
+        """Give the gate of a rule; raises KeyError where there is none."""
+        found = next((gate for gate in self.gates if gate.id == rule), None)
+        if found is None:
+            raise KeyError(rule)
+        return found

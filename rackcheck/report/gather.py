@@ -1,0 +1,98 @@
+"""One run read for a document: its verdicts, the facts that name things, fingerprints of the rest, its raw answers.
+
+Pure: reads the same events as everybody. Of a node's facts only identities, versions and the names of items are kept,
+so that a thousand nodes fit into memory; of all that should stay as it is, a digest is kept.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rackcheck.core.catalogue import Type
+from rackcheck.core.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
+from rackcheck.core.fact import VOLATILE, Class, Plane, Unknown
+from rackcheck.core.tree import Leaf, Tree
+from rackcheck.report.dossier import Answer
+
+KEPT = frozenset({Class.IDENTITY, Class.VERSION})
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """The fingerprint of the facts of one class on one plane of a node: SHA-256, how many, how many unknown."""
+
+    digest: str
+    facts: int
+    unknown: int
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one run told; `trees` hold what names things, `prints` are by node, plane and class."""
+
+    started: RunStarted
+    done: RunDone
+    judged: Mapping[str, Judged]
+    trees: Mapping[str, Tree] = field(repr=False)
+    prints: Mapping[str, Mapping[tuple[Plane, Class], Print]] = field(repr=False)
+    answers: tuple[Answer, ...] = field(repr=False)
+    kind: str = "audit"
+    operator: str = ""
+
+
+def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "") -> Told:
+    """Read a whole run's events."""
+    started: RunStarted | None = None
+    done: RunDone | None = None
+    judged: dict[str, Judged] = {}
+    trees: dict[str, Tree] = {}
+    prints: dict[str, Mapping[tuple[Plane, Class], Print]] = {}
+    answers: list[Answer] = []
+    run = ""
+    for event in events:
+        match event:
+            case RunStarted():
+                started, run = event, event.run
+            case Answered(node, plane, time, trouble, _, digest):
+                answers.append(Answer(run, node, plane.value, time, digest, str(trouble) if trouble else ""))
+            case FactsRead(node, tree):
+                trees[node] = _names(tree)
+                prints[node] = _prints(tree)
+            case Judged():
+                judged[event.node] = event
+            case RunDone():
+                done = event
+    assert started is not None and done is not None  # noqa: PT018
+    return Told(started, done, judged, trees, prints, tuple(answers), kind, operator)
+
+
+def _names(tree: Tree) -> Tree:
+    kept = {p: leaf for p, leaf in tree.leaves.items() if leaf.kind.cls in KEPT or leaf.kind.type is Type.COLLECTION}
+    return Tree(kept, tree.silent)
+
+
+def _prints(tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
+    gathered: dict[tuple[Plane, Class], dict[str, object]] = {}
+    unknown: dict[tuple[Plane, Class], int] = {}
+    for path, leaf in tree.leaves.items():
+        if leaf.kind.cls not in VOLATILE:
+            key = (leaf.plane, leaf.kind.cls)
+            gathered.setdefault(key, {})[path] = _said(leaf)
+            unknown[key] = unknown.get(key, 0) + isinstance(leaf.reading, Unknown)
+    return {
+        key: Print(hashlib.sha256(canonical(facts)).hexdigest(), len(facts), unknown[key])
+        for key, facts in gathered.items()
+    }
+
+
+def _said(leaf: Leaf) -> object:
+    """Give what a fact says, without what differs between two readings of it: where and when it was read."""
+    doc = reading_json(leaf.reading)
+    doc.pop("detail", None)
+    return {**doc, "unit": leaf.kind.unit} if leaf.kind.unit else doc
+
+
+def canonical(doc: object) -> bytes:
+    """Write a document the one way."""
+    return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()

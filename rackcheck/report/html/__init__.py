@@ -1,0 +1,98 @@
+"""The report as one HTML file that asks the network for nothing; what must be read is there without script."""
+
+import base64
+import hashlib
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from rackcheck.core.fold import fold
+from rackcheck.core.profile import Severity
+from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.dossier import LETTERS, OUT, Brand, Dossier
+from rackcheck.report.html import overview, reading, text
+from rackcheck.report.html.data import script_data
+from rackcheck.report.qr import svg
+from rackcheck.report.signs import OUTCOME
+from rackcheck.report.summary import COUNTED, several
+from rackcheck.report.terminal import GLYPHS
+
+PLANES = {"bmc", "os"}
+"""Planes of a whole audit; where fewer were asked, the verdict says so."""
+
+BOUNDS = {"nodes": 200, "parts": 400, "rows": 300, "evidence": 200, "baseline": 64, "open": 40, "set": 200}
+"""Rows that stand in the page as they are; the files beside it hold the rest.
+
+`open`: gates above which their list is folded; `set`: letters of a node set above which it is.
+"""
+
+UNREAD = {"public": "not in this copy"}
+"""What an empty serial means at a level; elsewhere it is one that nobody could read."""
+
+
+def page(dossier: Dossier, digest: str) -> str:
+    """Write the whole report; `digest` is the SHA-256 of the record, in hex. Same input, same characters."""
+    style, script = _file("report.css") + _print_head(dossier, digest), _file("report.js")
+    chapters, left_out = reading.chapters(dossier)
+    unread = UNREAD.get(dossier.level, "not read")
+    return _environment(dossier).get_template("page.html.j2").render(
+        d=dossier, digest=digest, style=Markup(style), script=Markup(script),  # noqa: S704  our own two files
+        csp=_policy(style, script), logo=_logo(dossier.brand), title=_title(dossier),
+        qr=Markup(svg(_mark(dossier, digest))), mark=_mark(dossier, digest),  # noqa: S704  drawn by us
+        chapters=chapters, left_out=left_out, matrix=overview.matrix(dossier), racks=overview.racks(dossier.nodes),
+        kinds=reading.kinds(dossier.parts), grid=reading.grid(dossier), truths=reading.truths(dossier),
+        unread=unread, data=script_data(dossier, chapters, unread),
+    )  # fmt: skip
+
+
+def _environment(dossier: Dossier) -> Environment:
+    made = Environment(
+        loader=PackageLoader(__name__, ""), autoescape=True, undefined=StrictUndefined, finalize=text.finalize,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    made.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
+    total = len(dossier.nodes)
+    made.filters.update(
+        n=text.number, prose=text.prose, fold=fold, where=lambda nodes: text.where(nodes, total), several=several,
+    )  # fmt: skip
+    made.globals.update(
+        Status=Status, COUNTED=COUNTED, GLYPHS=GLYPHS, LETTERS=LETTERS, OUT=OUT, Outcome=Outcome, OUTCOME=OUTCOME,
+        Severity=Severity, BOUNDS=BOUNDS, PLANES=PLANES, by_letter={v: k for k, v in LETTERS.items()},
+        anchor=text.anchor, covered=reading.covered,
+    )  # fmt: skip
+    return made
+
+
+def _file(name: str) -> str:
+    return files(__name__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Allow the one style, the one script and pictures that are part of the page; no request of any kind."""
+    given = {"style-src": style, "script-src": script}
+    hashes = {key: base64.b64encode(hashlib.sha256(value.encode()).digest()).decode() for key, value in given.items()}
+    allowed = "; ".join(f"{key} 'sha256-{value}'" for key, value in hashes.items())
+    return f"default-src 'none'; {allowed}; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def _logo(brand: Brand) -> str:
+    if brand.logo is None:
+        return ""
+    return f"data:image/{brand.logo.kind};base64,{base64.b64encode(brand.logo.data).decode()}"
+
+
+def _title(dossier: Dossier) -> str:
+    kind = "Acceptance report" if dossier.subject.kind == "acceptance" else "Audit report"
+    return dossier.brand.title or f"{kind} {dossier.subject.name}"
+
+
+def _mark(dossier: Dossier, digest: str) -> str:
+    """Give what paper and file have in common; the name is bounded so that it fits a QR code."""
+    return f"rackcheck:{text.shown(dossier.subject.name, 100)}:{dossier.level}:sha256:{digest}"
+
+
+def _print_head(dossier: Dossier, digest: str) -> str:
+    """Write name and digest on the margin of every printed page."""
+    head, foot = text.css_string(_title(dossier)), text.css_string(f"sha256:{digest}")
+    return f"@page {{ @top-left {{ content: {head}; }} @bottom-left {{ content: {foot}; }} }}\n"

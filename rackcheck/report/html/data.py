@@ -1,0 +1,74 @@
+"""What the page's script reads: nodes, their letters, their parts; compact, since it is most of the file."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rackcheck.report.dossier import LETTERS, Dossier, NodeRow, Part
+from rackcheck.report.html.reading import Chapter
+from rackcheck.report.html.text import prose, shown
+
+PARTS = 10_000
+"""Parts that are carried along for the drill-down; where there are more, inventory.csv holds them."""
+
+TEXT = 400
+"""Characters of one text in the node table."""
+
+
+def script_data(dossier: Dossier, chapters: Sequence[Chapter], unread: str) -> dict[str, Any]:
+    """Give lists in a fixed order of columns, which `report.js` names; nodes and rules are told by their place."""
+    places = {node.name: place for place, node in enumerate(dossier.nodes)}
+    rules = {gate.id: place for place, gate in enumerate(dossier.gates)}
+    vectors = {vector: i for i, vector in enumerate(dict.fromkeys(node.vector for node in dossier.nodes))}
+    carried = dossier.parts if len(dossier.parts) <= PARTS else ()
+    makes = {make: i for i, make in enumerate(dict.fromkeys(map(_make, carried)))}
+    return {
+        "unread": unread,
+        "rules": [[gate.id, gate.severity.value, shown(prose(gate.title), TEXT)] for gate in dossier.gates],
+        "vectors": list(vectors),
+        "nodes": [_node(node, vectors[node.vector]) for node in dossier.nodes],
+        "findings": [
+            [
+                rules.get(instance.found.rule, -1),
+                LETTERS[instance.found.status],
+                instance.anchor,
+                _ranges(sorted(places[node] for node in instance.found.nodes if node in places)),
+            ]
+            for chapter in chapters
+            for instance in chapter.instances
+        ],
+        "makes": [[shown(text, TEXT) for text in make] for make in makes],
+        "parts": _parts(dossier, carried, makes),
+        "parts_left_out": len(dossier.parts) - len(carried),
+    }
+
+
+def _node(node: NodeRow, vector: int) -> list[Any]:
+    texts = (node.name, node.role, node.rack, node.slot, node.vendor, node.product, node.serial)
+    more = (node.host, node.bmc, node.run, node.note)
+    seen = [shown(text, TEXT) for text in (*texts, *more)]
+    return [*seen[: len(texts)], node.outcome.value, vector, node.u, node.not_in_scope, *seen[len(texts) :]]
+
+
+def _make(part: Part) -> tuple[str, str, str]:
+    return part.kind, part.model, part.part_number
+
+
+def _parts(dossier: Dossier, parts: Iterable[Part], makes: dict[tuple[str, str, str], int]) -> list[list[list[Any]]]:
+    """Give each node's parts: item, make, serial and whatever else identifies it."""
+    found: dict[str, list[list[Any]]] = {node.name: [] for node in dossier.nodes}
+    for part in parts:
+        other = " ".join(f"{key} {value}" for key, value in sorted(part.other.items()))
+        texts = [shown(text, TEXT) for text in (part.serial, other)]
+        found.setdefault(part.node, []).append([shown(part.item, TEXT), makes[_make(part)], *texts])
+    return [found[node.name] for node in dossier.nodes]
+
+
+def _ranges(places: Sequence[int]) -> list[int]:
+    """Write sorted places as first, last, first, last, and so on."""
+    ends: list[int] = []
+    for place in places:
+        if ends and place == ends[-1] + 1:
+            ends[-1] = place
+        else:
+            ends += [place, place]
+    return ends

@@ -1,0 +1,138 @@
+"""The dossier as JUnit XML, for build servers: a suite for a node, a case for a rule.
+
+Consumers know passed, failed, broken and skipped, and nothing else; six verdicts become these four:
+
+    fail          failure    its message is the reason, its text the evidence, why and fix
+    unknown       error      nobody could look: that is no pass
+    waived        skipped    the message has the true verdict and until when
+    n/a           skipped
+    warn          passed     with a system-out that begins with WARN; most consumers show it as passed
+    not in scope  no case
+
+GitLab tells cases apart by class and name alone, whatever their suite, and keeps the first of equal ones (its page
+"Unit test reports"): so the node is part of a case's name. It reads at most 30 MB a file. Jenkins shows the class up
+to its last dot as a package: it is the profile, and the area is the class. Times are zero: verdicts have no duration.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+
+from rackcheck.core.fact import visible
+from rackcheck.core.verdict import Status
+from rackcheck.report import record
+from rackcheck.report.dossier import LETTERS, OUT, Dossier, Exemption, Found, Gate, NodeRow
+
+_STATUS = {letter: status for status, letter in LETTERS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """How many cases there are, and how many of them are of which kind."""
+
+    tests: int
+    failures: int
+    errors: int
+    skipped: int
+
+    def __str__(self) -> str:
+        counted = f'tests="{self.tests}" failures="{self.failures}" errors="{self.errors}"'
+        return f'{counted} skipped="{self.skipped}" time="0"'
+
+
+def text(dossier: Dossier, digest: str = "") -> str:
+    """Write the file; `digest` is the record's, made here where it is not given."""
+    found = {(finding.rule, node): finding for finding in dossier.findings for node in finding.nodes}
+    return "".join(_lines(dossier, found, digest or record.digest(record.text(dossier))))
+
+
+def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str) -> Iterator[str]:
+    counts = [_counts(node.vector[: len(dossier.gates)]) for node in dossier.nodes]
+    whole = _Counts(*(sum(getattr(c, name) for c in counts) for name in ("tests", "failures", "errors", "skipped")))
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield f"<testsuites {_named(name=f'rackcheck {dossier.subject.name}')} {whole}>\n"
+    properties = "".join(
+        f"<property {_named(name=name, value=value)}/>\n"
+        for name, value in (
+            ("rackcheck.profile", f"{dossier.subject.profile}@{dossier.subject.profile_version}"),
+            ("rackcheck.profile.digest", dossier.subject.digest),
+            ("rackcheck.record.sha256", digest),
+            ("rackcheck.outcome", dossier.tally.outcome.value),
+            ("rackcheck.level", dossier.level),
+        )
+    )
+    for node, counted in zip(dossier.nodes, counts, strict=True):
+        yield f"<testsuite {_named(name=node.name)} {counted}>\n<properties>\n{properties}"
+        yield f"<property {_named(name='rackcheck.node.outcome', value=node.outcome.value)}/>\n</properties>\n"
+        yield from _cases(dossier, node, found)
+        yield "</testsuite>\n"
+    yield "</testsuites>\n"
+
+
+def _counts(vector: str) -> _Counts:
+    count = {status: vector.count(letter) for status, letter in LETTERS.items()}
+    judged = sum(count.values())
+    if not judged:
+        return _Counts(1, 0, 1, 0)
+    return _Counts(judged, count[Status.FAIL], count[Status.UNKNOWN], count[Status.WAIVED] + count[Status.NA])
+
+
+def _cases(dossier: Dossier, node: NodeRow, found: Mapping[tuple[str, str], Found]) -> Iterator[str]:
+    profile = dossier.subject.profile
+    letters = node.vector[: len(dossier.gates)]
+    if not set(letters) - {OUT}:
+        inner = f"<error {_named(message='nothing was judged on this node', type='unknown')}/>"
+        yield _case(f"{profile}.node", f"judged [{node.name}]", inner)
+    for gate, letter in zip(dossier.gates, letters, strict=False):
+        if letter in _STATUS:
+            inner = _told(dossier, gate, _STATUS[letter], found.get((gate.id, node.name)), node.name)
+            yield _case(f"{profile}.{gate.id.partition('.')[0]}", f"{gate.id} [{node.name}]", inner)
+
+
+def _case(area: str, name: str, inner: str) -> str:
+    opened = f'<testcase {_named(classname=area, name=name)} time="0"'
+    return f"{opened}>{inner}</testcase>\n" if inner else f"{opened}/>\n"
+
+
+def _told(dossier: Dossier, gate: Gate, status: Status, finding: Found | None, node: str) -> str:
+    """Give what stands in a case that did not simply pass."""
+    reason = finding.reason if finding is not None and finding.reason else "no reason is kept"
+    match status:
+        case Status.FAIL:
+            kind = _named(message=reason, type=gate.severity.value)
+            return f"<failure {kind}>{_inside(gate, finding)}</failure>"
+        case Status.UNKNOWN:
+            return f"<error {_named(message=reason, type='unknown')}>{_inside(gate, finding)}</error>"
+        case Status.WAIVED:
+            truth = finding.truth if finding is not None else None
+            said = (
+                f"waived{_until(dossier.exemptions, gate, node)}; the true verdict is {truth or 'not kept'}: {reason}"
+            )
+            return f"<skipped {_named(message=said)}/>"
+        case Status.NA:
+            return f"<skipped {_named(message=f'n/a: {reason}')}/>"
+        case Status.WARN:
+            return f"<system-out>{_inside(gate, finding, f'WARN {reason}')}</system-out>"
+    return ""
+
+
+def _until(exemptions: tuple[Exemption, ...], gate: Gate, node: str) -> str:
+    ends = sorted({e.until for e in exemptions if e.rule == gate.id and e.state == "used" and node in e.used})
+    return f" until {', '.join(ends)}" if ends else ""
+
+
+def _inside(gate: Gate, finding: Found | None, first: str = "") -> str:
+    """Give the text of a case: evidence, why and fix, a line each."""
+    lines = [first, gate.title]
+    for e in finding.evidence if finding is not None else ():
+        source = f" ({e.source})" if e.source else ""
+        lines.append(f"{e.status.value}: {e.item} is {e.observed}, {e.expected}{source}")
+    if finding is not None and finding.more:
+        lines.append(f"and {finding.more} more")
+    lines += [f"why: {gate.why}" if gate.why else "", f"fix: {gate.fix}" if gate.fix else ""]
+    return "\n".join(escape(visible(line)) for line in lines if line)
+
+
+def _named(**values: str) -> str:
+    """Write attributes; XML has no way to write a control character, so that each is shown."""
+    return " ".join(f'{name}="{escape(visible(value))}"' for name, value in values.items())

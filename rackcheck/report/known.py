@@ -1,0 +1,172 @@
+"""Known values in texts: found however they are spelt, put into other words; and what looks like an address or an id.
+
+A value is compared by its letters without their case and width. One of 8 characters or more is found anywhere, one of
+4 to 7 only where no letter or digit stands beside it; a shorter one is left alone: it would eat half of every text.
+"""
+
+import ipaddress
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+
+from rackcheck.core.fact import clean, visible
+from rackcheck.core.fold import fold
+
+SHORT = 4
+"""Characters that a value must have to be looked for in texts."""
+
+LONG = 8
+"""Characters from which a value is found inside a word, too."""
+
+ADDRESS, PATH, ID, PERSON = "[address]", "[path]", "[id]", "[person]"
+"""What stands where something was taken out."""
+
+_URL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/\"'<>|\\]{1,300}")
+_IPV4 = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?!\w|\.[0-9])")
+_IPV6 = re.compile(r"(?<![\w:.])(?=[^\s]{0,4}:)[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:\.[0-9.]{5,11})?(?![\w:])")
+_HOME = re.compile(
+    r"(?<![\w.\]])(?:/(?:home|root|Users|tmp|private|mnt|media|scratch)(?![\w.-])|~[\w.-]{0,32}/|[A-Za-z]:\\)"
+    r"(?:[^\s\"'<>|;,()\[]|\[[a-z]+\])*"
+)
+_PATH = re.compile(r"(?<![\w.</)])/(?=[\w.-])(?P<root>[\w.-]{1,64})(?:[^\s\"'<>|;,()\[:]|\[[a-z]+\])*")
+_SYSTEM = frozenset(
+    {"bin", "boot", "dev", "etc", "lib", "lib64", "opt", "proc", "redfish", "run", "sbin", "sys", "usr", "var"}
+)
+"""First folders of paths that every machine of a kind has."""
+
+_IDS = re.compile(
+    r"(?<![0-9a-f-])(?:GPU-|MIG-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![0-9a-f-])"  # UUID
+    r"|(?<![\w:-])(?:[0-9a-f]{2}[:-]){5,19}[0-9a-f]{2}(?![\w:-])"  # MAC, GUID and InfiniBand's hardware address
+    r"|(?<![\w.])(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}(?![\w.])"  # MAC as switches write it
+    r"|(?<![\w:])(?:[0-9a-f]{4}:){3}[0-9a-f]{4}(?![\w:])"  # GUID as ibstat writes it
+    r"|(?<!\w)(?:0x[0-9a-f]{16}|(?=[0-9]{0,15}[a-f])(?=[a-f]{0,15}[0-9])(?:[0-9a-f]{12}|[0-9a-f]{16}))(?!\w)",
+    re.IGNORECASE,
+)
+_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])")
+_SET = re.compile(r"\[([0-9]{1,18}(?:-[0-9]{1,18})?(?:,[0-9]{1,18}(?:-[0-9]{1,18})?){0,9999})\]")
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,18})([^0-9]*)", re.DOTALL)
+
+
+class Known:
+    """Values to be found in texts, each with the words that stand for it."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._words: dict[str, str] = {}
+        for value, word in values.items():
+            for form in _forms(value):
+                if len(form) >= SHORT:
+                    self._words.setdefault(form, word)
+        lengths: dict[str, set[int]] = {}
+        for form in self._words:
+            lengths.setdefault(form[:SHORT], set()).add(len(form))
+        self._lengths = {begin: sorted(found, reverse=True) for begin, found in lengths.items()}
+
+    def replaced(self, text: str) -> str:
+        """Give a text in which every known value is replaced, the longest first."""
+        folded, origin = folding(text)
+        pieces, done, at = [], 0, 0
+        while at <= len(folded) - SHORT:
+            size = self._found(folded, at)
+            if not size:
+                at += 1
+                continue
+            pieces += [text[done : origin(at)], self._words[folded[at : at + size]]]
+            done = origin(at + size - 1) + 1
+            at += size
+        return "".join([*pieces, text[done:]]) if pieces else text
+
+    def _found(self, folded: str, at: int) -> int:
+        """Give the length of the longest known value that stands here, or 0."""
+        for size in self._lengths.get(folded[at : at + SHORT], ()):
+            end = at + size
+            beside = (at > 0 and folded[at - 1].isalnum()) or folded[end : end + 1].isalnum()
+            if end <= len(folded) and folded[at:end] in self._words and (size >= LONG or not beside):
+                return size
+        return 0
+
+
+class NodeSets:
+    """Node sets in texts (`dgx[01-03]`), of names that have pseudonyms."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._stems: dict[tuple[str, str], list[tuple[int, str]]] = {}
+        for name, pseudonym in names.items():
+            match = _NUMBERED.fullmatch(name)
+            if match is not None and match[1]:
+                stem = (folding(match[1])[0], folding(match[3])[0])
+                self._stems.setdefault(stem, []).append((int(match[2]), pseudonym))
+        self._longest = sorted(self._stems, key=lambda stem: (-len(stem[0]), -len(stem[1]), stem))
+
+    def replaced(self, text: str) -> str:
+        """Give a text in which sets of these names are sets of their pseudonyms."""
+        if "[" not in text:
+            return text
+        folded, origin = folding(text)
+        pieces, done, free = [], 0, 0
+        for match in _SET.finditer(folded):
+            stem = self._stem(folded, free, match)
+            if stem is not None:
+                begin, free = match.start() - len(stem[0]), match.end() + len(stem[1])
+                pieces += [text[done : origin(begin)], self._named(stem, match[1])]
+                done = origin(free - 1) + 1
+        return "".join([*pieces, text[done:]])
+
+    def _stem(self, folded: str, free: int, match: re.Match[str]) -> tuple[str, str] | None:
+        for head, tail in self._longest:
+            begin = match.start() - len(head)
+            if (
+                begin >= free
+                and folded.startswith(head, begin)
+                and folded.startswith(tail, match.end())
+                and not folded[max(0, begin - 1) : begin].isalnum()
+            ):
+                return head, tail
+        return None
+
+    def _named(self, stem: tuple[str, str], ranges: str) -> str:
+        spans = [part.partition("-") for part in ranges.split(",")]
+        bounds = [(int(first), int(last or first)) for first, _, last in spans]
+        named = [word for number, word in self._stems[stem] if any(a <= number <= b for a, b in bounds)]
+        return fold(named) or "[nodes]"
+
+
+def folding(text: str) -> tuple[str, Callable[[int], int]]:
+    """Give a text's letters without case and width, and where each of them stands in the text."""
+    if text.isascii():
+        return text.lower(), lambda at: at
+    letters = [unicodedata.normalize("NFKC", c).casefold() for c in text]
+    places = [n for n, folded in enumerate(letters) for _ in folded]
+    return "".join(letters), places.__getitem__
+
+
+def _forms(value: str) -> Iterator[str]:
+    """Give the forms in which texts hold a value: as it is, as it is shown, and cut where a line was full."""
+    cut = clean(value)
+    for form in (value, value.strip(), visible(value), cut, cut.removesuffix("…")):
+        yield folding(form)[0]
+
+
+def addressless(text: str, *, urls: bool = True) -> str:
+    """Take out what is surely an address: IPs, and hosts in URLs unless those shall stay; their paths stay."""
+    if urls and "://" in text:
+        text = _URL.sub(ADDRESS, text)
+    return _IPV6.sub(_if_ip, _IPV4.sub(_if_ip, text))
+
+
+def homeless(text: str) -> str:
+    """Take out paths that lead into somebody's own folders."""
+    return _HOME.sub(PATH, text) if "/" in text or "\\" in text else text
+
+
+def nameless(text: str) -> str:
+    """Take out what looks like the identity of a thing or of a person, and every path but those of the system."""
+    text = _MAIL.sub(PERSON, text) if "@" in text else text
+    return _PATH.sub(lambda m: m[0] if m["root"] in _SYSTEM else PATH, _IDS.sub(ID, text))
+
+
+def _if_ip(match: re.Match[str]) -> str:
+    try:
+        ipaddress.ip_address(match[0])
+    except ValueError:
+        return match[0]
+    return ADDRESS

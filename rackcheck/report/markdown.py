@@ -1,0 +1,172 @@
+"""The dossier as a summary for a ticket or a pull request, in GitHub's Markdown.
+
+Whatever a node or a person wrote stands in a code span: there is no markup in one, no HTML, no link, and no @mention,
+which a backslash does not prevent (github/cmark-gfm issue 181). Nothing of theirs stands in a table, whose bars
+would have to be escaped even there. GitHub refuses a comment of more than 65,536 characters (its API's own words:
+"Body is too long (maximum is 65536 characters)"); bytes are counted here, of which there are never fewer.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rackcheck.core.fact import clean
+from rackcheck.core.fold import fold
+from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.dossier import Dossier, Exemption, Rework
+
+LIMIT = 65_536
+"""Bytes of the whole text."""
+
+LONGEST = 400
+"""Characters of one text of a node or a person; the record has it whole."""
+
+SIGNS = {
+    Status.FAIL: "❌", Status.UNKNOWN: "❔", Status.WARN: "⚠️", Status.WAIVED: "📝", Status.NA: "⚪", Status.PASS: "✅",
+}  # fmt: skip
+"""A sign beside each word; the order is the one in which findings are told."""
+
+OUTCOMES = {Outcome.PASS: "✅", Outcome.FAIL: "❌", Outcome.INCOMPLETE: "❔"}
+
+CLASSES = {"A": "blocks", "B": "to be fixed by its date", "C": "to be noted"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A heading, its lines, what is said where there is none, and the annex that has them all."""
+
+    heading: str
+    lines: tuple[str, ...]
+    empty: str
+    annex: str
+
+
+def text(dossier: Dossier, digest: str) -> str:
+    """Write the summary, at most LIMIT bytes; what does not fit is counted, and its annex named."""
+    head = "".join(f"{line}\n" for line in _head(dossier, digest))
+    left = LIMIT - _size(head)
+    written = []
+    sections = _sections(dossier)
+    for n, section in enumerate(sections):
+        shown = _fitted(section, left // (len(sections) - n))
+        left -= _size(shown)
+        written.append(shown)
+    return head + "".join(written)
+
+
+def code(text: str) -> str:
+    """Give a text as a code span, whatever is in it; an empty one is said."""
+    shown = clean(text, LONGEST)
+    if not shown:
+        return "(empty)"
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+    blank = " " if shown[0] == "`" or shown[-1] == "`" else ""
+    return f"{fence}{blank}{shown}{blank}{fence}"
+
+
+def _head(dossier: Dossier, digest: str) -> Iterator[str]:
+    tally, subject = dossier.tally, dossier.subject
+    good = len(tally.nodes.get(Outcome.PASS, ()))
+    yield f"## {OUTCOMES[tally.outcome]} {tally.outcome}: {good} of {len(dossier.nodes)} nodes pass"
+    yield ""
+    if tally.interrupted:
+        yield "**Interrupted**: not every node was asked."
+        yield ""
+    yield f"- What: {_word(subject.kind)} {code(subject.name)} of {code(subject.time)}, {_word(subject.state)}"
+    yield f"- Level: {_word(dossier.level)}"
+    yield f"- Profile: {code(f'{subject.profile}@{subject.profile_version}')}, digest {code(subject.digest)}"
+    yield f"- rackcheck {code(dossier.version)}; record SHA-256 {code(digest)}"
+    for outcome, nodes in tally.nodes.items():
+        if nodes:
+            yield f"- {OUTCOMES[outcome]} {outcome}: {len(nodes)} of {len(dossier.nodes)}: {code(fold(nodes))}"
+    yield ""
+    yield f"| severity | {' | '.join(f'{sign} {status}' for status, sign in SIGNS.items())} |"
+    yield f"| --- |{' ---: |' * len(SIGNS)}"
+    for severity, counts in tally.severe.items():
+        yield f"| {severity} | {' | '.join(str(counts.get(status, 0)) for status in SIGNS)} |"
+    yield f"| **all {tally.total}** | {' | '.join(str(tally.counts.get(status, 0)) for status in SIGNS)} |"
+    yield ""
+
+
+def _sections(dossier: Dossier) -> tuple[_Section, ...]:
+    nodes = len(dossier.nodes)
+    unchecked = (
+        f"- {_word(u.kind)} {code(u.what)}: {code(u.why)} ({u.count}{_on(u.nodes, nodes, ', on ')})"
+        for u in dossier.unchecked
+    )
+    punch = (
+        f"- **{_word(p.cls)}** {code(p.rule)}{_on(p.nodes, nodes)}: {code(p.what)}"
+        f"{f', {code(p.owner)}' if p.owner else ''}{f', until {code(p.until)}' if p.until else ''}"
+        for p in sorted(dossier.punch, key=lambda p: p.cls)
+    )
+    classes = ", ".join(f"{cls} {words}" for cls, words in CLASSES.items())
+    return (
+        _Section("What was not checked", tuple(unchecked), "Everything in scope was checked.", "unchecked.csv"),
+        _Section("Findings", tuple(_findings(dossier)), "Nothing but passes.", "findings.csv"),
+        _Section("Exceptions", tuple(map(_waiver, dossier.exemptions)), "No waivers.", "waivers.csv"),
+        _Section(f"Punch list ({classes})", tuple(punch), "Nothing is left to do.", "punch.csv"),
+        _Section(
+            "Rework", tuple(_rework(r, nodes) for r in dossier.rework), "Nothing changed between runs.", "rework.csv"
+        ),
+    )
+
+
+def _findings(dossier: Dossier) -> Iterator[str]:
+    severity = {gate.id: f" ({gate.severity})" for gate in dossier.gates}
+    order = list(SIGNS)
+    for f in sorted((f for f in dossier.findings if f.reason), key=lambda f: order.index(f.status)):
+        truth = f", truly {f.truth}" if f.truth is not None else ""
+        said = f"{SIGNS[f.status]} {f.status}{truth}{severity.get(f.rule, '')} {code(f.rule)}"
+        yield f"- {said}{_on(f.nodes, len(dossier.nodes))}: {code(f.reason)}"
+
+
+def _waiver(e: Exemption) -> str:
+    pins = "".join(f", only while {code(item)} is {code(value)}" for item, value in e.pins)
+    who = "".join(f", {word} {code(said)}" for word, said in (("by", e.by), ("ticket", e.ticket)) if said)
+    detail = f" ({code(e.detail)})" if e.detail else ""
+    why = f": {code(e.reason)}" if e.reason else ""
+    return f"- {_word(e.state)}{detail}: {code(e.rule)} on {code(fold(e.nodes))}, until {code(e.until)}{pins}{who}{why}"
+
+
+def _rework(r: Rework, nodes: int) -> str:
+    steps = ", then ".join(f"{code(was)} ({code(run)})" for run, _, was in r.steps)
+    return f"- {code(r.rule or r.fact)}{_on(r.nodes, nodes)}: {steps}"
+
+
+def _word(text: str) -> str:
+    """Give a word of ours as it is; in a record that somebody else wrote, it may be anything."""
+    return text if re.fullmatch(r"[A-Za-z][A-Za-z -]{0,30}", text) else code(text)
+
+
+def _on(nodes: tuple[str, ...], of: int, word: str = " on ") -> str:
+    return f"{word}{len(nodes)} of {of}: {code(fold(nodes))}" if nodes else ""
+
+
+def _fitted(section: _Section, room: int) -> str:
+    """Write a section in at most so many bytes."""
+    begin = f"### {section.heading}\n\n"
+    if not section.lines:
+        return f"{begin}{section.empty}\n\n"
+    shown: list[str] = []
+    left = room - _size(begin) - _size(_more(len(section.lines), section.annex)) - 1
+    for line in section.lines:
+        left -= _size(line) + 1
+        if left < 0:
+            break
+        shown.append(line)
+    more = len(section.lines) - len(shown)
+    return begin + "".join(f"{line}\n" for line in _closed(shown, more, section.annex)) + "\n"
+
+
+def _closed(shown: Iterable[str], more: int, annex: str) -> Iterator[str]:
+    yield from shown
+    if more:
+        yield _more(more, annex).removesuffix("\n")
+
+
+def _more(count: int, annex: str) -> str:
+    return f"- and {count} more: {annex}\n"
+
+
+def _size(text: str) -> int:
+    return len(text.encode())

@@ -1,0 +1,143 @@
+"""The sign-off document as PDF/A, set by typst; the optional extra `pdf`."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rackcheck.mistake import Mistake
+from rackcheck.report.dossier import Dossier, Logo
+from rackcheck.report.pdf.model import model, token
+from rackcheck.report.pdf.words import spelt, strings
+from rackcheck.report.qr import svg
+
+__all__ = ["Pdf", "document"]
+
+TEMPLATE = Path(__file__).parent
+MAIN = "report.typ"
+
+TRIES = 3
+"""Settings of one document: a character that only its neighbours make impossible to set costs another."""
+
+KINDS = {"png": "png", "jpeg": "jpg", "svg+xml": "svg"}
+"""Kinds of a logo, as typst calls them."""
+
+_PACKAGE = re.compile(r'"@[a-z]+/')
+
+_TRY_LOGO = b"#image(bytes(json(bytes(sys.inputs.logo))), format: sys.inputs.logo-kind)"
+
+
+@dataclass(frozen=True, slots=True)
+class Pdf:
+    """A document, and what whoever asked for it should know of it."""
+
+    data: bytes
+    notes: tuple[str, ...]
+
+
+def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf:
+    """Set a dossier; `digest` is the SHA-256 of `report.json`, `template` a site's own copy of the template's folder.
+
+    The same input gives the same bytes. Nothing outside the template's folder is read, and no network is asked. Raises
+    Mistake where typst is not installed, or cannot set the site's template or logo.
+    """
+    try:
+        import typst  # noqa: PLC0415
+    except ImportError:
+        raise Mistake(
+            "the PDF report needs typst, which is not installed: pip install 'rackcheck[pdf]'; "
+            "or take --format html: it prints well"
+        ) from None
+    from rackcheck.report.pdf import letters  # noqa: PLC0415
+
+    folder = TEMPLATE if template is None else _checked(template)
+    shown = model(dossier, digest)
+    told = list(strings(shown))
+    lacking = letters.lacking(told)
+    began = _moment(dossier.subject.time)
+    fixed = {"qr": svg(token(dossier, digest)), **_logo(dossier.brand.logo)}
+    for last in (False,) * (TRIES - 1) + (True,):
+        missed = sorted({char for text in told if not text.isascii() for char in text} & lacking)
+        page = {**spelt(shown, lacking), "missed": len(missed), "date": _day(began)}
+        try:
+            data = typst.compile(
+                str(folder / MAIN), root=str(folder), ignore_system_fonts=True, format="pdf",
+                pdf_standards=letters.STANDARD, timestamp=0 if began is None else int(began.timestamp()),
+                sys_inputs={"data": json.dumps(page), **fixed},
+            )  # fmt: skip
+        except typst.TypstError as error:
+            more = letters.named(error.diagnostic) - lacking
+            if last or not more:
+                raise Mistake(f"typst cannot set {folder.name}/{MAIN}: {error.message}") from error
+            lacking |= more
+            continue
+        return Pdf(data, _notes(missed))
+    raise AssertionError("the last try gives or raises")
+
+
+def _checked(template: Path) -> Path:
+    """Give a site's template folder, sure to be one and to ask no network."""
+    folder = template.resolve()
+    if not (folder / MAIN).is_file():
+        raise Mistake(
+            f"{template}: no {MAIN} in this template folder; copy {TEMPLATE.name}/*.typ of rackcheck and change it"
+        )
+    for file in sorted(folder.rglob("*.typ")):
+        for number, line in enumerate(file.read_text("utf-8", "replace").splitlines(), 1):
+            if _PACKAGE.search(line):
+                raise Mistake(
+                    f"{file}:{number}: a package is loaded from the network; put its files beside the template"
+                )
+    return folder
+
+
+def _logo(logo: Logo | None) -> Mapping[str, str]:
+    """Give a picture as the template takes it: a JSON list of its bytes; raises Mistake where typst cannot draw it."""
+    if logo is None:
+        return {"logo": "", "logo-kind": ""}
+    if logo.kind not in KINDS:
+        raise Mistake(f"the logo is {logo.kind}; the PDF report takes {', '.join(KINDS)}")
+    given = {"logo": json.dumps(list(logo.data)), "logo-kind": KINDS[logo.kind]}
+    import typst  # noqa: PLC0415
+
+    try:
+        typst.compile(_TRY_LOGO, ignore_system_fonts=True, timestamp=0, sys_inputs=given)
+    except typst.TypstError as error:
+        raise Mistake(f"the logo ({logo.kind}) cannot be drawn: {error.message}") from error
+    return given
+
+
+def _moment(time: str) -> datetime | None:
+    """Give the time of a run; None where it is not one, for it was read from a file."""
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment if moment.year >= 1970 else None
+
+
+def _day(moment: datetime | None) -> Mapping[str, int] | None:
+    if moment is None:
+        return None
+    at = moment.astimezone(UTC)
+    return {
+        "year": at.year,
+        "month": at.month,
+        "day": at.day,
+        "hour": at.hour,
+        "minute": at.minute,
+        "second": at.second,
+    }
+
+
+def _notes(missed: list[str]) -> tuple[str, ...]:
+    if not missed:
+        return ()
+    shown = " ".join(f"U+{ord(char):04X}" for char in missed[:12]) + (" …" if len(missed) > 12 else "")
+    said = "1 character is not in the PDF's fonts and is" if len(missed) == 1 else (
+        f"{len(missed)} characters are not in the PDF's fonts and are"
+    )  # fmt: skip
+    return (f"{said} written by code point ({shown}); report.html shows them",)

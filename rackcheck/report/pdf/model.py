@@ -1,0 +1,167 @@
+"""The document as one JSON value of texts and numbers: what the template sets, section by section.
+
+The template owns the words around it and the looks; here is chosen what is shown, how it is folded, and where it is cut
+off. Every cut says how many more there are, so that nothing looks whole that is not.
+"""
+
+from collections.abc import Iterable
+
+from rackcheck.core.fact import clean
+from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.dossier import Dossier, Gate, Reading
+from rackcheck.report.pdf import closing
+from rackcheck.report.pdf.findings import findings, not_applicable
+from rackcheck.report.pdf.hardware import bill, firmware, inventory
+from rackcheck.report.pdf.listing import Json, bounded, counts
+from rackcheck.report.pdf.words import prose, text, where
+
+
+def model(dossier: Dossier, digest: str) -> Json:
+    """Give everything the template shows; `digest` is that of the record, `report.json`."""
+    total = len(dossier.nodes)
+    return {
+        "name": clean(dossier.subject.name, 100),
+        "level": text(dossier.level),
+        "digest": digest,
+        "token": token(dossier, digest),
+        "cover": _cover(dossier),
+        "verdict": _verdict(dossier, total),
+        "scope": _scope(dossier, total),
+        "gates": _gates(dossier),
+        "inventory": inventory(dossier),
+        "bill": bill(dossier),
+        "firmware": firmware(dossier),
+        "compliance": [
+            {"plane": text(a.plane), "area": text(a.area), "rules": a.rules, "counts": counts(a.counts)}
+            for a in dossier.compliance
+        ],
+        "findings": findings(dossier),
+        "not_applicable": not_applicable(dossier),
+        "performance": prose(dossier.performance),
+        "exceptions": closing.exceptions(dossier, total),
+        "punch": closing.punch(dossier, total),
+        "rework": closing.rework(dossier, total),
+        "baseline": closing.baseline(dossier),
+        "parties": [{"role": text(p.role, 40), "name": text(p.name, 120)} for p in dossier.brand.parties],
+        "evidence": closing.evidence(dossier, total),
+        "catalogue": [_rationale(gate) for gate in dossier.gates],
+        "sources": [
+            {"id": text(s.id), "title": prose(s.title), "section": prose(s.section), "publisher": prose(s.publisher),
+             "date": text(s.date), "confidence": prose(s.confidence)}
+            for s in dossier.sources
+        ],
+    }  # fmt: skip
+
+
+def token(dossier: Dossier, digest: str) -> str:
+    """Give what the signature page says of the record, as text and as QR code."""
+    return f"rackcheck:{clean(dossier.subject.name, 100)}:{dossier.level}:sha256:{digest}"
+
+
+def _cover(dossier: Dossier) -> Json:
+    brand, subject = dossier.brand, dossier.subject
+    return {
+        "title": text(brand.title, 200),
+        "kind": text(subject.kind),
+        "state": text(subject.state),
+        "time": text(subject.time),
+        "integrator": text(brand.integrator),
+        "customer": text(brand.customer),
+        "site": text(brand.site),
+        "hall": text(brand.hall),
+        "contract": text(brand.contract),
+        "revision": text(brand.revision),
+        "footer": text(brand.footer, 120),
+        "profile": text(f"{subject.profile} {subject.profile_version}"),
+        "profile_title": prose(subject.profile_title),
+        "nodes": len(dossier.nodes),
+        "rules": len(dossier.gates),
+    }
+
+
+def _verdict(dossier: Dossier, total: int) -> Json:
+    tally = dossier.tally
+    return {
+        "outcome": tally.outcome.value,
+        "interrupted": tally.interrupted,
+        "counts": counts(tally.counts),
+        "total": tally.total,
+        "nodes": [
+            {"outcome": outcome.value, "count": len(tally.nodes.get(outcome, ())), "of": total,
+             "where": where(tally.nodes[outcome], total, 400) if tally.nodes.get(outcome) else ""}
+            for outcome in (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
+        ],
+        "severe": [{"severity": s.value, "counts": counts(found)} for s, found in tally.severe.items()],
+        "unchecked": bounded(
+            dossier.unchecked,
+            lambda u: {"kind": text(u.kind), "what": text(u.what), "why": text(u.why), "count": u.count,
+                       "where": where(u.nodes, total) if u.nodes else ""},
+        ),
+    }  # fmt: skip
+
+
+def _scope(dossier: Dossier, total: int) -> Json:
+    subject = dossier.subject
+    return {
+        "version": text(dossier.version),
+        "planes": ", ".join(text(plane) for plane in subject.planes),
+        "digest": text(subject.digest),
+        "inventory": text(subject.inventory),
+        "operators": ", ".join(_once(text(reading.operator) for reading in subject.readings)),
+        "runs": bounded(subject.readings, lambda reading: _run(reading, total)),
+        "notes": bounded(dossier.notes, lambda note: {"text": text(note)}, 30),
+    }
+
+
+def _run(reading: Reading, total: int) -> Json:
+    return {
+        "run": text(reading.run),
+        "time": text(reading.time),
+        "ended": text(reading.ended),
+        "kind": text(reading.kind),
+        "outcome": reading.outcome.value,
+        "interrupted": reading.interrupted,
+        "where": where(reading.nodes, total),
+        "planes": ", ".join(text(plane) for plane in reading.planes),
+        "targets": text(reading.targets),
+        "version": text(reading.version),
+        "operator": text(reading.operator),
+        "note": text(reading.note),
+    }
+
+
+def _gates(dossier: Dossier) -> Json:
+    subject = dossier.subject
+    kinds = _once(change.kind for change in dossier.changes)
+    return {
+        "lineage": [text(parent) for parent in subject.lineage],
+        "params": [
+            {"name": text(name), "value": text(value or ""), "set": name in subject.given, "unset": value is None}
+            for name, value in subject.params.items()
+        ],
+        "changed": [{"kind": text(k), "count": sum(c.kind == k for c in dossier.changes)} for k in kinds],
+        "changes": bounded(
+            dossier.changes, lambda c: {"rule": text(c.rule), "kind": text(c.kind), "how": prose(c.how)}, 200
+        ),
+        "rules": [
+            {"id": text(g.id), "title": prose(g.title), "severity": g.severity.value, "phase": text(g.phase),
+             "planes": " ".join(text(plane) for plane in g.planes), "expects": [prose(e, 300) for e in g.expects],
+             "unset": ", ".join(text(name) for name in g.unset), "from_memory": g.from_memory,
+             "pass": g.counts.get(Status.PASS, 0), "total": sum(g.counts.values())}
+            for g in dossier.gates
+        ],
+    }  # fmt: skip
+
+
+def _rationale(gate: Gate) -> Json:
+    return {
+        "id": text(gate.id),
+        "why": prose(gate.why),
+        "fix": prose(gate.fix),
+        "refs": ", ".join(text(ref) for ref in gate.refs),
+        "from_memory": gate.from_memory,
+    }
+
+
+def _once(words: Iterable[str]) -> list[str]:
+    return [word for word in dict.fromkeys(words) if word]

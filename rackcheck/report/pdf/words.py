@@ -1,0 +1,102 @@
+"""Texts made fit for paper: every character in sight, long words with places to break, node sets bounded."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from rackcheck.core.fact import visible
+from rackcheck.core.fold import fold
+
+PIECE = 6
+"""Letters of a long word that stay together on a line; the narrowest column holds more."""
+
+LONG = 14
+"""Letters a word may have before it gets places to break."""
+
+MARKS = 2
+"""Combining marks that may stand on one letter; more of them would be drawn over the lines above."""
+
+_FIELDS = re.compile(r"[^,;/:|\]]*[,;/:|\]]+|[^,;/:|\]]+")
+
+
+def text(said: str, limit: int = 600) -> str:
+    """Show every character of a text, and at most `limit` of them; what is cut off is counted."""
+    shown = visible(said.strip())
+    return shown if len(shown) <= limit else f"{shown[:limit]}… and {len(shown) - limit} more characters"
+
+
+def prose(written: str, limit: int = 1200) -> str:
+    """Make a paragraph of words that a profile's author wrote: its line breaks are only those of the file."""
+    return text(" ".join(written.split()), limit)
+
+
+def where(nodes: Collection[str], total: int, limit: int = 150) -> str:
+    """Say on how many nodes of all, and on which: `62 of 72: dgx[001-062]`; a long set is cut at a comma."""
+    folded = visible(fold(nodes))
+    if len(folded) > limit:
+        kept = folded[:limit].rpartition(",")[0] or folded[:limit]
+        folded = f"{kept},…{']' if kept.count('[') > kept.count(']') else ''}"
+    if total == 1 and len(nodes) == 1:
+        return folded
+    return f"{len(nodes)} of {total}: {folded}" if len(nodes) != total else f"all {total}: {folded}"
+
+
+def strings(tree: Any) -> Iterator[str]:
+    """Give every text of a JSON value, keys left out: those are ours."""
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, dict):
+        for value in tree.values():
+            yield from strings(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from strings(value)
+
+
+def spelt(tree: Any, lacking: Collection[str]) -> Any:
+    """Give the same JSON value with each text spelt for the page: whole, or as a list of pieces with breaks between."""
+    if isinstance(tree, str):
+        return pieces(by_code_point(tree, lacking))
+    if isinstance(tree, dict):
+        return {key: spelt(value, lacking) for key, value in tree.items()}
+    return [spelt(value, lacking) for value in tree] if isinstance(tree, list) else tree
+
+
+def by_code_point(said: str, lacking: Collection[str]) -> str:
+    """Write the characters that no font has as `[U+6771 U+4EAC]`, and so the third of a pile of combining marks."""
+    if said.isascii():
+        return said
+    shown: list[str] = []
+    missed: list[str] = []
+    pile = 0
+    for char in said:
+        pile = pile + 1 if unicodedata.category(char) in {"Mn", "Me"} else 0
+        if char in lacking or pile > MARKS:
+            missed.append(f"U+{ord(char):04X}")
+            continue
+        if missed:
+            shown.append(f"[{' '.join(missed)}]")
+            missed = []
+        shown.append(char)
+    return "".join(shown) + (f"[{' '.join(missed)}]" if missed else "")
+
+
+def pieces(said: str) -> str | list[str]:
+    """Cut a text where it may break: long words after a comma, slash or colon, and else anywhere."""
+    if all(len(word) <= LONG for word in said.split(" ")):
+        return said
+    cut = [""]
+    for word in re.split("( +)", said):
+        first, *more = [word] if len(word) <= LONG or word.isspace() else _chop(word)
+        cut[-1] += first
+        cut += more
+    return cut
+
+
+def _chop(word: str) -> Iterator[str]:
+    for part in _FIELDS.findall(word):
+        if len(part) <= LONG:
+            yield part
+        else:
+            yield from (part[i : i + PIECE] for i in range(0, len(part), PIECE))

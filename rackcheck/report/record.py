@@ -1,0 +1,156 @@
+r"""The record: the whole dossier as one canonical JSON document, and back.
+
+Equal dossiers are equal bytes: objects are in the model's order, mappings by enum in the enum's, others sorted.
+Nothing in it moves a terminal, and broken bytes (a lone half of a character pair) survive as \uXXXX.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any, get_args, get_origin
+
+from rackcheck.core.fact import clean
+from rackcheck.mistake import Mistake
+from rackcheck.report.dossier import Dossier
+from rackcheck.report.record_schema import BYTES, FORMAT, FORMS, optional, shapes
+
+LARGEST = 256 << 20
+"""Characters of a record that is read; 1,000 nodes of 180 rules take some 10 million."""
+
+
+def text(dossier: Dossier) -> str:
+    """Write the record; the last character is a newline."""
+    written = json.dumps({"rackcheck": FORMAT, "report": _plain(dossier)}, indent=1, ensure_ascii=False)
+    return "".join((line if line.isprintable() else _escaped(line)) + "\n" for line in written.split("\n"))
+
+
+def digest(text: str) -> str:
+    """Give the SHA-256 of a record, as of the file it is written to."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read(text: str) -> Dossier:
+    """Read a record; raises Mistake with the place in the document where it is none of ours."""
+    if len(text) > LARGEST:
+        raise Mistake(f"the record has more than {LARGEST >> 20} million characters: none of ours does")
+    try:
+        doc = json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise Mistake(f"the record is no JSON: {clean(str(error))}") from None
+    if not isinstance(doc, dict) or type(doc.get("rackcheck")) is not int or doc["rackcheck"] != FORMAT:
+        raise Mistake(f"not a record of format {FORMAT}")
+    _keys(doc, ("rackcheck", "report"), "the record")
+    found = _value(doc["report"], Dossier, "report")
+    assert isinstance(found, Dossier)
+    return found
+
+
+def _escaped(line: str) -> str:
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
+
+
+def _plain(value: Any) -> Any:
+    """Give a value of the model as JSON has it."""
+    match value:
+        case Enum():
+            return value.value
+        case str() | int() | None:  # a bool is an int
+            return value
+        case bytes():
+            return base64.b64encode(value).decode()
+        case tuple():
+            return [_plain(item) for item in value]
+        case Mapping():
+            return {_plain(key): _plain(value[key]) for key in _ordered(value)}
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def _ordered(mapping: Mapping[Any, Any]) -> Iterable[Any]:
+    """Give a mapping's keys in the one order: an enum's members in theirs, texts by their letters."""
+    first = next(iter(mapping), None)
+    return (key for key in type(first) if key in mapping) if isinstance(first, Enum) else sorted(mapping)
+
+
+def _value(doc: Any, shape: Any, place: str) -> Any:
+    """Read a value of a type of the model."""
+    inner = optional(shape)
+    if inner is not None:
+        return None if doc is None else _value(doc, inner, place)
+    if is_dataclass(shape):
+        assert isinstance(shape, type)
+        _keys(doc, shapes(shape), place)
+        return shape(**{name: _field(shape, name, doc[name], f"{place}.{name}") for name in shapes(shape)})
+    if get_origin(shape) is tuple:
+        return _tuple(doc, get_args(shape), place)
+    if get_origin(shape) is Mapping:
+        _is(doc, dict, "an object", place)
+        key, value = get_args(shape)
+        return {_value(k, key, place): _value(v, value, f"{place}.{k}") for k, v in doc.items()}
+    if issubclass(shape, Enum):
+        words = [member.value for member in shape]
+        if doc not in words:
+            raise Mistake(f"{clean(place)} is one of {', '.join(words)}, not {_shown(doc)}")
+        return shape(doc)
+    if shape is bytes:
+        return _bytes(doc, place)
+    _is(doc, shape, {str: "a text", bool: "true or false", int: "a whole number"}[shape], place)
+    return doc
+
+
+def _field(cls: type, name: str, doc: Any, place: str) -> Any:
+    found = _value(doc, shapes(cls)[name], place)
+    form = FORMS.get((cls, name))
+    if form is not None and not _fits(form, found):
+        raise Mistake(f"{clean(place)} cannot be {_shown(doc)}: it is a text like {form}")
+    return found
+
+
+def _fits(form: str, text: str) -> bool:
+    return re.search(form.removesuffix("$") + r"\Z", text) is not None
+
+
+def _tuple(doc: Any, shape: tuple[Any, ...], place: str) -> tuple[Any, ...]:
+    _is(doc, list, "a list", place)
+    if shape[-1] is Ellipsis:
+        return tuple(_value(item, shape[0], f"{place}[{n}]") for n, item in enumerate(doc))
+    if len(doc) != len(shape):
+        raise Mistake(f"{clean(place)} is a list of {len(shape)}, not of {len(doc)}")
+    return tuple(_value(item, inner, f"{place}[{n}]") for n, (item, inner) in enumerate(zip(doc, shape, strict=True)))
+
+
+def _bytes(doc: Any, place: str) -> bytes:
+    _is(doc, str, "base64", place)
+    if not _fits(BYTES, doc):
+        raise Mistake(f"{clean(place)} is no base64")
+    return base64.b64decode(doc, validate=True)
+
+
+def _is(doc: Any, kind: type, words: str, place: str) -> None:
+    if type(doc) is not kind:  # True is no number here, and 1 is no truth
+        raise Mistake(f"{clean(place)} must be {words}, not {_shown(doc)}")
+
+
+def _keys(doc: Any, wanted: Iterable[str], place: str) -> None:
+    _is(doc, dict, "an object", place)
+    missing, strange = [name for name in wanted if name not in doc], [name for name in doc if name not in set(wanted)]
+    if missing or strange:
+        said = [f"lacks {', '.join(missing)}"] if missing else []
+        said += [f"has no such key: {', '.join(clean(name, 60) for name in strange[:5])}"] if strange else []
+        raise Mistake(f"{clean(place)} {'; it '.join(said)}")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse two equal keys: of two readers, one might take the first and the other the last."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found
+
+
+def _shown(doc: Any) -> str:
+    words = {dict: "an object", list: "a list", type(None): "null"}
+    return words[type(doc)] if type(doc) in words else clean(json.dumps(doc), 80)

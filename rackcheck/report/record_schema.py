@@ -1,0 +1,137 @@
+"""The JSON Schema of the record, generated from the model's own types, so that the two cannot drift; no `oneOf`.
+
+Every object is closed and every key of it is there; a mapping (params, counts) holds what it holds. Forms are told
+only of what rackcheck makes itself: a run's times are what the run says, and a stored run is anybody's file.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from rackcheck.report.dossier import (
+    LETTERS,
+    OUT,
+    Answer,
+    Baseline,
+    Bill,
+    Billed,
+    Dossier,
+    Logo,
+    NodeRow,
+    Punch,
+    Subject,
+)
+from rackcheck.schema import Schema, table
+
+FORMAT = 1
+
+DIGEST = r"^([0-9a-f]{64})?$"
+"""A SHA-256, or nothing where there is none."""
+
+FORMS: Mapping[tuple[type, str], str] = {
+    (Dossier, "level"): "^(full|customer|public)$",
+    (Logo, "kind"): r"^(png|jpeg|svg\+xml)$",
+    (Subject, "kind"): "^(run|acceptance)$",
+    (Subject, "state"): "^(draft|superseded)$",
+    (Subject, "digest"): DIGEST,
+    (NodeRow, "vector"): f"^[{''.join(LETTERS.values())}{OUT}]*$",
+    (Bill, "digest"): DIGEST,
+    (Billed, "kind"): "^(missing|extra|swapped|unread)$",
+    (Punch, "cls"): "^[ABC]$",
+    (Baseline, "digest"): DIGEST,
+    (Answer, "digest"): DIGEST,
+}
+"""What a text of a field must look like, as a pattern of JSON Schema."""
+
+BYTES = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+"""Bytes are written in base64."""
+
+
+@cache
+def shapes(cls: type) -> Mapping[str, Any]:
+    """Give the fields of a dataclass of the model with their types, in its order."""
+    hints = get_type_hints(cls)
+    return {field.name: hints[field.name] for field in fields(cls)}
+
+
+def optional(shape: Any) -> Any:
+    """Give T of `T | None`, and None where the type is none of these."""
+    if get_origin(shape) is not UnionType:
+        return None
+    (inner,) = (arg for arg in get_args(shape) if arg is not NoneType)
+    return inner
+
+
+def schema() -> Schema:
+    """Give the schema of the whole document."""
+    known: dict[str, Schema] = {}
+    report = _schema(Dossier, known)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "rackcheck report, format 1",
+        **table({"rackcheck": {"const": FORMAT}, "report": report}, required=("rackcheck", "report")),
+        "$defs": dict(sorted(known.items())),
+    }
+
+
+def _schema(shape: Any, known: dict[str, Schema]) -> Schema:
+    inner = optional(shape)
+    if inner is not None:
+        return _or_null(inner, known)
+    if is_dataclass(shape):
+        assert isinstance(shape, type)
+        if shape.__name__ not in known:
+            known[shape.__name__] = {}  # a type that holds itself would find its name here
+            known[shape.__name__] = _object(shape, known)
+        return {"$ref": f"#/$defs/{shape.__name__}"}
+    if get_origin(shape) is tuple:
+        return _array(get_args(shape), known)
+    if get_origin(shape) is Mapping:
+        key, value = get_args(shape)
+        names = {"propertyNames": _schema(key, known)} if key is not str else {}
+        return {"type": "object", **names, "additionalProperties": _schema(value, known)}
+    if issubclass(shape, Enum):
+        return {"type": "string", "enum": [member.value for member in shape]}
+    if shape is bytes:
+        return {"type": "string", "contentEncoding": "base64", "pattern": BYTES}
+    return {"type": {str: "string", bool: "boolean", int: "integer"}[shape]}
+
+
+def _object(cls: type, known: dict[str, Schema]) -> Schema:
+    found = {name: _schema(shape, known) for name, shape in shapes(cls).items()}
+    for name, held in found.items():
+        if (cls, name) in FORMS:
+            found[name] = held | {"pattern": FORMS[cls, name]}
+    said = (cls.__doc__ or "").partition("\n")[0]
+    return {"description": said, **table(found, required=tuple(found))}
+
+
+def _array(shape: tuple[Any, ...], known: dict[str, Schema]) -> Schema:
+    if shape[-1] is Ellipsis:
+        return {"type": "array", "items": _schema(shape[0], known)}
+    items = [_schema(inner, known) for inner in shape]
+    return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
+
+
+def _or_null(shape: Any, known: dict[str, Schema]) -> Schema:
+    """Give the schema of a thing that may be null, in one object: editors explain `oneOf` badly."""
+    found = _object(shape, known) if is_dataclass(shape) and isinstance(shape, type) else _schema(shape, known)
+    null = {"enum": [*found["enum"], None]} if "enum" in found else {}
+    return found | null | {"type": [found["type"], "null"]}
+
+
+def main() -> None:
+    """Write the schema that ships: `python -m rackcheck.report.record_schema FOLDER`."""
+    import json  # noqa: PLC0415  only when generating
+    import sys  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
+
+    text = json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    (Path(sys.argv[1]) / "report.schema.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

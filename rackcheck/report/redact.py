@@ -1,0 +1,399 @@
+"""Copies for others' eyes: `customer` owns the machines and sees not how we reach them, `public` sees no one's name.
+
+Every text of the model has a decision in TABLE; `docs/decisions/0011-redaction-levels.md` says why. What has its own
+field is taken out there, and then looked for in every other text; then patterns take out what looks like an address,
+an id or a path. Verdicts, counts, versions, models and rules stay. Pure.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum, StrEnum, auto
+from typing import Any
+from urllib.parse import urlsplit
+
+from rackcheck.core.fact import Class, Plane, Reason
+from rackcheck.core.profile import Phase, Severity, Source
+from rackcheck.core.read import natural
+from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report import known
+from rackcheck.report.dossier import (
+    LETTERS,
+    OUT,
+    Answer,
+    Area,
+    Baseline,
+    Bill,
+    Billed,
+    Brand,
+    Change,
+    Dossier,
+    Exemption,
+    Exhibit,
+    Found,
+    Gate,
+    Logo,
+    NodeRow,
+    Part,
+    Party,
+    Punch,
+    Reading,
+    Rework,
+    Subject,
+    Tally,
+    Unchecked,
+    Versions,
+)
+
+LEVELS = ("customer", "public")
+
+WITHHELD = "(withheld)"
+
+
+class How(StrEnum):
+    """What becomes of a text."""
+
+    KEEP = auto()
+    TEXT = auto()
+    """Known values, addresses, ids and paths are taken out of it."""
+    WORDS = auto()
+    """The same; URLs of a profile's own words are no address of the customer's."""
+    VERSION = auto()
+    """Known values are taken out; four numbers with dots are a version here."""
+    TIME = auto()
+    """Kept where it has the form of a time."""
+    DIGEST = auto()
+    """Kept where it has the form of a SHA-256."""
+    VECTOR = auto()
+    """Kept where it is letters of verdicts."""
+    NODE = auto()
+    NODE_OR_TEXT = auto()
+    RACK = auto()
+    RUN = auto()
+    SUBJECT = auto()
+    SERIAL = auto()
+    OTHER = auto()
+    """Ids by their names; where a thing is plugged in (`pci`) stays."""
+    ADDRESS = auto()
+    LOGIN = auto()
+    SITE = auto()
+    SITES = auto()
+    """The same, and each of its words."""
+    PERSON = auto()
+    TICKET = auto()
+    REASON = auto()
+    PARAM = auto()
+    """A site's value: quantities and versions begin with a digit and stay."""
+    CHANGE = auto()
+    """What turned into what stays; why a rule was dropped is somebody's own words."""
+    FILE = auto()
+    """The name of a file without its folders."""
+    GONE = auto()
+
+
+H = How
+_Hows = How | tuple[How, ...]
+"""For a list of pairs: what becomes of each half."""
+
+TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
+    Logo: {"kind": (H.KEEP, H.KEEP), "data": (H.KEEP, H.KEEP)},
+    Party: {"role": (H.WORDS, H.WORDS), "name": (H.KEEP, H.PERSON)},
+    Brand: {
+        "title": (H.KEEP, H.SITE), "integrator": (H.KEEP, H.SITES), "customer": (H.KEEP, H.SITES),
+        "site": (H.KEEP, H.SITES), "hall": (H.KEEP, H.SITE), "contract": (H.KEEP, H.SITE),
+        "revision": (H.WORDS, H.WORDS), "footer": (H.WORDS, H.GONE), "logo": (H.KEEP, H.GONE),
+    },
+    Reading: {
+        "run": (H.KEEP, H.RUN), "time": (H.TIME, H.TIME), "ended": (H.TIME, H.TIME), "kind": (H.WORDS, H.WORDS),
+        "nodes": (H.KEEP, H.NODE), "planes": (H.WORDS, H.WORDS), "targets": (H.TEXT, H.GONE),
+        "version": (H.VERSION, H.VERSION), "operator": (H.LOGIN, H.LOGIN), "note": (H.TEXT, H.GONE),
+    },
+    Subject: {
+        "kind": (H.WORDS, H.WORDS), "name": (H.KEEP, H.SUBJECT), "state": (H.WORDS, H.WORDS),
+        "profile": (H.WORDS, H.WORDS), "profile_version": (H.VERSION, H.VERSION), "profile_title": (H.WORDS, H.WORDS),
+        "digest": (H.DIGEST, H.DIGEST), "lineage": (H.VERSION, H.VERSION), "params": (H.WORDS, H.WORDS),
+        "given": (H.WORDS, H.PARAM), "inventory": (H.DIGEST, H.GONE),
+    },
+    Tally: {"counts": (H.KEEP, H.KEEP), "nodes": (H.KEEP, H.NODE), "severe": (H.KEEP, H.KEEP)},
+    Unchecked: {
+        "kind": (H.WORDS, H.WORDS), "what": (H.TEXT, H.NODE_OR_TEXT), "why": (H.TEXT, H.TEXT),
+        "nodes": (H.KEEP, H.NODE),
+    },
+    Gate: {
+        **dict.fromkeys(("id", "title", "phase", "planes", "expects"), (H.WORDS, H.WORDS)),
+        **dict.fromkeys(("why", "fix", "refs", "unset"), (H.WORDS, H.WORDS)), "counts": (H.KEEP, H.KEEP),
+    },
+    Change: {"rule": (H.WORDS, H.WORDS), "kind": (H.WORDS, H.WORDS), "how": (H.WORDS, H.CHANGE)},
+    Source: dict.fromkeys(("id", "title", "section", "publisher", "date", "confidence"), (H.WORDS, H.WORDS)),
+    NodeRow: {
+        "name": (H.KEEP, H.NODE), "role": (H.WORDS, H.WORDS), "vector": (H.VECTOR, H.VECTOR), "rack": (H.KEEP, H.RACK),
+        "slot": (H.WORDS, H.GONE), "host": (H.ADDRESS, H.ADDRESS), "bmc": (H.ADDRESS, H.ADDRESS),
+        "vendor": (H.VERSION, H.VERSION), "product": (H.VERSION, H.VERSION), "serial": (H.KEEP, H.SERIAL),
+        "run": (H.KEEP, H.RUN), "note": (H.TEXT, H.TEXT),
+    },
+    Exhibit: dict.fromkeys(("item", "observed", "expected", "source"), (H.TEXT, H.TEXT)),
+    Found: {"rule": (H.WORDS, H.WORDS), "reason": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE)},
+    Part: {
+        "node": (H.KEEP, H.NODE), "item": (H.TEXT, H.TEXT), "kind": (H.WORDS, H.WORDS), "model": (H.VERSION, H.VERSION),
+        "part_number": (H.VERSION, H.VERSION), "serial": (H.KEEP, H.SERIAL), "other": (H.TEXT, H.OTHER),
+    },
+    Bill: {"file": (H.FILE, H.GONE), "digest": (H.DIGEST, H.GONE)},
+    Billed: {
+        "kind": (H.WORDS, H.WORDS), "node": (H.KEEP, H.NODE), "item": (H.TEXT, H.TEXT), "serial": (H.KEEP, H.SERIAL),
+        "said": (H.TEXT, H.TEXT),
+    },
+    Versions: {
+        "fact": (H.TEXT, H.TEXT), "plane": (H.WORDS, H.WORDS), "groups": ((H.VERSION, H.KEEP), (H.VERSION, H.NODE)),
+        "why": (H.TEXT, H.TEXT),
+    },
+    Area: {"plane": (H.WORDS, H.WORDS), "area": (H.WORDS, H.WORDS), "counts": (H.KEEP, H.KEEP)},
+    Exemption: {
+        "rule": (H.WORDS, H.WORDS), "nodes": (H.KEEP, H.NODE), "pins": ((H.TEXT, H.TEXT), (H.TEXT, H.TEXT)),
+        "until": (H.TIME, H.TIME), "by": (H.KEEP, H.PERSON), "ticket": (H.KEEP, H.TICKET), "reason": (H.TEXT, H.REASON),
+        "place": (H.FILE, H.GONE), "state": (H.WORDS, H.WORDS), "detail": (H.TEXT, H.TEXT), "used": (H.KEEP, H.NODE),
+    },
+    Punch: {
+        "cls": (H.KEEP, H.KEEP), "rule": (H.WORDS, H.WORDS), "what": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE),
+        "owner": (H.KEEP, H.PERSON), "until": (H.TIME, H.TIME),
+    },
+    Rework: {
+        "rule": (H.WORDS, H.WORDS), "fact": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE),
+        "steps": ((H.KEEP, H.TIME, H.TEXT), (H.RUN, H.TIME, H.TEXT)),
+    },
+    Baseline: {"digest": (H.DIGEST, H.GONE), "classes": (H.DIGEST, H.GONE), "nodes": (H.DIGEST, H.GONE)},
+    Answer: {
+        "run": (H.KEEP, H.RUN), "node": (H.KEEP, H.NODE), "plane": (H.WORDS, H.WORDS), "time": (H.TIME, H.TIME),
+        "digest": (H.DIGEST, H.DIGEST), "trouble": (H.TEXT, H.TEXT),
+    },
+    Dossier: {
+        "level": (H.KEEP, H.KEEP), "version": (H.VERSION, H.VERSION), "notes": (H.TEXT, H.TEXT),
+        "performance": (H.TEXT, H.TEXT),
+    },
+}  # fmt: skip
+"""For every text of the model what becomes of it, for the customer and for the public."""
+
+NAMED = {H.NODE: "node-{:0{}}", H.RUN: "run-{:0{}}", H.SUBJECT: "acceptance-{:0{}}", H.RACK: "rack-{:0{}}",
+         H.SERIAL: "serial-{:0{}}"}  # fmt: skip
+"""Pseudonyms; the first of two kinds names a value that both have."""
+
+WIDTH = {H.NODE: 3, H.RUN: 1, H.SUBJECT: 1, H.RACK: 2, H.SERIAL: 4}
+
+REPLACED = {
+    H.LOGIN: "[operator]", H.PERSON: known.PERSON, H.ADDRESS: known.ADDRESS, H.OTHER: known.ID, H.SITE: "[site]",
+    H.SITES: "[site]", H.TICKET: "[ticket]", H.REASON: "[reason]", H.PARAM: "[param]",
+}  # fmt: skip
+"""What stands in other texts where one of these stood; its own field is empty."""
+
+COMMON = frozenset(
+    {word.value.casefold() for words in (Status, Outcome, Severity, Phase, Plane, Reason, Class) for word in words}
+    | {"absent", "accept", "acceptance", "active", "admin", "administrator", "audit", "auto", "capture", "center"}
+    | {"centre", "centos", "cloud", "cluster", "compute", "corp", "customer", "data", "datacenter", "debian", "default"}
+    | {"disabled", "draft", "enabled", "expired", "extra", "false", "gmbh", "group", "hall", "high", "integrator"}
+    | {
+        "lapsed",
+        "limited",
+        "localhost",
+        "missing",
+        "node",
+        "nodes",
+        "none",
+        "null",
+        "operator",
+        "performance",
+        "person",
+    }
+    | {"phase", "plane", "rack", "re-audit", "read", "rework", "root", "rule", "scope", "serial", "server", "service"}
+    | {"services", "site", "storage", "superseded", "swapped", "switch", "system", "systems", "true", "ubuntu"}
+    | {"unread", "unused", "used", "user", "value", "waiting", "witness"}
+)
+"""Words that any document may hold: as a name or a login they tell nothing, and taking them out would spoil it."""
+
+IDENTITY = frozenset({"serial", "uuid", "guid", "mac", "hostname", "wwn", "asset"})
+"""Last words of facts that tell which thing it is, not which kind."""
+
+_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}))?"
+)
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_LETTERS = frozenset({*LETTERS.values(), OUT})
+
+
+def redacted(dossier: Dossier, level: str) -> Dossier:
+    """Give the copy for a level, customer or public; a copy for the public stays one. Raises ValueError at others."""
+    if level not in LEVELS:
+        raise ValueError(f"no level of a copy: {level}")
+    redaction = _Redaction(dossier, LEVELS.index(level))
+    copy = redaction.walked(dossier, H.KEEP)
+    assert isinstance(copy, Dossier)
+    return replace(copy, level="public" if dossier.level == "public" else level)
+
+
+class _Redaction:
+    """What one dossier holds of identities, and how its texts read without them."""
+
+    def __init__(self, dossier: Dossier, at: int) -> None:
+        self._at, self._public = at, at == LEVELS.index("public")
+        told: dict[How, dict[str, None]] = {how: {} for how in How}
+        for how, value in self._leaves(dossier, H.KEEP):
+            told[how].setdefault(value)
+        self._own = {how: _named(how, told[how]) for how in NAMED}
+        words: dict[str, str] = {}
+        for how in NAMED:
+            for value, word in self._own[how].items():
+                words.setdefault(value, word)
+        for how, word in REPLACED.items():
+            for value in told[how]:
+                words |= {part: word for part in _parts(how, value) if part not in words}
+        keep = COMMON if self._public else COMMON | {row.name.casefold() for row in dossier.nodes}
+        self._known = known.Known(
+            {value: word for value, word in words.items() if value.strip().casefold() not in keep}
+        )
+        self._sets = known.NodeSets(self._own[H.NODE])
+        self._seen: dict[tuple[How, str], str] = {}
+
+    def walked(self, value: Any, how: _Hows) -> Any:
+        """Give a value of the model as its copy has it."""
+        if how is H.GONE:
+            return _emptied(value)
+        if how is H.OTHER:
+            return {key: self._text(text, H.TEXT) for key, text in value.items() if key == "pci"}
+        match value:
+            case Enum() | int() | bytes() | None:
+                return value
+            case str():
+                assert isinstance(how, How)
+                return self._text(value, how)
+            case tuple():
+                return tuple(self.walked(item, inner) for item, inner in _halves(value, how))
+            case Mapping():
+                # Digests stand beside names of nodes, which the customer keeps whatever they look like.
+                keys = H.KEEP if how is H.DIGEST else H.WORDS
+                return {self.walked(key, keys): self.walked(item, how) for key, item in value.items()}
+        hows = self._hows(value)
+        return type(value)(
+            **{f.name: self.walked(getattr(value, f.name), hows.get(f.name, H.KEEP)) for f in fields(value)}
+        )
+
+    def _leaves(self, value: Any, how: _Hows) -> Iterator[tuple[How, str]]:
+        """Give every text of a value with what becomes of it."""
+        match value:
+            case Enum() | int() | bytes() | None:
+                return
+            case str():
+                assert isinstance(how, How)
+                if value:
+                    yield how, value
+            case tuple():
+                for item, inner in _halves(value, how):
+                    yield from self._leaves(item, inner)
+            case Mapping():
+                for key, item in value.items():
+                    if how is not H.OTHER or key != "pci":
+                        yield from self._leaves(item, how)
+            case _:
+                hows = self._hows(value)
+                for f in fields(value):
+                    yield from self._leaves(getattr(value, f.name), hows.get(f.name, H.KEEP))
+
+    def _hows(self, value: Any) -> Mapping[str, _Hows]:
+        """Give what becomes of a thing's fields; what a fact like a serial was is an identity wherever it stands."""
+        assert is_dataclass(value)
+        hows = {name: both[self._at] for name, both in TABLE[type(value)].items()}
+        if self._public and isinstance(value, Exhibit) and _tells(value.item) and _is_value(value.observed):
+            return hows | {"observed": H.SERIAL}
+        if self._public and isinstance(value, Rework) and _tells(value.fact):
+            return hows | {"steps": (H.RUN, H.TIME, H.SERIAL)}
+        return hows
+
+    def _text(self, text: str, how: How) -> str:
+        if not text or how is H.KEEP:
+            return text
+        if (how, text) not in self._seen:
+            self._seen[how, text] = self._read(text, how)
+        return self._seen[how, text]
+
+    def _read(self, text: str, how: How) -> str:
+        match how:
+            case H.NODE | H.RACK | H.RUN | H.SERIAL:
+                return self._own[how][text] if _is_value(text) or how is not H.SERIAL else self._scrubbed(text, how)
+            case H.SUBJECT:
+                return self._own[H.RUN].get(text) or self._own[how][text]
+            case H.NODE_OR_TEXT if text in self._own[H.NODE]:
+                return self._own[H.NODE][text]
+            case H.TIME if _TIME.fullmatch(text):
+                return text
+            case H.DIGEST:
+                return text if _DIGEST.fullmatch(text) else ""
+            case H.VECTOR:
+                return text if set(text) <= _LETTERS else ""
+            case H.CHANGE if " -> " not in text:
+                return WITHHELD
+            case H.PARAM if text.casefold() not in COMMON and not text[0].isdigit():
+                return REPLACED[how]
+            case H.FILE:
+                return self._scrubbed(re.split(r"[/\\]", text)[-1], how)
+            case _ if how in REPLACED and how is not H.PARAM:
+                return ""
+        return self._scrubbed(text, how)
+
+    def _scrubbed(self, text: str, how: How) -> str:
+        """Give a text without what is known, and without what looks like an address, an id or a path."""
+        text = self._known.replaced(self._sets.replaced(text))
+        if how is H.VERSION:
+            return text
+        text = known.homeless(known.addressless(text, urls=self._public or how is not H.WORDS))
+        return known.nameless(text) if self._public else text
+
+
+def _emptied(value: Any) -> Any:
+    """Give nothing, in the form in which its place has it."""
+    match value:
+        case str():
+            return ""
+        case tuple():
+            return ()
+        case Mapping():
+            return {}
+    return None
+
+
+def _halves(value: tuple[Any, ...], how: _Hows) -> Iterator[tuple[Any, _Hows]]:
+    """Give the items of a list with what becomes of them: of a list of pairs each pair, of a pair each half."""
+    if isinstance(how, How) or (value and isinstance(value[0], tuple)):
+        return ((item, how) for item in value)
+    return zip(value, how, strict=True) if value else iter(())
+
+
+def _named(how: How, values: Mapping[str, None]) -> dict[str, str]:
+    """Give values their pseudonyms: names in their natural order, serials in that of the document."""
+    if how is H.SERIAL:
+        ordered = [value for value in values if _is_value(value)]
+    else:
+        ordered = sorted(values, key=lambda value: (natural(value), value))
+    width = max(WIDTH[how], len(str(len(ordered))))
+    return {value: NAMED[how].format(n, width) for n, value in enumerate(ordered, start=1)}
+
+
+def _parts(how: How, value: str) -> Iterator[str]:
+    """Give a value and what else of it must not be read."""
+    if how is H.PARAM and (value[0].isdigit() or value.casefold() in COMMON):
+        return
+    yield value
+    if how is H.SITES:
+        yield from re.findall(r"[^\W_]{4,}", value)
+    if how is H.ADDRESS and "://" in value:
+        try:
+            found = urlsplit(value)
+            yield from (part for part in (found.netloc, found.hostname) if part)
+        except ValueError:  # a URL that is none
+            return
+
+
+def _tells(item: str) -> bool:
+    return item.rpartition(".")[2].casefold() in IDENTITY
+
+
+def _is_value(text: str) -> bool:
+    """Whether a text is a reading, and not the word that there is none or why nobody could look."""
+    words = ("absent", "not read", *(reason.value for reason in Reason))
+    return not any(text == word or text.startswith((f"{word}: ", f"{word} (", f"{word} by ")) for word in words)

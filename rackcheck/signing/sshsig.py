@@ -1,0 +1,59 @@
+"""The armoured SSH signature, held to the one form that ssh-keygen writes.
+
+Pure. OpenSSH's PROTOCOL.sshsig leaves room that is not signed: the armour's lines and blanks, the spare bits of base64,
+the version (ssh-keygen accepts 0 as well as 1) and the reserved field. A changed byte there would pass unseen, so a
+signature of ours has one spelling.
+"""
+
+import base64
+import binascii
+
+NAMESPACE = "rackcheck-report"
+
+SIZE = 32 << 10
+"""Bytes that an armoured signature may have."""
+
+_WIDTH = 70
+_BEGIN, _END = b"-----BEGIN SSH SIGNATURE-----\n", b"-----END SSH SIGNATURE-----\n"
+_FIELDS = 5
+
+
+def armour(blob: bytes) -> bytes:
+    """Write a signature as ssh-keygen does."""
+    text = base64.b64encode(blob)
+    lines = [text[at : at + _WIDTH] + b"\n" for at in range(0, len(text), _WIDTH)]
+    return b"".join((_BEGIN, *lines, _END))
+
+
+def check(data: bytes) -> None:
+    """Hold an armoured signature against its one form; raises ValueError that says what is wrong, after `is `."""
+    inner = data[len(_BEGIN) : -len(_END)]
+    try:
+        blob = base64.b64decode(inner.replace(b"\n", b""), validate=True)
+    except binascii.Error:
+        blob = b""
+    if not blob or armour(blob) != data:
+        raise ValueError("not in the form that ssh-keygen writes")
+    head = b"SSHSIG" + (1).to_bytes(4)
+    if not blob.startswith(head):
+        raise ValueError("not an SSH signature of version 1")
+    fields = _strings(blob[len(head) :])
+    if len(fields) != _FIELDS:
+        raise ValueError("not an SSH signature: its parts do not fit")
+    _, namespace, reserved, digest, _ = fields
+    if namespace != NAMESPACE.encode():
+        raise ValueError(f"made for something else than {NAMESPACE}")
+    if reserved or digest not in {b"sha256", b"sha512"}:
+        raise ValueError("not in the form that ssh-keygen writes")
+
+
+def _strings(rest: bytes) -> list[bytes]:
+    """Cut SSH's strings (a length of four bytes, then that many) apart; empty where they do not fill the bytes."""
+    found = []
+    while rest:
+        size = int.from_bytes(rest[:4])
+        if len(rest) < 4 + size:
+            return []
+        found.append(rest[4 : 4 + size])
+        rest = rest[4 + size :]
+    return found

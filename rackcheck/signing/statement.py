@@ -1,0 +1,74 @@
+"""What a party signs: one line of canonical JSON that names the bundle, the digest of its manifest, and the signer.
+
+Pure. There is one way to write a statement, so that no byte of it can change and still be read.
+"""
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+FORMAT = 1
+
+SIZE = 4096
+"""Bytes that a statement may have."""
+
+LONGEST = 200
+"""Characters that a name in a statement may have."""
+
+FORM = "%Y-%m-%dT%H:%M:%SZ"
+"""How a time is written, in UTC."""
+
+PARTY = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_NAMES = ("bundle", "level", "manifest", "party", "name", "time")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A party stands for the bundle whose manifest has this digest (hex); `time` is what their clock said, in UTC."""
+
+    bundle: str
+    level: str
+    manifest: str
+    party: str
+    name: str
+    time: str
+
+    def encode(self) -> bytes:
+        """Write the statement as it is signed."""
+        doc = {"rackcheck": FORMAT, **asdict(self)}
+        return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(data: bytes) -> Statement:
+    """Read a statement; raises ValueError, which says after its file's name what is wrong, where it is none of ours."""
+    try:
+        doc = json.loads(data)
+        statement = Statement(**{name: doc[name] for name in _NAMES})
+        # Numbers, other keys, another order, doubled keys: all that would be written otherwise ends here.
+        fine = statement.encode() == data and all(isinstance(doc[name], str) for name in _NAMES)
+        fine = fine and bool(_DIGEST.fullmatch(statement.manifest))
+        moment(statement.time)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        fine = False
+    if not fine:
+        raise ValueError("is no statement in the form that is signed")
+    if not PARTY.fullmatch(statement.party) or not all(
+        map(is_name, (statement.name, statement.bundle, statement.level))
+    ):
+        raise ValueError("names its party, its signer or its bundle in a way that is none of ours")
+    return statement
+
+
+def moment(text: str) -> datetime:
+    """Read a statement's time; raises ValueError."""
+    if not _TIME.fullmatch(text):
+        raise ValueError(text)
+    return datetime.strptime(text, FORM).replace(tzinfo=UTC)
+
+
+def is_name(text: str) -> bool:
+    """Whether a name may stand in a statement: something to see, nothing that moves a terminal, not too long."""
+    return 0 < len(text) <= LONGEST and text.isprintable() and text.strip() == text

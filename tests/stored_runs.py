@@ -1,0 +1,68 @@
+"""Small runs on disk, in the form that the store writes; what they tell is the caller's."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rackcheck import store
+
+Facts = Mapping[str, tuple[str, object]]
+"""A node's facts: path -> class and value; None is unknown (denied), Ellipsis is absent."""
+
+
+def fact(cls: str, value: object, unit: str = "") -> dict[str, Any]:
+    """A fact as stored."""
+    said: dict[str, Any] = {"value": value}
+    if value is None:
+        said = {"unknown": "denied"}
+    elif value is ...:
+        said = {"absent": True}
+    place = {"plane": "os", "class": cls, "source": "/x", "time": "2026-01-01T00:00:00Z"}
+    return {**said, **({"unit": unit} if unit else {}), **place}
+
+
+def events(
+    name: str, nodes: Mapping[str, Facts], fails: Mapping[str, str] | None = None, *, done: bool = True
+) -> list[dict[str, Any]]:
+    """The events of a run: rules `a` and `b`, of which `fails` names one that fails on a node."""
+    head = {"run": name, "time": "2026-01-01T00:00:00Z", "version": "1", "profile": "p", "profile_version": "1"}
+    told: list[dict[str, Any]] = [
+        {"event": "run started", **head, "digest": "0" * 64, "targets": "all", "nodes": list(nodes), "planes": ["os"]}
+    ]
+    for node, facts in nodes.items():
+        told.append({"event": "answered", "node": node, "plane": "os", "time": "t", "raw": "0" * 64})
+        kept = {path: fact(*said) for path, said in facts.items()}
+        told.append({"event": "facts", "node": node, "facts": kept})
+        bad = (fails or {}).get(node)
+        verdicts = [
+            {"rule": r, "status": "fail" if r == bad else "pass", "reason": "7 of 8" if r == bad else ""} for r in "ab"
+        ]
+        outcome = "FAIL" if bad else "PASS"
+        told.append(
+            {
+                "event": "judged",
+                "node": node,
+                "role": "compute",
+                "outcome": outcome,
+                "not_in_scope": 0,
+                "verdicts": verdicts,
+            }
+        )
+    if done:
+        told.append({"event": "run done", "time": "t", "outcome": "FAIL" if fails else "PASS"})
+    return told
+
+
+def stored(name: str, told: list[dict[str, Any]], folder: Path | None = None) -> Path:
+    """Write a run below RACKCHECK_HOME, or into a folder."""
+    place = (folder or store.runs_folder()) / name
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "run.json").write_text(json.dumps({"rackcheck": store.FORMAT, "run": name}))
+    (place / "events.jsonl").write_text("".join(json.dumps(doc) + "\n" for doc in told))
+    return place
+
+
+def made(name: str, nodes: Mapping[str, Facts], fails: Mapping[str, str] | None = None) -> Path:
+    """Write a whole run."""
+    return stored(name, events(name, nodes, fails))
