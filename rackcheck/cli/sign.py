@@ -1,6 +1,7 @@
 """`rackcheck sign`: stand for a bundle with an SSH key."""
 
 import getpass
+import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from rackcheck import signing
+from rackcheck import acceptance, signing, store
 from rackcheck.cli.output import is_plain, note, print_lines
 from rackcheck.core.verdict import Status
 from rackcheck.report.terminal import ASCII, GLYPHS, STYLES, Line
@@ -29,6 +30,31 @@ def _bundles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
 def bundle_argument(command: F) -> F:
     """The BUNDLE argument: a folder, or the name of one that this system keeps."""
     return click.argument("bundle", metavar="BUNDLE", shell_complete=_bundles)(command)
+
+
+def located(text: str) -> Path:
+    """Find a bundle by its folder, by its name, or by the run or the acceptance that it is of."""
+    if acceptance.is_one(text) and not Path(text).is_dir():
+        kept = acceptance.find(text).bundles.get("full")
+        if kept is not None and Path(kept).is_dir():
+            return Path(kept)
+    if text == "last":
+        return bundles.find(str(store.find(text).head.get("run")))
+    return bundles.find(text)
+
+
+def _tell_acceptance(folder: Path, made: Signature) -> None:
+    """Write into the acceptance's log, where it is kept here, that its newest full bundle was signed."""
+    head = bundles.head(folder)
+    if head.level != "full" or not acceptance.is_one(head.bundle):
+        return
+    found = acceptance.find(head.bundle)
+    if found.bundles.get("full") != str(folder.resolve()):
+        return
+    manifest = hashlib.sha256((folder / "SHA256SUMS").read_bytes()).hexdigest()
+    told = {"party": made.party, "name": made.name, "key": made.fingerprint, "folder": str(folder.resolve())}
+    acceptance.append(found.folder, {"event": "signed", "time": made.time, "manifest": manifest, **told})
+    note(f"acceptance {found.name} is signed by {made.party}")
 
 
 def fault_line(fault: Fault) -> Line:
@@ -61,7 +87,7 @@ def sign(bundle: str, key: Path, party: str, name: str | None) -> int:
     rackcheck sign pod7 --key ~/.ssh/id_ed25519 --name "Jo Doe"
     rackcheck sign ./pod7-customer --key site.pub --as customer     a key in an agent
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    folder = bundles.find(bundle)
+    folder = located(bundle)
     who = name if name is not None else (signers.comment(key) or getpass.getuser())
     try:
         made = signing.sign(folder, key, party, who, datetime.now(UTC))
@@ -71,6 +97,7 @@ def sign(bundle: str, key: Path, party: str, name: str | None) -> int:
         )
         return 4
     print_lines([_signed(bundle, made)])
+    _tell_acceptance(folder, made)
     note(f"Next: rackcheck verify {bundle} --key {key if key.suffix == '.pub' else f'{key}.pub'}")
     return 0
 

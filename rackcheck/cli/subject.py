@@ -19,7 +19,7 @@ from rackcheck.report.build import Order, Place
 from rackcheck.report.dossier import Brand
 from rackcheck.report.gather import Told, gather
 from rackcheck.report.settle import settle
-from rackcheck.report.summary import Summary, findings, notes, several, waiver_notes
+from rackcheck.report.summary import Summary, findings, notes, several, summarize, waiver_notes
 from rackcheck.run import Job, replay
 from rackcheck.waivers import File
 
@@ -120,6 +120,24 @@ def _lineage(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterat
         bare = library.load(place, registry().catalogue)
         yield library.load(place, registry().catalogue, {n: v for n, v in given.items() if n in bare.params})
     yield profile
+
+
+def shown(subject: Subject) -> Summary:
+    """Judge a subject again, for a terminal or a screen."""
+    if subject.kind == "run":
+        ((stored, job, _),) = subject.jobs
+        return summarize(replay(job, stored.answers(), stored.done()), subject.profile, subject.waivers)
+    return summary(subject, list(subject.tell()))
+
+
+def newest(name: str) -> store.Stored:
+    """Find a run; an acceptance stands for the newest of its runs."""
+    if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
+        found = acceptance.find(name)
+        if not found.runs:
+            raise Mistake(f"acceptance {name} has no run yet: rackcheck accept add {name} RUN")
+        return acceptance.run_of(max(found.runs, key=lambda member: member.run))
+    return store.find(name)
 
 
 def summary(subject: Subject, readings: Sequence[Told]) -> Summary:

@@ -4,22 +4,16 @@ from importlib.metadata import entry_points
 
 import click
 
-from rackcheck import store
-from rackcheck.cli import options
-from rackcheck.cli.stored import stored_job
+from rackcheck.cli import options, subject
 from rackcheck.mistake import Mistake
-from rackcheck.report.summary import summarize
-from rackcheck.run import replay
 
 
 @click.command()
 @options.run_argument
 def tui(run: str) -> int:
-    """Open a stored run in the terminal's screens; asks no one."""
-    stored = store.find(run)
-    job = stored_job(stored)
-    assert job.profile is not None
-    summary = summarize(replay(job, stored.answers(), stored.done()), job.profile, job.waivers)
+    """Open a stored run, or an acceptance, in the terminal's screens; asks no one."""
+    found = subject.find(run)
+    summary = subject.shown(found)
     screens = [point for point in entry_points(group="rackcheck.screens") if point.name == "tui"]
     if not screens:
         raise Mistake("the screens are not installed: pip install --force-reinstall rackcheck")

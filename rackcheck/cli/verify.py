@@ -11,12 +11,12 @@ import click
 from rackcheck import signing
 from rackcheck.cli import options
 from rackcheck.cli.output import print_lines
-from rackcheck.cli.sign import bundle_argument, fault_line, mark
+from rackcheck.cli.sign import bundle_argument, fault_line, located, mark
 from rackcheck.core.fact import visible
 from rackcheck.core.verdict import Status
 from rackcheck.report import machine
 from rackcheck.report.terminal import STYLES, Line
-from rackcheck.signing import Signature, Verification, bundles, signers
+from rackcheck.signing import Signature, Verification, signers
 from rackcheck.signing.statement import moment
 
 TOLD = 20
@@ -57,8 +57,8 @@ def verify(
             "whose signatures count? --key PUB (more than once if need be) or --allowed-signers FILE"
         )
     wanted = signers.from_file(allowed) if allowed is not None else signers.from_keys(keys)
-    other = bundles.find(full) if full is not None else None
-    found = signing.verify(bundles.find(bundle), wanted, _time(at), other)
+    other = located(full) if full is not None else None
+    found = signing.verify(located(bundle), wanted, _time(at), other)
     if as_json:
         click.echo(machine.text(_document(found, require)))
     else:

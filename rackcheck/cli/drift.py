@@ -1,0 +1,145 @@
+"""`rackcheck drift`: what is not as it was in the run that somebody named."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from rackcheck import store
+from rackcheck.cli import options
+from rackcheck.cli.output import note, print_lines
+from rackcheck.cli.subject import newest
+from rackcheck.core.change import STEADY, Moved, folded, gathered, moves
+from rackcheck.core.fact import Class, clean
+from rackcheck.core.fold import fold
+from rackcheck.index import file, pair, queries, words
+from rackcheck.index.catching import catch_up
+from rackcheck.report import machine
+from rackcheck.report.terminal import Line
+
+CLASSES = (*STEADY, Class.MEASUREMENT)
+
+
+@click.command(epilog="Exit: 0 no drift, 1 drift, 2 your mistake, 3 nothing drifted and something is unknown.")
+@click.argument("run", default="last")
+@click.option("--against", metavar="RUN", required=True, help="The run to hold it against: id, folder or `last`.")
+@click.option(
+    "--class", "names", metavar="CLASSES", help="Of identity,version,config,measurement (default: no measurement)."
+)
+@click.option(
+    "--percent", type=click.FloatRange(0), default=5.0, help="By how much a measurement may move (default: 5)."
+)
+@options.json_option
+def drift(run: str, against: str, names: str | None, percent: float, as_json: bool) -> int:
+    """Tell what of RUN (default: last) is not as it was in another run.
+
+    \b
+    rackcheck drift --against 20261101T060000Z-1a2b             the newest run against that one
+    rackcheck drift --against /srv/accepted last --class version
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    classes = chosen(names)
+    found = compared(against, run, classes, percent)
+    moved = moves(found.changes)
+    told = _without(found, moved)
+    if as_json:
+        click.echo(machine.text(document(found, told, moved)))
+    else:
+        print_lines(Line(((text, ""),)) for text in lines(found, told, moved))
+        _notes(found, classes)
+    return status(found)
+
+
+def chosen(names: str | None) -> tuple[Class, ...]:
+    """Read `identity,config`; raises a usage error on anything else."""
+    if names is None:
+        return STEADY
+    words_ = [word.strip() for word in names.split(",")]
+    wrong = [word for word in words_ if word not in set(CLASSES)]
+    if wrong:
+        extra = "; counters never drift, they count" if wrong[0] == Class.COUNTER else ""
+        raise click.UsageError(f"no class {wrong[0]!r} here; there are {', '.join(CLASSES)}{extra}")
+    return tuple(cls for cls in CLASSES if cls in words_)
+
+
+def compared(before: str, after: str, classes: tuple[Class, ...], percent: float = 0.0) -> pair.Pair:
+    """Hold two runs against each other, by the index where it has both and can be used."""
+    old, new = newest(before), newest(after)
+    if set(classes) <= set(STEADY):
+        names = [_indexed(stored) for stored in (old, new)]
+        if all(names):
+            try:
+                with file.opened(file.place()) as db:
+                    catch_up(db)
+                    first, second = (queries.run(db, name) for name in names)
+                    if first is not None and second is not None:
+                        return pair.indexed(db, first, second, classes)
+            except file.Unusable as error:
+                note(f"rackcheck: {error}; reading the two runs themselves")
+    return pair.read(old, new, classes, percent)
+
+
+def _indexed(stored: store.Stored) -> str:
+    """Give the name under which the index has a run; "" for a folder elsewhere."""
+    folder = Path(stored.folder).resolve()
+    return folder.name if folder.parent == store.runs_folder().resolve() else ""
+
+
+def _without(found: pair.Pair, moved: tuple[Moved, ...]) -> pair.Pair:
+    """Leave out the two ends of every move, which is told by itself."""
+    ends = {end for one in moved for end in (one.was, one.now)}
+    kept = {node: tuple(c for c in some if (node, c.path) not in ends) for node, some in found.changes.items()}
+    return replace(found, changes=kept)
+
+
+def lines(found: pair.Pair, told: pair.Pair, moved: tuple[Moved, ...]) -> Iterator[str]:
+    """Say what differs, once for all nodes; what is not known stands apart, below."""
+    for what, nodes in (("new", found.new), ("missing", found.missing)):
+        if nodes:
+            yield f"{what} in {found.after}: {fold(nodes)}"
+    for one in moved:
+        yield f"{one.was[1].rsplit('.', 1)[-1]} {clean(one.value)} moved: {_end(one.was)} -> {_end(one.now)}"
+    every = folded({node: gathered(some) for node, some in told.changes.items()})
+    for uncertain in (False, True):
+        for change in every:
+            if change.change.kind.uncertain is uncertain:
+                yield f"{words.said(change.change, alike=change.alike)} {words.where(change.nodes, found.nodes)}"
+    if found.unread:
+        yield f"told nothing in one run or in both {words.where(found.unread, found.nodes)}"
+    for planes, nodes in sorted(found.silent.items()):
+        yield f"{planes}: silent in both runs {words.where(nodes, found.nodes)}"
+
+
+def _end(place: tuple[str, str]) -> str:
+    return f"{place[0]} {place[1].rpartition('.')[0]}"
+
+
+def _notes(found: pair.Pair, classes: tuple[Class, ...]) -> None:
+    if not found.differs and not found.uncertain:
+        note(f"no drift between {found.before} and {found.after} on {found.nodes} nodes")
+    if found.unknown:
+        note(f"{found.unknown} facts are unknown in both runs and were not compared")
+    if Class.MEASUREMENT not in classes:
+        note("measurements were not compared; --class measurement does")
+
+
+def status(found: pair.Pair) -> int:
+    """Give the exit status: 1 drift, 3 nothing drifted and something is unknown, 0 none."""
+    if any(not c.kind.uncertain for some in found.changes.values() for c in some) or found.new or found.missing:
+        return 1
+    return 3 if found.changes or found.unread or found.silent else 0
+
+
+def document(found: pair.Pair, told: pair.Pair, moved: tuple[Moved, ...]) -> dict[str, object]:
+    """Give the same as one document."""
+    every = folded({node: gathered(some) for node, some in told.changes.items()})
+    return {
+        "rackcheck": machine.FORMAT, "before": found.before, "after": found.after, "nodes": found.nodes,
+        "new": words.nodes_doc(found.new), "missing": words.nodes_doc(found.missing),
+        "moved": [words.moved_doc(one) for one in moved],
+        "changes": [words.change_doc(one) for one in every if not one.change.kind.uncertain],
+        "unknown": [words.change_doc(one) for one in every if one.change.kind.uncertain],
+        "unread": words.nodes_doc(found.unread),
+        "silent": {planes: words.nodes_doc(nodes) for planes, nodes in sorted(found.silent.items())},
+        "unknown-in-both": found.unknown,
+    }  # fmt: skip

@@ -1,0 +1,135 @@
+"""`rackcheck history`: what became of a node, or of a rule, from run to run."""
+
+import sqlite3
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from typing import Any
+
+import click
+
+from rackcheck.cli import options
+from rackcheck.cli.output import note, print_lines
+from rackcheck.cli.runs import progress
+from rackcheck.core.change import STEADY, folded, gathered
+from rackcheck.core.fact import clean
+from rackcheck.core.fold import fold
+from rackcheck.index import catching, file, queries, words
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.report import machine
+from rackcheck.report.terminal import Line
+
+Group = dict[str, Any]
+"""Runs that are alike: the newest and the oldest of them, how many, and what is said of them."""
+
+
+@click.command(epilog="Exit: 0 told, 2 your mistake.")
+@click.argument("name", metavar="NODE|RULE")
+@click.option("--rule", "kind", flag_value="rule", help="NAME is a rule, even where a node has it too (as without).")
+@click.option("--node", "kind", flag_value="node", help="NAME is a node, even where a rule has it too.")
+@click.option("--limit", type=click.IntRange(1), default=20, help="How many lines of runs (default: 20).")
+@options.json_option
+def history(name: str, kind: str | None, limit: int, as_json: bool) -> None:
+    """Tell what became of a node or a rule from run to run, the newest first.
+
+    \b
+    rackcheck history dgx03         what changed on it, and which verdicts turned
+    rackcheck history gpu.count     how many pass and fail, and who fails
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    with file.opened(file.place()) as db:
+        for why in catching.catch_up(db, progress):
+            note(f"rackcheck: {why}")
+        found = _kind(db, name, kind)
+        groups = list(islice((_rule if found == "rule" else _node)(db, name), limit + 1))
+    if as_json:
+        click.echo(machine.text({"rackcheck": machine.FORMAT, found: name, "runs": groups[:limit]}))
+    else:
+        print_lines(Line(((text, style),)) for group in groups[:limit] for text, style in _lines(group))
+    if len(groups) > limit:
+        note(f"and older runs; --limit {limit * 2} shows more")
+
+
+def _kind(db: sqlite3.Connection, name: str, kind: str | None) -> str:
+    """Say whether a name is a rule's or a node's; raises Mistake with the nearest right one."""
+    known = {one: queries.names(db, one) for one in ("rule", "node") if kind in {None, one}}
+    for one, names in known.items():
+        if name in names:
+            return one
+    hint = did_you_mean(name, [word for names in known.values() for word in names])
+    raise Mistake(f"no {' and no '.join(known)} {clean(name)} in any run{hint}")
+
+
+def _node(db: sqlite3.Connection, name: str) -> Iterator[Group]:
+    """Gather a node's runs where nothing changed between them."""
+    contents = queries.Contents(db)
+    newest: queries.Run | None = None
+    alike = 0
+    every = [*queries.history(db, name), None]
+    for now, before in pairwise(every):
+        assert now is not None
+        run, state = now
+        newest, alike = newest or run, alike + 1
+        if before is not None and before[1] == state:
+            continue
+        yield _group(newest, run, alike) | {"outcome": state.outcome or "not judged"} | _since(contents, before, state)
+        newest, alike = None, 0
+
+
+def _since(contents: queries.Contents, before: tuple[queries.Run, queries.State] | None, now: queries.State) -> Group:
+    if before is None:
+        return {"first": True}
+    changes = contents.changes(before[1], now, STEADY)
+    turns = contents.turns(before[1], now)
+    told = folded({"": gathered(changes or ())})
+    return {
+        "changes": [words.one_doc(one.change) for one in told],
+        "verdicts": [{"rule": t.rule, "before": t.before or None, "after": t.after or None} for t in turns],
+        "says": [words.said(one.change) for one in told] + [words.turn(t) for t in turns]
+        + (["told nothing in this run or in the one before"] if changes is None else []),
+    }  # fmt: skip
+
+
+def _rule(db: sqlite3.Connection, name: str) -> Iterator[Group]:
+    """Gather runs in which a rule went alike on the same nodes."""
+    newest: queries.Run | None = None
+    alike = 0
+    days = (day for run in queries.runs(db) if (day := queries.day(db, run, name)) is not None)
+    for now, before in _pairs(days):
+        newest, alike = newest or now.run, alike + 1
+        if before is not None and before.nodes == now.nodes:
+            continue
+        counts = {status: len(nodes) for status, nodes in sorted(now.nodes.items())}
+        bad = {s: fold(nodes) for s, nodes in sorted(now.nodes.items()) if s not in {"pass", "n/a"}}
+        yield _group(newest, now.run, alike) | {"counts": counts, "nodes": bad}
+        newest, alike = None, 0
+
+
+def _pairs(days: Iterator[queries.Day]) -> Iterator[tuple[queries.Day, queries.Day | None]]:
+    last: queries.Day | None = None
+    for day in days:
+        if last is not None:
+            yield last, day
+        last = day
+    if last is not None:
+        yield last, None
+
+
+def _group(newest: queries.Run, oldest: queries.Run, alike: int) -> Group:
+    ends = {key: {"run": run.name, "time": run.time} for key, run in (("newest", newest), ("oldest", oldest))}
+    return {**ends, "alike": alike}
+
+
+def _lines(group: Group) -> Iterator[tuple[str, str]]:
+    newest, oldest = group["newest"], group["oldest"]
+    head = f"{newest['time']}  {newest['run']}"
+    if group["alike"] > 1:
+        head += f"  {group['alike']} runs alike, since {oldest['time']} {oldest['run']}"
+    if "counts" in group:
+        counts = ", ".join(f"{count} {status}" for status, count in group["counts"].items())
+        yield f"{head}  {counts}", "bold"
+        for status, nodes in group["nodes"].items():
+            yield f"    {status}: {nodes}", ""
+        return
+    yield f"{head}  {group['outcome']}" + ("  (its first run)" if group.get("first") else ""), "bold"
+    for text in group.get("says", ()):
+        yield f"    {text}", ""

@@ -1,0 +1,131 @@
+"""Two runs held against each other: from the index where it has both, else straight from their events."""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from rackcheck.core.change import STEADY, Change, Facts, Turn, beyond, compare, turned, unknown_both
+from rackcheck.core.event import RunStarted
+from rackcheck.core.fact import Class
+from rackcheck.index import queries
+from rackcheck.index.parts import PLANE, Part
+from rackcheck.index.rows import Snap, told
+from rackcheck.mistake import Mistake
+from rackcheck.store import Stored
+
+
+@dataclass
+class Pair:
+    """What differs between two runs, by node; filled node by node, then only read."""
+
+    before: str
+    after: str
+    changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
+    turns: dict[str, tuple[Turn, ...]] = field(default_factory=dict)
+    nodes: int = 0
+    new: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    unknown: int = 0
+    silent: dict[str, list[str]] = field(default_factory=dict)
+
+    def both(self, node: str, before: Facts, after: Facts, classes: Iterable[Class]) -> None:
+        """Count what neither side knows of a node, and which planes were silent both times."""
+        count, planes = unknown_both(before, after, classes)
+        self.unknown += count
+        if planes:
+            self.silent.setdefault(",".join(p.removeprefix(PLANE) for p in planes), []).append(node)
+
+    def turn(self, node: str, turns: tuple[Turn, ...]) -> None:
+        """Keep the verdicts of a node that turned."""
+        if turns:
+            self.turns[node] = turns
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything is known to be another than it was."""
+        known = any(not c.kind.uncertain for changes in self.changes.values() for c in changes)
+        return bool(known or self.new or self.missing or any(not t.uncertain for ts in self.turns.values() for t in ts))
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether something could not be compared: unknown on one side, or a plane or a node silent on both."""
+        return bool(self.changes or self.turns or self.unread or self.silent)
+
+
+def indexed(db: sqlite3.Connection, before: queries.Run, after: queries.Run, classes: tuple[Class, ...]) -> Pair:
+    """Hold two runs of the index against each other; costs by what differs, not by how much there is."""
+    pair, contents = Pair(before.name, after.name), queries.Contents(db)
+    for node, (was, now) in sorted(queries.differing(db, before, after).items()):
+        if was is None or now is None:
+            (pair.new if was is None else pair.missing).append(node)
+            continue
+        changes = contents.changes(was, now, classes)
+        if changes is None:
+            pair.unread.append(node)
+        elif changes:
+            pair.changes[node] = changes
+        if was.parts != now.parts and changes is not None:
+            pair.both(node, contents.facts(was), contents.facts(now), classes)
+        pair.turn(node, contents.turns(was, now))
+    pair.unread = sorted({*pair.unread, *queries.unread(db, before, after)})
+    count, silent = queries.unchanged(db, before, after, classes)
+    pair.unknown += count
+    for planes, nodes in silent.items():
+        pair.silent.setdefault(planes, []).extend(nodes)
+    pair.nodes = queries.common(db, before, after)
+    return pair
+
+
+def read(before: Stored, after: Stored, classes: tuple[Class, ...], percent: float = 0.0) -> Pair:
+    """Hold two runs against each other by their events alone."""
+    wanted = (*STEADY, *(cls for cls in classes if cls not in STEADY))
+    pair = Pair(before.folder.name, after.folder.name)
+    old = snaps(before, wanted)
+    for node, now in snaps(after, wanted).items():
+        was = old.pop(node, None)
+        if was is None:
+            pair.new.append(node)
+            continue
+        pair.nodes += 1
+        if not was.parts or not now.parts:
+            pair.unread.append(node)
+        else:
+            here, there = facts(was), facts(now)
+            changes = [c for cls in classes for c in _kept(compare(here, there, (cls,)), cls, percent)]
+            if changes:
+                pair.changes[node] = tuple(changes)
+            pair.both(node, here, there, classes)
+        pair.turn(node, turned(statuses(was), statuses(now)))
+    pair.missing += sorted(old)
+    return pair
+
+
+def _kept(changes: Iterable[Change], cls: Class, percent: float) -> Iterable[Change]:
+    return beyond(changes, percent) if cls is Class.MEASUREMENT else changes
+
+
+def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
+    """Read what every node of a run was; equal parts are kept once. A node that told nothing has no parts."""
+    pool: dict[bytes, Part] = {}
+    found: dict[str, Snap] = {}
+    for event in told(stored, classes):
+        match event:
+            case RunStarted():
+                found |= {node: Snap(node, {}) for node in event.nodes}
+            case Snap(node, parts, vector, outcome):
+                shared = {cls: pool.setdefault(part.digest, part) for cls, part in parts.items()}
+                found[node] = Snap(node, shared, vector, outcome)
+    if not found:
+        raise Mistake(f"{stored.folder}/events.jsonl tells of no node")
+    return found
+
+
+def facts(snap: Snap) -> Facts:
+    """Give a node's facts by class."""
+    return {cls: part.docs for cls, part in snap.parts.items()}
+
+
+def statuses(snap: Snap) -> dict[str, str]:
+    """Give a node's verdicts by rule."""
+    return {} if snap.vector is None else {rule: status for rule, status, _ in snap.vector.verdicts}

@@ -1,0 +1,296 @@
+"""`runs`, `history`, `diff` and `drift` on the command line: what they say, and how they exit."""
+
+import io
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from command import Done, rackcheck
+from stored_runs import events, made, stored
+
+from rackcheck.cli import guarded
+from rackcheck.cli.diff import diff
+from rackcheck.cli.drift import drift
+from rackcheck.cli.history import history
+
+NODES = {
+    f"n{n}": {
+        "node.serial": ("identity", f"S{n}"), "gpu/0.serial": ("identity", f"G{n}"), "firmware.bmc": ("version", "1.0"),
+        "sysctl.vm.swappiness": ("config", 10), "fan": ("measurement", 100.0), "errors": ("counter", 5),
+    }
+    for n in range(1, 5)
+}  # fmt: skip
+
+Nodes = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("RACKCHECK_INDEX", raising=False)
+    made("r1", NODES)
+    return tmp_path
+
+
+def ran(command: click.Command, *words: object) -> Done:
+    """Run one command as the command line does."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(err):
+        status = guarded(lambda: command.main([str(w) for w in words], prog_name="rackcheck", standalone_mode=False))
+        sys.stdout.flush()
+        sys.stderr.flush()
+    texts = []
+    for stream in (out, err):
+        assert isinstance(stream.buffer, io.BytesIO)
+        texts.append(stream.buffer.getvalue().decode())
+    return Done(status, texts[0], texts[1])
+
+
+def nodes(changes: Mapping[str, Mapping[str, tuple[str, object]]]) -> Nodes:
+    """The four nodes with some facts changed."""
+    return {name: {**facts, **changes.get(name, {})} for name, facts in NODES.items()}
+
+
+def drifted(*words: object) -> Done:
+    """Drift by the index; by the runs themselves it says the same."""
+    by_index = ran(drift, "--against", "r1", *words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RACKCHECK_INDEX", "/dev/null/index.sqlite")
+        by_folders = ran(drift, "--against", "r1", *words)
+    assert (by_index.status, by_index.out) == (by_folders.status, by_folders.out)
+    return by_index
+
+
+def test_nothing_drifts_where_only_counters_and_measurements_moved() -> None:
+    made("r2", nodes({"n1": {"errors": ("counter", 9), "fan": ("measurement", 50.0)}}))
+    done = drifted()
+    assert (done.status, done.out) == (0, "")
+    assert "no drift between r1 and r2 on 4 nodes" in done.err
+
+
+def test_drift_is_folded_over_the_nodes_by_class() -> None:
+    made(
+        "r2",
+        nodes(
+            {
+                n: {"sysctl.vm.swappiness": ("config", 60), "firmware.bmc": ("version", "1.1")}
+                for n in ("n1", "n2", "n4")
+            }
+        ),
+    )
+    done = drifted()
+    assert done.status == 1
+    assert done.out.splitlines() == [
+        "sysctl.vm.swappiness 10 -> 60 on 3 of 4: n[1-2,4]",
+        "firmware.bmc 1.0 -> 1.1 on 3 of 4: n[1-2,4]",
+    ]
+    assert drifted("--class", "version").out == "firmware.bmc 1.0 -> 1.1 on 3 of 4: n[1-2,4]\n"
+    assert drifted("--class", "identity").status == 0
+
+
+def test_a_part_that_is_new_was_swapped_and_one_from_another_node_was_moved() -> None:
+    made("r2", nodes({"n1": {"gpu/0.serial": ("identity", "NEW")}, "n3": {"gpu/0.serial": ("identity", "G1")}}))
+    done = drifted()
+    assert done.status == 1
+    assert "serial G1 moved: n1 gpu/0 -> n3 gpu/0" in done.out
+    made("r3", nodes({"n1": {"gpu/0.serial": ("identity", "NEW")}}))
+    assert drifted().out == "gpu/0.serial swapped G1 -> NEW on 1 of 4: n1\n"
+
+
+def test_what_is_unknown_now_is_never_no_drift() -> None:
+    made("r2", nodes({"n2": {"firmware.bmc": ("version", None)}}))
+    done = drifted()
+    assert (done.status, done.out) == (3, "firmware.bmc unknown now: denied (was 1.0) on 1 of 4: n2\n")
+    back = ran(drift, "--against", "r2", "r1")
+    assert (back.status, back.out) == (3, "firmware.bmc known again, was denied: 1.0 on 1 of 4: n2\n")
+
+
+def test_a_plane_that_was_silent_both_times_is_never_no_drift() -> None:
+    for name in ("r1", "r2"):
+        told = events(name, NODES)
+        told[1].update(unknown="timeout")
+        del told[1]["raw"]
+        told[2]["facts"] = {}
+        stored(name, told)
+    done = drifted()
+    assert (done.status, done.out) == (3, "os: silent in both runs on 1 of 4: n1\n")
+    assert drifted("--class", "identity").status == 3
+    assert ran(diff, "r1", "r2").status == 3
+
+
+def test_facts_that_neither_run_knows_are_counted_by_class() -> None:
+    hidden = nodes({"n1": {"firmware.bmc": ("version", None), "sysctl.vm.swappiness": ("config", None)}})
+    made("r1", hidden)
+    made("r2", hidden)
+    assert [json.loads(drifted("--json", *words).out)["unknown-in-both"] for words in ((), ("--class", "version"))] == [
+        2,
+        1,
+    ]
+    done = drifted()
+    assert done.status == 0
+    assert "2 facts are unknown in both runs and were not compared" in done.err
+
+
+def test_a_rule_that_only_one_run_judged_is_a_difference() -> None:
+    told = events("r2", NODES)
+    for event in told:
+        if event["event"] == "judged":
+            event["verdicts"].append({"rule": "c", "status": "pass"})
+    stored("r2", told)
+    done = ran(diff, "r1", "r2")
+    assert (done.status, done.out) == (1, "c not judged -> pass on 4 of 4: n[1-4]\n")
+
+
+def test_a_node_that_a_cut_run_did_not_come_to_is_not_missing() -> None:
+    told = [e for e in events("r2", NODES, done=False) if e.get("node") != "n4"]
+    stored("r2", told)
+    done = drifted()
+    assert (done.status, done.out) == (3, "told nothing in one run or in both on 1 of 4: n4\n")
+
+
+def test_nodes_that_are_new_or_missing_are_drift() -> None:
+    made("r2", {**{n: NODES[n] for n in ("n1", "n2", "n3")}, "n9": NODES["n4"]})
+    done = drifted()
+    assert done.status == 1
+    assert done.out.splitlines()[:2] == ["new in r2: n9", "missing in r2: n4"]
+
+
+def test_measurements_drift_beyond_the_percent_with_their_unit() -> None:
+    told = events("r2", nodes({"n1": {"fan": ("measurement", 94.0)}, "n2": {"fan": ("measurement", 96.0)}}))
+    for event in told:
+        if event["event"] == "facts":
+            event["facts"]["fan"]["unit"] = "rpm"
+    stored("r2", told)
+    before = events("r1", NODES)
+    for event in before:
+        if event["event"] == "facts":
+            event["facts"]["fan"]["unit"] = "rpm"
+    stored("r1", before)
+    done = drifted("--class", "measurement")
+    assert (done.status, done.out) == (1, "fan 100 rpm -> 94 rpm (-6.0 %) on 1 of 4: n1\n")
+    assert drifted("--class", "measurement", "--percent", "10").status == 0
+
+
+def test_a_run_in_a_folder_elsewhere_needs_no_index(tmp_path: Path) -> None:
+    place = stored("accepted", events("accepted", nodes({"n1": {"sysctl.vm.swappiness": ("config", 60)}})), tmp_path)
+    done = ran(drift, "--against", place)
+    assert (done.status, done.out) == (1, "sysctl.vm.swappiness 60 -> 10 on 1 of 4: n1\n")
+    assert not (tmp_path / "home" / "index.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--against", "r11"], "no run r11; did you mean r1?"),
+        (["--against", "r1", "--class", "verson"], "no class 'verson' here"),
+        (["--against", "r1", "--class", "counter"], "counters never drift"),
+        ([], "--against"),
+    ],
+)
+def test_a_mistake_is_named_with_the_nearest_right_word(words: list[str], said: str) -> None:
+    done = ran(drift, *words)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_drift_as_a_document_holds_the_same() -> None:
+    made("r2", nodes({"n1": {"sysctl.vm.swappiness": ("config", 60)}, "n2": {"firmware.bmc": ("version", None)}}))
+    doc = json.loads(drifted("--json").out)
+    (change,) = doc["changes"]
+    assert (change["fact"], change["before"], change["after"], change["nodes"]) == (
+        "sysctl.vm.swappiness", {"value": 10}, {"value": 60}, ["n1"],
+    )  # fmt: skip
+    assert [one["kind"] for one in doc["unknown"]] == ["unknown now"]
+
+
+def test_two_runs_differ_by_facts_and_by_verdicts_that_turned() -> None:
+    made("r2", nodes({"n1": {"sysctl.vm.swappiness": ("config", 60)}}), {"n2": "b"})
+    done = ran(diff, "r1", "r2")
+    assert done.status == 1
+    assert done.out.splitlines() == [
+        "sysctl.vm.swappiness 10 -> 60 on 1 of 4: n1",
+        "b pass -> fail on 1 of 4: n2",
+    ]
+    assert ran(diff, "r1", "r2", "--where", "b").out == "b pass -> fail on 1 of 4: n2\n"
+    assert ran(diff, "r1", "r1").status == 0
+    assert "errors" not in done.out
+
+
+def test_counters_are_compared_only_when_all_is_asked_for() -> None:
+    made("r2", nodes({"n1": {"errors": ("counter", 9)}}))
+    assert ran(diff, "r1", "r2").status == 0
+    assert ran(diff, "r1", "r2", "--all").out == "errors 5 -> 9 on 1 of 4: n1\n"
+
+
+def test_two_nodes_differ_by_their_serials_without_it_being_a_difference() -> None:
+    done = ran(diff, "n1", "n2")
+    assert (done.status, done.out) == (0, "2 identities differ, as those of two machines do; --all shows them\n")
+    assert "gpu/0.serial swapped G1 -> G2" in ran(diff, "n1", "n2", "--all").out
+    made("r2", nodes({"n1": {"firmware.bmc": ("version", None)}}), {"n2": "a"})
+    told = ran(diff, "n1", "n2")
+    assert told.status == 1
+    assert told.out.splitlines()[:2] == ["firmware.bmc known again, was denied: 1.0", "a pass -> fail"]
+    assert ran(diff, "n1", "n2", "--from", "r1").status == 0
+    assert ran(diff, "n1", "n2", "--where", "firmware").status == 3
+
+
+def test_a_node_that_no_run_has_is_named_with_the_nearest() -> None:
+    done = ran(diff, "n1", "n22")
+    assert (done.status, done.out) == (2, "")
+    assert "no run and no node n22 of r1; did you mean n2?" in done.err
+
+
+def test_the_history_of_a_node_says_what_changed_and_folds_what_did_not() -> None:
+    made("r2", NODES)
+    made("r3", nodes({"n1": {"sysctl.vm.swappiness": ("config", 60)}}), {"n1": "b"})
+    made("r4", nodes({"n1": {"sysctl.vm.swappiness": ("config", 60)}}), {"n1": "b"})
+    done = ran(history, "n1")
+    assert done.status == 0
+    heads = [line for line in done.out.splitlines() if not line.startswith(" ")]
+    assert "r4  2 runs alike" in heads[0]
+    assert heads[0].endswith("r3  FAIL")
+    assert "r2  2 runs alike" in heads[1]
+    assert heads[1].endswith("r1  PASS  (its first run)")
+    assert [line.strip() for line in done.out.splitlines() if line.startswith(" ")] == [
+        "sysctl.vm.swappiness 10 -> 60",
+        "b pass -> fail",
+    ]
+
+
+def test_the_history_of_a_rule_says_who_fails_and_since_when() -> None:
+    made("r2", NODES, {"n1": "b", "n2": "b"})
+    made("r3", NODES, {"n1": "b", "n2": "b"})
+    doc = json.loads(ran(history, "b", "--json").out)
+    assert [(g["newest"]["run"], g["oldest"]["run"], g["alike"], g["counts"], g["nodes"]) for g in doc["runs"]] == [
+        ("r3", "r2", 2, {"fail": 2, "pass": 2}, {"fail": "n[1-2]"}),
+        ("r1", "r1", 1, {"pass": 4}, {}),
+    ]
+
+
+def test_a_name_that_is_both_is_a_rule_unless_a_node_is_asked_for() -> None:
+    made("r2", {"b": NODES["n1"]})
+    assert "rule" in json.loads(ran(history, "b", "--json").out)
+    assert "node" in json.loads(ran(history, "b", "--node", "--json").out)
+    done = ran(history, "n11")
+    assert (done.status, done.out) == (2, "")
+    assert "did you mean n1?" in done.err
+
+
+def test_the_list_is_limited_and_says_how_many_more_there_are() -> None:
+    for number in range(2, 8):
+        made(f"r{number}", NODES)
+    done = rackcheck("runs", "list", "--limit", "3")
+    assert [line.split()[0] for line in done.out.splitlines()] == ["run", "r7", "r6", "r5"]
+    assert "and 4 more" in done.err
+
+
+def test_history_without_an_index_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RACKCHECK_INDEX", "/dev/null/index.sqlite")
+    done = ran(history, "n1")
+    assert (done.status, done.out) == (2, "")
+    assert len(done.err.splitlines()) == 1
