@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from rackcheck import inventory, library
+from rackcheck import brand, inventory, library, waivers
 from rackcheck.cli import cli
 from rackcheck.core.operator import LATER, WORDS
 from rackcheck.registry import registry
@@ -34,6 +34,13 @@ def blocks(page: Path) -> Iterator[str]:
 def examples() -> list[tuple[str, str]]:
     """Every whole file of the documents, with the page it stands on."""
     return [(page.name, block) for page in PAGES for block in blocks(page) if block.startswith("rackcheck: 1\n")]
+
+
+KINDS = ("profile", "waivers", "brand", "inventory")
+
+
+def kind_of(block: str) -> str:
+    return next((kind for kind in KINDS if f"\n{kind}:" in block), "inventory")
 
 
 def lines(page: Path, first: str) -> Iterator[str]:
@@ -61,14 +68,26 @@ def parsed(words: list[str]) -> click.Command:
     return command
 
 
-@pytest.mark.parametrize(("page", "block"), [e for e in examples() if "\nprofile:" in e[1]])
+@pytest.mark.parametrize(("page", "block"), [e for e in examples() if kind_of(e[1]) == "profile"])
 def test_a_profile_of_the_documents_loads(page: str, block: str, tmp_path: Path) -> None:
     file = tmp_path / "example.yaml"
     file.write_text(block)
     assert library.load(str(file), registry().catalogue).rules, page
 
 
-@pytest.mark.parametrize(("page", "block"), [e for e in examples() if "\nprofile:" not in e[1]])
+@pytest.mark.parametrize(("page", "block"), [e for e in examples() if kind_of(e[1]) == "waivers"])
+def test_waivers_of_the_documents_load(page: str, block: str) -> None:
+    assert waivers.read(block, "waivers.yaml"), page
+
+
+@pytest.mark.parametrize(("page", "block"), [e for e in examples() if kind_of(e[1]) == "brand"])
+def test_a_brand_of_the_documents_loads(page: str, block: str, tmp_path: Path) -> None:
+    (tmp_path / "logo.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (tmp_path / "site.yaml").write_text(block)
+    assert brand.load(tmp_path / "site.yaml").integrator, page
+
+
+@pytest.mark.parametrize(("page", "block"), [e for e in examples() if kind_of(e[1]) == "inventory"])
 def test_an_inventory_of_the_documents_loads(
     page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,9 +101,8 @@ def test_an_inventory_of_the_documents_loads(
     assert inventory.load(file).nodes, page
 
 
-def test_there_are_examples_of_both_kinds() -> None:
-    kinds = {"\nprofile:" in block for _, block in examples()}
-    assert kinds == {True, False}
+def test_there_are_examples_of_every_kind() -> None:
+    assert {kind_of(block) for _, block in examples()} == set(KINDS)
 
 
 @pytest.mark.parametrize(("page", "line"), commands())
