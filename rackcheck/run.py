@@ -41,8 +41,9 @@ def now() -> str:
 
 
 def new_id() -> str:
-    """A run's name: when it began, and a few letters that keep two apart."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(2)}"
+    """A run's name: when it began, to the millisecond in hexadecimal, and two letters that keep two apart."""
+    moment = datetime.now(UTC)
+    return f"{moment:%Y%m%dT%H%M%SZ}-{moment.microsecond // 1000:03x}{token_hex(1)}"
 
 
 @dataclass(frozen=True)

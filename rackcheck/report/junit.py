@@ -65,8 +65,18 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str
         yield f"<testsuite {_named(name=node.name)} {counted}>\n<properties>\n{properties}"
         yield f"<property {_named(name='rackcheck.node.outcome', value=node.outcome.value)}/>\n</properties>\n"
         yield from _cases(dossier, node, found)
+        yield from _idle(dossier, node)
         yield "</testsuite>\n"
     yield "</testsuites>\n"
+
+
+def _idle(dossier: Dossier, node: NodeRow) -> Iterator[str]:
+    """Say of the node's waivers what no case does: those that hide nothing, because they are unused, lapsed, expired."""
+    told = [e for e in dossier.exemptions if e.state not in {"used", "elsewhere"} and node.name in e.nodes]
+    if told:
+        lines = (f"waiver of {e.rule} ({e.ticket}, {e.place}) {e.state}: {e.detail}" for e in told)
+        said = "\n".join(escape(visible(line)) for line in lines)
+        yield f"<system-out>{said}</system-out>\n"
 
 
 def _counts(vector: str) -> _Counts:

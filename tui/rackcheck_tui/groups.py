@@ -112,7 +112,8 @@ def _line(row: _Row, columns: _Columns, signs: Signs, width: int) -> Line:
 def _details(row: _Row, finding: Finding, total: int, signs: Signs, width: int) -> Iterator[Line]:
     status, rule = finding.status, finding.rule
     head = f" {signs.status(status)} {status.value.upper()}"
-    yield Line(((head, STYLES[status]), (f"  {rule.id}", "bold"), (f"  ({rule.severity.value})", "dim")))
+    truth = f", {finding.truth.value} without waivers" if finding.truth is not None else ""
+    yield Line(((head, STYLES[status]), (f"  {rule.id}", "bold"), (f"  ({rule.severity.value}{truth})", "dim")))
     yield from labelled("", rule.title, signs, width, "bold")
     yield from folded("nodes", row.where(total), signs, width, "cyan")
     for label, text in (("reason", finding.reason), ("fix", rule.fix), ("why", rule.why)):
