@@ -4,18 +4,21 @@
 state it is in is read from the log: draft, signed (nothing was added since), superseded (another took its place).
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import platformdirs
 
-from rackcheck import bounded, store
+from rackcheck import bounded, kept, store
 from rackcheck.core.fact import clean
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
@@ -28,8 +31,13 @@ LARGEST = 64 << 20
 """Bytes that a log may have: it names every node once, and every run."""
 
 KINDS = ("audit", "rework", "re-audit", "burn-in")
-CONTENT = frozenset({"opened", "run added", "waivers"})
-"""Events after which an earlier signature stands for an earlier state."""
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
+"""What an acceptance may be called."""
+
+FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""What a profile and a file of waivers may be called: they are files beside the log."""
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +104,13 @@ def home() -> Path:
 def names() -> list[str]:
     """Every acceptance's name, sorted."""
     folder = home()
-    return sorted(p.parent.name for p in folder.glob(f"*/{LOG}")) if folder.is_dir() else []
+    kept = (p.parent.name for p in folder.glob(f"*/{LOG}")) if folder.is_dir() else ()
+    return sorted(name for name in kept if NAME.fullmatch(name))
 
 
 def is_one(name: str) -> bool:
     """Whether an acceptance of this name is kept here."""
-    return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}", name) is not None and (home() / name / LOG).is_file()
+    return NAME.fullmatch(name) is not None and (home() / name / LOG).is_file()
 
 
 def find(name: str) -> Acceptance:
@@ -110,21 +119,20 @@ def find(name: str) -> Acceptance:
         known = names()
         hint = did_you_mean(name, known) or ("; rackcheck accept show lists them" if known else "; there is none yet")
         raise Mistake(f"no acceptance {clean(name, 80)}{hint}")
-    return read(home() / name)
+    found = read(home() / name)
+    if found.name != name:
+        raise Mistake(f"{found.folder / LOG} is the log of another acceptance: {clean(found.name, 80)}")
+    return found
 
 
 def read(folder: Path) -> Acceptance:
     """Read an acceptance from its folder; raises Mistake with the line that is damaged."""
     found: Acceptance | None = None
-    lines = bounded.text(folder / LOG, LARGEST).splitlines(keepends=True)
+    *lines, _ = bounded.text(folder / LOG, LARGEST).split("\n")  # a last line without its end was never said to stand
     for number, line in enumerate(lines, start=1):
         try:
             found = _after(found, json.loads(line), folder)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            if number == len(lines) and not line.endswith(
-                "\n"
-            ):  # torn while it was written: it was never said to stand
-                break
             raise Mistake(f"{folder / LOG}: line {number} is damaged: {error!r:.200}") from None
     if found is None:
         raise Mistake(f"{folder / LOG} does not say how the acceptance began")
@@ -136,56 +144,95 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
     if before is None:
         if event != "opened" or doc["rackcheck"] != FORMAT:
             raise ValueError(f"not the beginning of an acceptance of format {FORMAT}")
-        profile = doc["profile"]
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", profile["name"]) or not isinstance(doc["nodes"], list):
-            raise ValueError("no profile, or no nodes")
-        for node in doc["nodes"]:
-            if not all(isinstance(node[key], str) for key in ("name", "role", "host", "bmc", "rack")):
-                raise TypeError("a node without a name or a role")
-        return Acceptance(str(doc["name"]), folder, doc)
+        return Acceptance(_like(NAME, doc, "name"), folder, _head(doc))
     match event:
         case "run added":
-            run, folder_, digest, kind, time = (str(doc[k]) for k in ("run", "folder", "digest", "kind", "time"))
-            member = Member(run, folder_, digest, kind, time, str(doc.get("note", "")))
+            run, place, time = (kept.word(doc, name) for name in ("run", "folder", "time"))
+            member = Member(run, place, _like(DIGEST, doc, "digest"), _kind(doc), time, kept.word(doc, "note", ""))
+            if any(one.run == member.run for one in before.runs):  # two commands at once: the first stands
+                return before
             return replace(before, runs=(*before.runs, member), last=event)
         case "waivers":
-            if not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name) for name in doc["files"]):
-                raise ValueError("waivers that are no files' names")
-            return replace(before, waivers={str(k): str(v) for k, v in doc["files"].items()}, last=event)
+            files = doc["files"]
+            given = {_like(FILE, {"file": name}, "file"): _like(DIGEST, files, name) for name in files.keys()}  # noqa: SIM118  a list has none
+            return replace(before, waivers=given, last=event)
         case "bundle":
-            return replace(before, bundles={**before.bundles, str(doc["level"]): str(doc["folder"])})
+            return replace(before, bundles={**before.bundles, kept.word(doc, "level"): kept.word(doc, "folder")})
         case "signed":
-            return replace(before, signed=(*before.signed, doc), last=event)
+            told = {name: kept.word(doc, name) for name in doc}
+            return replace(before, signed=(*before.signed, told), last=event)
         case "superseded":
-            return replace(before, superseded=str(doc["by"]))
+            return replace(before, superseded=_like(NAME, doc, "by"))
     raise ValueError(f"no event {event!r:.40}")
 
 
+def _head(doc: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Hold the first event against its shape: nobody asks again."""
+    profile = doc["profile"]
+    _like(FILE, profile, "name")
+    for held, name in ((profile, "version"), (profile, "digest"), (doc["inventory"], "digest"), (doc, "time")):
+        kept.word(held, name)
+    if not isinstance(doc["nodes"], list) or not isinstance(profile["set"], dict):
+        raise TypeError("no list of nodes, or no table of site values")
+    for name in profile["set"]:
+        kept.word(profile["set"], name)
+    for node in doc["nodes"]:
+        for word in ("name", "role", "host", "bmc", "rack", "slot"):
+            kept.word(node, word)
+        if not all(type(node[word]) is int for word in ("u", "height")):
+            raise TypeError("a node at no unit of a rack")
+    if len({node["name"] for node in doc["nodes"]}) != len(doc["nodes"]):
+        raise ValueError("two nodes of one name")
+    return doc
+
+
+def _like(form: re.Pattern[str], doc: Mapping[str, Any], name: str) -> str:
+    text = kept.word(doc, name)
+    if not form.fullmatch(text):
+        raise ValueError(f"{name} cannot be {clean(text, 60)!r}")
+    return text
+
+
+def _kind(doc: Mapping[str, Any]) -> str:
+    if doc["kind"] not in KINDS:
+        raise ValueError(f"no kind {doc['kind']!r:.40}")
+    return kept.word(doc, "kind")
+
+
 def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Acceptance:
-    """Begin an acceptance; raises Mistake where one of this name is there."""
-    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}", name) is None or name == "last":
+    """Begin an acceptance; raises Mistake where one of this name is there.
+
+    It appears whole or not at all: whoever is killed in between has not taken the name.
+    """
+    if NAME.fullmatch(name) is None or name == "last":
         raise Mistake(f"{clean(name, 80)!r} is no name: letters, digits, dots, hyphens and underscores, a letter first")
     folder = home() / name
+    taken = Mistake(f"an acceptance {name} is there already: rackcheck accept show {name}")
+    if folder.exists():
+        raise taken
+    made = home() / f".new-{token_hex(8)}"
+    (made / "profile").mkdir(parents=True)
     try:
-        (folder / "profile").mkdir(parents=True)
-    except FileExistsError:
-        raise Mistake(f"an acceptance {name} is there already: rackcheck accept show {name}") from None
-    for file, text in profile.items():
-        (folder / "profile" / file).write_text(text, encoding="utf-8")
-    append(folder, {"event": "opened", "rackcheck": FORMAT, "name": name, **head})
+        for file, text in profile.items():
+            (made / "profile" / file).write_text(text, encoding="utf-8")
+        append(made, {"event": "opened", "rackcheck": FORMAT, "name": name, **head})
+        made.rename(folder)
+    except OSError:
+        shutil.rmtree(made)
+        if folder.exists():
+            raise taken from None
+        raise
     return read(folder)
 
 
 def append(folder: Path, doc: Mapping[str, Any]) -> None:
-    """Write one event to the log; when this returns it is on the disk."""
+    """Write one event to the log; when this returns it is on the disk. Two at once write one after the other."""
     line = json.dumps(doc, ensure_ascii=True, separators=(",", ":")) + "\n"
-    path = folder / LOG
-    torn = path.exists() and not path.read_bytes().endswith(b"\n")
-    with path.open("r+b" if torn else "ab") as file:
-        if torn:  # what a power cut left of a line that was never said to stand
-            whole = path.read_bytes().rpartition(b"\n")
-            file.seek(len(whole[0]) + len(whole[1]))
-            file.truncate()
+    with (folder / LOG).open("a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        # What a power cut left of a line was never said to stand.
+        file.truncate(file.read().rfind(b"\n") + 1)
         file.write(line.encode())
         file.flush()
         os.fsync(file.fileno())
@@ -193,13 +240,13 @@ def append(folder: Path, doc: Mapping[str, Any]) -> None:
 
 def keep(acceptance: Acceptance, files: Iterable[File]) -> Mapping[str, str]:
     """Keep files of waivers beside the log, each under its digest, so that none is written over."""
-    kept: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for file in files:
         place = acceptance.folder / "waivers" / file.digest[:16]
         place.mkdir(parents=True, exist_ok=True)
         (place / file.name).write_text(file.text, encoding="utf-8")
-        kept[file.name] = file.digest
-    return kept
+        digests[file.name] = file.digest
+    return digests
 
 
 def digest_of(run: store.Stored) -> str:
@@ -214,7 +261,11 @@ def digest_of(run: store.Stored) -> str:
 
 def run_of(member: Member) -> store.Stored:
     """Find a run of an acceptance; raises Mistake where it is gone, or was changed since it was added."""
-    stored = store.find(member.folder if (Path(member.folder) / "run.json").is_file() else member.run)
+    places = [member.folder] if (Path(member.folder) / "run.json").is_file() else []
+    places += [member.run] if not places and member.run in store.ids() else []
+    if not places:
+        raise Mistake(f"run {member.run} of the acceptance is gone: it was in {member.folder}")
+    stored = store.find(places[0])
     if digest_of(stored) != member.digest:
         raise Mistake(f"run {member.run} was changed since it was added to the acceptance: {stored.folder}")
     return stored

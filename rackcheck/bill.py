@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackcheck import bounded
+from rackcheck.core import path as paths
 from rackcheck.core.fact import clean
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
@@ -45,17 +46,21 @@ class Bill:
 
 
 def load(path: Path) -> Bill:
-    """Read a bill; raises Mistake with the row of what is wrong."""
-    text = bounded.text(path, SIZE).removeprefix("\ufeff")
-    return Bill(path.name, hashlib.sha256(text.encode()).hexdigest(), tuple(_lines(text, path.name)))
+    """Read a bill, and the digest of its file as it lies there; raises Mistake with the row of what is wrong."""
+    with bounded.opened(path) as file:
+        data = file.read(SIZE + 1)
+    if len(data) > SIZE:
+        raise Mistake(f"{path} has more than {SIZE >> 20} MiB, and a bill of materials may have no more")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Mistake(f"{path} is no UTF-8 text (byte {error.start}); a spreadsheet saves as `CSV UTF-8`") from None
+    return Bill(path.name, hashlib.sha256(data).hexdigest(), tuple(_lines(text, path.name)))
 
 
 def _lines(text: str, name: str) -> Iterator[Line]:
-    try:
-        dialect: type[csv.Dialect] = csv.Sniffer().sniff(text.split("\n", 1)[0], delimiters=",;\t")
-    except csv.Error:
-        dialect = csv.excel
-    rows = csv.reader(io.StringIO(text), dialect, strict=True)
+    head = io.StringIO(text).readline()
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count), strict=True)
     first: dict[str, int] = {}
     try:
         columns = _head(next(rows, []), name)
@@ -66,7 +71,10 @@ def _lines(text: str, name: str) -> Iterator[Line]:
             if len(cells) != len(columns):
                 raise Mistake(f"{name}:{row}: {len(cells)} cells, and the header has {len(columns)}")
             told = {c: cell.strip() for c, cell in zip(columns, cells, strict=True) if c in COLUMNS}
+            told["kind"] = told.get("kind", "").casefold()
             line = Line(row, **{column: told.get(column, "") for column in COLUMNS})
+            if line.item and not _is_item(line.item):
+                raise Mistake(f"{name}:{row}: item {clean(line.item, 80)!r} is none of ours; one is written like gpu/3")
             if line.serial and line.serial in first:
                 before = f"first at row {first[line.serial]}"
                 raise Mistake(f"{name}:{row}: serial {clean(line.serial, 80)} stands here twice; {before}")
@@ -74,6 +82,14 @@ def _lines(text: str, name: str) -> Iterator[Line]:
             yield line
     except csv.Error as error:
         raise Mistake(f"{name}:{rows.line_num}: no CSV: {error}") from None
+
+
+def _is_item(text: str) -> bool:
+    try:
+        paths.parse(text)
+    except paths.BadPath:
+        return False
+    return True
 
 
 def _head(cells: list[str], name: str) -> list[str]:

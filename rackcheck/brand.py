@@ -1,9 +1,12 @@
 """What a site writes on the cover of its documents: names, parties, a logo; a small YAML file."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from xml.parsers import expat
 
 from rackcheck import bounded
 from rackcheck.conform import conform
+from rackcheck.core.fact import clean
 from rackcheck.document import SIZE, BadFile, Listing, Problem, Scalar, Table, read
 from rackcheck.layers import word
 from rackcheck.mistake import Mistake
@@ -25,7 +28,7 @@ def load(path: Path) -> Brand:
     return Brand(
         word(told, "title"), word(told, "integrator"), word(told, "customer"), word(told, "site"), word(told, "hall"),
         word(told, "contract"), word(told, "revision"), word(told, "footer"),
-        _logo(path.parent / logo.text, logo) if isinstance(logo, Scalar) and logo.text else None,
+        _logo(path.parent, logo) if isinstance(logo, Scalar) and logo.text else None,
         _parties(told) or Brand().parties,
     )  # fmt: skip
 
@@ -41,17 +44,56 @@ def _parties(told: Table) -> tuple[Party, ...]:
     return parties
 
 
-def _logo(path: Path, told: Scalar) -> Logo:
+def _logo(folder: Path, told: Scalar) -> Logo:
     try:
-        with bounded.opened(path) as file:
-            data = file.read(LOGO + 1)
-    except Mistake as error:
-        raise BadFile([Problem(told.place, f"logo: {error}")]) from None
+        data = _beside(folder, told.text)
+        kind = next((kind for kind, magic in _KINDS if data.startswith(magic)), None)
+        if kind is None:
+            _drawing(data)
+    except (Mistake, ValueError) as error:
+        raise BadFile([Problem(told.place, f"logo: {clean(str(error))}")]) from None
+    return Logo(kind or "svg+xml", data)
+
+
+def _beside(folder: Path, name: str) -> bytes:
+    """Read a file of the brand's own folder: what a brand is handed over with, and nothing else of this machine."""
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise ValueError(f"{name} lies outside of the folder of the brand")
+    with bounded.opened(path) as file:
+        data = file.read(LOGO + 1)
     if len(data) > LOGO:
-        raise BadFile([Problem(told.place, f"logo: {path.name} has more than {LOGO >> 10} KiB")])
-    kind = next((kind for kind, magic in _KINDS if data.startswith(magic)), None)
-    if kind is None and b"<svg" in data[:1024].lower():
-        kind = "svg+xml"
-    if kind is None:
-        raise BadFile([Problem(told.place, f"logo: {path.name} is no PNG, JPEG or SVG picture")])
-    return Logo(kind, data)
+        raise ValueError(f"{name} has more than {LOGO >> 10} KiB")
+    return data
+
+
+def _drawing(data: bytes) -> None:
+    """Raise ValueError at what is no SVG, or at one that does more than draw: scripts, and what is fetched."""
+    parser = expat.ParserCreate()
+
+    def doctype(*_: object) -> None:
+        raise ValueError("a document type in an SVG could name other files; save it without one")
+
+    def element(name: str, attributes: Mapping[str, str]) -> None:
+        words.append(local := name.rpartition(":")[2].lower())
+        if words[0] != "svg":
+            raise ValueError(_NONE)
+        if local in _ACTIVE:
+            raise ValueError(f"an SVG with <{local}>; a logo only draws")
+        for key, value in attributes.items():
+            plain = key.rpartition(":")[2].lower()
+            far = plain in {"href", "src"} and not value.strip().lower().startswith(("#", "data:image/"))
+            if plain.startswith("on") or far:
+                raise ValueError(f"an SVG whose <{local}> has {key}; a logo only draws, and brings all it draws along")
+
+    words: list[str] = []
+    parser.StartDoctypeDeclHandler = doctype
+    parser.StartElementHandler = element
+    try:
+        parser.Parse(data, True)
+    except (expat.ExpatError, LookupError):  # the second: an encoding that nobody knows
+        raise ValueError(_NONE) from None
+
+
+_NONE = "it is no PNG, JPEG or SVG picture"
+_ACTIVE = frozenset({"script", "foreignobject", "iframe", "object", "embed", "handler", "animate", "set"})

@@ -14,7 +14,7 @@ from rackcheck.conform import conform
 from rackcheck.core.catalogue import Catalogue
 from rackcheck.core.profile import Profile, Source
 from rackcheck.document import SIZE, BadFile, Place, Problem, Table, read
-from rackcheck.layers import did_you_mean, layers, word
+from rackcheck.layers import did_you_mean, entries, layers, texts, word
 from rackcheck.mistake import Mistake
 from rackcheck.schema import sources as sources_schema
 
@@ -76,13 +76,16 @@ def load(
     files: dict[str, str] = {}
     problems: list[Problem] = []
     table = _read(found.path, files, problems)
+    refs = set(_refs(table))
 
     def parent(wanted: str, place: Place) -> Table:
         beside = found.path.parent / f"{wanted}.yaml"
         try:
-            return _read(beside if beside.is_file() else find(wanted, extra).path, files, problems)
+            above = _read(beside if beside.is_file() else find(wanted, extra).path, files, problems)
         except Mistake as error:
             raise error if isinstance(error, BadFile) else BadFile([Problem(place, str(error))]) from None
+        refs.update(_refs(above))
+        return above
 
     laid = layers(table, parent)
     if found.origin != "file" and laid.name != found.name:
@@ -93,7 +96,16 @@ def load(
         for source in _sources(folder / "sources.yaml"):
             known.setdefault(source.id, source)
     compiled = compile_profile(laid, catalogue, known, values or {}, problems)
-    return replace(compiled, files={**files, "sources.yaml": _cited(compiled.sources.values())})
+    # A rule that a child drops or cites anew is still its parent's: each file kept must load by itself.
+    cited = [known[ref] for ref in sorted(refs) if ref in known]
+    return replace(compiled, files={**files, "sources.yaml": _cited(cited)})
+
+
+def _refs(table: Table) -> Iterator[str]:
+    """Give the sources that a file's own rules cite."""
+    for rule in entries(table, "rules").values():
+        if isinstance(rule, Table):
+            yield from (ref.text for ref in texts(rule, "refs"))
 
 
 def _cited(sources: Iterable[Source]) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.change import Change, Facts, Kind, beyond, compare, folded, gathered, moves, turned
+from rackcheck.core.change import Change, Facts, Kind, beyond, compare, folded, gathered, turned
 from rackcheck.core.fact import Absent, Class, Reason, Unknown
 
 SWAPPED = {
@@ -123,14 +123,6 @@ def test_a_number_in_another_unit_has_changed() -> None:
 
 def change(value: object, now: object, path: str = "gpu/0.serial", cls: Class = Class.IDENTITY) -> Change:
     return Change(path, cls, Kind.CHANGED, value, now)  # type: ignore[arg-type]
-
-
-def test_a_serial_that_left_one_node_and_came_to_another_has_moved_and_a_model_has_not() -> None:
-    found = moves({
-        "n1": [change("A", "B"), change("h100", "h200", "gpu/0.name"), change("h100", "h200", "gpu/1.name")],
-        "n2": [change("C", "A", "gpu/3.serial"), change("h200", "h100", "gpu/0.name")],
-    })  # fmt: skip
-    assert [(m.value, m.was, m.now) for m in found] == [("A", ("n1", "gpu/0.serial"), ("n2", "gpu/3.serial"))]
 
 
 @pytest.mark.parametrize(

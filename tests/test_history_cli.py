@@ -13,6 +13,7 @@ import pytest
 from command import Done, rackcheck
 from stored_runs import events, made, stored
 
+from rackcheck import acceptance, store
 from rackcheck.cli import guarded
 from rackcheck.cli.diff import diff
 from rackcheck.cli.drift import drift
@@ -96,10 +97,124 @@ def test_drift_is_folded_over_the_nodes_by_class() -> None:
 def test_a_part_that_is_new_was_swapped_and_one_from_another_node_was_moved() -> None:
     made("r2", nodes({"n1": {"gpu/0.serial": ("identity", "NEW")}, "n3": {"gpu/0.serial": ("identity", "G1")}}))
     done = drifted()
-    assert done.status == 1
-    assert "serial G1 moved: n1 gpu/0 -> n3 gpu/0" in done.out
+    assert (done.status, done.out.splitlines()) == (
+        1,
+        [
+            "gpu G1 moved: n1 gpu/0 -> n3 gpu/0",
+            "gpu/0.serial gone (G3) on 1 of 4: n3",
+            "gpu/0.serial new: NEW on 1 of 4: n1",
+        ],
+    )
     made("r3", nodes({"n1": {"gpu/0.serial": ("identity", "NEW")}}))
     assert drifted().out == "gpu/0.serial swapped G1 -> NEW on 1 of 4: n1\n"
+
+
+def renumbered() -> None:
+    """Two runs: the second finds a GPU that the first lacked, and so the later ones have other numbers."""
+    lacking, whole = (dict(enumerate(letters)) for letters in ("ABD", "ABCD"))
+    for name, parts in (("r2", lacking), ("r3", whole)):
+        facts: dict[str, tuple[str, object]] = {"gpu": ("config", [str(i) for i in parts])}
+        for i, letter in parts.items():
+            facts |= {f"gpu/{i}.serial": ("identity", letter), f"gpu/{i}.pci": ("identity", f"at {letter}")}
+        made(name, {"n1": facts})
+
+
+def test_a_part_that_only_got_another_number_was_not_swapped_in_history_diff_and_drift() -> None:
+    renumbered()
+    said = ["gpu D moved: n1 gpu/2 -> gpu/3", "gpu/2.serial new: C"]
+    told = ran(history, "n1").out.splitlines()
+    assert [line.strip() for line in told if line.startswith(" ")][:2] == said
+    for done in (ran(drift, "--against", "r2", "r3"), ran(diff, "r2", "r3")):
+        assert (done.status, done.out.splitlines()) == (1, [said[0], f"{said[1]} on 1 of 1: n1"])
+
+
+def test_a_renumbered_part_is_a_move_in_every_document() -> None:
+    renumbered()
+    ends = {"before": {"node": "n1", "item": "gpu/2"}, "after": {"node": "n1", "item": "gpu/3"}}
+    wanted = [{"part": "gpu", "names": {"serial": "D"}, **ends}]
+    assert json.loads(ran(drift, "--against", "r2", "r3", "--json").out)["moved"] == wanted
+    assert json.loads(ran(diff, "r2", "r3", "--json").out)["moved"] == wanted
+    assert json.loads(ran(history, "n1", "--json").out)["runs"][0]["moved"] == wanted
+
+
+def test_a_fact_that_a_move_explains_is_told_where_somebody_asks_for_it() -> None:
+    renumbered()
+    done = ran(diff, "r2", "r3", "--where", "gpu/2.pci")
+    assert (done.status, done.out) == (1, "gpu/2.pci at D -> at C on 1 of 1: n1\n")
+    assert ran(diff, "r2", "r3", "--where", "gpu/3.serial").out == "gpu D moved: n1 gpu/2 -> gpu/3\n"
+
+
+def test_a_part_is_not_gone_while_nodes_are_unread_where_it_may_be() -> None:
+    made("r2", {"n1": {**NODES["n1"], "gpu/0.serial": ("identity", "NEW")}})
+    assert drifted().out.splitlines()[1:] == ["gpu/0.serial G1 -> NEW on 1 of 1: n1"]
+    made("r2", {"n1": {**NODES["n1"], "gpu/0.serial": ("identity", "G4")}})
+    assert drifted().out.splitlines()[1:] == [
+        "gpu G4 moved: n4 gpu/0 -> n1 gpu/0",
+        "gpu/0.serial no longer G1 (which may be elsewhere now) on 1 of 1: n1",
+    ]
+
+
+def accepted(*runs: tuple[str, Mapping[str, Mapping[str, tuple[str, object]]], int]) -> None:
+    """An acceptance of the four nodes, with runs of some of them, each on its day."""
+    place = {"role": "", "host": "", "bmc": "", "rack": "", "slot": "", "u": 0, "height": 1}
+    profile = {"name": "p", "version": "1", "digest": "0" * 64, "set": {}}
+    head = {"time": "t", "profile": profile, "inventory": {"digest": "0" * 64}}
+    acceptance.create("pod7", {**head, "nodes": [{"name": name, **place} for name in NODES]}, {})
+    for name, facts, day in runs:
+        told = events(name, facts)
+        told[0]["time"] = f"2026-01-{day:02d}T00:00:00Z"
+        run = store.find(str(stored(name, told)))
+        event = {"event": "run added", "run": name, "folder": str(run.folder), "kind": "audit", "time": "t"}
+        acceptance.append(acceptance.home() / "pod7", {**event, "digest": acceptance.digest_of(run)})
+
+
+def test_an_acceptance_stands_for_the_newest_reading_of_each_of_its_nodes() -> None:
+    mended = {"n1": {**NODES["n1"], "sysctl.vm.swappiness": ("config", 60)}}
+    # The run of the newer day has the lesser name: the day counts.
+    accepted(("z1", NODES, 1), ("a2", mended, 2))
+    made("r9", nodes({"n2": {"firmware.bmc": ("version", "1.1")}}))
+    said = ["sysctl.vm.swappiness 60 -> 10 on 1 of 4: n1", "firmware.bmc 1.0 -> 1.1 on 1 of 4: n2"]
+    done = ran(drift, "--against", "pod7", "r9")
+    assert (done.status, done.out.splitlines()) == (1, said)
+    assert ran(diff, "pod7", "r9").out.splitlines() == said
+    doc = json.loads(ran(drift, "--against", "pod7", "r9", "--json").out)
+    assert (doc["before"], doc["new"]["nodes"], doc["nodes"]) == ("pod7", [], 4)
+    assert "firmware.bmc" not in ran(diff, "n1", "n2", "--from", "pod7").out
+    made("r10", nodes({"n1": mended["n1"]}))
+    same = ran(drift, "--against", "pod7", "r10")
+    assert (same.status, same.out) == (0, "")
+    assert "no drift between pod7 and r10 on 4 nodes" in same.err
+
+
+def test_a_node_that_no_run_of_an_acceptance_came_to_is_not_new_but_untold() -> None:
+    accepted(("a1", {name: NODES[name] for name in ("n1", "n2", "n3")}, 1))
+    done = ran(drift, "--against", "pod7", "r1")
+    assert (done.status, done.out) == (3, "told nothing in one run or in both on 1 of 4: n4\n")
+
+
+def test_a_cut_run_that_did_not_come_to_a_node_leaves_its_earlier_reading() -> None:
+    accepted(("a1", NODES, 1))
+    told = [e for e in events("a2", NODES, done=False) if e.get("node") != "n4"]
+    run = store.find(str(stored("a2", told)))
+    event = {"event": "run added", "run": "a2", "folder": str(run.folder), "kind": "audit", "time": "t"}
+    acceptance.append(acceptance.home() / "pod7", {**event, "digest": acceptance.digest_of(run)})
+    assert ran(drift, "--against", "pod7", "r1").status == 0
+
+
+def test_an_acceptance_of_which_a_run_was_changed_is_compared_with_nothing() -> None:
+    accepted(("a1", NODES, 1))
+    made("a1", nodes({"n1": {"firmware.bmc": ("version", "1.1")}}))
+    done = ran(drift, "--against", "pod7", "r1")
+    assert (done.status, done.out) == (2, "")
+    assert "was changed since it was added" in done.err
+
+
+def test_words_count_one_node_and_one_fact_as_one() -> None:
+    for name in ("o1", "o2"):
+        made(name, {"n1": {"firmware.bmc": ("version", None)}})
+    done = ran(drift, "--against", "o1", "o2")
+    assert "no drift between o1 and o2 on 1 node\n" in done.err
+    assert "1 fact is unknown in both runs and was not compared" in done.err
 
 
 def test_what_is_unknown_now_is_never_no_drift() -> None:
@@ -230,7 +345,7 @@ def test_counters_are_compared_only_when_all_is_asked_for() -> None:
 def test_two_nodes_differ_by_their_serials_without_it_being_a_difference() -> None:
     done = ran(diff, "n1", "n2")
     assert (done.status, done.out) == (0, "2 identities differ, as those of two machines do; --all shows them\n")
-    assert "gpu/0.serial swapped G1 -> G2" in ran(diff, "n1", "n2", "--all").out
+    assert "gpu/0.serial G1 -> G2" in ran(diff, "n1", "n2", "--all").out
     made("r2", nodes({"n1": {"firmware.bmc": ("version", None)}}), {"n2": "a"})
     told = ran(diff, "n1", "n2")
     assert told.status == 1

@@ -268,7 +268,7 @@ def test_junit_tells_of_a_waiver_its_truth_and_its_end_and_of_a_warning_that_it_
     skipped = [e.attrib["message"] for e in root.iter("skipped")]
     assert any(m.startswith("waived until 2027-02-01; the true verdict is fail: ") for m in skipped)
     assert any(m.startswith("n/a: ") for m in skipped)
-    assert all((e.text or "").startswith("WARN ") for e in root.iter("system-out"))
+    assert all((e.text or "").startswith("WARN ") for e in root.iterfind(".//testcase/system-out"))
     (failure, *_) = root.iter("failure")
     assert "must be 17" in failure.attrib["message"]
     assert "\nwhy: " in (failure.text or "")
@@ -382,7 +382,7 @@ def test_any_text_as_code_reads_as_itself(text: str) -> None:
 
 def test_markdown_is_bounded_and_counts_what_it_leaves_out() -> None:
     dossier = sample(300, 180, hostile=True)
-    long = tuple(Unchecked("node", f"n{i}", "\U0001f4a5" * 400, 1) for i in range(500))
+    long = tuple(Unchecked("node", f"n{i}", f"{i}" + "\U0001f4a5" * 400, 1) for i in range(500))
     text = markdown.text(replace(dossier, unchecked=long), "0" * 64)
     assert len(text.encode()) <= markdown.LIMIT
     shown = sum(line.startswith("- node `n") for line in text.splitlines())

@@ -12,7 +12,6 @@ from rackcheck import __version__, acceptance, library, store
 from rackcheck.acceptance import Acceptance
 from rackcheck.cli import options, subject
 from rackcheck.cli.output import is_plain, note, print_lines, width
-from rackcheck.cli.stored import stored_nodes
 from rackcheck.cli.tables import table
 from rackcheck.core.fold import fold
 from rackcheck.inventory import Node
@@ -136,16 +135,17 @@ def _open(found: Acceptance) -> None:
 def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text: str = "") -> None:
     """Add a run to an acceptance; raises Mistake where it is none over its inventory, or is there already."""
     _open(found)
-    began = stored.started()
+    nodes, began = subject.held(stored), stored.started()
     if any(member.run == began.run for member in found.runs):
         raise Mistake(f"run {began.run} is part of acceptance {found.name} already")
     roles = {str(node["name"]): str(node["role"]) for node in found.nodes}
     strangers = [node for node in began.nodes if node not in roles]
     if strangers:
         raise Mistake(f"run {began.run} has nodes that are not in {found.name}'s inventory: {fold(strangers)}")
-    others = [node.name for node in stored_nodes(stored) if roles[node.name] != node.role]
+    others = [node.name for node in nodes if roles[node.name] != node.role]
     if others:
         raise Mistake(f"run {began.run} has {fold(others)} in another role than {found.name}'s inventory")
+    subject.judged_by(found, stored)  # before it is part: what was added stays
     if stored.done() is None:
         note(f"rackcheck: run {began.run} was cut off: what it did not read is unknown")
     event = {

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
+from rackcheck import acceptance, store
 from rackcheck.cli import options
-from rackcheck.cli.drift import compared, document, lines
-from rackcheck.cli.output import note, print_lines
-from rackcheck.cli.subject import newest
+from rackcheck.cli.drift import Told, compared, document, lines, unknown_in_both
+from rackcheck.cli.output import print_lines
+from rackcheck.cli.subject import readings
 from rackcheck.core import operator
 from rackcheck.core.change import STEADY, Change, Facts, Turn, compare, gathered, turned
 from rackcheck.core.fact import Class
+from rackcheck.core.moves import names_a_part
 from rackcheck.index import pair, words
 from rackcheck.index.rows import Snap
 from rackcheck.layers import did_you_mean
@@ -27,28 +29,32 @@ from rackcheck.report.terminal import Line
 @click.option("--where", "pattern", metavar="PATTERN", help="Only facts and rules like this: 'gpu/*.ecc.mode'.")
 @options.json_option
 def diff(a: str, b: str, run: str | None, every: bool, pattern: str | None, as_json: bool) -> int:
-    """Hold two runs, or two nodes of one run, against each other.
+    """Hold two runs, or two nodes of one run, against each other; an acceptance is each node's newest reading.
 
     \b
     rackcheck diff 20261101T060000Z-1a2b last     two runs
+    rackcheck diff pod7 last                      an acceptance, and a run
     rackcheck diff dgx01 dgx05                    two nodes of the newest run
     rackcheck diff dgx01 dgx05 --from RUN         of another run
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     classes = tuple(Class) if every else STEADY
     if run is None and _is_run(a) and _is_run(b):
         found = compared(a, b, classes)
-        return _runs(_narrowed(found, pattern), as_json=as_json)
-    stored = newest(run or "last")
-    nodes = pair.snaps(stored, classes)
+        told = _narrowed_told(found, pattern)
+        return _runs(_narrowed(found, pattern), told, as_json=as_json)
+    source = readings(run or "last")
+    nodes = pair.merged(source, classes)
     for name in (a, b):
         if name not in nodes:
-            raise Mistake(f"no run and no node {name} of {stored.folder.name}{did_you_mean(name, list(nodes))}")
+            raise Mistake(f"no run and no node {name} of {source.name}{did_you_mean(name, list(nodes))}")
     return _nodes(a, b, nodes, classes, pattern, every=every, as_json=as_json)
 
 
 def _is_run(word: str) -> bool:
+    if acceptance.is_one(word):
+        return True
     try:
-        newest(word)
+        store.find(word)
     except Mistake:
         return False
     return True
@@ -68,17 +74,33 @@ def _narrowed(found: pair.Pair, pattern: str | None) -> pair.Pair:
     return found
 
 
-def _runs(found: pair.Pair, *, as_json: bool) -> int:
+def _narrowed_told(found: pair.Pair, pattern: str | None) -> Told:
+    """Keep what is asked for; a fact that somebody names is told also where a move explains it."""
+    moved, rest = found.sorted_out()
+    if pattern is None:
+        return moved, rest
+    ends = ((one, f"{item}.{word}") for one in moved for word, _ in one.ids for _, item in (one.was, one.now))
+    asked = {id(one) for one, path in ends if _like(pattern, path)}
+    told: dict[str, tuple[Change, ...]] = {}
+    for node, changes in found.changes.items():
+        said = rest.get(node, ())
+        spoken = {change.path for change in said}
+        beside = (c for c in changes if c.path not in spoken and not names_a_part(c))
+        whole = {c.under for c in changes if c.under and _like(pattern, c.path)}
+        told[node] = tuple(c for c in (*said, *beside) if _like(pattern, c.path) or c.path in whole)
+    return tuple(one for one in moved if id(one) in asked), {node: some for node, some in told.items() if some}
+
+
+def _runs(found: pair.Pair, told: Told, *, as_json: bool) -> int:
     turns = list(words.turns(found.turns))
     if as_json:
-        doc = document(found, found, ())
+        doc = document(found, told)
         click.echo(machine.text({**doc, "verdicts": [words.turn_doc(one, nodes) for one, nodes in turns]}))
     else:
-        texts = list(lines(found, found, ()))
+        texts = list(lines(found, told))
         texts += [f"{words.turn(one)} {words.where(nodes, found.nodes)}" for one, nodes in turns]
         print_lines(Line(((text, ""),)) for text in texts)
-        if found.unknown:
-            note(f"{found.unknown} facts are unknown in both runs and were not compared")
+        unknown_in_both(found)
     return _status(differs=found.differs, uncertain=found.uncertain)
 
 

@@ -1,7 +1,6 @@
 """`rackcheck drift`: what is not as it was in the run that somebody named."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -9,21 +8,31 @@ import click
 from rackcheck import store
 from rackcheck.cli import options
 from rackcheck.cli.output import note, print_lines
-from rackcheck.cli.subject import newest
-from rackcheck.core.change import STEADY, Moved, folded, gathered, moves
-from rackcheck.core.fact import Class, clean
+from rackcheck.cli.subject import readings
+from rackcheck.core.change import STEADY, Change, folded, gathered
+from rackcheck.core.fact import Class
 from rackcheck.core.fold import fold
-from rackcheck.index import file, pair, queries, words
+from rackcheck.core.moves import Moved
+from rackcheck.index import file, moving, pair, queries, words
 from rackcheck.index.catching import catch_up
 from rackcheck.report import machine
+from rackcheck.report.summary import several
 from rackcheck.report.terminal import Line
 
 CLASSES = (*STEADY, Class.MEASUREMENT)
 
+Told = tuple[tuple[Moved, ...], Mapping[str, tuple[Change, ...]]]
+"""Parts that moved, and of every node what else changed."""
+
 
 @click.command(epilog="Exit: 0 no drift, 1 drift, 2 your mistake, 3 nothing drifted and something is unknown.")
 @click.argument("run", default="last")
-@click.option("--against", metavar="RUN", required=True, help="The run to hold it against: id, folder or `last`.")
+@click.option(
+    "--against",
+    metavar="RUN|ACCEPTANCE",
+    required=True,
+    help="What to hold it against: an acceptance, or a run: id, folder or `last`.",
+)
 @click.option(
     "--class", "names", metavar="CLASSES", help="Of identity,version,config,measurement (default: no measurement)."
 )
@@ -32,20 +41,20 @@ CLASSES = (*STEADY, Class.MEASUREMENT)
 )
 @options.json_option
 def drift(run: str, against: str, names: str | None, percent: float, as_json: bool) -> int:
-    """Tell what of RUN (default: last) is not as it was in another run.
+    """Tell what of RUN (default: last) is not as it was in another run, or as it was accepted.
 
     \b
+    rackcheck drift --against pod7                              each node as that acceptance last read it
     rackcheck drift --against 20261101T060000Z-1a2b             the newest run against that one
     rackcheck drift --against /srv/accepted last --class version
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     classes = chosen(names)
     found = compared(against, run, classes, percent)
-    moved = moves(found.changes)
-    told = _without(found, moved)
+    told = found.sorted_out()
     if as_json:
-        click.echo(machine.text(document(found, told, moved)))
+        click.echo(machine.text(document(found, told)))
     else:
-        print_lines(Line(((text, ""),)) for text in lines(found, told, moved))
+        print_lines(Line(((text, ""),)) for text in lines(found, told))
         _notes(found, classes)
     return status(found)
 
@@ -63,10 +72,10 @@ def chosen(names: str | None) -> tuple[Class, ...]:
 
 
 def compared(before: str, after: str, classes: tuple[Class, ...], percent: float = 0.0) -> pair.Pair:
-    """Hold two runs against each other, by the index where it has both and can be used."""
-    old, new = newest(before), newest(after)
+    """Hold two sides against each other, by the index where both are runs that it has and it can be used."""
+    old, new = readings(before), readings(after)
     if set(classes) <= set(STEADY):
-        names = [_indexed(stored) for stored in (old, new)]
+        names = [_indexed(side) for side in (old, new)]
         if all(names):
             try:
                 with file.opened(file.place()) as db:
@@ -79,27 +88,22 @@ def compared(before: str, after: str, classes: tuple[Class, ...], percent: float
     return pair.read(old, new, classes, percent)
 
 
-def _indexed(stored: store.Stored) -> str:
-    """Give the name under which the index has a run; "" for a folder elsewhere."""
-    folder = Path(stored.folder).resolve()
+def _indexed(side: pair.Source) -> str:
+    """Give the name under which the index has a run; "" for an acceptance, and for a folder elsewhere."""
+    if side.nodes:
+        return ""
+    folder = Path(side.runs[0].folder).resolve()
     return folder.name if folder.parent == store.runs_folder().resolve() else ""
 
 
-def _without(found: pair.Pair, moved: tuple[Moved, ...]) -> pair.Pair:
-    """Leave out the two ends of every move, which is told by itself."""
-    ends = {end for one in moved for end in (one.was, one.now)}
-    kept = {node: tuple(c for c in some if (node, c.path) not in ends) for node, some in found.changes.items()}
-    return replace(found, changes=kept)
-
-
-def lines(found: pair.Pair, told: pair.Pair, moved: tuple[Moved, ...]) -> Iterator[str]:
+def lines(found: pair.Pair, told: Told) -> Iterator[str]:
     """Say what differs, once for all nodes; what is not known stands apart, below."""
+    moved, changes = told
     for what, nodes in (("new", found.new), ("missing", found.missing)):
         if nodes:
             yield f"{what} in {found.after}: {fold(nodes)}"
-    for one in moved:
-        yield f"{one.was[1].rsplit('.', 1)[-1]} {clean(one.value)} moved: {_end(one.was)} -> {_end(one.now)}"
-    every = folded({node: gathered(some) for node, some in told.changes.items()})
+    yield from moving.lines(moved)
+    every = folded({node: gathered(some) for node, some in changes.items()})
     for uncertain in (False, True):
         for change in every:
             if change.change.kind.uncertain is uncertain:
@@ -110,17 +114,19 @@ def lines(found: pair.Pair, told: pair.Pair, moved: tuple[Moved, ...]) -> Iterat
         yield f"{planes}: silent in both runs {words.where(nodes, found.nodes)}"
 
 
-def _end(place: tuple[str, str]) -> str:
-    return f"{place[0]} {place[1].rpartition('.')[0]}"
-
-
 def _notes(found: pair.Pair, classes: tuple[Class, ...]) -> None:
     if not found.differs and not found.uncertain:
-        note(f"no drift between {found.before} and {found.after} on {found.nodes} nodes")
-    if found.unknown:
-        note(f"{found.unknown} facts are unknown in both runs and were not compared")
+        note(f"no drift between {found.before} and {found.after} on {several(found.nodes, 'node')}")
+    unknown_in_both(found)
     if Class.MEASUREMENT not in classes:
         note("measurements were not compared; --class measurement does")
+
+
+def unknown_in_both(found: pair.Pair) -> None:
+    """Say beside the result how much was compared by nobody."""
+    if found.unknown:
+        verb = "is unknown in both runs and was" if found.unknown == 1 else "are unknown in both runs and were"
+        note(f"{several(found.unknown, 'fact')} {verb} not compared")
 
 
 def status(found: pair.Pair) -> int:
@@ -130,13 +136,14 @@ def status(found: pair.Pair) -> int:
     return 3 if found.changes or found.unread or found.silent else 0
 
 
-def document(found: pair.Pair, told: pair.Pair, moved: tuple[Moved, ...]) -> dict[str, object]:
+def document(found: pair.Pair, told: Told) -> dict[str, object]:
     """Give the same as one document."""
-    every = folded({node: gathered(some) for node, some in told.changes.items()})
+    moved, changes = told
+    every = folded({node: gathered(some) for node, some in changes.items()})
     return {
         "rackcheck": machine.FORMAT, "before": found.before, "after": found.after, "nodes": found.nodes,
         "new": words.nodes_doc(found.new), "missing": words.nodes_doc(found.missing),
-        "moved": [words.moved_doc(one) for one in moved],
+        "moved": [moving.doc(one) for one in moved],
         "changes": [words.change_doc(one) for one in every if not one.change.kind.uncertain],
         "unknown": [words.change_doc(one) for one in every if one.change.kind.uncertain],
         "unread": words.nodes_doc(found.unread),

@@ -13,7 +13,8 @@ from rackcheck.cli.runs import progress
 from rackcheck.core.change import STEADY, folded, gathered
 from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
-from rackcheck.index import catching, file, queries, words
+from rackcheck.core.moves import sorted_out, still
+from rackcheck.index import catching, file, moving, queries, words
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine
@@ -71,20 +72,30 @@ def _node(db: sqlite3.Connection, name: str) -> Iterator[Group]:
         newest, alike = newest or run, alike + 1
         if before is not None and before[1] == state:
             continue
-        yield _group(newest, run, alike) | {"outcome": state.outcome or "not judged"} | _since(contents, before, state)
+        yield (
+            _group(newest, run, alike)
+            | {"outcome": state.outcome or "not judged"}
+            | _since(name, contents, before, state)
+        )
         newest, alike = None, 0
 
 
-def _since(contents: queries.Contents, before: tuple[queries.Run, queries.State] | None, now: queries.State) -> Group:
+def _since(
+    name: str, contents: queries.Contents, before: tuple[queries.Run, queries.State] | None, now: queries.State
+) -> Group:
+    """Say what became of a node between two of its runs; where parts are concerned, as this node alone shows it."""
     if before is None:
         return {"first": True}
     changes = contents.changes(before[1], now, STEADY)
     turns = contents.turns(before[1], now)
-    told = folded({"": gathered(changes or ())})
+    stayed = still(contents.facts(before[1]), contents.facts(now))
+    moved, rest = sorted_out({name: changes or ()}, beside=stayed)
+    told = folded({node: gathered(some) for node, some in rest.items()})
     return {
+        "moved": [moving.doc(one) for one in moved],
         "changes": [words.one_doc(one.change) for one in told],
         "verdicts": [{"rule": t.rule, "before": t.before or None, "after": t.after or None} for t in turns],
-        "says": [words.said(one.change) for one in told] + [words.turn(t) for t in turns]
+        "says": [*moving.lines(moved), *(words.said(one.change) for one in told), *(words.turn(t) for t in turns)]
         + (["told nothing in this run or in the one before"] if changes is None else []),
     }  # fmt: skip
 

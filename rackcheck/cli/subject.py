@@ -1,7 +1,9 @@
 """What a document, a screen or a difference is about: one stored run, or an acceptance with all of its runs."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
 from rackcheck import __version__, acceptance, kept, library, store
@@ -9,9 +11,12 @@ from rackcheck.acceptance import Acceptance
 from rackcheck.bill import Bill
 from rackcheck.cli.stored import stored_job, stored_nodes
 from rackcheck.core.event import RunDone, RunStarted
+from rackcheck.core.fact import clean
 from rackcheck.core.profile import Profile
 from rackcheck.core.verdict import Outcome, worst
 from rackcheck.core.waiver import Waiver, standings
+from rackcheck.index.pair import Source
+from rackcheck.inventory import Node
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
@@ -70,6 +75,7 @@ def find(name: str, files: Sequence[File] | None = None) -> Subject:
         if near:
             raise Mistake(f"no run and no acceptance {name}{near}") from None
         raise
+    held(stored)
     job = stored_job(stored, waived=None if files is None else tuple(w for f in files for w in f.waivers))
     assert job.profile is not None
     places = {
@@ -83,6 +89,33 @@ def find(name: str, files: Sequence[File] | None = None) -> Subject:
     )  # fmt: skip
 
 
+def held(stored: store.Stored) -> tuple[Node, ...]:
+    """Give a run's nodes if its head and its events tell the same; raises Mistake where they do not.
+
+    Its id names files, its day is what waivers are held against, and a node of two entries would be counted twice.
+    """
+    began, nodes = stored.started(), stored_nodes(stored)
+    names = [node.name for node in nodes]
+    wrong = [word for word in ("run", "time") if stored.head.get(word) != getattr(began, word)]
+    wrong += ["nodes"] if names != list(began.nodes) or len(set(names)) != len(names) else []
+    if wrong:
+        raise Mistake(f"{stored.folder / 'run.json'} is damaged: its events tell {' and '.join(wrong)} otherwise")
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", began.run) is None:
+        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {clean(began.run, 60)!r} is no run's id")
+    try:
+        date.fromisoformat(began.time[:10])
+    except ValueError:
+        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {clean(began.time, 60)!r} is no time") from None
+    return nodes
+
+
+def judged_by(found: Acceptance, stored: store.Stored) -> Told:
+    """Judge a run by an acceptance's profile, as it will be once it is part of it; raises Mistake where nobody can."""
+    given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
+    job = stored_job(stored, str(found.profile), given, waived=())
+    return gather(replay(job, stored.answers(), stored.done()))
+
+
 def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
     if not found.runs:
         raise Mistake(f"acceptance {found.name} has no run yet: rackcheck accept add {found.name} RUN")
@@ -90,14 +123,13 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
     profile = library.load(str(found.profile), registry().catalogue, given)
     if profile.digest != found.head["profile"]["digest"]:
         raise Mistake(f"the acceptance's profile was changed: {found.profile}")
-    stored = sorted(
-        ((acceptance.run_of(member), member.kind) for member in found.runs), key=lambda s: s[0].started().time
-    )
+    stored = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
     kept_files = found.files() if files is None else files
     waivers = tuple(waiver for file in kept_files for waiver in file.waivers)
     day = stored[-1][0].started().time[:10]
     jobs = []
     for run, kind in stored:
+        held(run)
         job = stored_job(run, str(found.profile), given, waived=waivers)
         jobs.append((run, replace(job, held=day), kind))
     places = {str(node["name"]): _place(node) for node in found.nodes}
@@ -105,6 +137,12 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
         "acceptance", found.name, found.state, tuple(jobs), profile, found.folder / "profile", given, places,
         str(found.head["inventory"]["digest"]), waivers, found,
     )  # fmt: skip
+
+
+def _began(member: tuple[store.Stored, str]) -> tuple[str, str]:
+    """Order readings: by when they began, and within a second by their names, which tell it to the millisecond."""
+    started = member[0].started()
+    return started.time, started.run
 
 
 def _place(node: Mapping[str, object]) -> Place:
@@ -130,14 +168,16 @@ def shown(subject: Subject) -> Summary:
     return summary(subject, list(subject.tell()))
 
 
-def newest(name: str) -> store.Stored:
-    """Find a run; an acceptance stands for the newest of its runs."""
+def readings(name: str) -> Source:
+    """Find what to compare: a run, or an acceptance, which stands for the newest reading of each of its nodes."""
     if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
         found = acceptance.find(name)
         if not found.runs:
             raise Mistake(f"acceptance {name} has no run yet: rackcheck accept add {name} RUN")
-        return acceptance.run_of(max(found.runs, key=lambda member: member.run))
-    return store.find(name)
+        runs = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
+        return Source(name, tuple(run for run, _ in runs), tuple(str(node["name"]) for node in found.nodes))
+    stored = store.find(name)
+    return Source(stored.folder.name, (stored,))
 
 
 def summary(subject: Subject, readings: Sequence[Told]) -> Summary:

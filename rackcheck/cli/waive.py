@@ -1,6 +1,7 @@
 """`rackcheck waive`: answer for a finding, in a file that is kept under version control."""
 
 import difflib
+import re
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -69,14 +70,17 @@ def waive(
         raise Mistake(f"profile {found.profile.name} has no rule {rule}{near}")
     judged = _verdicts(readings, found.profile.rules, rule)
     made = _grouped(by_id[rule], _chosen(nodes, judged, rule), judged, items, (until, by, ticket, reason))
-    before = waivers.load(file).text if file.exists() else ""
+    before = waivers.load(file).text if file.exists() else _new(file)
     after = waivers.added(before, made)
     waivers.read(after, file.name)  # that a finding is waived twice is told before anything is written
     _show(before, after, file)
     if dry_run:
         note("nothing written (--dry-run)")
         return 0
-    file.write_text(after, encoding="utf-8")
+    try:
+        file.write_text(after, encoding="utf-8")
+    except OSError as error:
+        raise Mistake(f"cannot write {file}: {error.strerror}") from None
     note(f"Written: {file}")
     if found.acceptance is not None:
         note(f"Next: rackcheck accept add {found.name} --waivers {file}")
@@ -85,6 +89,13 @@ def waive(
     else:
         note(f"Next: rackcheck audit --from {run} --waivers {file}")
     return 0
+
+
+def _new(file: Path) -> str:
+    """Give the text of a file that is not there yet; raises Mistake where nobody would read one of this name."""
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml", file.name) is None:
+        raise Mistake(f"{file}: a file of waivers is called by letters, digits, dots and hyphens, and ends in .yaml")
+    return ""
 
 
 def _in_time(until: str) -> None:

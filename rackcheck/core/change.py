@@ -36,6 +36,14 @@ class Kind(StrEnum):
     GONE = "gone"
     UNKNOWN_NOW = "unknown now"
     KNOWN_AGAIN = "known again"
+    SWAPPED = "swapped"
+    """A part that is nowhere now gave its place to one that was nowhere before."""
+    NEW = "new"
+    """A part that was nowhere before is here."""
+    CAME = "came"
+    """A part is here of which nobody can tell whether it was elsewhere before."""
+    LEFT = "left"
+    """A part is no longer here, and nobody can tell whether it is elsewhere."""
 
     @property
     def uncertain(self) -> bool:
@@ -54,6 +62,7 @@ class Change:
     after: Reading
     unit: str = ""
     under: str = ""
+    plane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +157,7 @@ def _one(path: str, cls: Class, old: _Side, new: _Side) -> Iterator[Change]:
     kind = kind_of(before, after, other=len(units) > 1)
     if kind is None:
         return
-    yield Change(path, cls, kind, before, after, str(doc.get("unit", "")), told or tells)
+    yield Change(path, cls, kind, before, after, str(doc.get("unit", "")), told or tells, plane)
 
 
 def _plain(doc: Doc) -> bool:
@@ -177,7 +186,7 @@ def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Say once what has one cause: an item that is gone, a plane that was silent; by class and path."""
     found: dict[str, Change] = {}
     for change in sorted(changes, key=lambda c: (c.under != "", _order(c))):
-        if not change.under:
+        if change.under in {"", change.path}:
             found.setdefault(change.path, change)
         elif change.under not in found:
             before, after = (r if isinstance(r, Absent | Unknown) else THERE for r in (change.before, change.after))
@@ -260,41 +269,15 @@ def _key(change: Change) -> tuple[object, ...]:
             return (*head, change.after)
         case Kind.KNOWN_AGAIN:
             return (*head, change.before)
-        case Kind.CHANGED if change.cls is Class.IDENTITY:
-            return head
         case Kind.CHANGED if change.cls is Class.MEASUREMENT:
             return (*head, (moved_by(change) or 0.0) > 0)
+        case _ if change.cls is Class.IDENTITY:
+            return head
     return (*head, *_values(change))
 
 
 def _values(change: Change) -> tuple[str, str, str]:
     return repr(change.before), repr(change.after), change.unit
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """One part that is in another place now: its serial, where it was, where it is, each as node and path."""
-
-    value: str
-    was: tuple[str, str]
-    now: tuple[str, str]
-
-
-def moves(changes: Mapping[str, Iterable[Change]]) -> tuple[Moved, ...]:
-    """Find identities that left one place and came to one other, under the same last word; names of models do not."""
-    left: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    came: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for node in sorted(changes, key=natural):
-        for change in changes[node]:
-            if change.cls is not Class.IDENTITY or change.under == change.path:
-                continue
-            last = change.path.rsplit(".", 1)[-1]
-            for side, value in ((left, change.before), (came, change.after)):
-                if isinstance(value, str) and value:
-                    side.setdefault((last, value), []).append((node, change.path))
-    pairs = ((value, left[last, value], came.get((last, value), [])) for last, value in left)
-    found = (Moved(value, was[0], now[0]) for value, was, now in pairs if len(was) == len(now) == 1)
-    return tuple(sorted((m for m in found if m.was != m.now), key=lambda m: (natural(m.was[0]), natural(m.was[1]))))
 
 
 def unknown_both(before: Facts, after: Facts, classes: Iterable[Class] = STEADY) -> tuple[int, tuple[str, ...]]:

@@ -56,18 +56,30 @@ def _told(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:
     if new.from_memory is not old.from_memory:
         yield (Lean.WEAKER, "may only warn") if new.from_memory else (Lean.STRICTER, "may fail, and not only warn")
     if new.when != old.when:
-        yield (Lean.WEAKER, "applies under a condition") if old.when is None else (Lean.DIFFERENT, "another condition")
+        yield _condition(old, new)
     if set(new.roles) != set(old.roles):
         yield Lean.DIFFERENT, f"role: {', '.join(old.roles)} -> {', '.join(new.roles)}"
     if new.phase is not old.phase:
         yield Lean.DIFFERENT, f"phase: {old.phase.value} -> {new.phase.value}"
-    if set(new.unset) != set(old.unset):
-        more = set(new.unset) - set(old.unset)
-        yield (Lean.WEAKER, "waits for a site value") if more else (Lean.STRICTER, "its site value is set")
+    if set(new.needs) != set(old.needs):
+        yield Lean.DIFFERENT, f"needs: {', '.join(old.needs) or 'none'} -> {', '.join(new.needs) or 'none'}"
+    if bool(new.unset) is not bool(old.unset):
+        yield (Lean.WEAKER, "waits for a site value") if new.unset else (Lean.STRICTER, "its site value is set")
     if new.look != old.look:
         yield from _look(old.look, new.look)
     if (new.clauses, new.join) != (old.clauses, old.join):
-        yield from _clauses(old, new)
+        # Under `no` a clause says what may not be: one that asks for more forbids less.
+        turned = _TURNED if new.look is not None and new.look.mode == "no" else {}
+        yield from ((turned.get(lean, lean), how) for lean, how in _clauses(old, new))
+
+
+_TURNED = {Lean.WEAKER: Lean.STRICTER, Lean.STRICTER: Lean.WEAKER}
+
+
+def _condition(old: Rule, new: Rule) -> tuple[Lean, str]:
+    if old.when is None:
+        return Lean.WEAKER, "applies under a condition"
+    return (Lean.STRICTER, "applies always") if new.when is None else (Lean.DIFFERENT, "another condition")
 
 
 def _look(old: Look | None, new: Look | None) -> Iterator[tuple[Lean, str]]:

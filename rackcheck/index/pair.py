@@ -1,12 +1,13 @@
 """Two runs held against each other: from the index where it has both, else straight from their events."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from rackcheck.core.change import STEADY, Change, Facts, Turn, beyond, compare, turned, unknown_both
 from rackcheck.core.event import RunStarted
 from rackcheck.core.fact import Class
+from rackcheck.core.moves import Moved, Still, joined, names_a_part, sorted_out, still
 from rackcheck.index import queries
 from rackcheck.index.parts import PLANE, Part
 from rackcheck.index.rows import Snap, told
@@ -14,9 +15,24 @@ from rackcheck.mistake import Mistake
 from rackcheck.store import Stored
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A side to compare: a run, or an acceptance, of which each node's newest reading counts.
+
+    `runs` are the oldest first; `nodes` are those that belong to it, whether any run came to them or not.
+    """
+
+    name: str
+    runs: tuple[Stored, ...]
+    nodes: tuple[str, ...] = ()
+
+
 @dataclass
 class Pair:
-    """What differs between two runs, by node; filled node by node, then only read."""
+    """What differs between two runs, by node; filled node by node, then only read.
+
+    `alone` are identities of nodes that one side alone told; `beside` is what stayed as it was, or was never known.
+    """
 
     before: str
     after: str
@@ -28,6 +44,8 @@ class Pair:
     unread: list[str] = field(default_factory=list)
     unknown: int = 0
     silent: dict[str, list[str]] = field(default_factory=dict)
+    alone: dict[str, tuple[Change, ...]] = field(default_factory=dict)
+    beside: Still = field(default_factory=Still)
 
     def both(self, node: str, before: Facts, after: Facts, classes: Iterable[Class]) -> None:
         """Count what neither side knows of a node, and which planes were silent both times."""
@@ -40,6 +58,20 @@ class Pair:
         """Keep the verdicts of a node that turned."""
         if turns:
             self.turns[node] = turns
+
+    def lonely(self, node: str, before: Facts, after: Facts, classes: Iterable[Class]) -> None:
+        """Keep the identities of a node that one side alone told: its parts may have gone anywhere."""
+        if Class.IDENTITY in classes and (found := tuple(compare(before, after, (Class.IDENTITY,)))):
+            self.alone[node] = found
+
+    @property
+    def follows(self) -> bool:
+        """Whether parts differ, so that it must be known what all the others are."""
+        return any(names_a_part(change) for some in self.changes.values() for change in some)
+
+    def sorted_out(self) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:
+        """Give the parts that moved, and of every node what else changed."""
+        return sorted_out(self.changes, self.alone, self.beside)
 
     @property
     def differs(self) -> bool:
@@ -59,10 +91,12 @@ def indexed(db: sqlite3.Connection, before: queries.Run, after: queries.Run, cla
     for node, (was, now) in sorted(queries.differing(db, before, after).items()):
         if was is None or now is None:
             (pair.new if was is None else pair.missing).append(node)
+            pair.lonely(node, _facts(contents, was), _facts(contents, now), classes)
             continue
         changes = contents.changes(was, now, classes)
         if changes is None:
             pair.unread.append(node)
+            pair.lonely(node, _facts(contents, was), _facts(contents, now), classes)
         elif changes:
             pair.changes[node] = changes
         if was.parts != now.parts and changes is not None:
@@ -74,35 +108,67 @@ def indexed(db: sqlite3.Connection, before: queries.Run, after: queries.Run, cla
     for planes, nodes in silent.items():
         pair.silent.setdefault(planes, []).extend(nodes)
     pair.nodes = queries.common(db, before, after)
+    if pair.follows:
+        pair.beside = joined(_beside(db, contents, before, after))
     return pair
 
 
-def read(before: Stored, after: Stored, classes: tuple[Class, ...], percent: float = 0.0) -> Pair:
-    """Hold two runs against each other by their events alone."""
+def _facts(contents: queries.Contents, state: queries.State | None) -> Facts:
+    return {} if state is None else contents.facts(state)
+
+
+def _beside(
+    db: sqlite3.Connection, contents: queries.Contents, before: queries.Run, after: queries.Run
+) -> Iterator[Still]:
+    """Give what stayed of every node of both runs."""
+    old = queries.states(db, before)
+    for node, now in queries.states(db, after).items():
+        if node in old:
+            yield still(contents.facts(old[node]), contents.facts(now))
+
+
+def read(before: Source, after: Source, classes: tuple[Class, ...], percent: float = 0.0) -> Pair:
+    """Hold two sides against each other by their events alone."""
     wanted = (*STEADY, *(cls for cls in classes if cls not in STEADY))
-    pair = Pair(before.folder.name, after.folder.name)
-    old = snaps(before, wanted)
-    for node, now in snaps(after, wanted).items():
-        was = old.pop(node, None)
+    pair = Pair(before.name, after.name)
+    old, new = merged(before, wanted), merged(after, wanted)
+    for node, now in new.items():
+        was = old.get(node)
         if was is None:
             pair.new.append(node)
+            pair.lonely(node, {}, facts(now), classes)
             continue
         pair.nodes += 1
-        if not was.parts or not now.parts:
+        here, there = facts(was), facts(now)
+        if not here or not there:
             pair.unread.append(node)
+            pair.lonely(node, here, there, classes)
         else:
-            here, there = facts(was), facts(now)
             changes = [c for cls in classes for c in _kept(compare(here, there, (cls,)), cls, percent)]
             if changes:
                 pair.changes[node] = tuple(changes)
             pair.both(node, here, there, classes)
         pair.turn(node, turned(statuses(was), statuses(now)))
-    pair.missing += sorted(old)
+    pair.missing += sorted(old.keys() - new.keys())
+    for node in pair.missing:
+        pair.lonely(node, facts(old[node]), {}, classes)
+    if pair.follows:
+        pair.beside = joined(still(facts(old[node]), facts(now)) for node, now in new.items() if node in old)
     return pair
 
 
 def _kept(changes: Iterable[Change], cls: Class, percent: float) -> Iterable[Change]:
     return beyond(changes, percent) if cls is Class.MEASUREMENT else changes
+
+
+def merged(source: Source, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
+    """Read what every node of a side was when a run last came to it."""
+    found = {node: Snap(node, {}) for node in source.nodes}
+    for stored in source.runs:
+        for node, snap in snaps(stored, classes).items():
+            if snap.parts or snap.vector is not None or node not in found:
+                found[node] = snap
+    return found
 
 
 def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rackcheck.core import unit as units
-from rackcheck.core.change import Change, Folded, Kind, Moved, Turn, moved_by
+from rackcheck.core.change import Change, Folded, Kind, Turn, moved_by
 from rackcheck.core.event import reading_json
 from rackcheck.core.fact import Absent, Class, Reading, Unknown, clean
 from rackcheck.core.fold import fold
@@ -54,10 +54,16 @@ def said(change: Change, *, alike: bool = True) -> str:
             return f"{change.path} known again, was {_why(change.before)}" + (
                 f": {after}" if _told(after, alike) else ""
             )
+        case Kind.NEW:
+            return f"{change.path} new" + (f": {after}" if alike else "")
+        case Kind.CAME:
+            return f"{change.path} now{f' {after}' if alike else ' another'} (which may have been elsewhere)"
+        case Kind.LEFT:
+            return f"{change.path} no longer{f' {before}' if alike else ' the same'} (which may be elsewhere now)"
+    verb = " swapped" if change.kind is Kind.SWAPPED else ""
     if not alike:
-        word = {Class.IDENTITY: "swapped", Class.MEASUREMENT: "rose" if _rose(change) else "fell"}
-        return f"{change.path} {word.get(change.cls, 'changed')}"
-    verb = " swapped" if change.cls is Class.IDENTITY else ""
+        word = ("rose" if _rose(change) else "fell") if change.cls is Class.MEASUREMENT else "changed"
+        return f"{change.path}{verb or f' {word}'}"
     share = moved_by(change) if change.cls is Class.MEASUREMENT else None
     by = f" ({share:+.1f} %)" if share is not None else ""
     return f"{change.path}{verb} {before} -> {after}{by}"
@@ -105,12 +111,6 @@ def change_doc(one: Folded) -> dict[str, Any]:
 def turn_doc(one: Turn, nodes: Sequence[str]) -> dict[str, Any]:
     """Give a turned verdict as a document."""
     return {"rule": one.rule, "before": one.before or None, "after": one.after or None} | nodes_doc(nodes)
-
-
-def moved_doc(one: Moved) -> dict[str, Any]:
-    """Give a moved part as a document."""
-    was, now = ({"node": node, "fact": path} for node, path in (one.was, one.now))
-    return {"value": one.value, "before": was, "after": now}
 
 
 def nodes_doc(nodes: Sequence[str]) -> dict[str, Any]:

@@ -18,6 +18,9 @@ from rackcheck.core.fact import visible
 from rackcheck.core.fold import fold
 from rackcheck.report.dossier import LETTERS, Dossier
 
+OWN = ("model", "part_number", "serial")
+"""What has a column of its own in the inventory; among the other identities it only says why it was not read."""
+
 BOM = "\ufeff"
 
 Cell = str | int
@@ -84,12 +87,13 @@ def files(dossier: Dossier) -> Mapping[str, str]:
 
 def _inventory(dossier: Dossier) -> str:
     """Tabulate every part; what nobody could read is said, because an empty serial would look like one that is not."""
-    others = sorted({name for part in dossier.parts for name in part.other})
+    others = sorted({name for part in dossier.parts for name in part.other} - set(OWN))
 
     def rows() -> Iterator[Row]:
         for p in dossier.parts:
             other = (p.other.get(name, "") for name in others)
-            yield (p.node, p.item, p.kind, p.model, p.part_number, p.serial or "not read", *other)
+            own = (p.model or p.other.get("model", ""), p.part_number or p.other.get("part_number", ""))
+            yield (p.node, p.item, p.kind, *own, p.serial or p.other.get("serial") or "not read", *other)
 
     return table(("node", "item", "kind", "model", "part number", "serial", *others), rows())
 

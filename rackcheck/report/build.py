@@ -87,21 +87,25 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
     owners = {
         (s.waiver.rule, node): (s.waiver.by, s.waiver.until) for s in stand if s.state is State.USED for node in s.nodes
     }
-    planes = sorted({plane for told in readings for plane in told.started.planes})
+    asked = {
+        node: {plane for told in readings if node in told.judged for plane in told.started.planes}
+        for node in settled.latest
+    }
     alone = order.kind == "run"
     outcome = (
         readings[-1].done.outcome
         if alone
         else worst([*(n.outcome for n in judged), *[Outcome.INCOMPLETE] * bool(unread)])
     )
+    cut = alone and readings[-1].done.interrupted
     listed = tuple(parts(settled.trees))
     return Dossier(
         level="full",
         brand=order.brand,
         version=order.version,
         subject=_subject(readings, order),
-        tally=tally(judged, unread, rules, outcome, cut=alone and readings[-1].done.interrupted),
-        unchecked=tuple(unchecked(found, silent, judged, unread, profile, planes)),
+        tally=tally(judged, unread, rules, outcome, cut=cut),
+        unchecked=tuple(unchecked(found, silent, judged, unread, profile, asked)),
         gates=tuple(_gates(judged, profile)),
         changes=tuple(_changes(order.lineage)),
         sources=tuple(profile.sources[name] for name in sorted(profile.sources)),
@@ -109,12 +113,12 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
         findings=tuple(_found(finding) for finding in found if finding.status is not Status.PASS),
         notes=(*notes(judged, profile), *waiver_notes(stand)),
         parts=listed,
-        bill=compared(order.bill, listed, settled.trees) if order.bill is not None else None,
-        firmware=tuple(versions(settled.trees)),
+        bill=compared(order.bill, listed, settled.trees, unread) if order.bill is not None else None,
+        firmware=tuple(versions(settled.trees, unread)),
         compliance=tuple(areas(judged, profile.rules)),
         performance=NO_BURN_IN,
         exemptions=tuple(_exemption(s) for s in stand),
-        punch=tuple(punch(found, silent, owners)),
+        punch=tuple(punch(found, silent, owners, judged, unread, cut=cut)),
         rework=tuple(reworked(readings, profile.rules)),
         baseline=_baseline(settled.prints),
         evidence=tuple(answer for told in readings for answer in told.answers),

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from rackcheck.core.fact import visible
 from rackcheck.mistake import Mistake
 from rackcheck.report import annex, junit, markdown, record
 from rackcheck.report.dossier import Dossier
-from rackcheck.signing import manifest
+from rackcheck.signing import files, manifest
 
 FORMAT = 1
 HEAD = "bundle.json"
@@ -112,10 +113,11 @@ def _free(target: Path) -> None:
 
 
 def _copy(source: Path, target: Path, names: tuple[str, ...]) -> None:
+    """Copy plain files; a run's folder may be anybody's, and a link in it must not bring a file of ours along."""
     target.mkdir(parents=True)
-    for name in names:
-        path = source / name
-        if path.is_dir():
-            shutil.copytree(path, target / name)
-        elif path.is_file():
-            shutil.copyfile(path, target / name)
+    for path, wrong in files.walk(source, frozenset()):
+        if path.partition("/")[0] in names:
+            if wrong:
+                raise Mistake(f"{source / visible(path)} {wrong}: it cannot be handed over")
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / path, target / path, follow_symlinks=False)

@@ -80,6 +80,9 @@ def _prints(tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
             key = (leaf.plane, leaf.kind.cls)
             gathered.setdefault(key, {})[path] = _said(leaf)
             unknown[key] = unknown.get(key, 0) + isinstance(leaf.reading, Unknown)
+    for plane, why in tree.silent.items():  # one that said nothing is not one that nobody asked
+        gathered.setdefault((plane, Class.CONFIG), {})[""] = {"unknown": why.reason.value}
+        unknown[plane, Class.CONFIG] = unknown.get((plane, Class.CONFIG), 0) + 1
     return {
         key: Print(hashlib.sha256(canonical(facts)).hexdigest(), len(facts), unknown[key])
         for key, facts in gathered.items()

@@ -22,14 +22,15 @@ MODELS = ("model", "name", "product", "type")
 def parts(trees: Mapping[str, Tree]) -> Iterator[Part]:
     """Give every part that any node names, by node and item; what could not be read is said in `other`."""
     for node in sorted(trees, key=natural):
-        items: dict[str, dict[str, str]] = {}
+        items: dict[str, dict[str, str | Unknown]] = {}
         for path, leaf in trees[node].leaves.items():
             item, _, word = path.rpartition(".")
-            if leaf.kind.cls is Class.IDENTITY and item and leaf.kind.type is not Type.COLLECTION:
+            of_item = item and paths.parse(path).is_collection  # the last word bears no key
+            if of_item and leaf.kind.cls is Class.IDENTITY and leaf.kind.type is not Type.COLLECTION:
                 said = items.setdefault(item, {})
                 match leaf.reading:
                     case Unknown() as why:
-                        said[word] = f"{UNREAD} ({why.reason.value})"
+                        said[word] = why
                     case Absent():
                         pass
                     case tuple() as several:
@@ -44,25 +45,29 @@ def parts(trees: Mapping[str, Tree]) -> Iterator[Part]:
 UNREAD = "not read"
 
 
-def _part(node: str, item: str, said: Mapping[str, str]) -> Part:
-    def known(word: str) -> str:
-        value = said.get(word, "")
-        return "" if value.startswith(f"{UNREAD} (") else value
+def _part(node: str, item: str, said: Mapping[str, str | Unknown]) -> Part:
+    known = {word: value for word, value in said.items() if isinstance(value, str)}
+    model = next((word for word in MODELS if known.get(word)), "")
+    taken = {model, "serial", "part_number"} & set(known)
+    other = {
+        word: value if isinstance(value, str) else f"{UNREAD} ({value.reason.value})"
+        for word, value in sorted(said.items())
+        if word not in taken
+    }
+    return Part(
+        node, item, _kind(item), known.get(model, ""), known.get("part_number", ""), known.get("serial", ""), other
+    )
 
-    model = next((word for word in MODELS if known(word)), "")
-    kind = "system" if item == "node" else str(paths.parse(item).pattern).removesuffix("/*")
-    taken = {model, "serial", "part_number"}
-    other = {word: value for word, value in sorted(said.items()) if word not in taken or not known(word)}
-    return Part(node, item, kind, known(model), known("part_number"), known("serial"), other)
 
+def compared(ordered: Ordered, found: Sequence[Part], trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Bill:
+    """Hold parts against a bill; a thing that nobody could look for is unread, never missing.
 
-def compared(ordered: Ordered, found: Sequence[Part], trees: Mapping[str, Tree]) -> Bill:
-    """Hold parts against a bill; a thing that nobody could look for is unread, never missing."""
+    `never` are nodes of the inventory that no run has read. Every row is matched by its serial, or is one difference.
+    """
     by_serial: dict[str, list[Part]] = {}
     for part in found:
         if part.serial:
             by_serial.setdefault(part.serial, []).append(part)
-    doubtful = {node for node, tree in trees.items() if _doubtful(tree)}
     differences: list[Billed] = []
     matched: set[str] = set()
     used: set[int] = set()
@@ -70,32 +75,48 @@ def compared(ordered: Ordered, found: Sequence[Part], trees: Mapping[str, Tree])
     for line in ordered.lines:
         holders = by_serial.get(line.serial, [])
         right = [part for part in holders if line.node in {"", part.node} and line.item in {"", part.item}]
-        kinds |= {part.kind for part in holders} | ({line.kind} if line.kind else set())
-        if line.serial and right:
+        kinds |= {part.kind for part in holders} | {line.kind or _kind(line.item)}
+        other = _another(line, right)
+        if line.serial and right and not other:
             matched.add(line.serial)
-            used.add(id(right[0]))
+            used |= _views(right[0], holders)
         else:
             used |= {id(part) for part in holders}
-            differences.append(_missed(line, holders, doubtful, trees))
+            what = (line.node, line.item, line.serial)
+            differences.append(
+                Billed("swapped", *what, other, line.row) if other else _missed(line, holders, trees, never)
+            )
     for part in found:
         if part.serial and part.kind in kinds and id(part) not in used:
             said = "on the node, and not in the bill" if part.serial not in matched else "found a second time"
             differences.append(Billed("extra", part.node, part.item, part.serial, said))
+            used |= _views(part, by_serial[part.serial])
     order = ("missing", "swapped", "extra", "unread")
     ranked = sorted(differences, key=lambda d: (order.index(d.kind), natural(d.node), natural(d.item), d.line))
     return Bill(ordered.name, ordered.digest, len(ordered.lines), len(matched), tuple(ranked))
 
 
-def _doubtful(tree: Tree) -> bool:
-    """Whether a node may hold parts or serials that nobody has read."""
-    return bool(tree.silent) or any(
-        isinstance(leaf.reading, Unknown)
-        and (leaf.kind.type is Type.COLLECTION or path.rpartition(".")[2] in {"serial", "part_number"})
-        for path, leaf in tree.leaves.items()
-    )
+def _views(part: Part, holders: Sequence[Part]) -> set[int]:
+    """Give a part with what other planes tell of it: the same serial on the same node, once for each kind."""
+    first = {p.kind: p for p in reversed(holders) if p.node == part.node} | {part.kind: part}
+    return {id(p) for p in first.values()}
 
 
-def _missed(line: Line, holders: Sequence[Part], doubtful: set[str], trees: Mapping[str, Tree]) -> Billed:
+def _another(line: Line, right: Sequence[Part]) -> str:
+    """Say what of a thing with the right serial is not what the bill says; empty where all that it tells fits."""
+
+    def alike(one: str, other: str) -> bool:
+        return one.casefold().split() == other.casefold().split()
+
+    for word in ("kind", "model", "part_number"):
+        said = getattr(line, word)
+        told = [getattr(part, word) for part in right if getattr(part, word)]
+        if said and told and not any(alike(said, one) for one in told):
+            return f"the bill says {word.replace('_', ' ')} {said}, and it tells {told[0]}"
+    return ""
+
+
+def _missed(line: Line, holders: Sequence[Part], trees: Mapping[str, Tree], never: Sequence[str]) -> Billed:
     what = (line.node, line.item, line.serial)
     if not line.serial:
         return Billed("unread", *what, "the bill gives no serial: nothing to hold it against", line.row)
@@ -105,16 +126,47 @@ def _missed(line: Line, holders: Sequence[Part], doubtful: set[str], trees: Mapp
         return Billed("swapped", *what, f"the bill has it at {bill}, and it is at {places}", line.row)
     if line.node and line.node not in trees:
         return Billed("unread", *what, f"no reading of {line.node}", line.row)
-    unread = {line.node} & doubtful if line.node else doubtful
-    if unread:
-        return Billed(
-            "unread", *what, f"not among what was read of {fold(unread)}, of which not all could be", line.row
-        )
-    return Billed("missing", *what, "in the bill, and on no node", line.row)
+    kind = line.kind or _kind(line.item)
+    if not kind:
+        said = "not among what was read; without a kind or an item nobody knows whether it was looked for"
+        return Billed("unread", *what, said, line.row)
+    nodes = [line.node] if line.node else [*trees, *never]
+    unread = [node for node in nodes if node not in trees or not _whole(trees[node], kind)]
+    if unread or not nodes:
+        where = f" of {fold(unread)}" if unread else ""
+        return Billed("unread", *what, f"not every {kind} with its serial could be read{where}", line.row)
+    where = f"not on {line.node}" if line.node else "on no node"
+    return Billed("missing", *what, f"in the bill, and {where}", line.row)
 
 
-def versions(trees: Mapping[str, Tree]) -> Iterator[Versions]:
-    """Give every versioned component with the nodes of each version, the most common first."""
+def _kind(item: str) -> str:
+    """Give the kind of a part by its item: `gpu/0` is a gpu."""
+    return "system" if item == "node" else str(paths.parse(item).pattern).removesuffix("/*") if item else ""
+
+
+def _whole(tree: Tree, kind: str) -> bool:
+    """Whether the serial of everything of a kind is known on a node; of what stands in another collection, never."""
+    if kind == "system":
+        return _serial(tree, "node")
+    listing = tree.leaves.get(kind)
+    if listing is None or listing.kind.type is not Type.COLLECTION:
+        return _serial(tree, kind)
+    if isinstance(listing.reading, tuple):
+        collection = paths.parse(kind)
+        return all(_serial(tree, str(collection.item(key))) for key in listing.reading)
+    return isinstance(listing.reading, Absent)
+
+
+def _serial(tree: Tree, item: str) -> bool:
+    leaf = tree.leaves.get(f"{item}.serial")
+    return leaf is not None and isinstance(leaf.reading, str)
+
+
+def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[Versions]:
+    """Give every versioned component with the nodes of each version, the most common first.
+
+    `never` are nodes of the inventory that no run has read: their versions are not known.
+    """
     found: dict[str, Plane] = {}
     for tree in trees.values():
         for path, leaf in tree.leaves.items():
@@ -134,6 +186,9 @@ def versions(trees: Mapping[str, Tree]) -> Iterator[Versions]:
                 case value:
                     said = str(value)
             groups.setdefault(said, []).append(node)
-        if set(groups) != {"absent"}:
+        if never:
+            groups.setdefault("", []).extend(never)
+            why = why or "never read"
+        if set(groups) - {""} != {"absent"}:
             ranked = sorted(groups.items(), key=lambda g: (not g[0], -len(g[1]), natural(g[0])))
             yield Versions(path, plane.value, tuple((version, tuple(where)) for version, where in ranked), why)

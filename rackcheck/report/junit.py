@@ -22,6 +22,7 @@ from rackcheck.core.fact import visible
 from rackcheck.core.verdict import Status
 from rackcheck.report import record
 from rackcheck.report.dossier import LETTERS, OUT, Dossier, Exemption, Found, Gate, NodeRow
+from rackcheck.report.withheld import missing
 
 _STATUS = {letter: status for status, letter in LETTERS.items()}
 
@@ -71,12 +72,16 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str
 
 
 def _idle(dossier: Dossier, node: NodeRow) -> Iterator[str]:
-    """Say of the node's waivers what no case does: those that hide nothing, because they are unused, lapsed, expired."""
+    """Say of the node's waivers what no case does: those that hide nothing, as they are unused, lapsed or expired."""
     told = [e for e in dossier.exemptions if e.state not in {"used", "elsewhere"} and node.name in e.nodes]
     if told:
-        lines = (f"waiver of {e.rule} ({e.ticket}, {e.place}) {e.state}: {e.detail}" for e in told)
+        lines = (f"waiver of {e.rule} ({_source(e, dossier.level)}) {e.state}: {e.detail}" for e in told)
         said = "\n".join(escape(visible(line)) for line in lines)
         yield f"<system-out>{said}</system-out>\n"
+
+
+def _source(e: Exemption, level: str) -> str:
+    return f"{e.ticket or missing(level, 'ticket')}, {e.place or missing(level, 'place')}"
 
 
 def _counts(vector: str) -> _Counts:

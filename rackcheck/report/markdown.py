@@ -7,13 +7,15 @@ would have to be escaped even there. GitHub refuses a comment of more than 65,53
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report.dossier import Dossier, Exemption, Rework
+from rackcheck.report.folded import Block, blocks, gaps
+from rackcheck.report.withheld import missing
 
 LIMIT = 65_536
 """Bytes of the whole text."""
@@ -91,19 +93,20 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
 def _sections(dossier: Dossier) -> tuple[_Section, ...]:
     nodes = len(dossier.nodes)
     unchecked = (
-        f"- {_word(u.kind)} {code(u.what)}: {code(u.why)} ({u.count}{_on(u.nodes, nodes, ', on ')})"
-        for u in dossier.unchecked
+        f"- {_word(gap.kind)} {_list(gap.whats)}: {code(gap.why)} ({gap.counted}{_on(gap.nodes, nodes, ', on ')})"
+        for gap in gaps(dossier.unchecked)
     )
     punch = (
         f"- **{_word(p.cls)}** {code(p.rule)}{_on(p.nodes, nodes)}: {code(p.what)}"
         f"{f', {code(p.owner)}' if p.owner else ''}{f', until {code(p.until)}' if p.until else ''}"
         for p in sorted(dossier.punch, key=lambda p: p.cls)
     )
+    waivers = (_waiver(e, dossier.level) for e in dossier.exemptions)
     classes = ", ".join(f"{cls} {words}" for cls, words in CLASSES.items())
     return (
         _Section("What was not checked", tuple(unchecked), "Everything in scope was checked.", "unchecked.csv"),
         _Section("Findings", tuple(_findings(dossier)), "Nothing but passes.", "findings.csv"),
-        _Section("Exceptions", tuple(map(_waiver, dossier.exemptions)), "No waivers.", "waivers.csv"),
+        _Section("Exceptions", tuple(waivers), "No waivers.", "waivers.csv"),
         _Section(f"Punch list ({classes})", tuple(punch), "Nothing is left to do.", "punch.csv"),
         _Section(
             "Rework", tuple(_rework(r, nodes) for r in dossier.rework), "Nothing changed between runs.", "rework.csv"
@@ -114,23 +117,39 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
 def _findings(dossier: Dossier) -> Iterator[str]:
     severity = {gate.id: f" ({gate.severity})" for gate in dossier.gates}
     order = list(SIGNS)
-    for f in sorted((f for f in dossier.findings if f.reason), key=lambda f: order.index(f.status)):
+    gates = {gate.id: gate for gate in dossier.gates}
+    listed: dict[frozenset[str], Block] = {}
+    for block in sorted(blocks([f for f in dossier.findings if f.reason]), key=lambda block: order.index(block.status)):
+        sign = f"{SIGNS[block.status]} {block.status}"
+        if block.causes:
+            on = _on(block.nodes, len(dossier.nodes))
+            before = listed.setdefault(frozenset(block.rules), block)
+            rules = _list(block.rules) if before is block else f"the same rules as on {code(fold(before.nodes))}"
+            yield f"- {sign} {block.title(gates)}{on}: {code(block.cause())}: {rules}"
+            continue
+        f = block.findings[0]
         truth = f", truly {f.truth}" if f.truth is not None else ""
-        said = f"{SIGNS[f.status]} {f.status}{truth}{severity.get(f.rule, '')} {code(f.rule)}"
+        said = f"{sign}{truth}{severity.get(f.rule, '')} {code(f.rule)}"
         yield f"- {said}{_on(f.nodes, len(dossier.nodes))}: {code(f.reason)}"
 
 
-def _waiver(e: Exemption) -> str:
+def _waiver(e: Exemption, level: str) -> str:
     pins = "".join(f", only while {code(item)} is {code(value)}" for item, value in e.pins)
-    who = "".join(f", {word} {code(said)}" for word, said in (("by", e.by), ("ticket", e.ticket)) if said)
+    told = (("by", e.by, "person"), ("ticket", e.ticket, "ticket"))
+    who = "".join(f", {word} {code(said) if said else missing(level, what)}" for word, said, what in told)
     detail = f" ({code(e.detail)})" if e.detail else ""
-    why = f": {code(e.reason)}" if e.reason else ""
+    why = f": {code(e.reason) if e.reason else missing(level, 'reason')}"
     return f"- {_word(e.state)}{detail}: {code(e.rule)} on {code(fold(e.nodes))}, until {code(e.until)}{pins}{who}{why}"
 
 
 def _rework(r: Rework, nodes: int) -> str:
     steps = ", then ".join(f"{code(was)} ({code(run)})" for run, _, was in r.steps)
     return f"- {code(r.rule or r.fact)}{_on(r.nodes, nodes)}: {steps}"
+
+
+def _list(texts: Sequence[str], most: int = 20) -> str:
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(map(code, texts[:most])) + more
 
 
 def _word(text: str) -> str:

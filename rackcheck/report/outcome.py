@@ -1,6 +1,6 @@
 """What it all comes to: the tally, what was not checked, compliance by area, the punch list. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rackcheck.core.event import Judged
 from rackcheck.core.profile import Phase, Profile, Rule, Severity
@@ -27,28 +27,38 @@ def tally(
 
 def unchecked(
     findings: Sequence[Finding], silent: Silent, judged: Sequence[Judged], unread: Sequence[str], profile: Profile,
-    planes: Sequence[str],
+    asked: Mapping[str, Collection[str]],
 ) -> Iterator[Unchecked]:  # fmt: skip
-    """Tell what was not checked: nodes, planes, single rules, site values, and what was not in scope."""
+    """Tell what was not checked: nodes, planes, single rules, site values, and what was not in scope.
+
+    `asked` are the planes that any run asked of a node. Each unknown verdict is in one count of a plane or of rules.
+    """
     if unread:
         yield Unchecked("node", "never read", "no run of this acceptance has read them", len(unread), tuple(unread))
+    bare = tuple(node.node for node in judged if not node.verdicts)
+    if bare:
+        yield Unchecked("node", "not judged", "no rule is for their role on the planes asked", len(bare), bare)
     common, single = causes(findings, silent)
+    alone = {id(finding) for finding in single}
+    shared = {(f.rule.id, n) for f in findings if f.status is Status.UNKNOWN and id(f) not in alone for n in f.nodes}
     for cause in common:
         kind, what = ("plane", cause.plane.value) if cause.plane is not None else ("rule", ", ".join(cause.rules))
-        count = sum(len(f.nodes) for f in findings if f.status is Status.UNKNOWN and _covers(cause, f))
-        yield Unchecked(kind, what, _why(cause), count, cause.nodes)
+        covered = {(rule, node) for rule in cause.rules for node in cause.nodes} & shared
+        shared -= covered
+        yield Unchecked(kind, what, _why(cause), len(covered), cause.nodes)
     for finding in single:
         if finding.status is Status.UNKNOWN:
             yield Unchecked("rule", finding.rule.id, finding.reason, len(finding.nodes), finding.nodes)
     for param in sorted({name for rule in profile.rules for name in rule.unset}):
         rules = {rule.id for rule in profile.rules if param in rule.unset}
         count = sum(v.rule in rules for node in judged for v in node.verdicts)
-        yield Unchecked("site value", param, f"no value set, and {several(len(rules), 'rule')} need one", count)
-    yield from _out_of_scope(judged, profile, planes)
-
-
-def _covers(cause: Cause, finding: Finding) -> bool:
-    return finding.rule.id in cause.rules and set(finding.nodes) <= set(cause.nodes)
+        yield Unchecked(
+            "site value",
+            param,
+            f"no value set, and {several(len(rules), 'rule')} {'needs' if len(rules) == 1 else 'need'} one",
+            count,
+        )
+    yield from _out_of_scope(judged, profile, asked)
 
 
 def _why(cause: Cause) -> str:
@@ -60,23 +70,37 @@ def _why(cause: Cause) -> str:
     )
 
 
-def _out_of_scope(judged: Sequence[Judged], profile: Profile, planes: Sequence[str]) -> Iterator[Unchecked]:
-    seen = {v.rule for node in judged for v in node.verdicts}
+def _out_of_scope(
+    judged: Sequence[Judged], profile: Profile, asked: Mapping[str, Collection[str]]
+) -> Iterator[Unchecked]:
+    had = {node.node: {v.rule for v in node.verdicts} for node in judged}
+    seen = frozenset[str]().union(*had.values())
     left = [rule for rule in profile.rules if rule.id not in seen]
     for phase in Phase:
-        rules = [rule for rule in left if rule.phase is phase and phase is not Phase.CONFIG]
-        if rules:
-            yield Unchecked("phase", phase.value, f"{several(len(rules), f'{phase.value} rule')} not run", len(rules))
-    config = [rule for rule in left if rule.phase is Phase.CONFIG]
-    narrowed = [rule for rule in config if {p.value for p in rule.planes} - {*planes, "derived"}]
-    if narrowed:
-        missing = sorted({p.value for rule in narrowed for p in rule.planes} - {*planes, "derived"})
-        yield Unchecked(
-            "scope", f"{' and '.join(missing)} plane", f"not asked: {several(len(narrowed), 'rule')}", len(narrowed)
-        )
-    others = [rule for rule in config if rule not in narrowed]
+        count = sum(rule.phase is phase is not Phase.CONFIG for rule in left)
+        if count:
+            yield Unchecked("phase", phase.value, f"{several(count, f'{phase.value} rule')} not run", count)
+    missed: dict[str, dict[str, set[str]]] = {}
+    others = 0
+    for rule in (rule for rule in profile.rules if rule.phase is Phase.CONFIG):
+        meant = [node.node for node in judged if "any" in rule.roles or node.role in rule.roles]
+        others += not meant
+        for node in meant:
+            if rule.id not in had[node]:
+                missed.setdefault(_missed(rule, asked[node]), {}).setdefault(rule.id, set()).add(node)
+    for what, rules in sorted(missed.items()):
+        nodes = set[str]().union(*rules.values())
+        where = tuple(node.node for node in judged if node.node in nodes) if len(nodes) < len(judged) else ()
+        yield Unchecked("scope", what, f"not asked: {several(len(rules), 'rule')}", len(rules), where)
     if others:
-        yield Unchecked("scope", "role", f"{several(len(others), 'rule')} for roles that no node has", len(others))
+        yield Unchecked("scope", "role", f"{several(others, 'rule')} for roles that no node has", others)
+
+
+def _missed(rule: Rule, asked: Collection[str]) -> str:
+    """Name the planes that a rule needs and nobody asked, or did not ask in one run."""
+    wanted = {plane.value for plane in rule.planes} - {"derived"}
+    missing = wanted - set(asked)
+    return f"{' and '.join(sorted(missing or wanted))} plane{'' if missing else ' in one run'}"
 
 
 def areas(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Area]:
@@ -99,14 +123,21 @@ def _area(rule: Rule) -> str:
 
 
 def punch(
-    findings: Sequence[Finding], silent: Silent, owners: Mapping[tuple[str, str], tuple[str, str]]
-) -> Iterator[Punch]:
+    findings: Sequence[Finding], silent: Silent, owners: Mapping[tuple[str, str], tuple[str, str]],
+    judged: Sequence[Judged], unread: Sequence[str], *, cut: bool,
+) -> Iterator[Punch]:  # fmt: skip
     """List what is left to do: A blocks the sign-off, B is to be fixed by a day or is minor, C is a note.
 
-    `owners` give by rule and node who answers for a waiver, and until when.
+    `owners` give by rule and node who answers for a waiver, and until when. There is an A wherever the outcome is not
+    PASS: for nodes that nobody has read or judged, and for a run that was `cut`, too.
     """
     common, single = causes(findings, silent)
-    found = [p for finding in single for p in _line(finding, owners)]
+    found = [Punch("A", "", "the run was interrupted: what it did not read is unknown", ())] if cut else []
+    bare = tuple(node.node for node in judged if not node.verdicts)
+    found += [Punch("A", "", "no run has read them", tuple(unread))] if unread else []
+    found += [Punch("A", "", "no rule was judged on them", bare)] if bare else []
+    found += [Punch("A", "", "no node was read", ())] if not judged and not unread else []
+    found += [p for finding in single for p in _line(finding, owners)]
     for cause in common:
         deciding = any(f.rule.severity.decides for f in findings if f.rule.id in cause.rules)
         what = f"{cause.plane.value} plane" if cause.plane is not None else ", ".join(cause.rules)

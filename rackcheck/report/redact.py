@@ -73,7 +73,7 @@ class How(StrEnum):
     SUBJECT = auto()
     SERIAL = auto()
     OTHER = auto()
-    """Ids by their names; where a thing is plugged in (`pci`) stays."""
+    """Ids by their names; what tells the make of a thing, or where it is plugged in, stays."""
     ADDRESS = auto()
     LOGIN = auto()
     SITE = auto()
@@ -178,6 +178,9 @@ NAMED = {H.NODE: "node-{:0{}}", H.RUN: "run-{:0{}}", H.SUBJECT: "acceptance-{:0{
 
 WIDTH = {H.NODE: 3, H.RUN: 1, H.SUBJECT: 1, H.RACK: 2, H.SERIAL: 4}
 
+MAKES = frozenset({"pci", "manufacturer", "vendor", "model", "part_number", "psid", "sku"})
+"""What a part tells beside its identity that any other part of its make tells, too."""
+
 REPLACED = {
     H.LOGIN: "[operator]", H.PERSON: known.PERSON, H.ADDRESS: known.ADDRESS, H.OTHER: known.ID, H.SITE: "[site]",
     H.SITES: "[site]", H.TICKET: "[ticket]", H.REASON: "[reason]", H.PARAM: "[param]",
@@ -256,7 +259,7 @@ class _Redaction:
         if how is H.GONE:
             return _emptied(value)
         if how is H.OTHER:
-            return {key: self._text(text, H.TEXT) for key, text in value.items() if key == "pci"}
+            return {key: self._text(text, H.TEXT) for key, text in value.items() if key in MAKES}
         match value:
             case Enum() | int() | bytes() | None:
                 return value
@@ -288,7 +291,7 @@ class _Redaction:
                     yield from self._leaves(item, inner)
             case Mapping():
                 for key, item in value.items():
-                    if how is not H.OTHER or key != "pci":
+                    if how is not H.OTHER or key not in MAKES:
                         yield from self._leaves(item, how)
             case _:
                 hows = self._hows(value)

@@ -5,7 +5,6 @@ Pure. A newest reading that is unknown counts as unknown, whatever an earlier on
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from rackcheck.core import path as paths
 from rackcheck.core.event import Judged
@@ -105,19 +104,33 @@ def _turns(node: str, mine: Sequence[Told]) -> Mapping[str, tuple[tuple[str, str
 
 
 def _swaps(node: str, mine: Sequence[Told]) -> Iterator[tuple[str, tuple[tuple[str, str, str], ...]]]:
-    """Tell which part took another's place between two readings; one that only changed its index is the same part."""
-    for earlier, later in pairwise(mine):
-        trees = (earlier.trees[node], later.trees[node])
-        was, now = (_known(tree) for tree in trees)
-        for path in sorted({*was, *now}, key=natural):
-            kin = str(paths.parse(path).pattern)
-            before, after = was.get(path, ""), now.get(path, "")
-            gone = before if before and before not in _kin(now, kin) else ""
-            new = after if after and after not in _kin(was, kin) else ""
-            steps = (gone or _nothing(trees[0], path, new), new or _nothing(trees[1], path, gone))
-            if (gone or new) and all(steps):
-                runs = (earlier.started, later.started)
-                yield path, tuple((run.run, run.time, said) for run, said in zip(runs, steps, strict=True))
+    """Tell which part took another's place between readings; one that only changed its index is the same part.
+
+    A reading that could not tell, or was not asked, changes nothing: what was known before it still counts.
+    """
+    held: dict[str, tuple[str, str, str]] = {}
+    for at, told in enumerate(mine):
+        tree, run = told.trees[node], (told.started.run, told.started.time)
+        now = _known(tree)
+        had, have = _by_kind({path: step[2] for path, step in held.items()}), _by_kind(now)
+        for path in sorted({*held, *now}, key=natural):
+            kind, before, after = _kind(path), held.get(path), now.get(path, "")
+            gone = before if before is not None and before[2] not in have.get(kind, ()) else None
+            new = (*run, after) if after and after not in had.get(kind, ()) else None
+            first = gone or (_nothing_before(node, mine[:at], path) if new else None)
+            second = new or ((*run, NOT_THERE) if gone and _nothing(tree, path) else None)
+            if first is not None and second is not None:
+                yield path, (first, second)
+            if after:
+                held[path] = (*run, after)
+            elif _nothing(tree, path):
+                held.pop(path, None)
+
+
+def _nothing_before(node: str, earlier: Sequence[Told], path: str) -> tuple[str, str, str] | None:
+    """Give the newest earlier reading that could tell that there was no such part; None where none could."""
+    found = next((told.started for told in reversed(earlier) if _nothing(told.trees[node], path)), None)
+    return (found.run, found.time, NOT_THERE) if found is not None else None
 
 
 def _known(tree: Tree) -> Mapping[str, str]:
@@ -128,21 +141,28 @@ def _known(tree: Tree) -> Mapping[str, str]:
     }
 
 
-def _kin(known: Mapping[str, str], pattern: str) -> set[str]:
-    return {value for path, value in known.items() if str(paths.parse(path).pattern) == pattern}
+def _kind(path: str) -> str:
+    return str(paths.parse(path).pattern)
 
 
-def _nothing(tree: Tree, path: str, other: str) -> str:
-    """Say that there was no such part, if all of its kind are known; else nothing, for nobody can tell."""
-    kin = str(paths.parse(path).pattern)
-    for collection, _ in paths.parse(path).items:
+def _by_kind(known: Mapping[str, str]) -> Mapping[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for path, value in known.items():
+        found.setdefault(_kind(path), set()).add(value)
+    return found
+
+
+def _nothing(tree: Tree, path: str) -> bool:
+    """Whether all of a kind are known by their values, so that one which is not among them is not there."""
+    items = list(paths.parse(path).items)
+    for collection, key in items:
         leaf = tree.leaves.get(collection)
         if leaf is None or not isinstance(leaf.reading, (tuple, Absent)):
-            return ""
-    unread = any(
-        isinstance(leaf.reading, Unknown) for p, leaf in tree.leaves.items() if str(paths.parse(p).pattern) == kin
-    )
-    return NOT_THERE if other and not unread else ""
+            return False
+        if isinstance(leaf.reading, tuple) and key in leaf.reading and path not in tree.leaves:
+            return False
+    kind = _kind(path)
+    return bool(items) and all(isinstance(leaf.reading, str) for p, leaf in tree.leaves.items() if _kind(p) == kind)
 
 
 NOT_THERE = "not there"

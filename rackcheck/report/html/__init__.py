@@ -10,13 +10,16 @@ from markupsafe import Markup
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Severity
 from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report import alike
 from rackcheck.report.dossier import LETTERS, OUT, Brand, Dossier
+from rackcheck.report.folded import gaps
 from rackcheck.report.html import overview, reading, text
 from rackcheck.report.html.data import script_data
 from rackcheck.report.qr import svg
 from rackcheck.report.signs import OUTCOME
 from rackcheck.report.summary import COUNTED, several
 from rackcheck.report.terminal import GLYPHS
+from rackcheck.report.withheld import missing
 
 PLANES = {"bmc", "os"}
 """Planes of a whole audit; where fewer were asked, the verdict says so."""
@@ -27,22 +30,23 @@ BOUNDS = {"nodes": 200, "parts": 400, "rows": 300, "evidence": 200, "baseline": 
 `open`: gates above which their list is folded; `set`: letters of a node set above which it is.
 """
 
-UNREAD = {"public": "not in this copy"}
-"""What an empty serial means at a level; elsewhere it is one that nobody could read."""
+UNREAD = "not read"
+"""What an empty serial means: nobody could read it; where a copy withholds one, a pseudonym stands."""
 
 
 def page(dossier: Dossier, digest: str) -> str:
     """Write the whole report; `digest` is the SHA-256 of the record, in hex. Same input, same characters."""
     style, script = _file("report.css") + _print_head(dossier, digest), _file("report.js")
     chapters, left_out = reading.chapters(dossier)
-    unread = UNREAD.get(dossier.level, "not read")
+    firmware = alike.firmware(dossier.firmware)
     return _environment(dossier).get_template("page.html.j2").render(
         d=dossier, digest=digest, style=Markup(style), script=Markup(script),  # noqa: S704  our own two files
         csp=_policy(style, script), logo=_logo(dossier.brand), title=_title(dossier),
         qr=Markup(svg(_mark(dossier, digest))), mark=_mark(dossier, digest),  # noqa: S704  drawn by us
         chapters=chapters, left_out=left_out, matrix=overview.matrix(dossier), racks=overview.racks(dossier.nodes),
-        kinds=reading.kinds(dossier.parts), grid=reading.grid(dossier), truths=reading.truths(dossier),
-        unread=unread, data=script_data(dossier, chapters, unread),
+        kinds=reading.kinds(dossier.parts), grid=reading.grid(dossier, firmware.odd), truths=reading.truths(dossier),
+        unread=UNREAD, data=script_data(dossier, chapters, UNREAD), gaps=gaps(dossier.unchecked), firmware=firmware,
+        shelves=reading.by_node(dossier.parts) if len(dossier.parts) <= BOUNDS["parts"] else (),
     )  # fmt: skip
 
 
@@ -59,7 +63,7 @@ def _environment(dossier: Dossier) -> Environment:
     made.globals.update(
         Status=Status, COUNTED=COUNTED, GLYPHS=GLYPHS, LETTERS=LETTERS, OUT=OUT, Outcome=Outcome, OUTCOME=OUTCOME,
         Severity=Severity, BOUNDS=BOUNDS, PLANES=PLANES, by_letter={v: k for k, v in LETTERS.items()},
-        anchor=text.anchor, covered=reading.covered,
+        missing=missing, anchor=text.anchor, covered=reading.covered,
     )  # fmt: skip
     return made
 

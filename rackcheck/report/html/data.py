@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rackcheck.report.dossier import LETTERS, Dossier, NodeRow, Part
-from rackcheck.report.html.reading import Chapter
+from rackcheck.report.html.reading import Chapter, Instance
 from rackcheck.report.html.text import prose, shown
 
 PARTS = 10_000
@@ -31,7 +31,7 @@ def script_data(dossier: Dossier, chapters: Sequence[Chapter], unread: str) -> d
                 rules.get(instance.found.rule, -1),
                 LETTERS[instance.found.status],
                 instance.anchor,
-                _ranges(sorted(places[node] for node in instance.found.nodes if node in places)),
+                _ranges(sorted(places[node] for node in _nodes(chapter, instance) if node in places)),
             ]
             for chapter in chapters
             for instance in chapter.instances
@@ -40,6 +40,10 @@ def script_data(dossier: Dossier, chapters: Sequence[Chapter], unread: str) -> d
         "parts": _parts(dossier, carried, makes),
         "parts_left_out": len(dossier.parts) - len(carried),
     }
+
+
+def _nodes(chapter: Chapter, instance: Instance) -> tuple[str, ...]:
+    return chapter.shared.nodes if chapter.shared is not None else instance.found.nodes
 
 
 def _node(node: NodeRow, vector: int) -> list[Any]:

@@ -6,13 +6,17 @@ from dataclasses import dataclass
 
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.alike import vectors
 from rackcheck.report.dossier import LETTERS, OUT, Dossier, Gate, NodeRow
 
 COMMON = 12
 """Patterns shown from the common end, and as many from the rare one: what lies between is counted."""
 
 COLUMNS = 40
-"""Rules across; where more of them tell nodes apart, those stay that fail or are unknown on the most nodes."""
+"""Columns, each of rules that never differ; of more, those stay that fail or are unknown on the most nodes."""
+
+QUIET = frozenset({LETTERS[Status.PASS], LETTERS[Status.NA], OUT})
+"""A rule with no other letters has no column."""
 
 HEAVY = LETTERS[Status.FAIL], LETTERS[Status.UNKNOWN]
 
@@ -27,10 +31,23 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
-    """Patterns against the rules that do not pass everywhere; counts of what is left out beside."""
+class Column:
+    """Rules with the same letter on every node; the first stands for them."""
 
     gates: tuple[Gate, ...]
+
+    @property
+    def label(self) -> str:
+        """The rule, and how many more."""
+        more = len(self.gates) - 1
+        return f"{self.gates[0].id} +{more}" if more else self.gates[0].id
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Patterns against the rules that are not well everywhere; counts of what is left out beside."""
+
+    columns: tuple[Column, ...]
     common: tuple[Pattern, ...]
     rare: tuple[Pattern, ...]
     between: int
@@ -61,23 +78,20 @@ class Rack:
     cells: tuple[Cell, ...]
 
 
-def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
-    """Gather nodes by their verdicts, the most common first, then in the nodes' order."""
-    found: dict[str, list[NodeRow]] = {}
-    for node in nodes:
-        found.setdefault(node.vector, []).append(node)
-    return sorted(found.items(), key=lambda group: -len(group[1]))
-
-
 def matrix(dossier: Dossier) -> Matrix:
     """Lay out who differs in which rule."""
     gathered = vectors(dossier.nodes)
-    columns = [Counter[str]() for _ in dossier.gates]
+    counts = [Counter[str]() for _ in dossier.gates]
     for vector, nodes in gathered:
-        for column, letter in zip(columns, vector, strict=False):
-            column[letter] += len(nodes)
-    telling = [i for i, column in enumerate(columns) if set(column) - {LETTERS[Status.PASS], OUT}]
-    kept = sorted(sorted(telling, key=lambda i: -sum(columns[i][letter] for letter in HEAVY))[:COLUMNS])
+        for count, letter in zip(counts, vector, strict=False):
+            count[letter] += len(nodes)
+    telling = [i for i, count in enumerate(counts) if set(count) - QUIET]
+    alike: dict[str, list[int]] = {}
+    for i in telling:
+        alike.setdefault("".join(vector[i : i + 1] for vector, _ in gathered), []).append(i)
+    groups = sorted(alike.values(), key=lambda group: -sum(counts[group[0]][letter] for letter in HEAVY))[:COLUMNS]
+    kept = sorted(group[0] for group in groups)
+    columns = {group[0]: Column(tuple(dossier.gates[i] for i in group)) for group in groups}
     rows = tuple(
         Pattern(tuple(n.name for n in nodes), nodes[0].outcome, "".join(vector[i] for i in kept))
         for vector, nodes in gathered
@@ -85,13 +99,13 @@ def matrix(dossier: Dossier) -> Matrix:
     cut = len(rows) > 2 * COMMON
     between = rows[COMMON:-COMMON] if cut else ()
     return Matrix(
-        tuple(dossier.gates[i] for i in kept),
+        tuple(columns[i] for i in kept),
         rows[:COMMON] if cut else rows,
         rows[-COMMON:] if cut else (),
         len(between),
         sum(len(row.nodes) for row in between),
-        len(columns) - len(telling),
-        len(telling) - len(kept),
+        len(counts) - len(telling),
+        len(telling) - sum(map(len, groups)),
     )
 
 

@@ -1,14 +1,16 @@
 """What the page gathers out of the dossier before it is drawn: pure, and bounded where a node could swell it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Severity
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Status
+from rackcheck.report.alike import Component, Shelf, shelves
 from rackcheck.report.dossier import Dossier, Exemption, Found, Gate, Part, Versions
+from rackcheck.report.folded import Block, blocks
 from rackcheck.report.html.text import anchor, number
 
 FINDINGS = 500
@@ -29,13 +31,29 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
+class Shared:
+    """One cause for many rules: their name, the cause, the rules by severity, the nodes.
+
+    `before` are the nodes of a chapter that has listed these rules already.
+    """
+
+    title: str
+    cause: str
+    severity: Severity
+    rules: tuple[tuple[Severity, tuple[str, ...]], ...]
+    nodes: tuple[str, ...]
+    before: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Chapter:
-    """The findings of one rule with the same verdict; `nodes` of all of them."""
+    """Findings of one rule with the same verdict, or, where `shared`, of rules that one cause leaves unknown."""
 
     gate: Gate
     status: Status
     instances: tuple[Instance, ...]
     where: str
+    shared: Shared | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +70,9 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """One component over all nodes: each cell's version and whether it differs from most."""
+    """Components that differ, over all nodes: each cell's version and whether it differs from most."""
 
-    versions: Versions
+    component: Component
     cells: tuple[tuple[str, bool], ...]
 
 
@@ -62,23 +80,49 @@ def chapters(dossier: Dossier) -> tuple[tuple[Chapter, ...], int]:
     """Gather what is neither pass nor n/a by rule and verdict, in the findings' order, and count what is left out."""
     loud = [f for f in dossier.findings if f.status not in QUIET]
     known = {gate.id: gate for gate in dossier.gates}
-    gathered: dict[tuple[str, Status], list[Instance]] = {}
+    gathered: dict[object, list[Instance]] = {}
+    shared: dict[object, Shared] = {}
+    listed: dict[frozenset[str], Block] = {}
     numbers = Counter[str]()
     total = len(dossier.nodes)
-    for found in loud[:FINDINGS]:
-        name = anchor("finding", found.rule)
-        numbers[name] += 1
-        instance = Instance(f"{name}-{numbers[name]}", found)
-        gathered.setdefault((found.rule, found.status), []).append(instance)
+    written = 0
+    for block in blocks(loud):
+        if written >= FINDINGS:
+            break
+        key: object = (block.rules[0], block.status)
+        found = block.findings[: FINDINGS - written]
+        if block.causes:
+            key, found = block, block.findings
+            first = listed.setdefault(frozenset(block.rules), block)
+            shared[key] = _shared(block, known, () if first is block else first.nodes)
+        name = anchor("finding" if not block.causes else "cause", found[0].rule)
+        for one in found[:1] if block.causes else found:
+            numbers[name] += 1
+            gathered.setdefault(key, []).append(Instance(f"{name}-{numbers[name]}", one))
+        written += len(found)
     made = tuple(
-        Chapter(known.get(rule) or _gone(rule), status, tuple(instances), _where(instances, total))
-        for (rule, status), instances in gathered.items()
-    )
-    return made, len(loud) - sum(len(chapter.instances) for chapter in made)
+        Chapter(
+            known.get(instances[0].found.rule) or _gone(instances[0].found.rule), instances[0].found.status,
+            tuple(instances), _where(shared[key].nodes if key in shared else _nodes(instances), total), shared.get(key),
+        )
+        for key, instances in gathered.items()
+    )  # fmt: skip
+    return made, len(loud) - written
 
 
-def _where(instances: Iterable[Instance], total: int) -> str:
-    nodes = {node for instance in instances for node in instance.found.nodes}
+def _shared(block: Block, gates: Mapping[str, Gate], before: tuple[str, ...]) -> Shared:
+    by: dict[Severity, list[str]] = {}
+    for rule in block.rules:
+        by.setdefault(gates[rule].severity if rule in gates else Severity.ADVISORY, []).append(rule)
+    rules = tuple((severity, tuple(by[severity])) for severity in Severity if severity in by)
+    return Shared(block.title(gates), block.cause(), block.severity(gates), rules, block.nodes, before)
+
+
+def _nodes(instances: Iterable[Instance]) -> set[str]:
+    return {node for instance in instances for node in instance.found.nodes}
+
+
+def _where(nodes: Collection[str], total: int) -> str:
     return f"{number(len(nodes))} of {number(total)} nodes"
 
 
@@ -107,12 +151,20 @@ def _spread(parts: Iterable[Part]) -> str:
     return "; ".join(f"{count} on {'each of ' if len(nodes) > 1 else ''}{fold(nodes)}" for count, nodes in ordered)
 
 
-def grid(dossier: Dossier) -> tuple[GridRow, ...]:
-    """Spread the firmware matrix out, where the nodes are few; else nothing."""
+def by_node(parts: Iterable[Part]) -> tuple[tuple[Shelf, ...], ...]:
+    """Give each node's parts, those of one make together."""
+    gathered: dict[str, list[Shelf]] = {}
+    for shelf in shelves(parts):
+        gathered.setdefault(shelf.node, []).append(shelf)
+    return tuple(map(tuple, gathered.values()))
+
+
+def grid(dossier: Dossier, odd: Sequence[Component]) -> tuple[GridRow, ...]:
+    """Spread out the components that differ, where the nodes are few; else nothing."""
     names = [node.name for node in dossier.nodes]
     if len(names) > GRID:
         return ()
-    return tuple(GridRow(row, tuple(_cell(row, name) for name in names)) for row in dossier.firmware)
+    return tuple(GridRow(one, tuple(_cell(one.versions, name) for name in names)) for one in odd)
 
 
 def _cell(row: Versions, name: str) -> tuple[str, bool]:

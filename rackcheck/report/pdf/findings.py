@@ -1,10 +1,11 @@
 """What was found, one block for a rule and its verdict, the most severe first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rackcheck.core.profile import Severity
 from rackcheck.core.verdict import Status
 from rackcheck.report.dossier import Dossier, Exhibit, Found, Gate
+from rackcheck.report.folded import MARK, Block, blocks
 from rackcheck.report.pdf.listing import Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
 
@@ -19,31 +20,57 @@ def findings(dossier: Dossier) -> Json:
     """Give the blocks; the more there are, the fewer ways of failing each of them shows."""
     gates = {gate.id: gate for gate in dossier.gates}
     severities = list(Severity)
-    gathered: dict[tuple[str, Status], list[Found]] = {}
-    for found in dossier.findings:
-        if found.status in SHOWN:
-            gathered.setdefault((found.rule, found.status), []).append(found)
+    gathered: dict[object, list[Block]] = {}
+    for block in blocks([found for found in dossier.findings if found.status in SHOWN]):
+        key = id(block) if block.causes else (block.rules[0], block.status)
+        gathered.setdefault(key, []).append(block)
     ordered = sorted(
-        gathered.items(),
-        key=lambda block: (SHOWN.index(block[0][1]), severities.index(gates[block[0][0]].severity)),
+        gathered.values(),
+        key=lambda same: (SHOWN.index(same[0].status), severities.index(same[0].severity(gates))),
     )
     ways, exhibits = (6, 3) if len(ordered) <= 20 else (3, 2) if len(ordered) <= 40 else (1, 1)
     total = len(dossier.nodes)
+    listed: dict[frozenset[str], Block] = {}
 
-    def show(block: tuple[tuple[str, Status], list[Found]]) -> Json:
-        (rule, status), members = block
+    def show(same: list[Block]) -> Json:
+        if same[0].causes:
+            before = listed.setdefault(frozenset(same[0].rules), same[0])
+            return _shared(same[0], gates, total, "" if before is same[0] else where(before.nodes, total))
+        members = [found for block in same for found in block.findings]
         return {
-            **_block(gates[rule], status, members, total),
+            **_block(gates[members[0].rule], members[0].status, members, total),
             "ways": bounded(members, lambda found: _way(found, total, exhibits), ways),
         }
 
-    return bounded(ordered, show, BLOCKS)
+    return {"findings": sum(len(block.findings) for same in gathered.values() for block in same),
+            **bounded(ordered, show, BLOCKS)}  # fmt: skip
+
+
+def _shared(block: Block, gates: Mapping[str, Gate], total: int, before: str) -> Json:
+    """Give rules that are unknown for one cause; `before` are the nodes of a block that has listed them already."""
+    by: dict[str, list[str]] = {}
+    for rule in block.rules:
+        by.setdefault(gates[rule].severity.value, []).append(rule)
+    return {
+        "shared": True,
+        "status": block.status.value,
+        "rule": text(block.title(gates)),
+        "severity": block.severity(gates).value,
+        "where": where(block.nodes, total, 240),
+        "cause": text(block.cause()),
+        "before": before,
+        "rules": [] if before else [
+            {"severity": s.value, "rules": ", ".join(text(rule) for rule in by[s.value])}
+            for s in Severity if s.value in by
+        ],
+    }  # fmt: skip
 
 
 def _block(gate: Gate, status: Status, members: Sequence[Found], total: int) -> Json:
     nodes = {node for found in members for node in found.nodes}
     truths = {found.truth for found in members} - {None}
     return {
+        "shared": False,
         "status": status.value,
         "rule": text(gate.id),
         "severity": gate.severity.value,
@@ -62,13 +89,16 @@ def _way(found: Found, total: int, exhibits: int) -> Json:
     return {
         "where": where(found.nodes, total),
         "reason": text(found.reason),
-        "evidence": [_exhibit(exhibit) for exhibit in found.evidence[:exhibits]],
+        "evidence": [_exhibit(exhibit, found.reason) for exhibit in found.evidence[:exhibits]],
         "more": found.more + max(0, len(found.evidence) - exhibits),
     }
 
 
-def _exhibit(exhibit: Exhibit) -> Json:
+def _exhibit(exhibit: Exhibit, reason: str) -> Json:
+    """Give one piece of evidence; what the reason says already is not said again."""
+    observed = exhibit.observed.removeprefix(MARK)
     return {
+        "said": exhibit.item in reason and observed in reason and exhibit.expected in reason,
         "item": text(exhibit.item),
         "observed": text(exhibit.observed, 300),
         "expected": text(exhibit.expected, 300),
@@ -77,9 +107,15 @@ def _exhibit(exhibit: Exhibit) -> Json:
 
 
 def not_applicable(dossier: Dossier) -> Json:
-    """Give the rules that did not apply, each with its reason."""
+    """Give the rules that did not apply, those with one reason on the same nodes together."""
     total = len(dossier.nodes)
-    found = [f for f in dossier.findings if f.status is Status.NA]
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for f in dossier.findings:
+        if f.status is Status.NA:
+            found.setdefault((f.reason, f.nodes), []).append(f.rule)
     return bounded(
-        found, lambda f: {"rule": text(f.rule), "reason": text(f.reason, 300), "where": where(f.nodes, total)}, 40
-    )
+        list(found.items()),
+        lambda kv: {"rule": ", ".join(text(rule) for rule in kv[1]), "reason": text(kv[0][0], 300),
+                    "where": where(kv[0][1], total)},
+        40,
+    )  # fmt: skip

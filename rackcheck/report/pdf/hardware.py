@@ -3,18 +3,23 @@
 from collections import Counter
 from typing import Any
 
+from rackcheck.report import alike
+from rackcheck.report.alike import Component, Shelf, Unread, shelves, unread
 from rackcheck.report.dossier import Billed, Dossier, NodeRow, Part, Versions
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
 from rackcheck.report.pdf.words import text, where
 
-COMPONENTS = 80
-"""Components of the firmware matrix in one document."""
+COMPONENTS = 60
+"""Lines of one list of components; a line holds all that are alike."""
+
+SILENCES = 12
+"""Reasons for which components were not told."""
 
 GRID = 16
 """Nodes up to which the firmware matrix has a column for each."""
 
-PARTS = 600
-"""Lines of parts in one document."""
+PARTS = 1600
+"""Parts that are listed in one document."""
 
 KINDS = ("missing", "swapped", "extra", "unread")
 """Differences to a bill of materials, in the order they are shown."""
@@ -29,6 +34,9 @@ def inventory(dossier: Dossier) -> Json:
         "nodes": len(dossier.nodes),
         "parts": len(dossier.parts),
         "unread": sum(not part.serial for part in dossier.parts),
+        "unread_kinds": [
+            {"kind": text(kind), "count": count, "identity": text(sort)} for kind, count, sort in unread(dossier.parts)
+        ][:12],
         "kinds": _kinds(dossier),
         "products": _products(dossier),
         "whole": _whole(dossier) if small else None,
@@ -50,7 +58,7 @@ def _kinds(dossier: Dossier) -> Json:
             "number": text(number),
             "count": len(parts),
             "unread": sum(not part.serial for part in parts),
-            "where": where({part.node for part in parts}, total),
+            "where": where({part.node for part in parts}, total, 48),
         }
 
     return bounded(rows, show, 80)
@@ -70,17 +78,17 @@ def _products(dossier: Dossier) -> Json:
 
 
 def _whole(dossier: Dossier) -> Json:
-    """Give each node with its parts below it."""
-    by_node: dict[str, list[Part]] = {}
-    for part in dossier.parts[:PARTS]:
-        by_node.setdefault(part.node, []).append(part)
+    """Give each node with its parts below it, those of one make together."""
+    by_node: dict[str, list[Shelf]] = {}
+    for shelf in shelves(dossier.parts[:PARTS]):
+        by_node.setdefault(shelf.node, []).append(shelf)
     return {
         "nodes": [_node(node, by_node.get(node.name, [])) for node in dossier.nodes],
         "more": max(0, len(dossier.parts) - PARTS),
     }
 
 
-def _node(node: NodeRow, parts: list[Part]) -> Json:
+def _node(node: NodeRow, held: list[Shelf]) -> Json:
     place = [f"rack {node.rack}" if node.rack else "", f"U{node.u}" if node.u else "", node.slot]
     return {
         "name": text(node.name),
@@ -91,9 +99,10 @@ def _node(node: NodeRow, parts: list[Part]) -> Json:
         "outcome": node.outcome.value,
         "note": text(node.note),
         "parts": [
-            {"item": text(part.item), "model": text(part.model), "number": text(part.part_number),
-             "serial": text(part.serial), "other": "; ".join(f"{text(k)} {text(v)}" for k, v in part.other.items())}
-            for part in parts
+            {"item": text(shelf.label), "model": text(shelf.model), "number": text(shelf.part_number),
+             "identity": text(shelf.identity), "why": text(shelf.why, 200), "alone": len(shelf.items) == 1,
+             "told": [{"item": text(item), "value": text(value)} for item, value in shelf.told if value]}
+            for shelf in held
         ],
     }  # fmt: skip
 
@@ -127,34 +136,60 @@ def _difference(billed: Billed) -> Json:
 
 
 def firmware(dossier: Dossier) -> Json:
-    """Give a row for each component, those that differ first; for a few nodes also each node's version as a letter."""
+    """Give the components that differ, then those that were not told everywhere, then those that are alike."""
     names = [node.name for node in dossier.nodes]
     total = len(names)
     columns = names if total <= GRID else []
-    ordered = sorted(dossier.firmware, key=lambda versions: versions.even)
-    most = 8 if sum(not versions.even for versions in ordered) <= 12 else 3
+    matrix = alike.firmware(dossier.firmware)
+    most = 8 if len(matrix.odd) <= 12 else 3
     return {
-        "even": sum(versions.even for versions in ordered),
+        "total": len(dossier.firmware),
+        "even": matrix.evens,
+        "unread": sum(one.count for one in matrix.unread),
+        "differ": sum(len(one.facts) for one in matrix.odd),
         "columns": [text(name, 24) for name in columns],
-        "components": bounded(ordered, lambda versions: _component(versions, columns, total, most), COMPONENTS),
+        "odd": bounded(matrix.odd, lambda one: _odd(one, columns, total, most), COMPONENTS),
+        "silent": bounded(matrix.unread, lambda one: _silent(one, total), SILENCES),
+        "alike": bounded(matrix.even, _alike, COMPONENTS),
     }
 
 
-def _component(versions: Versions, columns: list[str], total: int, most: int) -> Json:
+def _odd(component: Component, columns: list[str], total: int, most: int) -> Json:
+    versions = component.versions
     letters = _letters(versions)
     of = {node: letter for letter, (_, nodes) in zip(letters, versions.groups, strict=True) for node in nodes}
     groups: list[dict[str, Any]] = [
-        {"letter": letter, "version": text(version, 300), "count": len(nodes), "where": where(nodes, total, 120)}
+        {"letter": letter, "version": text(version, 300), "where": where(nodes, total, 120)}
         for letter, (version, nodes) in zip(letters, versions.groups, strict=True)
     ]
     return {
-        "fact": text(versions.fact),
+        "fact": text(component.label, 400),
+        "count": len(component.facts),
         "plane": text(versions.plane),
-        "even": versions.even,
         "why": text(versions.why, 300),
         "groups": groups[:most],
         "more": max(0, len(groups) - most),
         "cells": [of.get(name, "-") for name in columns],
+    }
+
+
+def _silent(one: Unread, total: int) -> Json:
+    return {
+        "count": one.count,
+        "where": where(one.nodes, total),
+        "several": len(one.nodes) > 1,
+        "everywhere": len(one.nodes) == total,
+        "why": text(one.why, 300),
+        "components": bounded(one.components, _alike, COMPONENTS),
+    }
+
+
+def _alike(component: Component) -> Json:
+    return {
+        "fact": text(component.label, 400),
+        "count": len(component.facts),
+        "plane": text(component.versions.plane),
+        "version": text(component.version, 300),
     }
 
 

@@ -4,16 +4,26 @@ The template owns the words around it and the looks; here is chosen what is show
 off. Every cut says how many more there are, so that nothing looks whole that is not.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rackcheck.core.fact import clean
+from rackcheck.core.profile import Severity
 from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.alike import Likeness, likenesses
 from rackcheck.report.dossier import Dossier, Gate, Reading
+from rackcheck.report.folded import gaps
 from rackcheck.report.pdf import closing
 from rackcheck.report.pdf.findings import findings, not_applicable
 from rackcheck.report.pdf.hardware import bill, firmware, inventory
 from rackcheck.report.pdf.listing import Json, bounded, counts
 from rackcheck.report.pdf.words import prose, text, where
+from rackcheck.report.withheld import MISSING, missing
+
+PATTERNS = 24
+"""Groups of nodes that answer alike, the worst first."""
+
+COMMON = 8
+"""The largest of them, which come first where not all are shown."""
 
 
 def model(dossier: Dossier, digest: str) -> Json:
@@ -25,7 +35,9 @@ def model(dossier: Dossier, digest: str) -> Json:
         "digest": digest,
         "token": token(dossier, digest),
         "cover": _cover(dossier),
+        "absent": {what: missing(dossier.level, what) for what in MISSING},
         "verdict": _verdict(dossier, total),
+        "glance": _glance(dossier, total),
         "scope": _scope(dossier, total),
         "gates": _gates(dossier),
         "inventory": inventory(dossier),
@@ -44,7 +56,7 @@ def model(dossier: Dossier, digest: str) -> Json:
         "baseline": closing.baseline(dossier),
         "parties": [{"role": text(p.role, 40), "name": text(p.name, 120)} for p in dossier.brand.parties],
         "evidence": closing.evidence(dossier, total),
-        "catalogue": [_rationale(gate) for gate in dossier.gates],
+        "catalogue": [_entry(gate) for gate in dossier.gates],
         "sources": [
             {"id": text(s.id), "title": prose(s.title), "section": prose(s.section), "publisher": prose(s.publisher),
              "date": text(s.date), "confidence": prose(s.confidence)}
@@ -61,7 +73,7 @@ def token(dossier: Dossier, digest: str) -> str:
 def _cover(dossier: Dossier) -> Json:
     brand, subject = dossier.brand, dossier.subject
     return {
-        "title": text(brand.title, 200),
+        "title": text(brand.title, 200) or f"{'Acceptance' if subject.kind == 'acceptance' else 'Audit'} report",
         "kind": text(subject.kind),
         "state": text(subject.state),
         "time": text(subject.time),
@@ -81,23 +93,54 @@ def _cover(dossier: Dossier) -> Json:
 
 def _verdict(dossier: Dossier, total: int) -> Json:
     tally = dossier.tally
+    gone = gaps(dossier.unchecked)
     return {
         "outcome": tally.outcome.value,
         "interrupted": tally.interrupted,
+        "planes": " and ".join(text(plane) for plane in dossier.subject.planes),
+        "passed": len(tally.nodes.get(Outcome.PASS, ())),
+        "of": total,
+        "waivers": len(dossier.exemptions),
+        "gaps": [text(gap.short(), 80) for gap in gone[:4]],
+        "more_gaps": max(0, len(gone) - 4),
         "counts": counts(tally.counts),
         "total": tally.total,
         "nodes": [
             {"outcome": outcome.value, "count": len(tally.nodes.get(outcome, ())), "of": total,
-             "where": where(tally.nodes[outcome], total, 400) if tally.nodes.get(outcome) else ""}
+             "where": where(tally.nodes[outcome], total, 120) if tally.nodes.get(outcome) else ""}
             for outcome in (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
         ],
         "severe": [{"severity": s.value, "counts": counts(found)} for s, found in tally.severe.items()],
         "unchecked": bounded(
-            dossier.unchecked,
-            lambda u: {"kind": text(u.kind), "what": text(u.what), "why": text(u.why), "count": u.count,
-                       "where": where(u.nodes, total) if u.nodes else ""},
+            gone,
+            lambda gap: {"kind": text(gap.kind), "what": text(gap.what), "why": text(gap.why), "count": gap.counted,
+                         "where": where(gap.nodes, total) if gap.nodes else ""},
         ),
     }  # fmt: skip
+
+
+def _glance(dossier: Dossier, total: int) -> Json:
+    """Give the nodes that answer alike, with what is not well on them: who is the odd one out."""
+    groups = likenesses(dossier)
+
+    def show(group: Likeness) -> Json:
+        return {
+            "outcome": group.outcome.value,
+            "where": where(group.nodes, total),
+            "rules": [
+                {"status": status.value, "count": len(rules), "rules": _few(rules)} for status, rules in group.rules
+            ],
+        }
+
+    # Of too many, the largest say what is common and the smallest who is odd.
+    large = sorted(groups, key=lambda group: -len(group.nodes))[:COMMON]
+    shown = groups if len(groups) <= PATTERNS else (*large, *(group for group in groups if group not in large))
+    return bounded(shown, show, PATTERNS)
+
+
+def _few(rules: Sequence[str], most: int = 4) -> str:
+    more = f", and {len(rules) - most} more" if len(rules) > most else ""
+    return ", ".join(text(rule) for rule in rules[:most]) + more
 
 
 def _scope(dossier: Dossier, total: int) -> Json:
@@ -143,19 +186,34 @@ def _gates(dossier: Dossier) -> Json:
         "changes": bounded(
             dossier.changes, lambda c: {"rule": text(c.rule), "kind": text(c.kind), "how": prose(c.how)}, 200
         ),
-        "rules": [
-            {"id": text(g.id), "title": prose(g.title), "severity": g.severity.value, "phase": text(g.phase),
-             "planes": " ".join(text(plane) for plane in g.planes), "expects": [prose(e, 300) for e in g.expects],
-             "unset": ", ".join(text(name) for name in g.unset), "from_memory": g.from_memory,
-             "pass": g.counts.get(Status.PASS, 0), "total": sum(g.counts.values())}
-            for g in dossier.gates
-        ],
+        "rules": len(dossier.gates),
+        "severities": [_severity(severity, dossier.gates) for severity in Severity],
+        "unset": sum(bool(g.unset) for g in dossier.gates),
     }  # fmt: skip
 
 
-def _rationale(gate: Gate) -> Json:
+def _severity(severity: Severity, gates: Sequence[Gate]) -> Json:
+    of = [gate for gate in gates if gate.severity is severity]
+    return {
+        "severity": severity.value,
+        "decides": severity.decides,
+        "rules": len(of),
+        "counts": counts({status: sum(gate.counts.get(status, 0) for gate in of) for status in Status}),
+    }
+
+
+def _entry(gate: Gate) -> Json:
+    """Give a rule as it was agreed, with why it is there."""
     return {
         "id": text(gate.id),
+        "title": prose(gate.title),
+        "severity": gate.severity.value,
+        "phase": text(gate.phase),
+        "planes": ", ".join(text(plane) for plane in gate.planes),
+        "expects": "; ".join(prose(expected, 300) for expected in gate.expects),
+        "unset": ", ".join(text(name) for name in gate.unset),
+        "passed": gate.counts.get(Status.PASS, 0),
+        "total": sum(gate.counts.values()),
         "why": prose(gate.why),
         "fix": prose(gate.fix),
         "refs": ", ".join(text(ref) for ref in gate.refs),

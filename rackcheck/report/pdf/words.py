@@ -17,7 +17,7 @@ LONG = 14
 MARKS = 2
 """Combining marks that may stand on one letter; more of them would be drawn over the lines above."""
 
-_FIELDS = re.compile(r"[^,;/:|\]]*[,;/:|\]]+|[^,;/:|\]]+")
+_FIELDS = re.compile(r"[^,;/:|\].@_-]*[,;/:|\].@_-]+|[^,;/:|\].@_-]+")
 
 
 def text(said: str, limit: int = 600) -> str:
@@ -83,7 +83,7 @@ def by_code_point(said: str, lacking: Collection[str]) -> str:
 
 
 def pieces(said: str) -> str | list[str]:
-    """Cut a text where it may break: long words after a comma, slash or colon, and else anywhere."""
+    """Cut a text where it may break: long words after a comma, slash, dot and the like, and else anywhere."""
     if all(len(word) <= LONG for word in said.split(" ")):
         return said
     cut = [""]

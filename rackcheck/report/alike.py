@@ -1,0 +1,183 @@
+"""Hardware told by what is alike: components with even versions, parts of one make on a node, nodes with one vector.
+
+What differs is what a reader looks for, and comes first. Pure.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rackcheck.core.fold import fold
+from rackcheck.core.read import natural
+from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.dossier import LETTERS, Dossier, NodeRow, Part, Versions
+
+IDENTITIES = ("uuid", "guid", "wwn", "mac")
+"""What tells one thing from another where it has no serial, the first that is known."""
+
+LOUD = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
+"""Verdicts that make a node worth a look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Components that have the very same versions on the very same nodes; `facts` are their paths."""
+
+    facts: tuple[str, ...]
+    versions: Versions
+
+    @property
+    def label(self) -> str:
+        """The paths, folded: `gpu/[0-7].vbios`."""
+        return fold(self.facts)
+
+    @property
+    def version(self) -> str:
+        """The version that most nodes have; empty where none has told one."""
+        return self.versions.groups[0][0] if self.versions.groups else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Components that some nodes, the same ones for the same reason, did not tell; the others are alike."""
+
+    nodes: tuple[str, ...]
+    why: str
+    components: tuple[Component, ...]
+
+    @property
+    def count(self) -> int:
+        """How many components."""
+        return sum(len(component.facts) for component in self.components)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The firmware and software of all nodes: `odd` has several versions, `even` one on all nodes."""
+
+    odd: tuple[Component, ...]
+    unread: tuple[Unread, ...]
+    even: tuple[Component, ...]
+
+    @property
+    def evens(self) -> int:
+        """How many components are alike on all nodes."""
+        return sum(len(component.facts) for component in self.even)
+
+
+def firmware(versions: Iterable[Versions]) -> Matrix:
+    """Fold the components that are alike, and sort out which differ."""
+    gathered: dict[tuple[object, ...], list[Versions]] = {}
+    for one in versions:
+        gathered.setdefault((one.plane, one.groups, one.why), []).append(one)
+    odd, even = [], []
+    unread: dict[tuple[tuple[str, ...], str], list[Component]] = {}
+    for members in gathered.values():
+        component = Component(tuple(one.fact for one in members), members[0])
+        told = [version for version, _ in members[0].groups if version]
+        if len(told) > 1:
+            odd.append(component)
+        elif members[0].even:
+            even.append(component)
+        else:
+            nodes = tuple(node for version, where in members[0].groups if not version for node in where)
+            unread.setdefault((nodes, members[0].why), []).append(component)
+    silent = (Unread(nodes, why, tuple(components)) for (nodes, why), components in unread.items())
+    return Matrix(tuple(odd), tuple(sorted(silent, key=lambda one: -one.count)), tuple(even))
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Parts of one make on one node; `items` are fact paths, each with its identity, which is of the sort `identity`.
+
+    The sort is empty, and so is each identity, where nobody told any; `why` says why, if that is known.
+    """
+
+    node: str
+    kind: str
+    model: str
+    part_number: str
+    identity: str
+    why: str
+    items: tuple[tuple[str, str], ...]
+
+    @property
+    def label(self) -> str:
+        """The items, folded: `gpu/[0-7]`."""
+        return fold(item for item, _ in self.items)
+
+    @property
+    def told(self) -> tuple[tuple[str, str], ...]:
+        """Each item without its kind, and its identity."""
+        return tuple((item.removeprefix(f"{self.kind}/"), value) for item, value in self.items)
+
+
+def shelves(parts: Iterable[Part]) -> tuple[Shelf, ...]:
+    """Gather each node's parts, in the order of the first of a make."""
+    gathered: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for part in parts:
+        sort, value = _identity(part)
+        why = "" if sort else part.other.get("serial", "")
+        key = (part.node, part.kind, part.model, part.part_number, sort, why)
+        gathered.setdefault(key, []).append((part.item, value))
+    return tuple(
+        Shelf(node, kind, model, number, sort, why, tuple(items))
+        for (node, kind, model, number, sort, why), items in gathered.items()
+    )
+
+
+def _identity(part: Part) -> tuple[str, str]:
+    if part.serial:
+        return "serial", part.serial
+    for word in IDENTITIES:
+        value = part.other.get(word, "")
+        if value and not value.startswith("not read ("):
+            return word, value
+    return "", ""
+
+
+def unread(parts: Iterable[Part]) -> tuple[tuple[str, int, str], ...]:
+    """Count parts without a serial, by kind and by what they are known by instead (empty: by nothing)."""
+    found: dict[tuple[str, str], int] = {}
+    for part in parts:
+        if not part.serial:
+            key = (part.kind, _identity(part)[0])
+            found[key] = found.get(key, 0) + 1
+    return tuple(
+        (kind, count, sort) for (kind, sort), count in sorted(found.items(), key=lambda one: natural(one[0][0]))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """Nodes with the very same verdicts; `rules` are those that are not simply well, by their verdict."""
+
+    nodes: tuple[str, ...]
+    outcome: Outcome
+    rules: tuple[tuple[Status, tuple[str, ...]], ...]
+
+
+def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
+    """Gather nodes by their verdicts, the most common first, then in the nodes' order."""
+    found: dict[str, list[NodeRow]] = {}
+    for node in nodes:
+        found.setdefault(node.vector, []).append(node)
+    return sorted(found.items(), key=lambda group: -len(group[1]))
+
+
+def likenesses(dossier: Dossier) -> tuple[Likeness, ...]:
+    """Give the groups of nodes that answer alike, the worst outcome first, and the rarest before the common ones."""
+    ids = [gate.id for gate in dossier.gates]
+    order = (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
+
+    def with_letter(vector: str, status: Status) -> tuple[str, ...]:
+        return tuple(rule for rule, letter in zip(ids, vector, strict=False) if letter == LETTERS[status])
+
+    made = [
+        Likeness(
+            tuple(node.name for node in nodes),
+            nodes[0].outcome,
+            tuple((status, rules) for status in LOUD if (rules := with_letter(vector, status))),
+        )
+        for vector, nodes in vectors(dossier.nodes)
+    ]
+    return tuple(sorted(made, key=lambda one: (order.index(one.outcome), len(one.nodes))))

@@ -1,0 +1,25 @@
+"""What a copy withholds on purpose, so that no rendering says `none` where something was taken out."""
+
+from collections.abc import Mapping
+
+WITHHELD = "withheld at this level"
+
+_CUSTOMER = frozenset({"operator", "address"})
+_PUBLIC = _CUSTOMER | {
+    "brand", "bill", "inventory", "baseline", "targets", "slot", "person", "ticket", "reason", "place",
+}  # fmt: skip
+
+HIDDEN: Mapping[str, frozenset[str]] = {"customer": _CUSTOMER, "public": _PUBLIC}
+"""By level what is empty there whatever it was; `report.redact` takes it out."""
+
+MISSING: Mapping[str, str] = {
+    "operator": "not known", "address": "none", "brand": "not given", "bill": "not told", "inventory": "none",
+    "baseline": "none", "targets": "not told", "slot": "none", "person": "not told", "ticket": "none",
+    "reason": "none given", "place": "not told",
+}  # fmt: skip
+"""What an empty text of each sort means where nothing is withheld."""
+
+
+def missing(level: str, what: str) -> str:
+    """Say what an empty text means at a level; `what` is a key of MISSING."""
+    return WITHHELD if what in HIDDEN.get(level, ()) else MISSING[what]

@@ -1,0 +1,141 @@
+"""`rackcheck waive`: pins what a run saw, and what it writes makes just that finding waived, nowhere else and no longer."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Done, rackcheck
+from rack_runs import accepted, folder
+
+from rackcheck import waivers
+
+TODAY = datetime.now(UTC).date()
+"""Who waives does so today: this command alone has a clock."""
+
+RULE = "nic.rate"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+def waive(rule: str = RULE, run: object = None, *words: object, **options: str) -> Done:
+    given = {
+        "nodes": "n1",
+        "until": str(TODAY + timedelta(days=9)),
+        "by": "Jo Doe",
+        "ticket": "OPS-1",
+        "reason": "ordered",
+    }
+    named = [word for name, value in {**given, **options}.items() for word in (f"--{name.replace('_', '-')}", value)]
+    return rackcheck("waive", rule, "--from", run or folder() / "first", *named, *words)
+
+
+def judged(*words: object) -> dict[str, Any]:
+    done = rackcheck("audit", "--from", folder() / "first", "--json", *words)
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def statuses(found: dict[str, Any]) -> dict[tuple[str, str], str]:
+    return {(n, v["rule"]): v["status"] for n, node in found["nodes"].items() for v in node["verdicts"]}
+
+
+def test_what_it_writes_waives_that_finding_and_nothing_else() -> None:
+    done = waive()
+    assert done.status == 0, done.err
+    assert "+  - rule: nic.rate" in done.out
+    before, after = statuses(judged()), statuses(judged("--waivers", "waivers.yaml"))
+    assert {where: (before[where], after[where]) for where in before if before[where] != after[where]} == {
+        ("n1", RULE): ("fail", "waived"),
+    }  # fmt: skip
+
+
+def test_a_dry_run_shows_the_same_and_writes_nothing(tmp_path: Path) -> None:
+    shown = waive(RULE, None, "--dry-run")
+    assert not (tmp_path / "waivers.yaml").exists()
+    assert waive().out == shown.out
+
+
+def test_what_stands_in_the_file_stays(tmp_path: Path) -> None:
+    file = tmp_path / "ours.yaml"
+    file.write_text("# ours\nrackcheck: 1\nwaivers:\n# none yet\n")
+    assert waive(file="ours.yaml").status == 2  # a table without a value is no list
+    file.write_text("# ours\nrackcheck: 1\nwaivers: []\n# none yet\n")
+    assert waive(file="ours.yaml").status == 0
+    assert file.read_text().startswith("# ours\nrackcheck: 1\nwaivers:\n# none yet\n")
+    (found,) = waivers.load(file).waivers
+    assert (found.rule, found.nodes, found.by) == (RULE, ("n1",), "Jo Doe")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"nodes": "n2"}, "nic.rate is pass on n2: only a fail or a warn can be waived; it fails on n1"),
+        ({"nodes": "n[1-2]"}, "on n2: only a fail or a warn"),
+        ({"nodes": "n9"}, "not judged on n9"),
+        ({"nodes": "n[1"}, "n[1"),
+        ({"until": str(TODAY - timedelta(days=1))}, "is past"),
+        ({"until": str(TODAY + timedelta(days=400))}, "more than a year ahead"),
+        ({"until": "2026-02-30"}, "no day"),
+        ({"until": TODAY.strftime("%Y%m%d")}, "it is written YYYY-MM-DD"),
+        ({"item": "gpu/0"}, "nothing known to be wrong with gpu/0 on n1"),
+        ({"by": " "}, "`by` is empty"),
+        ({"file": "waivers.txt"}, "ends in .yaml"),
+        ({"file": "none/waivers.yaml"}, "none/waivers.yaml"),
+    ],
+)
+def test_a_mistake_is_told_and_nothing_is_written(tmp_path: Path, options: dict[str, str], said: str) -> None:
+    done = waive(**options)
+    assert done.status == 2, done.err
+    assert said in done.err
+    assert "Traceback" not in done.err
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+def test_a_rule_that_is_none_is_told_with_the_nearest() -> None:
+    done = waive("nic.rat")
+    assert (done.status, done.err) == (2, "rackcheck: profile h100-dgx has no rule nic.rat; did you mean nic.rate?\n")
+
+
+def test_what_is_not_known_is_nobodys_to_answer_for() -> None:
+    done = waive("psu.count", nodes="n3")
+    assert done.status == 2
+    assert "psu.count is unknown on n3" in done.err
+
+
+def test_a_finding_is_waived_once(tmp_path: Path) -> None:
+    assert waive().status == 0
+    text = (tmp_path / "waivers.yaml").read_text()
+    done = waive()
+    assert done.status == 2
+    assert "waived twice" in done.err
+    assert (tmp_path / "waivers.yaml").read_text() == text
+
+
+def test_hostile_words_are_words(tmp_path: Path) -> None:
+    said = 'x"\n- rule: gpu.count\x1b[31m \\ # {{ }} : ¬'
+    done = waive(reason=said)
+    assert done.status == 0, done.err
+    assert "\x1b" not in done.out
+    (found,) = waivers.load(tmp_path / "waivers.yaml").waivers
+    assert (found.rule, found.reason) == (RULE, said)
+
+
+def test_an_acceptance_is_waived_and_shows_it() -> None:
+    accepted("pod", "first", "os")
+    done = waive(run="pod")
+    assert done.status == 0, done.err
+    assert "rackcheck accept add pod --waivers waivers.yaml" in done.err
+    assert rackcheck("accept", "add", "pod", "--waivers", "waivers.yaml").out.endswith(
+        "first INCOMPLETE, now INCOMPLETE\n"
+    )
+    shown = json.loads(rackcheck("report", "pod", "--format", "json", "-q").out)["report"]
+    assert [(one["rule"], one["state"], one["used"]) for one in shown["exemptions"]] == [(RULE, "used", ["n1"])]
+    (line,) = (line for line in shown["punch"] if line["rule"] == RULE)
+    assert (line["cls"], line["owner"], line["until"]) == ("B", "Jo Doe", str(TODAY + timedelta(days=9)))
+    assert waive(run="pod").status == 2  # it does not fail any more
