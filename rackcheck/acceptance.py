@@ -19,7 +19,7 @@ from typing import Any
 import platformdirs
 
 from rackcheck import bounded, kept, store
-from rackcheck.core.fact import clean
+from rackcheck.core.fact import Plane, clean
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 from rackcheck.waivers import File
@@ -31,6 +31,7 @@ LARGEST = 64 << 20
 """Bytes that a log may have: it names every node once, and every run."""
 
 KINDS = ("audit", "rework", "re-audit", "burn-in")
+LONGEST = 81
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
 """What an acceptance may be called."""
 
@@ -54,7 +55,11 @@ class Member:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """An acceptance as its log tells it; `nodes` are those of its inventory, as a run's head has them."""
+    """An acceptance as its log tells it; `nodes` are those of its inventory, as a run's head has them.
+
+    `bundles` give by level the folder of a bundle of its state now, `earlier` those of states before it; `machines` the
+    serial by which each node was known last.
+    """
 
     name: str
     folder: Path
@@ -63,6 +68,8 @@ class Acceptance:
     waivers: Mapping[str, str] = field(default_factory=dict)
     signed: tuple[Mapping[str, Any], ...] = ()
     bundles: Mapping[str, str] = field(default_factory=dict)
+    earlier: Mapping[str, str] = field(default_factory=dict)
+    machines: Mapping[str, str] = field(default_factory=dict)
     superseded: str = ""
     last: str = "opened"
 
@@ -77,6 +84,11 @@ class Acceptance:
     def nodes(self) -> tuple[Mapping[str, Any], ...]:
         """The nodes of its inventory."""
         return tuple(self.head["nodes"])
+
+    @property
+    def planes(self) -> frozenset[Plane]:
+        """The planes that were agreed on: what no run asked of them is unknown."""
+        return frozenset(map(Plane, self.head["planes"]))
 
     @property
     def profile(self) -> Path:
@@ -151,11 +163,16 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
             member = Member(run, place, _like(DIGEST, doc, "digest"), _kind(doc), time, kept.word(doc, "note", ""))
             if any(one.run == member.run for one in before.runs):  # two commands at once: the first stands
                 return before
-            return replace(before, runs=(*before.runs, member), last=event)
+            machines = {**before.machines, **{n: kept.word(doc["machines"], n) for n in doc.get("machines", {})}}
+            return replace(_moved_on(before), runs=(*before.runs, member), machines=machines, last=event)
+        case "noted":
+            run, text, kind = kept.word(doc, "run"), kept.word(doc, "note"), _kind(doc)
+            runs = tuple(replace(m, kind=kind, note=text) if m.run == run else m for m in before.runs)
+            return replace(_moved_on(before), runs=runs, last=event)
         case "waivers":
             files = doc["files"]
             given = {_like(FILE, {"file": name}, "file"): _like(DIGEST, files, name) for name in files.keys()}  # noqa: SIM118  a list has none
-            return replace(before, waivers=given, last=event)
+            return replace(_moved_on(before), waivers=given, last=event)
         case "bundle":
             return replace(before, bundles={**before.bundles, kept.word(doc, "level"): kept.word(doc, "folder")})
         case "signed":
@@ -164,6 +181,11 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
         case "superseded":
             return replace(before, superseded=_like(NAME, doc, "by"))
     raise ValueError(f"no event {event!r:.40}")
+
+
+def _moved_on(before: Acceptance) -> Acceptance:
+    """Let no bundle stand for a state that came after it."""
+    return replace(before, bundles={}, earlier={**before.earlier, **before.bundles})
 
 
 def _head(doc: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -176,6 +198,8 @@ def _head(doc: Mapping[str, Any]) -> Mapping[str, Any]:
         raise TypeError("no list of nodes, or no table of site values")
     for name in profile["set"]:
         kept.word(profile["set"], name)
+    for plane in kept.words_of(doc, "planes"):
+        Plane(plane)
     for node in doc["nodes"]:
         for word in ("name", "role", "host", "bmc", "rack", "slot"):
             kept.word(node, word)
@@ -204,8 +228,11 @@ def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Ac
 
     It appears whole or not at all: whoever is killed in between has not taken the name.
     """
-    if NAME.fullmatch(name) is None or name == "last":
-        raise Mistake(f"{clean(name, 80)!r} is no name: letters, digits, dots, hyphens and underscores, a letter first")
+    if len(name) > LONGEST:
+        raise Mistake(f"a name of {len(name)} characters is too long: no name has more than {LONGEST}")
+    if NAME.fullmatch(name) is None or name == "last" or re.match(r"[0-9]{8}T[0-9]{6}Z", name):
+        form = "letters, digits, dots, hyphens and underscores, a letter first; not `last`, and not like a run's id"
+        raise Mistake(f"{clean(name, 80)!r} is no name: {form}")
     folder = home() / name
     taken = Mistake(f"an acceptance {name} is there already: rackcheck accept show {name}")
     if folder.exists():

@@ -1,11 +1,14 @@
 """Files of waivers: read with the place of every mistake, and written entry by entry so that a diff shows one."""
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from secrets import token_hex
 
 from rackcheck import bounded
 from rackcheck.conform import conform
@@ -17,6 +20,9 @@ from rackcheck.inventory.nodeset import unfold
 from rackcheck.layers import texts, word
 from rackcheck.mistake import Mistake
 from rackcheck.schema import waivers as schema
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml")
+"""What a file of waivers may be called: its name becomes that of a file in a run's and an acceptance's folder."""
 
 FOUND = "waivers.yaml"
 """The file that is found by itself in the working folder."""
@@ -40,10 +46,49 @@ class File:
 
 def load(path: Path) -> File:
     """Read a file of waivers; raises Mistake or BadFile."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml", path.name):
-        raise Mistake(f"{path}: a file of waivers is called by letters, digits, dots and hyphens, and ends in .yaml")
+    named(path)
     text = bounded.text(path, SIZE)
     return File(path.name, text, read(text, path.name))
+
+
+def named(path: Path) -> None:
+    """Raise Mistake where a file of waivers may not be called so."""
+    if NAME.fullmatch(path.name) is None:
+        raise Mistake(f"{path}: a file of waivers is called by letters, digits, dots and hyphens, and ends in .yaml")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file of waivers whole or not at all, with the owner and mode that it has; raises Mistake.
+
+    A link stays one: what it leads to is written.
+    """
+    fresh: Path | None = None
+    try:
+        target = path.resolve()
+        # What a power cut leaves beside it is no file of waivers by its name.
+        beside = target.with_name(f".{target.name}.{token_hex(8)}.new")
+        with beside.open("x", encoding="utf-8") as file:
+            fresh = beside
+            _own(file.fileno(), target)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(target)
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
+        if fresh is not None:
+            fresh.unlink(missing_ok=True)
+        raise Mistake(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _own(handle: int, target: Path) -> None:
+    """Give an open file the owner and the mode of the one whose place it takes, if there is one."""
+    try:
+        before = target.stat()
+    except FileNotFoundError:
+        return
+    with suppress(PermissionError):  # only root may give a file away
+        os.fchown(handle, before.st_uid, before.st_gid)
+    os.fchmod(handle, before.st_mode & 0o777)
 
 
 def read(text: str, shown: str) -> tuple[Waiver, ...]:

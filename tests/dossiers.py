@@ -160,7 +160,7 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
             ),
             Exemption(
                 gate_ids[4], odd, (("gpu/1.ecc.mode", "off"),), "2026-11-01", "Jo Doe", "OPS-13", "part ordered",
-                "waivers.yaml:9:3", "expired", "expired on 2026-11-01",
+                "waivers.yaml:9:3", "expired", "its last day was 2026-11-01",
             ),
         ),
         punch=tuple(

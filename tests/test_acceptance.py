@@ -24,6 +24,7 @@ HEAD: dict[str, Any] = {
     "time": "2026-11-21T00:00:00Z", "by": "jo", "version": "1",
     "profile": {"name": "p", "version": "1", "digest": "0" * 64, "set": {"driver": "1"}},
     "inventory": {"origin": "x", "digest": "0" * 64},
+    "planes": ["bmc", "os"],
     "nodes": [{"name": "n1", "role": "compute", "host": "", "bmc": "", "rack": "", "u": 0, "height": 1, "slot": ""}],
 }  # fmt: skip
 ADDED = {
@@ -92,7 +93,7 @@ def test_what_was_added_is_what_is_read() -> None:
         ("r1", "1" * 64, "audit", "é"), ("r2", "1" * 64, "audit", "é"),
     ]  # fmt: skip
     assert found.waivers == {"w.yaml": "2" * 64}
-    assert found.bundles == {"full": "/b"}
+    assert (found.bundles, found.earlier) == ({}, {"full": "/b"})  # a run came after it
 
 
 @pytest.mark.parametrize("name", ["../x", "", ".", "..", "a/b", "-a", ".new-1", "a" * 82, "last", "a\nb", "é", "a\0"])

@@ -1,13 +1,16 @@
 """A bill of materials: every row ends in one place, nothing is missing that nobody looked for, nonsense is one mistake."""
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from command import rackcheck
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rack_runs import folder
 
 from rackcheck import bill
 from rackcheck.bill import Bill, Line
@@ -80,6 +83,33 @@ def test_missing_needs_every_serial_of_its_kind_read() -> None:
 def test_what_nobody_could_look_for_is_unread(unread: Tree) -> None:
     assert ("unread", "A") in held({"n1": unread}, GPU)
     assert ("unread", "A") in held({"n0": tree(gpu=Absent()), "n1": unread}, ("", "", "gpu", "A"))
+
+
+def test_doubt_of_one_kind_is_no_doubt_of_another() -> None:
+    board: dict[str, Reading] = {"bmc.system": ("1",), "bmc_1": DENIED, "psu": DENIED}
+    told = {"n1": tree(gpu=("0",), gpu_0="B", **board)}
+    assert ("missing", "A") in held(told, GPU)
+    assert ("missing", "A") in held(told, ("", "", "gpu", "A"))
+    assert ("unread", "A") in held(told, ("n1", "", "bmc.system", "A"))
+    silent = {"n1": tree([Plane.OS], **board)}
+    assert held(silent, GPU) == [("unread", "A")]
+    assert ("unread", "A") in held(told | {"n2": silent["n1"]}, ("", "", "gpu", "A"))
+
+
+@pytest.mark.parametrize(("run", "said"), [("first", "missing"), ("bmc", "unread")])
+def test_a_gpu_that_no_node_has_is_missing_where_all_were_asked_and_unread_where_none_was(
+    run: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path))
+    (tmp_path / "bill.csv").write_text("node,kind,serial\nn1,gpu,NONE1\n,gpu,NONE2\nn3,psu,NONE3\n")
+    words = ("--bill", tmp_path / "bill.csv", "--format", "json", "-o", "-", "-q")
+    done = rackcheck("report", folder() / run, *words)
+    found = json.loads(done.out)["report"]
+    boards = [p for p in found["parts"] if p["item"] == "bmc.system/HGX_Baseboard_0"]
+    assert boards
+    assert {p["serial"] for p in boards} == {""}, "the baseboard tells no serial"
+    told = {d["serial"]: d["kind"] for d in found["bill"]["differences"] if d["line"]}
+    assert told == {"NONE1": said, "NONE2": said, "NONE3": "unread"}  # the BMC of n3 was silent
 
 
 def test_a_node_that_was_never_read_may_hold_what_is_missing_elsewhere() -> None:
@@ -200,6 +230,31 @@ def test_versions_of_a_node_that_was_never_read_are_not_known() -> None:
     assert alone.even
     assert not with_other.even
     assert with_other.groups == (("1", ("n1",)), ("", ("n2",)))
+
+
+def version(reading: Reading) -> Tree:
+    return Tree(
+        {"d.version": Leaf(reading, Kind(Type.VERSION, "", scheme="dotted", cls=Class.VERSION), Plane.OS, "", "")}
+    )
+
+
+@pytest.mark.parametrize("silent", [Tree({}, {Plane.OS: DENIED}), version(DENIED)], ids=["a plane", "a fact"])
+def test_what_all_that_answered_have_not_is_no_component_whoever_was_silent(silent: Tree) -> None:
+    trees = {"n1": version(Absent()), "n2": version(Absent()), "n3": silent}
+    assert list(versions(trees, ["n4"])) == []
+    (alone,) = versions({**trees, "n2": version("1")})
+    assert alone.groups == (("1", ("n2",)), ("absent", ("n1",)), ("", ("n3",)))
+
+
+def test_different_reasons_why_a_version_is_not_known_are_named_and_counted() -> None:
+    trees = {f"n{n}": version(Unknown(reason)) for n, reason in enumerate([Reason.TIMEOUT, Reason.TIMEOUT])}
+    (same,) = versions(trees)
+    assert same.why == "timeout"
+    trees |= {"n7": version(DENIED), "n8": version("1")}
+    (two,) = versions(trees, ["n9"])
+    assert two.why == "timeout; denied: sudo; never read"
+    (more,) = versions(trees | {"n5": version(Unknown(Reason.UNREACHABLE))}, ["n9"])
+    assert more.why == "timeout; unreachable; denied: sudo; and 1 more"
 
 
 # ---- the file --------------------------------------------------------------------------------------------------------

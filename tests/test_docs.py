@@ -51,8 +51,17 @@ def lines(page: Path, first: str) -> Iterator[str]:
             yield found[1].strip()
 
 
+def scripted(page: Path) -> Iterator[str]:
+    """Every command line of ours in a script of a page, without what is set before it and whom it is piped to."""
+    for script in re.findall(r"^```sh\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for found in re.finditer(r"^(?:[A-Z_]+=\S+ )*(rackcheck [^|\n]*)", script, re.MULTILINE):
+            yield found[1].strip()
+
+
 def commands() -> list[tuple[str, str]]:
-    return [(page.name, line) for page in PAGES for line in lines(page, "rackcheck")]
+    found = [(page.name, line) for page in PAGES for line in (*lines(page, "rackcheck"), *scripted(page))]
+    assert ("signing.md", "rackcheck report pod7 --format json -o -") in found, "a script is read, too"
+    return found
 
 
 def parsed(words: list[str]) -> click.Command:

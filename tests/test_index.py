@@ -4,11 +4,15 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -463,3 +467,67 @@ def test_a_folder_without_write_permission_leaves_the_list(home: Path) -> None:
         assert [row["run"] for row in listed()] == ["r1"]
     finally:
         home.chmod(0o755)
+
+
+# ---- folders that may not be read ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def open_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home of runs in a folder that any user may enter, with two runs that the index knows."""
+    place = Path(tempfile.mkdtemp(prefix="rackcheck-test-"))
+    place.chmod(0o755)
+    monkeypatch.setenv("RACKCHECK_HOME", str(place / "home"))
+    made("r1", {"n1": FACTS})
+    made("r2", {"n1": FACTS})
+    assert [row["run"] for row in listed()] == ["r2", "r1"]
+    yield place / "home"
+    shutil.rmtree(place)
+
+
+@contextmanager
+def shut(folder: Path, mode: int = 0) -> Iterator[None]:
+    """Take a folder's permissions away, and root's rights with them."""
+    before, root = folder.stat().st_mode & 0o777, os.geteuid() == 0
+    folder.chmod(mode)
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+        folder.chmod(before)
+
+
+@pytest.mark.parametrize("words", [["list"], ["list", "--json"], ["show", "last"], ["show", "r1"]])
+@pytest.mark.parametrize(("name", "mode"), [("runs", 0), ("runs", 0o111), (".", 0), (".", 0o444)])
+def test_a_folder_that_may_not_be_read_is_named_and_never_said_to_be_empty(
+    open_home: Path, words: list[str], name: str, mode: int
+) -> None:
+    with shut(open_home / name, mode):
+        done = rackcheck("runs", *words)
+    assert (done.status, done.out) == (2, "")
+    assert done.err == f"rackcheck: cannot read {open_home / name}: Permission denied\n"
+
+
+def test_a_run_that_may_not_be_read_is_told_and_stays_in_the_index(open_home: Path) -> None:
+    with file.opened(file.place()) as db:
+        before = list(queries.logical(db))
+    with shut(open_home / "runs" / "r2"):
+        done, show = rackcheck("runs", "list", "--json"), rackcheck("runs", "show", "r2")
+    denied = f"cannot read {open_home}/runs/r2: Permission denied"
+    assert denied in done.err
+    assert "r1" in [row["run"] for row in json.loads(done.out)]
+    assert (show.status, show.err) == (2, f"rackcheck: {denied}\n")
+    with file.opened(file.place()) as db:
+        catch_up(db)
+        assert list(queries.logical(db)) == before
+
+
+def test_who_may_not_read_the_runs_takes_none_of_them_out_of_the_index(open_home: Path) -> None:
+    with file.opened(file.place()) as db:
+        before = list(queries.logical(db))
+        with shut(open_home / "runs"), pytest.raises(Mistake, match=r"cannot read .*/runs: Permission denied"):
+            catch_up(db)
+        assert list(queries.logical(db)) == before

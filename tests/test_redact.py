@@ -15,8 +15,8 @@ from test_report_formats import DOSSIERS, rendered
 from rackcheck.core.fact import visible
 from rackcheck.core.fold import fold
 from rackcheck.report import record
-from rackcheck.report.dossier import Brand, Dossier, Exhibit, Logo, Party
-from rackcheck.report.known import Known, NodeSets, addressless, homeless, nameless
+from rackcheck.report.dossier import Brand, Dossier, Exhibit, Logo, Party, Versions
+from rackcheck.report.known import Known, NodeSets, addressless, homeless, hostless, nameless
 from rackcheck.report.record_schema import FORMS, optional, shapes
 from rackcheck.report.redact import TABLE, How, redacted
 
@@ -284,6 +284,75 @@ def test_ids_and_folders_are_told_from_numbers_digests_and_paths_of_the_system(t
     assert nameless(text) == left
 
 
+NO_VERSIONS = [
+    "host=secrethost.example.lan fe80::dead:beef:1", "fw 2001:db8::7", "https://secrethost:8443/redfish/v1 1.2",
+    "b8:ce:f6:03:00:fd", "1.0 (4C4C4544-0051-4410-8052-b7c04f4e5931)", "built by jo.doe@secrethost.example",
+    "/home/jo/secrethost/build 7", "1.2-secrethost.example.lan", "hostname=secrethost", "secrethost.local",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("level", ["customer", "public"])
+@pytest.mark.parametrize("told", NO_VERSIONS, ids=range(len(NO_VERSIONS)))
+def test_a_field_of_versions_hides_no_address_and_no_identity(told: str, level: str) -> None:
+    dossier = sample(2, 5)
+    nodes = (replace(dossier.nodes[0], vendor=told, product=told), dossier.nodes[1])
+    parts = (replace(dossier.parts[0], model=told, part_number=told), *dossier.parts[1:])
+    group = Versions("driver.version", "os", ((told, ("dgx1",)), ("570.86.15", ("dgx2",))))
+    copy = redacted(replace(dossier, nodes=nodes, parts=parts, firmware=(group,)), level)
+    hidden = ("secrethost", "dead:beef", "2001:db8", "b8:ce", "4C4C4544", "jo.doe", "/home")
+    assert leaks(copy, [word for word in hidden if word in told]) == []
+    assert copy.firmware[0].groups[1][0] == "570.86.15"
+    assert redacted(replace(copy, level="full"), level) == copy
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "96.00.5E.00.01", "24.09.17.1", "5.15.0-1058-nvidia", "4.18.0-553.el8_10.x86_64", "NVIDIA H100 80GB HBM3",
+        "2024.0912.0001", "G520.0200.00.05", "22.04.3 LTS (Jammy)", "SAMSUNG MZWLO3T8HCLS-00A07", "PSUF2_5.0.rc",
+    ],
+)  # fmt: skip
+def test_a_version_or_a_model_stays_as_it_is(told: str) -> None:
+    group = Versions("firmware.bmc", "bmc", ((told, ("dgx1",)),))
+    for level in ("customer", "public"):
+        assert redacted(replace(sample(2, 5), firmware=(group,)), level).firmware[0].groups[0][0] == told
+
+
+def test_a_firmware_that_bears_its_nodes_serial_is_named_by_the_serials_pseudonym() -> None:
+    dossier = sample(2, 5)
+    serial = dossier.nodes[0].serial
+    group = Versions(f"firmware/FW_{serial}.version", "bmc", ((f"1.5-{serial}", ("dgx1",)),))
+    copy = redacted(replace(dossier, firmware=(group,)), "public")
+    pseudonym = copy.nodes[0].serial
+    assert pseudonym.startswith("serial-")
+    assert copy.firmware[0].fact == f"firmware/FW_{pseudonym}.version"
+    assert copy.firmware[0].groups[0][0] == f"1.5-{pseudonym}"
+
+
+@pytest.mark.parametrize("level", ["customer", "public"])
+def test_the_name_that_a_node_has_for_itself_is_known_with_and_without_its_domain(level: str) -> None:
+    dossier = sample(2, 5)
+    own = replace(dossier.parts[0], item="node", other={"hostname": "secrethost.example.lan"})
+    notes = ("SECRETHOST says no", "ask secrethost.example.lan")
+    copy = redacted(replace(dossier, parts=(own, *dossier.parts[1:]), notes=notes), level)
+    assert leaks(copy, ["secrethost", "example.lan"]) == []
+    assert copy.notes == ("[address] says no", "ask [address]")
+
+
+def test_a_node_that_calls_itself_as_it_is_called_leaves_the_customer_its_name() -> None:
+    dossier = sample(2, 5)
+    own = replace(dossier.parts[0], item="node", other={"hostname": "dgx1.example.lan"})
+    copy = redacted(replace(dossier, parts=(own, *dossier.parts[1:]), notes=("dgx1 at dgx1.example.lan",)), "customer")
+    assert copy.notes == ("dgx1 at [address]",)
+    assert copy.nodes[0].name == "dgx1"
+
+
+def test_hosts_are_told_from_versions() -> None:
+    assert hostless("n1.pod7.example, n1.lan. x1.lan/y") == "[address], [address]. [address]/y"
+    for text in ("1.2.3", "v1.2.rc", "5.10.0-a.lan5", "el8.x86_64", "Dell.Inc", "hostname", "a.b", "x" * 99 + ".a.b"):
+        assert hostless(text) == text
+
+
 def test_node_sets_become_sets_of_pseudonyms() -> None:
     sets = NodeSets({f"dgx{n:02}": f"node-{n:03}" for n in range(1, 13)} | {"7": "node-099"})
     assert sets.replaced("on dgx[01-03,12]: DGX[9-40], dgx[90-99]") == "on node-[001-003,012]: node-[009-012], [nodes]"
@@ -298,7 +367,8 @@ def test_known_values_are_found_in_every_spelling_the_longest_first_and_short_on
 
 
 def test_hostile_texts_are_redacted_within_bounds() -> None:
-    for text in (*HOSTILE, "a" * 200_000, "[" * 100_000, "1." * 100_000, ":" * 100_000, "/a" * 100_000, "@a." * 60_000):
-        nameless(homeless(addressless(text)))
+    for text in (*HOSTILE, "a" * 200_000, "[" * 100_000, "1." * 100_000, ":" * 100_000, "/a" * 100_000, "@a." * 60_000,
+                 "a." * 100_000, "a-" * 100_000, "host=" * 40_000):  # fmt: skip
+        nameless(hostless(homeless(addressless(text))))
         NodeSets({"dgx1": "node-001"}).replaced(text)
         Known({"dgx1": "node-001"}).replaced(text)

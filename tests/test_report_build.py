@@ -351,9 +351,12 @@ def test_os_runs_and_bmc_runs_together_are_what_one_run_of_both_is() -> None:
 def test_a_plane_that_was_asked_of_some_nodes_alone_is_told_of_the_others() -> None:
     assert accepted("some", "os", "one").status == 0
     found = report("some")
-    (scope,) = (u for u in found.unchecked if u.kind == "scope" and "bmc" in u.what)
-    assert (scope.what, scope.nodes) == ("bmc plane", ("n2", "n3"))
-    assert scope.count >= 22
+    (plane,) = (u for u in found.unchecked if u.kind == "plane")
+    assert (plane.what, plane.nodes) == ("bmc", ("n2", "n3"))
+    assert plane.why == "not collected: no reading asked the bmc plane"
+    assert plane.count >= 44
+    assert {"n2", "n3"} & set(found.tally.nodes[Outcome.PASS]) == set()
+    assert sum(f.status is Status.UNKNOWN for f in found.findings) >= 22
 
 
 def test_a_node_that_no_run_has_read_is_nowhere_said_to_be_fine(tmp_path: Path) -> None:

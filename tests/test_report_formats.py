@@ -266,7 +266,8 @@ def test_junit_has_the_form_that_build_servers_read() -> None:
 def test_junit_tells_of_a_waiver_its_truth_and_its_end_and_of_a_warning_that_it_is_one() -> None:
     root = ET.fromstring(junit.text(sample()))
     skipped = [e.attrib["message"] for e in root.iter("skipped")]
-    assert any(m.startswith("waived until 2027-02-01; the true verdict is fail: ") for m in skipped)
+    assert any(m.startswith("the true verdict is fail; waived until 2027-02-01") for m in skipped)
+    assert all(m.count("waived until") <= 1 for m in skipped)
     assert any(m.startswith("n/a: ") for m in skipped)
     assert all((e.text or "").startswith("WARN ") for e in root.iterfind(".//testcase/system-out"))
     (failure, *_) = root.iter("failure")
@@ -397,3 +398,15 @@ def test_markdown_says_the_verdict_with_its_denominator_and_why_a_section_is_emp
     text = markdown.text(EMPTY, "0" * 64)
     for words in ("Everything in scope was checked.", "Nothing but passes.", "No waivers.", "Nothing is left to do."):
         assert words in text
+
+
+def test_an_empty_rework_says_whether_there_was_anything_to_compare() -> None:
+    several = replace(sample(), rework=())
+    one = replace(several, subject=replace(several.subject, readings=several.subject.readings[-1:]))
+    written = {
+        count: markdown.text(dossier, "0" * 64).partition("### Rework\n\n")[2]
+        for count, dossier in ((2, several), (1, one))
+    }
+    assert written == {
+        2: "No verdict and no tracked part turned between runs.\n\n", 1: "One run: nothing to compare.\n\n",
+    }  # fmt: skip

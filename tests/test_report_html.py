@@ -77,6 +77,17 @@ def test_every_section_stands_in_its_order_and_an_empty_one_says_why(dossier: Do
         assert re.search(r"\w{3}", "".join(body[1:])), section[:80]
 
 
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [(2, "No verdict and no tracked part turned between runs."), (1, "One run: nothing to compare.")],
+)
+def test_an_empty_rework_says_whether_there_was_anything_to_compare(runs: int, said: str) -> None:
+    dossier = sample()
+    subject = replace(dossier.subject, readings=dossier.subject.readings[:runs])
+    written = page(replace(dossier, rework=(), subject=subject), DIGEST)
+    assert said in Reader(written.partition('<section id="rework"')[2].partition("</section>")[0]).text
+
+
 def test_the_verdict_has_its_denominator_and_what_was_not_checked() -> None:
     shown = Reader(page(sample(1000, 180), DIGEST)).text
     assert "260 of 1,000 nodes pass; 177,819 of 180,000 verdicts pass." in shown

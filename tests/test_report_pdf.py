@@ -87,9 +87,15 @@ def test_a_document_over_nothing_says_of_each_section_that_it_is_empty() -> None
     for words in (
         "No rule was judged", "No waiver was given", "No version was read", "No bill of materials was given",
         "No raw answer was kept", "No part told an identity", "Nothing was measured", "No party was named",
-        "No run counts here", "The profile has no rules", "Nothing is in this class", "Acceptance report", "not given",
+        "No run counts here", "One run: nothing to compare", "The profile has no rules", "Nothing is in this class", "Acceptance report", "not given",
     ):  # fmt: skip
         assert packed(words) in told, words
+
+
+def test_two_runs_between_which_nothing_turned_say_so() -> None:
+    told = whole(document(replace(sample(2, 5), rework=()), DIGEST).data)
+    assert packed("No verdict and no tracked part turned between runs.") in told
+    assert packed("nothing to compare") not in told
 
 
 @pytest.mark.parametrize("said", HOSTILE)

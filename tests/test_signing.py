@@ -96,7 +96,8 @@ def made(folder: Path, **head: str) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    (folder / "bundle.json").write_text(json.dumps({**HEAD, **head}) + "\n")
+    record = hashlib.sha256(FILES["report.json"]).hexdigest()
+    (folder / "bundle.json").write_text(json.dumps({**HEAD, "record": record, **head}) + "\n")
     manifest.write(folder)
     return folder
 
@@ -695,7 +696,7 @@ def test_a_changed_manifest_is_told_even_to_somebody_who_knows_no_signer(signed:
 
 
 def test_a_strangers_signature_lends_a_changed_manifest_no_weight(signed: Path, keys: Path) -> None:
-    (signed / "report.json").write_bytes(b"{}")
+    (signed / "report.html").write_bytes(b"{}")
     (signed / "signatures").rename(signed.parent / "kept")
     manifest.write(signed)
     signing.sign(signed, keys / "stranger", "auditor", "Eve", TIME)
@@ -1020,3 +1021,10 @@ def test_the_commands_of_the_page_fail_where_a_byte_changed(signed: Path, keys: 
     whole = (signed / name).read_bytes()
     (signed / name).write_bytes(whole[:1] + bytes([whole[1] ^ 1]) + whole[2:])
     assert shell(signed, stock()).returncode != 0
+
+
+def test_a_record_that_is_not_the_one_the_head_names_is_neither_signed_nor_verified(bundle: Path, keys: Path) -> None:
+    other = made(bundle, record="0" * 64)
+    with pytest.raises(signing.Unsound, match="report.json is not the record"):
+        signing.sign(other, keys / "jo", "integrator", "Jo", TIME)
+    assert not (other / "signatures").exists()

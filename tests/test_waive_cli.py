@@ -1,6 +1,10 @@
 """`rackcheck waive`: pins what a run saw, and what it writes makes just that finding waived, nowhere else and no longer."""
 
 import json
+import os
+import resource
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -118,10 +122,10 @@ def test_a_finding_is_waived_once(tmp_path: Path) -> None:
 
 
 def test_hostile_words_are_words(tmp_path: Path) -> None:
-    said = 'x"\n- rule: gpu.count\x1b[31m \\ # {{ }} : ¬'
+    said = 'x"- rule: gpu.count \u202e \\ # {{ }} : ¬'
     done = waive(reason=said)
     assert done.status == 0, done.err
-    assert "\x1b" not in done.out
+    assert "\u202e" not in done.out
     (found,) = waivers.load(tmp_path / "waivers.yaml").waivers
     assert (found.rule, found.reason) == (RULE, said)
 
@@ -139,3 +143,102 @@ def test_an_acceptance_is_waived_and_shows_it() -> None:
     (line,) = (line for line in shown["punch"] if line["rule"] == RULE)
     assert (line["cls"], line["owner"], line["until"]) == ("B", "Jo Doe", str(TODAY + timedelta(days=9)))
     assert waive(run="pod").status == 2  # it does not fail any more
+
+
+@pytest.mark.parametrize("option", ["by", "ticket", "reason"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("two\nlines", "'two\\nlines': it holds a line break; write it in one line of plain words"),
+        ("two\u2028lines", "it holds a line break"),
+        ("red\x1b[31m", "it holds the control character \\x1b;"),
+        ("a\tb", "it holds the control character \\t;"),
+        ("half \udc80", "it holds the control character \\udc80;"),
+    ],
+)
+def test_words_of_several_lines_or_with_control_characters_are_one_mistake(
+    tmp_path: Path, option: str, words: str, said: str
+) -> None:
+    done = waive(**{option: words})
+    assert done.status == 2
+    assert done.err.startswith(f"rackcheck: --{option} ")
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_count_is_waived_by_its_number_alone_and_not_by_what_it_left_out(tmp_path: Path) -> None:
+    raw = rackcheck("audit", "--from", folder() / "first", "--json", "-q")
+    (seen,) = (v for v in json.loads(raw.out)["nodes"]["n1"]["verdicts"] if v["rule"] == RULE)
+    assert len(seen["evidence"]) > 1, "the rule tells what it left out beside its count"
+    assert waive().status == 0
+    (found,) = waivers.load(tmp_path / "waivers.yaml").waivers
+    assert [pin.item.startswith("count of nic/*.port ") for pin in found.pins] == [True]
+    other = waive(RULE, None, "--item", seen["evidence"][1]["item"])
+    assert other.status == 2
+    assert "nothing known to be wrong with" in other.err
+
+
+# ---- the file --------------------------------------------------------------------------------------------------------
+
+
+def waived(place: Path, *, room: int) -> "subprocess.CompletedProcess[str]":
+    """Waive in a process of its own, whose files may have so many bytes: what a full disk does, for root, too."""
+    until = str(TODAY + timedelta(days=9))
+    words = ["waive", RULE, "--from", folder() / "first", "--nodes", "n1", "--until", until, "--by", "Jo Doe"]
+    words += ["--ticket", "OPS-1", "--reason", "ordered " * 100, "--file", place]
+    return subprocess.run(
+        [sys.executable, "-m", "rackcheck", *map(str, words)], capture_output=True, text=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+    )  # fmt: skip
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "ours.yaml"
+    before = "# ours\nrackcheck: 1\nwaivers: []\n"
+    file.write_text(before)
+    done = waived(file, room=400)
+    assert (done.returncode, done.stderr) == (2, f"rackcheck: cannot write {file}: File too large\n")
+    assert file.read_text() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["ours.yaml"]
+    assert waived(file, room=1 << 20).returncode == 0
+    assert len(waivers.load(file).waivers) == 1
+
+
+def test_a_full_disk_makes_no_file(tmp_path: Path) -> None:
+    done = waived(tmp_path / "new.yaml", room=400)
+    assert (done.returncode, done.stderr) == (2, f"rackcheck: cannot write {tmp_path}/new.yaml: File too large\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_mode_and_link_stay(tmp_path: Path) -> None:
+    (tmp_path / "git").mkdir()
+    real = tmp_path / "git" / "real.yaml"
+    real.write_text("rackcheck: 1\nwaivers: []\n")
+    real.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(real, 65534, 65534)
+    before = real.stat()
+    (tmp_path / "waivers.yaml").symlink_to(Path("git") / "real.yaml")
+    done = waive()
+    assert done.status == 0, done.err
+    assert (tmp_path / "waivers.yaml").is_symlink()
+    after = real.stat()
+    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
+    assert len(waivers.load(real).waivers) == 1
+    assert [path.name for path in (tmp_path / "git").iterdir()] == ["real.yaml"]
+
+
+def test_a_new_file_is_as_open_as_any_new_file(tmp_path: Path) -> None:
+    assert waive().status == 0
+    (tmp_path / "plain").touch()
+    assert (tmp_path / "waivers.yaml").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_links_in_a_circle_are_one_mistake(tmp_path: Path) -> None:
+    (tmp_path / "waivers.yaml").symlink_to("waivers.yaml")
+    done = waive()
+    assert done.status == 2
+    assert done.err.startswith("rackcheck: ")
+    assert "waivers.yaml" in done.err
+    assert len(done.err.splitlines()) == 1

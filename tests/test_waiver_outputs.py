@@ -32,7 +32,7 @@ rules:
 """
 WORDS = {
     "os.lapsed": "and was waived as another",
-    "os.expired": "expired on 2020-01-01",
+    "os.expired": "expired: its last day was 2020-01-01",
     "os.unused": "the rule is pass there",
     "os.changed": "the rule was changed since it was waived",
 }

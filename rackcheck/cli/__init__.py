@@ -71,10 +71,11 @@ def cli() -> None:
     \b
     rackcheck audit -p linux-server                   this machine
     rackcheck audit -p linux-server -i rack.yaml      every node of an inventory
-    rackcheck audit 'dgx[01-04]' -p h100-dgx --json   some nodes, one document on stdout
+    rackcheck audit 'dgx[01-04]' -p h100-dgx --json   some nodes, one document
     rackcheck tui last                                the newest run, on screens
 
-    Exit: 0 pass, 1 fail, 2 your mistake, 3 something could not be known, 130 interrupted.
+    Exit: 0 pass, 1 fail, 2 your mistake, 3 something could not be known, 4 a file or a signature does not hold,
+    70 a fault of rackcheck's own, 130 interrupted.
     """  # noqa: D301  \b is click's mark for lines that stay as they are
 
 

@@ -1,8 +1,9 @@
 """`rackcheck accept`: the runs that belong to one sign-off, the first result beside the last one."""
 
 import getpass
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import click
@@ -13,15 +14,17 @@ from rackcheck.acceptance import Acceptance
 from rackcheck.cli import options, subject
 from rackcheck.cli.output import is_plain, note, print_lines, width
 from rackcheck.cli.tables import table
+from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
 from rackcheck.inventory import Node
 from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
 from rackcheck.report import machine, terminal
+from rackcheck.report.build import machine_serial
 from rackcheck.report.dossier import Rework
 from rackcheck.report.gather import Told, canonical
 from rackcheck.report.settle import reworked
-from rackcheck.report.summary import exit_code, several
+from rackcheck.report.summary import exit_code, several, waiver_notes
 from rackcheck.report.terminal import Line
 from rackcheck.run import now
 from rackcheck.waivers import File
@@ -45,10 +48,13 @@ def accept() -> None:
 @options.set_option
 @options.profile_path_option
 @options.waivers_option
+@click.option(
+    "--planes", metavar="os,bmc", help="The planes that are agreed on (default: both); what no run asks is unknown."
+)
 @click.option("--supersedes", metavar="NAME", shell_complete=complete, help="An acceptance whose place this one takes.")
 def new(
     name: str, profile: str, file: Path | None, rack: str | None, values: tuple[str, ...], folders: tuple[Path, ...],
-    waiver_files: tuple[Path, ...], supersedes: str | None,
+    waiver_files: tuple[Path, ...], planes: str | None, supersedes: str | None,
 ) -> int:  # fmt: skip
     """Begin an acceptance: the nodes of an inventory, and the profile that every run of it is judged by.
 
@@ -67,7 +73,7 @@ def new(
         "time": now(), "by": getpass.getuser(), "version": __version__,
         "profile": {"name": loaded.name, "version": loaded.version, "digest": loaded.digest, "set": given},
         "inventory": {"origin": origin, "digest": _digest(told)},
-        "nodes": told,
+        "planes": sorted(plane.value for plane in options.planes(planes)), "nodes": told,
     }  # fmt: skip
     made = acceptance.create(name, head, loaded.files)
     if files:
@@ -108,6 +114,8 @@ def _waive(found: Acceptance, files: tuple[File, ...]) -> None:
 def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_files: tuple[Path, ...]) -> int:
     """Add stored runs, or the waivers that hold from now on; what is there stays.
 
+    A run that is part of it already is given its --kind and its --note.
+
     \b
     rackcheck accept add pod7 last --kind rework --note "GPU 3 of dgx03 swapped, RMA 4711"
     rackcheck accept add pod7 --waivers waivers.yaml
@@ -119,11 +127,19 @@ def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_fi
     files = options.waiver_files(waiver_files, found=False)
     stored = [store.find(run) for run in runs]
     for run in stored:
-        added(found, run, kind, text)
+        member = next((m for m in found.runs if m.run == run.started().run), None)
+        if member is not None and (kind or text):
+            told = {"run": member.run, "kind": kind or member.kind, "note": text or member.note}
+            acceptance.append(found.folder, {"event": "noted", "time": now(), "by": getpass.getuser(), **told})
+        else:
+            added(found, run, kind, text)
         found = acceptance.read(found.folder)
     if files:
         _waive(found, files)
-    _short(subject.find(name))
+    if acceptance.read(found.folder).runs:
+        _short(subject.find(name))
+    else:
+        click.echo(f"acceptance {name} (draft): no run yet")
     return 0
 
 
@@ -137,7 +153,9 @@ def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text
     _open(found)
     nodes, began = subject.held(stored), stored.started()
     if any(member.run == began.run for member in found.runs):
-        raise Mistake(f"run {began.run} is part of acceptance {found.name} already")
+        told_so = f"; rackcheck accept add {found.name} {began.run} --kind rework --note TEXT says what was done"
+        raise Mistake(f"run {began.run} is part of acceptance {found.name} already{told_so}")
+    _asked_enough(found, stored)
     roles = {str(node["name"]): str(node["role"]) for node in found.nodes}
     strangers = [node for node in began.nodes if node not in roles]
     if strangers:
@@ -145,15 +163,54 @@ def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text
     others = [node.name for node in nodes if roles[node.name] != node.role]
     if others:
         raise Mistake(f"run {began.run} has {fold(others)} in another role than {found.name}'s inventory")
-    subject.judged_by(found, stored)  # before it is part: what was added stays
+    if began.time > (latest := _later(now())):
+        raise Mistake(f"run {began.run} says that it began at {clean(began.time, 40)}, and it is not {latest} yet")
+    told = subject.judged_by(found, stored)  # before it is part: what was added stays
+    machines = {node: serial for node in began.nodes if (serial := machine_serial(told.trees[node]))}
+    if kind != "rework":
+        _same_machines(found, began.run, machines)
+    newer = [member.run for member in found.runs if acceptance.run_of(member).started().time > began.time]
+    if newer:
+        note(f"rackcheck: run {began.run} is older than {newer[-1]}, whose readings still count")
     if stored.done() is None:
         note(f"rackcheck: run {began.run} was cut off: what it did not read is unknown")
     event = {
         "event": "run added", "time": now(), "by": getpass.getuser(), "run": began.run,
         "folder": str(stored.folder.resolve()), "digest": acceptance.digest_of(stored),
-        "kind": kind or ("re-audit" if found.runs else "audit"), "note": text,
+        "kind": kind or ("re-audit" if found.runs else "audit"), "note": text, "machines": machines,
     }  # fmt: skip
     acceptance.append(found.folder, event)
+
+
+SKEW = timedelta(minutes=5)
+"""How far a run's clock may be ahead of this one's."""
+
+
+def _later(time: str) -> str:
+    return (datetime.fromisoformat(time) + SKEW).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _asked_enough(found: Acceptance, stored: store.Stored) -> None:
+    """Let no run count that asked for other things: its silence on the rest would be the newest reading of it."""
+    own = stored.head.get("profile")
+    lineage = own.get("lineage") if isinstance(own, dict) else None
+    names = [str(step).partition("@")[0] for step in lineage] if isinstance(lineage, list) else []
+    wanted = found.head["profile"]["name"]
+    if wanted not in names:
+        made_by = clean(names[-1], 60) if names else "another profile"
+        told = f"run {stored.started().run} was made with {made_by}, and asked for what that judges"
+        raise Mistake(f"{told}; acceptance {found.name} needs runs of {wanted}: rackcheck audit --accept {found.name}")
+
+
+def _same_machines(found: Acceptance, run: str, machines: Mapping[str, str]) -> None:
+    """Let nobody pass another machine for one that was read before, unless it is said to be in its place."""
+    others = [node for node, serial in machines.items() if found.machines.get(node, serial) != serial]
+    if others:
+        was, now_ = clean(found.machines[others[0]], 80), clean(machines[others[0]], 80)
+        told = f"run {run} has read other machines than before: {fold(others)} ({others[0]}: serial {was}, now {now_})"
+        raise Mistake(
+            f"{told}; if they were replaced: rackcheck accept add {found.name} {run} --kind rework --note TEXT"
+        )
 
 
 def _short(found: subject.Subject) -> None:
@@ -162,6 +219,8 @@ def _short(found: subject.Subject) -> None:
     first, last = readings[0].done.outcome.value, summary.done.outcome.value
     then = f"first {first}, now {last}" if len(readings) > 1 else last
     click.echo(f"acceptance {found.name} ({found.state}): {several(len(readings), 'run')}, {then}")
+    for told in waiver_notes(summary.waivers):
+        note(told)
 
 
 @accept.command("show")

@@ -67,6 +67,8 @@ def audit(
     rackcheck audit 'dgx[01-08]' -p linux-server -i pod7.yaml --set full_share="80 %"
     rackcheck audit --rack sim:dgx-h100 -p h100-dgx      a simulated rack, to learn on
     rackcheck audit --from last -p my-profile.yaml       judge again, ask no one
+
+    Nodes that are asked are judged with ./waivers.yaml, where there is one and no --waivers.
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     wanted = options.planes(planes)
     if run is not None:
@@ -81,9 +83,9 @@ def audit(
         profile, values = _agreed(joined, profile, values)
     if profile is None:
         raise click.UsageError(f"which profile? -p NAME; there are: {', '.join(sorted(library.profiles(folders)))}")
-    files = options.waiver_files(waiver_files, found=True)
-    if joined is not None and not waiver_files:
-        files = joined.files()
+    if joined is not None and waiver_files:
+        raise click.UsageError(f"an acceptance has its waivers: rackcheck accept add {accept} --waivers FILE")
+    files = joined.files() if joined is not None else options.waiver_files(waiver_files, found=True)
     return _fresh(
         targets, profile, file, rack, values, folders, files, joined, wanted, output, seconds, strict, every, quiet,
         as_json,

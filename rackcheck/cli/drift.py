@@ -44,8 +44,8 @@ def drift(run: str, against: str, names: str | None, percent: float, as_json: bo
     """Tell what of RUN (default: last) is not as it was in another run, or as it was accepted.
 
     \b
-    rackcheck drift --against pod7                              each node as that acceptance last read it
-    rackcheck drift --against 20261101T060000Z-1a2b             the newest run against that one
+    rackcheck drift --against pod7                     as that acceptance read it
+    rackcheck drift --against 20261101T060000Z-1a2b    the newest run against it
     rackcheck drift --against /srv/accepted last --class version
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     classes = chosen(names)

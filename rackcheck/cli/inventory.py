@@ -108,7 +108,8 @@ def import_(kind: str, file: Path, output: Path | None, force: bool) -> None:
     """Write an inventory from what another tool tells; takes no password over. FILE `-` is standard input.
 
     \b
-    ansible-inventory -i hosts.ini --list | rackcheck inventory import --from ansible -
+    ansible-inventory -i hosts.ini --list |
+      rackcheck inventory import --from ansible -
     scontrol show nodes | rackcheck inventory import --from slurm - -o pod7.yaml
     rackcheck inventory import --from csv rack-a01.csv
     """  # noqa: D301  \b is click's mark for lines that stay as they are

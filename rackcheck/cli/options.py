@@ -135,7 +135,7 @@ def rack_name(rack: str, file: Path | None = None) -> str:
 
 def waivers_option(command: F) -> F:
     """`--waivers FILE`."""
-    words = "File of waivers (several: repeat it); ./waivers.yaml is found by itself."
+    words = "File of waivers (several: repeat it)."
     kind = click.Path(path_type=Path, dir_okay=False)
     return click.option("--waivers", "waiver_files", multiple=True, metavar="FILE", type=kind, help=words)(command)
 

@@ -1,8 +1,9 @@
 """`rackcheck report`: the document of a run or of an acceptance, in one format or as a bundle to be signed."""
 
 import hashlib
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
@@ -63,10 +64,14 @@ def report(
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if whole and form:
         raise click.UsageError("--bundle holds every format: leave --format away")
+    if whole and output == Path("-"):
+        raise click.UsageError("a bundle is a folder: -o FOLDER, or none for rackcheck's own place")
     if template is not None and not whole and form != "pdf":
         raise click.UsageError("--template is for the PDF: --format pdf, or --bundle")
     files = options.waiver_files(waiver_files, found=False) if waiver_files else None
     found = subject.find(run, files)
+    if files is not None and found.acceptance is not None:
+        raise Mistake(f"an acceptance has its waivers: rackcheck accept add {found.name} --waivers {waiver_files[0]}")
     say = (lambda _: None) if quiet else _progress()
     ordered = found.order(
         bill.load(bill_file) if bill_file is not None else None,
@@ -79,7 +84,9 @@ def report(
     full = build(readings, ordered)
     dossier = full if level == "full" else redact.redacted(full, level)
     if whole:
-        return _bundled(found, dossier, level, output, template, say, as_json=as_json)
+        given = [path for path in (bill_file, brand_file, *waiver_files) if path is not None]
+        inputs = {path.name: path.read_bytes() for path in given} if level == "full" else {}
+        return _bundled(found, dossier, level, output, template, inputs, say, as_json=as_json)
     if as_json:
         raise click.UsageError("--json tells of a bundle; a document as JSON is --format json -o -")
     return _single(dossier, form or "html", output, template, found.name, say)
@@ -131,9 +138,23 @@ def _written(content: str | bytes, form: str, output: Path | None, name: str, le
     target = output or Path(f"{name}{'' if level == 'full' else f'-{level}'}.{ENDS[form]}")
     if target.is_dir():
         raise Mistake(f"{target} is a folder; name a file")
-    target.write_bytes(data)
+    _replaced(target, data)
     note(f"Written: {target} ({len(data) / 1024:.0f} KiB)")
     return 0
+
+
+def _replaced(target: Path, data: bytes) -> None:
+    """Write a file whole or not at all: an older document stays where the disk is full."""
+    if target.exists() and not target.is_file():  # a pipe that somebody opened
+        target.write_bytes(data)
+        return
+    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        fresh.write_bytes(data)
+        fresh.replace(target.resolve())
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise Mistake(f"cannot write {target}: {error.strerror}") from None
 
 
 def _tables(dossier: Dossier, output: Path | None, name: str, say: Callable[[str], None]) -> int:
@@ -153,19 +174,29 @@ def _tables(dossier: Dossier, output: Path | None, name: str, say: Callable[[str
 
 def _bundled(
     found: Subject, dossier: Dossier, level: str, output: Path | None, template: Path | None,
-    say: Callable[[str], None], *, as_json: bool,
+    inputs: Mapping[str, bytes], say: Callable[[str], None], *, as_json: bool,
 ) -> int:  # fmt: skip
     full = ""
     if level != "full":
-        place = (found.acceptance.bundles.get("full") if found.acceptance else "") or str(bundles.folder() / found.name)
-        if not (Path(place) / manifest.NAME).is_file():
+        # An acceptance's copies are of the bundle of its state now, not of one before it.
+        of_run = "" if found.acceptance is not None else str(bundles.folder() / found.name)
+        place = found.acceptance.bundles.get("full", "") if found.acceptance is not None else of_run
+        if not place or not (Path(place) / manifest.NAME).is_file():
             made_by = f"rackcheck report {found.name} --bundle"
             raise Mistake(f"a copy names the full bundle that it was made of, and there is none: {made_by}")
         full = hashlib.sha256((Path(place) / manifest.NAME).read_bytes()).hexdigest()
+    kept = found.acceptance.bundles.get("full") if found.acceptance is not None and output is None else None
+    if level == "full" and kept and found.state == "signed":
+        note(
+            f"acceptance {found.name} is signed as it is, and nothing was added since: {kept}; -o FOLDER writes another"
+        )
+        return 0
     target = output or _place(found.name, level)
     runs = {job.id: stored.folder for stored, job, _ in found.jobs} if level == "full" else {}
     accepted = found.acceptance.folder if found.acceptance is not None and level == "full" else None
-    made = bundle.write(target, dossier, full=full, runs=runs, accepted=accepted, template=template, tell=say)
+    made = bundle.write(
+        target, dossier, full=full, runs=runs, accepted=accepted, inputs=inputs, template=template, tell=say
+    )
     if found.acceptance is not None:
         event = {
             "event": "bundle",

@@ -1,5 +1,8 @@
 """`rackcheck runs`: what was run, and what came of it."""
 
+import re
+from collections.abc import Sequence
+
 import click
 
 from rackcheck import store
@@ -12,9 +15,13 @@ from rackcheck.index import catching, file, queries
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine, terminal
 from rackcheck.report.summary import exit_code, summarize
+from rackcheck.report.terminal import Line
 from rackcheck.run import replay
 
 Row = tuple[str, str, str, str, str, str, str, str]
+
+WIDE = 100
+"""Letters of a line from which on there is room for a column of times."""
 
 SLOW = 8
 """Runs to read from which on we say how far we are."""
@@ -30,6 +37,7 @@ def runs() -> None:
 @options.json_option
 def list_(limit: int, as_json: bool) -> None:
     """List stored runs, the newest first."""
+    catching.closed()  # before the index is asked, which lies beside them and cannot say which folder it is
     try:
         rows, more = _indexed(limit)
     except file.Unusable as error:
@@ -41,9 +49,21 @@ def list_(limit: int, as_json: bool) -> None:
     elif not rows:
         note(f"no run yet in {store.runs_folder()}; make one: rackcheck audit -p linux-server")
     else:
-        print_lines(table(names, rows, width=width(), styles=("bold", "", "", "", "bold", "", "", "dim")))
+        print_lines(_laid(names, rows))
     if more:
         note(f"and {more} more; --limit {len(rows) + more} shows all")
+
+
+def _laid(names: Sequence[str], rows: Sequence[Row]) -> list[Line]:
+    """Lay the runs in columns; a narrow terminal gets no times where the names tell them."""
+    styles = ("bold", "", "", "", "bold", "", "", "dim")
+    keep = list(range(len(names)))
+    if width() < WIDE and all(name.startswith(re.sub("[-:]", "", time)) for name, time, *_ in rows):
+        keep.remove(1)
+    return table(
+        [names[i] for i in keep], [[row[i] for i in keep] for row in rows],
+        width=width(), styles=[styles[i] for i in keep],
+    )  # fmt: skip
 
 
 def _indexed(limit: int) -> tuple[list[Row], int]:
@@ -68,6 +88,8 @@ def progress(done: int, of: int) -> None:
 
 def _folders(limit: int) -> tuple[list[Row], int]:
     """Give the same without an index, from the folders themselves."""
+    for name in catching.closed():
+        note(f"rackcheck: {catching.barred(name)}")
     known = store.ids()
     rows: list[Row] = []
     for run in known[: -limit - 1 : -1]:
@@ -105,7 +127,13 @@ def rebuild(as_json: bool) -> None:
 @options.json_option
 def show(run: str, every: bool, as_json: bool) -> int:
     """Show a stored run again, from its raw answers; exits as the run did."""
-    stored = store.find(run)
+    try:
+        stored = store.find(run)
+    except (Mistake, OSError):
+        shut = catching.closed()
+        if shut and run in {"last", *shut}:
+            raise Mistake(catching.barred(shut[-1] if run == "last" else run)) from None
+        raise
     job = stored_job(stored)
     assert job.profile is not None
     summary = summarize(replay(job, stored.answers(), stored.done()), job.profile, job.waivers)

@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 from rackcheck import acceptance, signing, store
 from rackcheck.cli.output import is_plain, note, print_lines
 from rackcheck.core.verdict import Status
+from rackcheck.mistake import Mistake
 from rackcheck.report.terminal import ASCII, GLYPHS, STYLES, Line
 from rackcheck.signing import Fault, Signature, bundles, signers
 
@@ -32,12 +33,23 @@ def bundle_argument(command: F) -> F:
     return click.argument("bundle", metavar="BUNDLE", shell_complete=_bundles)(command)
 
 
-def located(text: str) -> Path:
-    """Find a bundle by its folder, by its name, or by the run or the acceptance that it is of."""
+def located(text: str, *, current: bool = False) -> Path:
+    """Find a bundle by its folder, by its name, or by the run or the acceptance that it is of.
+
+    With `current` an acceptance's bundle has to be of the state that it is in now.
+    """
     if acceptance.is_one(text) and not Path(text).is_dir():
-        kept = acceptance.find(text).bundles.get("full")
-        if kept is not None and Path(kept).is_dir():
+        found = acceptance.find(text)
+        kept = found.bundles.get("full", "")
+        if not current:  # what was signed last is what anybody asks about
+            signed = [str(one.get("folder", "")) for one in found.signed]
+            kept = next((place for place in reversed(signed) if Path(place).is_dir()), kept)
+            kept = kept or found.earlier.get("full", "")
+        if kept and Path(kept).is_dir():
             return Path(kept)
+        if current:
+            older = ": runs or waivers were added since the last one" if found.earlier else ""
+            raise Mistake(f"{text} has no bundle of its state now{older}; rackcheck report {text} --bundle makes one")
     if text == "last":
         return bundles.find(str(store.find(text).head.get("run")))
     return bundles.find(text)
@@ -50,6 +62,7 @@ def _tell_acceptance(folder: Path, made: Signature) -> None:
         return
     found = acceptance.find(head.bundle)
     if found.bundles.get("full") != str(folder.resolve()):
+        note(f"acceptance {found.name} was not told: this is no bundle of the state it is in now ({found.state})")
         return
     manifest = hashlib.sha256((folder / "SHA256SUMS").read_bytes()).hexdigest()
     told = {"party": made.party, "name": made.name, "key": made.fingerprint, "folder": str(folder.resolve())}
@@ -85,9 +98,9 @@ def sign(bundle: str, key: Path, party: str, name: str | None) -> int:
     \b
     rackcheck sign pod7 --key ~/.ssh/id_ed25519
     rackcheck sign pod7 --key ~/.ssh/id_ed25519 --name "Jo Doe"
-    rackcheck sign ./pod7-customer --key site.pub --as customer     a key in an agent
+    rackcheck sign ./pod7-customer --key site.pub --as customer
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    folder = located(bundle)
+    folder = located(bundle, current=True)
     who = name if name is not None else (signers.comment(key) or getpass.getuser())
     try:
         made = signing.sign(folder, key, party, who, datetime.now(UTC))

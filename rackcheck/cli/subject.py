@@ -11,7 +11,8 @@ from rackcheck.acceptance import Acceptance
 from rackcheck.bill import Bill
 from rackcheck.cli.stored import stored_job, stored_nodes
 from rackcheck.core.event import RunDone, RunStarted
-from rackcheck.core.fact import clean
+from rackcheck.core.fact import Plane, clean
+from rackcheck.core.fold import fold
 from rackcheck.core.profile import Profile
 from rackcheck.core.verdict import Outcome, worst
 from rackcheck.core.waiver import Waiver, standings
@@ -44,20 +45,23 @@ class Subject:
     inventory: str = ""
     waivers: tuple[Waiver, ...] = ()
     acceptance: Acceptance | None = None
+    planes: frozenset[Plane] | None = None
 
     def tell(self) -> Iterator[Told]:
         """Judge every run again, one after the other."""
+        notes = {member.run: member.note for member in self.acceptance.runs} if self.acceptance is not None else {}
         for stored, job, kind in self.jobs:
             told_by = stored.head.get("operator")
             events = replay(job, stored.answers(), stored.done())
-            yield gather(events, kind=kind, operator=told_by if isinstance(told_by, str) else "")
+            by = told_by if isinstance(told_by, str) else ""
+            yield gather(events, kind=kind, operator=by, note=notes.get(job.id, ""))
 
     def order(self, bill: Bill | None = None, brand: Brand | None = None) -> Order:
         """Give what a document is made of beside its readings."""
         return Order(
             self.kind, self.name, "superseded" if self.state == "superseded" else "draft", self.profile,
             tuple(_lineage(self.folder, self.profile, self.given)), self.given, self.places, self.waivers,
-            self.inventory, bill, brand or Brand(), __version__,
+            self.inventory, self.planes, bill, brand or Brand(), __version__,
         )  # fmt: skip
 
 
@@ -135,7 +139,7 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
     places = {str(node["name"]): _place(node) for node in found.nodes}
     return Subject(
         "acceptance", found.name, found.state, tuple(jobs), profile, found.folder / "profile", given, places,
-        str(found.head["inventory"]["digest"]), waivers, found,
+        str(found.head["inventory"]["digest"]), waivers, found, found.planes,
     )  # fmt: skip
 
 
@@ -182,7 +186,7 @@ def readings(name: str) -> Source:
 
 def summary(subject: Subject, readings: Sequence[Told]) -> Summary:
     """Lay the readings of a subject over each other as one run's summary, for a terminal or a screen."""
-    settled = settle(readings, subject.profile.rules)
+    settled = settle(readings, subject.profile.rules, subject.planes)
     newest = readings[-1]
     nodes = tuple(dict.fromkeys((*subject.places, *(node.node for node in settled.judged))))
     unread = [node for node in nodes if node not in settled.latest]
@@ -190,7 +194,7 @@ def summary(subject: Subject, readings: Sequence[Told]) -> Summary:
     day = newest.started.time[:10]
     stand = tuple(standings(subject.waivers, {n.node: n.verdicts for n in settled.judged}, subject.profile.rules, day))
     said = (*notes(settled.judged, subject.profile), *waiver_notes(stand))
-    said += (f"never read by any run: {', '.join(unread)}",) if unread else ()
+    said += (f"never read by any run: {several(len(unread), 'node')}, {fold(unread)}",) if unread else ()
     planes = tuple(sorted({plane for told in readings for plane in told.started.planes}))
     targets = f"acceptance {subject.name}: {several(len(readings), 'reading')} of {several(len(nodes), 'node')}"
     started = RunStarted(

@@ -9,17 +9,38 @@ from rackcheck.report.terminal import Line
 WIDEST = 64
 """Letters that a column before the last may take."""
 
+ROOM = 20
+"""Letters that the last column gets if those before it hold words that can be cut."""
+
+LEAST = 6
+"""Letters of the last column that are worth a column."""
+
 NARROWEST = 20
 """Letters that a column needs which is wrapped; where there are fewer, a row's cells stand below each other."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, width: int, styles: Sequence[str] = ()) -> list[Line]:
-    """Lay rows in columns; the last column takes what room is left and is cut with … where it is too long."""
+    """Lay rows in columns; the last column takes what room is left and is cut with … where it is too long.
+
+    On a narrow terminal columns of words are cut, too, and names (one word each) never: where they have
+    no room, a row stands as lines below each other.
+    """
     body = [list(row) for row in rows]
     widths = [min(max(len(row[i]) for row in [list(head), *body]), WIDEST) for i in range(len(head))]
-    left = max(width - sum(widths[:-1]) - 2 * (len(head) - 1), 20)
+    left = _left(widths, width)
+    cut = [i for i in range(len(head) - 1) if any(" " in row[i] for row in body)]
+    while left < min(ROOM, widths[-1]) and (wide := [i for i in cut if widths[i] > max(len(head[i]), NARROWEST // 2)]):
+        widths[max(wide, key=widths.__getitem__)] -= 1
+        left = _left(widths, width)
+    if left < min(LEAST, widths[-1]):
+        return [line for row in body for line in _stacked(head, row, width, styles or [""] * len(head))]
     lines = [_line(list(head), widths, left, ["bold"] * len(head))]
     return [*lines, *(_line(row, widths, left, styles or [""] * len(head)) for row in body)]
+
+
+def _left(widths: Sequence[int], width: int) -> int:
+    """Give the letters that the last column has."""
+    return width - sum(widths[:-1]) - 2 * (len(widths) - 1)
 
 
 def _line(row: list[str], widths: list[int], left: int, styles: Sequence[str]) -> Line:

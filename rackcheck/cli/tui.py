@@ -17,5 +17,6 @@ def tui(run: str) -> int:
     screens = [point for point in entry_points(group="rackcheck.screens") if point.name == "tui"]
     if not screens:
         raise Mistake("the screens are not installed: pip install --force-reinstall rackcheck")
-    screens[0].load()(summary)
+    began = [stored.started().time for stored, _, _ in found.jobs] if found.kind == "acceptance" else []
+    screens[0].load()(summary, began)
     return 0

@@ -10,12 +10,12 @@ import click
 
 from rackcheck import signing
 from rackcheck.cli import options
-from rackcheck.cli.output import print_lines
+from rackcheck.cli.output import print_lines, width
 from rackcheck.cli.sign import bundle_argument, fault_line, located, mark
 from rackcheck.core.fact import visible
 from rackcheck.core.verdict import Status
 from rackcheck.report import machine
-from rackcheck.report.terminal import STYLES, Line
+from rackcheck.report.terminal import STYLES, Line, within
 from rackcheck.signing import Signature, Verification, signers
 from rackcheck.signing.statement import moment
 
@@ -62,7 +62,7 @@ def verify(
     if as_json:
         click.echo(machine.text(_document(found, require)))
     else:
-        print_lines(_lines(found, require))
+        print_lines(part for line in _lines(found, require) for part in within(line, width(), 2))
     return 4 if found.reason(require) else 0
 
 

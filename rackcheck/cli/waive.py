@@ -1,7 +1,7 @@
 """`rackcheck waive`: answer for a finding, in a file that is kept under version control."""
 
 import difflib
-import re
+import unicodedata
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import click
 from rackcheck import waivers
 from rackcheck.cli import subject
 from rackcheck.cli.output import note
-from rackcheck.core.fact import visible
+from rackcheck.core.fact import clean, visible
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Rule
 from rackcheck.core.read import natural
@@ -58,10 +58,13 @@ def waive(
     changes, and ends on its day; then the rule fails again, and every output says why.
 
     \b
-    rackcheck waive nic.rate --nodes dgx02 --until 2027-01-31 --by "Jo Doe" --ticket OPS-12 --reason "cables ordered"
-    rackcheck audit --from last --waivers waivers.yaml          see what it does, ask no one
+    rackcheck waive nic.rate --nodes dgx02 --until 2027-01-31 \\
+      --by "Jo Doe" --ticket OPS-12 --reason "cables ordered"
+    rackcheck audit --from last --waivers waivers.yaml    judge again, ask no one
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     _in_time(until)
+    for option, words in (("by", by), ("ticket", ticket), ("reason", reason)):
+        _one_line(option, words)
     found = subject.find(run)
     readings = list(found.tell())
     by_id = {r.id: r for r in found.profile.rules}
@@ -77,10 +80,7 @@ def waive(
     if dry_run:
         note("nothing written (--dry-run)")
         return 0
-    try:
-        file.write_text(after, encoding="utf-8")
-    except OSError as error:
-        raise Mistake(f"cannot write {file}: {error.strerror}") from None
+    waivers.write(file, after)
     note(f"Written: {file}")
     if found.acceptance is not None:
         note(f"Next: rackcheck accept add {found.name} --waivers {file}")
@@ -93,9 +93,16 @@ def waive(
 
 def _new(file: Path) -> str:
     """Give the text of a file that is not there yet; raises Mistake where nobody would read one of this name."""
-    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml", file.name) is None:
-        raise Mistake(f"{file}: a file of waivers is called by letters, digits, dots and hyphens, and ends in .yaml")
+    waivers.named(file)
     return ""
+
+
+def _one_line(option: str, words: str) -> None:
+    """Refuse what no document could print as it is: line breaks, other control characters, broken bytes."""
+    wrong = next((c for c in words if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}), None)
+    if wrong is not None:
+        what = "a line break" if wrong in "\n\r\v\f\x85\u2028\u2029" else f"the control character {visible(wrong)}"
+        raise Mistake(f"--{option} '{clean(words, 40)}': it holds {what}; write it in one line of plain words")
 
 
 def _in_time(until: str) -> None:
@@ -137,8 +144,12 @@ def _grouped(
 ) -> list[Waiver]:
     """Make one waiver for all nodes that show the same."""
     groups: dict[tuple[Pin, ...], list[str]] = {}
+    # A count is one finding: what stands beside it is named to be looked at, and a waiver of it would hold nothing.
+    most = 1 if rule.look is not None and rule.look.mode == "count" else None
     for node in nodes:
-        wrong = [e for e in judged[node].evidence if e.status in {Status.FAIL, Status.WARN} and e.unknown is None]
+        wrong = [
+            e for e in judged[node].evidence[:most] if e.status in {Status.FAIL, Status.WARN} and e.unknown is None
+        ]
         pins = tuple(dict.fromkeys(pinned(e) for e in wrong if not items or e.item in items))
         missing = [item for item in items if item not in {e.item for e in wrong}]
         if missing or not pins:

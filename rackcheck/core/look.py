@@ -1,5 +1,6 @@
 """Judging the items of a look: each, any, no and count, over items that are known, doubtful or unseen."""
 
+import hashlib
 import re
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,9 @@ from rackcheck.core.waiver import NOTHING, Granted, taken
 
 SHOWN = 256
 """Pieces of evidence kept for one verdict."""
+
+LONGEST = 1000
+"""Characters in which the counted items are named."""
 
 OTHERS = 8
 """Items that a count left out and that are still worth naming."""
@@ -190,7 +194,8 @@ def _with_count(
         if counted is not Status.PASS:
             seen = str(chosen.least) if chosen.least == chosen.most else f"{chosen.least} or more"
             expected = f"must count {look.expect_count}"
-            judged = taken(Evidence(counted, str(look.collection), seen, expected, "", chosen.doubt), pins)
+            exact = _named(seen, chosen)
+            judged = taken(Evidence(counted, str(look.collection), seen, expected, "", chosen.doubt, exact), pins)
             (waived if judged.status is Status.WAIVED else found).insert(0, judged)
             counted = judged.status
         status = all_hold((status, counted))
@@ -221,7 +226,8 @@ def _counted(rule: Rule, look: Look, chosen: _Chosen, pins: Granted) -> Verdict:
     status = Status.UNKNOWN if len(answers) > 1 else Status.PASS if answers == {True} else Status.FAIL
     seen = str(chosen.least) if chosen.least == chosen.most else f"{chosen.least} or more"
     expected = " and ".join(operator.expectation(t, clause.kind) for t in clause.tests)
-    evidence = taken(Evidence(status, f"count of {_what(look)}", seen, expected, "", chosen.doubt), pins)
+    exact = _named(seen, chosen)
+    evidence = taken(Evidence(status, f"count of {_what(look)}", seen, expected, "", chosen.doubt, exact), pins)
     status = evidence.status
     if status is Status.WAIVED:
         return Verdict(rule.id, Status.PASS, "", (evidence,))
@@ -233,6 +239,18 @@ def _counted(rule: Rule, look: Look, chosen: _Chosen, pins: Granted) -> Verdict:
     if others:
         reason = f"{reason}; the others: {', '.join(f'{e.item} {e.observed}' for e in others)}"
     return Verdict(rule.id, status, reason, (evidence, *others))
+
+
+def _named(seen: str, chosen: _Chosen) -> str:
+    """Give a count with what was counted, and the few that were not, as they are: as many others are another finding.
+
+    Many are named by a digest of their names.
+    """
+    counted = ", ".join(str(item) for item in chosen.sure)
+    others = ", ".join(f"{e.item} {e.observed}" for e in chosen.left) if len(chosen.left) <= OTHERS else ""
+    if len(counted) > LONGEST:
+        counted = f"sha256 {hashlib.sha256(counted.encode(errors='surrogatepass')).hexdigest()}"
+    return f"{seen}: {counted}" + (f"; not {others}" if others else "")
 
 
 def _numbers(test: Test) -> list[int]:

@@ -75,9 +75,9 @@ def last_day(day: str) -> str:
 def troubled(waiver: Waiver, rules: Mapping[str, Rule], day: str) -> tuple[State, str] | None:
     """Say why a waiver holds nowhere on this day: its date, or the rule; None where it may hold."""
     if waiver.until < day:
-        return State.EXPIRED, f"expired on {waiver.until}"
+        return State.EXPIRED, f"its last day was {waiver.until}"
     if waiver.until > last_day(day):
-        return State.EXPIRED, f"until {waiver.until} is more than a year after {day}"
+        return State.EXPIRED, f"until {waiver.until} is more than a year after {day}, which no waiver may be"
     rule = rules.get(waiver.rule)
     if rule is None:
         return State.UNUSED, f"the profile has no rule {waiver.rule}"

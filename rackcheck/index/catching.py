@@ -1,5 +1,6 @@
 """Catching up: the index is made to say what the run folders say, reading only those that have changed."""
 
+import errno
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -26,11 +27,48 @@ class Stamp:
     mtime: int
 
 
+def closed() -> tuple[str, ...]:
+    """Give the runs' folders that this user may not look into, by name; raises Mistake where that is all of them.
+
+    Whoever may not look would otherwise be told that there is nothing.
+    """
+    folder = store.runs_folder()
+    try:
+        with os.scandir(folder) as found:
+            names = sorted(entry.name for entry in found)
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise Mistake(f"cannot read {_barred(folder)}: {error.strerror}") from None
+    return tuple(name for name in names if _shut(folder / name))
+
+
+def _barred(folder: Path) -> Path:
+    """Give the folder that bars the way: this one, or the first above it that may not be entered."""
+    effective = os.access in os.supports_effective_ids
+    above = reversed(folder.parents)
+    return next((one for one in above if not os.access(one, os.X_OK, effective_ids=effective)), folder)
+
+
+def _shut(place: Path) -> bool:
+    try:
+        (place / "run.json").stat()
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def catch_up(connection: sqlite3.Connection, progress: Progress = lambda _done, _of: None) -> tuple[str, ...]:
-    """Read every run that is new or has changed, drop those that are gone; gives what is damaged, one line each."""
+    """Read every run that is new or has changed, drop those that are gone; gives what is damaged, one line each.
+
+    Raises Mistake where nobody may read the runs' folder: what is not seen is not gone.
+    """
+    shut = closed()
     there = dict(_stamps())
     for name in _known(connection, "run").keys() | _known(connection, "damaged").keys():
-        if name not in there:
+        if name not in there and name not in shut:
             with writing(connection):
                 drop(connection, name)
     known = _known(connection, "run") | _known(connection, "damaged")
@@ -41,7 +79,13 @@ def catch_up(connection: sqlite3.Connection, progress: Progress = lambda _done, 
         _read(adder, connection, name, there[name])
     if behind:
         progress(len(behind), len(behind))
-    return tuple(why for (why,) in connection.execute("SELECT why FROM damaged ORDER BY name"))
+    damaged = [why for (why,) in connection.execute("SELECT why FROM damaged ORDER BY name")]
+    return (*damaged, *map(barred, shut))
+
+
+def barred(name: str) -> str:
+    """Say that a run may not be looked into."""
+    return f"cannot read {visible(str(store.runs_folder() / name))}: {os.strerror(errno.EACCES)}"
 
 
 def _read(adder: Adder, connection: sqlite3.Connection, name: str, stamp: Stamp) -> None:

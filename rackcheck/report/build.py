@@ -68,6 +68,7 @@ class Order:
     places: Mapping[str, Place]
     waivers: tuple[Waiver, ...] = ()
     inventory: str = ""
+    planes: frozenset[Plane] | None = None
     bill: Ordered | None = None
     brand: Brand = field(default_factory=Brand)
     version: str = ""
@@ -77,7 +78,7 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
     """Make the whole document; readings are the oldest first."""
     profile = order.profile
     rules = {rule.id: rule for rule in profile.rules}
-    settled = settle(readings, profile.rules)
+    settled = settle(readings, profile.rules, order.planes)
     day = max(told.started.time for told in readings)[:10]
     judged = settled.judged
     unread = tuple(node for node in order.places if node not in settled.latest)
@@ -130,7 +131,7 @@ def _subject(readings: Sequence[Told], order: Order) -> Subject:
     told = tuple(
         Reading(
             t.started.run, t.started.time, t.done.time, t.kind, t.done.outcome, t.done.interrupted, t.started.nodes,
-            t.started.planes, t.started.targets, t.started.version, t.operator,
+            t.started.planes, t.started.targets, t.started.version, t.operator, t.note,
         )
         for t in readings
     )  # fmt: skip
@@ -178,12 +179,12 @@ def _rows(settled: Settled, order: Order) -> Iterator[NodeRow]:
         letters = {verdict.rule: LETTERS[verdict.status] for verdict in node.verdicts}
         vector = "".join(letters.get(rule.id, OUT) for rule in order.profile.rules)
         tree = settled.trees[name]
-        identity = (_text(tree, "node.vendor"), _text(tree, "node.product"), _serial(tree))
+        identity = (_text(tree, "node.vendor"), _text(tree, "node.product"), machine_serial(tree))
         run = settled.latest[name]
         yield NodeRow(name, node.role, node.outcome, vector, *where, *identity, run, node.note, node.not_in_scope)
 
 
-def _serial(tree: Tree) -> str:
+def machine_serial(tree: Tree) -> str:
     """Give the machine's serial as its system tells it, else as its BMC does."""
     told = _text(tree, "node.serial")
     systems = (path for path in tree if path.startswith("bmc.system/") and path.endswith(".serial"))

@@ -23,7 +23,13 @@ HEAD = "bundle.json"
 RUN = ("run.json", "events.jsonl", "raw", "profile", "waivers")
 """What of a run's folder is kept with a full bundle."""
 
-ACCEPTANCE = ("acceptance.jsonl", "profile", "waivers")
+INPUTS = "inputs"
+"""Where a full bundle keeps the bill, the brand and the waivers that were named when it was made."""
+
+NOTHING: Mapping[str, bytes] = {}
+
+LOG = "acceptance.jsonl"
+ACCEPTANCE = (LOG, "profile", "waivers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +70,11 @@ def renderings(
 
 def write(
     target: Path, dossier: Dossier, *, full: str = "", runs: Mapping[str, Path], accepted: Path | None = None,
-    template: Path | None = None, tell: Callable[[str], None] = lambda _: None,
+    inputs: Mapping[str, bytes] = NOTHING, template: Path | None = None, tell: Callable[[str], None] = lambda _: None,
 ) -> Written:  # fmt: skip
     """Write a bundle to a folder that is new, or that holds an unsigned bundle; nothing half-written is left there.
 
-    `runs` are folders by run, `accepted` the acceptance's; both are for the full level only.
+    `runs` are folders by run, `accepted` the acceptance's, `inputs` files by name; all for the full level only.
     """
     _free(target)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -85,8 +91,12 @@ def write(
             (made / name).write_bytes(content if isinstance(content, bytes) else content.encode())
         for run, folder in runs.items():
             _copy(folder, made / "runs" / run, RUN)
+        for name, data in inputs.items():
+            (made / INPUTS).mkdir(exist_ok=True)
+            (made / INPUTS / name).write_bytes(data)
         if accepted is not None:
             _copy(accepted, made / "acceptance", ACCEPTANCE)
+            _content(made / "acceptance" / LOG)
         head = {
             "rackcheck": FORMAT, "bundle": dossier.subject.name, "kind": dossier.subject.kind, "level": dossier.level,
             "time": dossier.subject.time, "version": dossier.version, "record": digest,
@@ -98,6 +108,13 @@ def write(
             shutil.rmtree(target)
         made.replace(target)
     return Written(target, sums, tuple(notes))
+
+
+def _content(log: Path) -> None:
+    """Leave out of a log where bundles lie and who signed them: the same state of an acceptance is the same bundle."""
+    told = (b'{"event":"bundle",', b'{"event":"signed",')
+    kept = [line for line in log.read_bytes().splitlines(keepends=True) if not line.startswith(told)]
+    log.write_bytes(b"".join(kept))
 
 
 def _free(target: Path) -> None:

@@ -1,10 +1,11 @@
 """One cause said once: planes that said nothing, and rules that are unknown on the same nodes for the same reason."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.core.fact import Plane, Unknown
+from rackcheck.core.fold import fold
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Status
 from rackcheck.report.summary import Finding, Silent
@@ -12,16 +13,38 @@ from rackcheck.report.summary import Finding, Silent
 FEW = 3
 """Findings with one cause that are still worth a block each."""
 
+SHORT = 40
+"""Letters of a node set that stands before a detail."""
+
 
 @dataclass(frozen=True)
 class Cause:
-    """Why many rules are unknown: the reason, details, rules and nodes; `plane` where all of a plane is silent."""
+    """Why many rules are unknown: the reason, details, rules and nodes; `plane` where all of a plane is silent.
+
+    `details` are different, each with the nodes that told it.
+    """
 
     unknown: Unknown
     rules: tuple[str, ...]
     nodes: tuple[str, ...]
-    details: tuple[str, ...]
+    details: Mapping[str, tuple[str, ...]]
     plane: Plane | None = None
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The details as texts; of several, each names its nodes where these are few enough to be read."""
+        return told(self.details)
+
+
+def told(details: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Write different details, each after its nodes; one alone holds for all, and many names are left out."""
+    if len(details) < 2:
+        return tuple(details)
+    return tuple(_named(detail, fold(nodes)) for detail, nodes in details.items())
+
+
+def _named(detail: str, nodes: str) -> str:
+    return f"{nodes}: {detail}" if len(nodes) <= SHORT else detail
 
 
 def causes(findings: Sequence[Finding], silent: Silent | None = None) -> tuple[list[Cause], list[Finding]]:
@@ -43,7 +66,7 @@ def causes(findings: Sequence[Finding], silent: Silent | None = None) -> tuple[l
             rules = tuple(sorted(member.rule.id for member in members))
             merged.setdefault((unknown.reason.value, rules), []).append((unknown, nodes))
     found = [
-        Cause(entries[0][0], rules, _nodes(entries), tuple(dict.fromkeys(unknown.detail for unknown, _ in entries)))
+        Cause(entries[0][0], rules, _nodes(entries), _by_detail((unknown.detail, nodes) for unknown, nodes in entries))
         for (_, rules), entries in merged.items()
     ]
     return [*quiet, *found], [finding for finding in loud if id(finding) not in told]
@@ -51,6 +74,13 @@ def causes(findings: Sequence[Finding], silent: Silent | None = None) -> tuple[l
 
 def _nodes(entries: Iterable[tuple[Unknown, tuple[str, ...]]]) -> tuple[str, ...]:
     return tuple(sorted({node for _, nodes in entries for node in nodes}, key=natural))
+
+
+def _by_detail(told: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for detail, nodes in told:
+        found[detail] = (*found.get(detail, ()), *nodes)
+    return found
 
 
 def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause], list[Finding]]:
@@ -76,7 +106,7 @@ def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause],
     for (plane, _), entries in sorted(told.items()):
         by_node = {nodes[0]: why.detail for why, nodes, _ in entries}
         ordered = tuple(sorted(by_node, key=natural))
-        details = tuple(dict.fromkeys(by_node[node] for node in ordered))
+        details = _by_detail((by_node[node], (node,)) for node in ordered)
         rules = tuple(sorted({rule for _, _, rule in entries}))
         quiet.append(Cause(entries[0][0], rules, ordered, details, plane))
     return quiet, left

@@ -11,6 +11,7 @@ from rackcheck.core.fold import fold
 from rackcheck.core.profile import Severity
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Status
+from rackcheck.report.causes import told
 from rackcheck.report.dossier import Found, Gate, Unchecked
 from rackcheck.report.summary import several
 
@@ -27,11 +28,13 @@ _BLOCKED = re.compile(r"blocked by (\S+)")
 class Block:
     """Findings that are told together; `causes` is empty where one finding stands for itself.
 
-    Nodes that keep silent for reasons of one kind, each naming its own address, give several causes.
+    Nodes that keep silent for reasons of one kind, each naming its own address, give several causes; `spread` has the
+    nodes of each.
     """
 
     findings: tuple[Found, ...]
     causes: tuple[str, ...] = ()
+    spread: tuple[tuple[str, ...], ...] = ()
 
     @property
     def status(self) -> Status:
@@ -64,7 +67,7 @@ class Block:
     def cause(self, most: int = 3) -> str:
         """Say why, with so many causes at most."""
         more = f"; and {len(self.causes) - most} more like these" if len(self.causes) > most else ""
-        return "; ".join(self.causes[:most]) + more
+        return "; ".join(told(dict(zip(self.causes, self.spread, strict=True)))[:most]) + more
 
 
 def blocks(findings: Sequence[Found]) -> tuple[Block, ...]:
@@ -80,11 +83,19 @@ def blocks(findings: Sequence[Found]) -> tuple[Block, ...]:
         kind = members[0][1].partition(":")[0]
         merged.setdefault((kind, rules) if len(rules) > 1 else key, []).extend(members)
     return tuple(
-        Block(tuple(found for found, _ in members), tuple(dict.fromkeys(cause for _, cause in members)))
+        _shared(members)
         if len({found.rule for found, _ in members}) > 1
         else Block(tuple(found for found, _ in members))
         for members in merged.values()
     )
+
+
+def _shared(members: Sequence[tuple[Found, str]]) -> Block:
+    nodes: dict[str, set[str]] = {}
+    for found, cause in members:
+        nodes.setdefault(cause, set()).update(found.nodes)
+    spread = tuple(tuple(sorted(some, key=natural)) for some in nodes.values())
+    return Block(tuple(found for found, _ in members), tuple(nodes), spread)
 
 
 def _homes(findings: Sequence[Found]) -> dict[int, tuple[str, tuple[str, ...]]]:

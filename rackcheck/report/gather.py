@@ -39,9 +39,10 @@ class Told:
     answers: tuple[Answer, ...] = field(repr=False)
     kind: str = "audit"
     operator: str = ""
+    note: str = ""
 
 
-def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "") -> Told:
+def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", note: str = "") -> Told:
     """Read a whole run's events."""
     started: RunStarted | None = None
     done: RunDone | None = None
@@ -64,7 +65,7 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "") 
             case RunDone():
                 done = event
     assert started is not None and done is not None  # noqa: PT018
-    return Told(started, done, judged, trees, prints, tuple(answers), kind, operator)
+    return Told(started, done, judged, trees, prints, tuple(answers), kind, operator, note)
 
 
 def _names(tree: Tree) -> Tree:

@@ -1,6 +1,6 @@
 """What the machines are: parts with their serials beside a bill of materials, and versions by component. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.bill import Bill as Ordered
 from rackcheck.bill import Line
@@ -11,6 +11,9 @@ from rackcheck.core.fold import fold
 from rackcheck.core.read import natural
 from rackcheck.core.tree import Tree
 from rackcheck.report.dossier import Bill, Billed, Part, Versions
+
+REASONS = 3
+"""Reasons named of why a component's version is not known everywhere."""
 
 NAMES = ("serial", "uuid", "guid", "part_number", "model", "name")
 """Words of which a thing has one at least to count as a part."""
@@ -165,7 +168,8 @@ def _serial(tree: Tree, item: str) -> bool:
 def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[Versions]:
     """Give every versioned component with the nodes of each version, the most common first.
 
-    `never` are nodes of the inventory that no run has read: their versions are not known.
+    `never` are nodes of the inventory that no run has read: their versions are not known. What every node that
+    answered says it has not is no component, whoever else was silent.
     """
     found: dict[str, Plane] = {}
     for tree in trees.values():
@@ -176,11 +180,12 @@ def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[V
     for path in sorted(found, key=natural):
         spot, plane = paths.parse(path), found[path]
         groups: dict[str, list[str]] = {}
-        why = ""
+        reasons: dict[str, None] = {}
         for node in nodes:
             match trees[node].reading(spot, plane):
                 case Unknown() as unknown:
-                    said, why = "", why or str(unknown)
+                    said = ""
+                    reasons.setdefault(str(unknown))
                 case Absent():
                     said = "absent"
                 case value:
@@ -188,7 +193,16 @@ def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[V
             groups.setdefault(said, []).append(node)
         if never:
             groups.setdefault("", []).extend(never)
-            why = why or "never read"
+            reasons.setdefault("never read")
         if set(groups) - {""} != {"absent"}:
             ranked = sorted(groups.items(), key=lambda g: (not g[0], -len(g[1]), natural(g[0])))
-            yield Versions(path, plane.value, tuple((version, tuple(where)) for version, where in ranked), why)
+            yield Versions(
+                path, plane.value, tuple((version, tuple(where)) for version, where in ranked), _why(reasons)
+            )
+
+
+def _why(reasons: Iterable[str]) -> str:
+    """Name different reasons, the first of them; how many more there are is said."""
+    told = list(reasons)
+    more = f"; and {len(told) - REASONS} more" if len(told) > REASONS else ""
+    return "; ".join(told[:REASONS]) + more

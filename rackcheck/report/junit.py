@@ -9,6 +9,9 @@ Consumers know passed, failed, broken and skipped, and nothing else; six verdict
     warn          passed     with a system-out that begins with WARN; most consumers show it as passed
     not in scope  no case
 
+A node without any verdict, as nobody read it, has one case, an error, so that it is no pass; the whole's name and
+`rackcheck.verdicts` say how many verdicts there are without such cases.
+
 GitLab tells cases apart by class and name alone, whatever their suite, and keeps the first of equal ones (its page
 "Unit test reports"): so the node is part of a case's name. It reads at most 30 MB a file. Jenkins shows the class up
 to its last dot as a package: it is the profile, and the area is the class. Times are zero: verdicts have no duration.
@@ -22,6 +25,7 @@ from rackcheck.core.fact import visible
 from rackcheck.core.verdict import Status
 from rackcheck.report import record
 from rackcheck.report.dossier import LETTERS, OUT, Dossier, Exemption, Found, Gate, NodeRow
+from rackcheck.report.summary import several
 from rackcheck.report.withheld import missing
 
 _STATUS = {letter: status for status, letter in LETTERS.items()}
@@ -51,7 +55,7 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str
     counts = [_counts(node.vector[: len(dossier.gates)]) for node in dossier.nodes]
     whole = _Counts(*(sum(getattr(c, name) for c in counts) for name in ("tests", "failures", "errors", "skipped")))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield f"<testsuites {_named(name=f'rackcheck {dossier.subject.name}')} {whole}>\n"
+    yield f"<testsuites {_named(name=f'rackcheck {dossier.subject.name}{_stand_ins(dossier)}')} {whole}>\n"
     properties = "".join(
         f"<property {_named(name=name, value=value)}/>\n"
         for name, value in (
@@ -59,16 +63,31 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str
             ("rackcheck.profile.digest", dossier.subject.digest),
             ("rackcheck.record.sha256", digest),
             ("rackcheck.outcome", dossier.tally.outcome.value),
+            ("rackcheck.verdicts", str(dossier.tally.total)),
             ("rackcheck.level", dossier.level),
         )
     )
     for node, counted in zip(dossier.nodes, counts, strict=True):
         yield f"<testsuite {_named(name=node.name)} {counted}>\n<properties>\n{properties}"
-        yield f"<property {_named(name='rackcheck.node.outcome', value=node.outcome.value)}/>\n</properties>\n"
+        yield f"<property {_named(name='rackcheck.node.outcome', value=node.outcome.value)}/>\n"
+        yield f"<property {_named(name='rackcheck.node.verdicts', value=str(_judged(dossier, node)))}/>\n"
+        yield "</properties>\n"
         yield from _cases(dossier, node, found)
         yield from _idle(dossier, node)
         yield "</testsuite>\n"
     yield "</testsuites>\n"
+
+
+def _judged(dossier: Dossier, node: NodeRow) -> int:
+    """How many verdicts a node has; one with none has one case all the same, which is broken."""
+    return sum(letter in _STATUS for letter in node.vector[: len(dossier.gates)])
+
+
+def _stand_ins(dossier: Dossier) -> str:
+    """Say how many cases are no verdicts, where there are such: a build server counts them all."""
+    bare = sum(not _judged(dossier, node) for node in dossier.nodes)
+    cases = f"{several(bare, 'case')} for {'a node' if bare == 1 else 'nodes'} that nobody judged"
+    return f": {several(dossier.tally.total, 'verdict')} and {cases}" if bare else ""
 
 
 def _idle(dossier: Dossier, node: NodeRow) -> Iterator[str]:
@@ -120,9 +139,10 @@ def _told(dossier: Dossier, gate: Gate, status: Status, finding: Found | None, n
             return f"<error {_named(message=reason, type='unknown')}>{_inside(gate, finding)}</error>"
         case Status.WAIVED:
             truth = finding.truth if finding is not None else None
-            said = (
-                f"waived{_until(dossier.exemptions, gate, node)}; the true verdict is {truth or 'not kept'}: {reason}"
-            )
+            until = _until(dossier.exemptions, gate, node)
+            # The reason begins with the waiver's own words, which have its day, where they are not withheld.
+            said = reason if reason.startswith(f"waived{until}") else f"waived{until}: {reason}"
+            said = f"the true verdict is {truth or 'not kept'}; {said}"
             return f"<skipped {_named(message=said)}/>"
         case Status.NA:
             return f"<skipped {_named(message=f'n/a: {reason}')}/>"

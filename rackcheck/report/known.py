@@ -43,6 +43,18 @@ _IDS = re.compile(
     re.IGNORECASE,
 )
 _MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])")
+_LABEL = r"(?=[0-9-]{0,62}[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{0,62}\."
+_HOST = re.compile(
+    rf"(?:(?<![\w.@-])(?:{_LABEL}){{2,8}}[A-Za-z]{{2,24}}"
+    rf"|(?<![A-Za-z0-9@])(?:{_LABEL}){{1,8}}(?:corp|home|internal|intranet|lan|local|localdomain|private))(?![\w@-]|\.\w)",
+    re.IGNORECASE,
+)
+"""A host's whole name: three words of letters, or two of which the last is one that sites give their own networks.
+
+Those of RFC 6762, appendix G, with `local` (ibid., 3) and `localdomain`. No word is a bare number, as in a version.
+"""
+
+_TOLD = re.compile(r"(?<!\w)(host(?:name)?|fqdn)=[^\s,;]{1,300}", re.IGNORECASE)
 _SET = re.compile(r"\[([0-9]{1,18}(?:-[0-9]{1,18})?(?:,[0-9]{1,18}(?:-[0-9]{1,18})?){0,9999})\]")
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,18})([^0-9]*)", re.DOTALL)
 
@@ -146,11 +158,19 @@ def _forms(value: str) -> Iterator[str]:
         yield folding(form)[0]
 
 
-def addressless(text: str, *, urls: bool = True) -> str:
-    """Take out what is surely an address: IPs, and hosts in URLs unless those shall stay; their paths stay."""
+def addressless(text: str, *, urls: bool = True, fours: bool = True) -> str:
+    """Take out what is surely an address: IPs, and hosts in URLs unless those shall stay; their paths stay.
+
+    `fours` says whether four numbers with dots are one.
+    """
     if urls and "://" in text:
         text = _URL.sub(ADDRESS, text)
-    return _IPV6.sub(_if_ip, _IPV4.sub(_if_ip, text))
+    return _IPV6.sub(_if_ip, _IPV4.sub(_if_ip, text) if fours else text)
+
+
+def hostless(text: str) -> str:
+    """Take out what looks like a host's name; for versions and models, since a fact's path looks like one, too."""
+    return _HOST.sub(ADDRESS, _TOLD.sub(rf"\1={ADDRESS}", text))
 
 
 def homeless(text: str) -> str:
@@ -158,10 +178,14 @@ def homeless(text: str) -> str:
     return _HOME.sub(PATH, text) if "/" in text or "\\" in text else text
 
 
-def nameless(text: str) -> str:
-    """Take out what looks like the identity of a thing or of a person, and every path but those of the system."""
+def nameless(text: str, *, dates: bool = False) -> str:
+    """Take out what looks like the identity of a thing or of a person, and every path but those of the system.
+
+    `dates` leaves three times four digits with dots, which a version may be (`2024.0912.0001`) as well as a MAC.
+    """
     text = _MAIL.sub(PERSON, text) if "@" in text else text
-    return _PATH.sub(lambda m: m[0] if m["root"] in _SYSTEM else PATH, _IDS.sub(ID, text))
+    text = _IDS.sub(lambda m: m[0] if dates and re.fullmatch(r"[0-9.]+", m[0]) else ID, text)
+    return _PATH.sub(lambda m: m[0] if m["root"] in _SYSTEM else PATH, text)
 
 
 def _if_ip(match: re.Match[str]) -> str:

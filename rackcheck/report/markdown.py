@@ -92,6 +92,11 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
 
 def _sections(dossier: Dossier) -> tuple[_Section, ...]:
     nodes = len(dossier.nodes)
+    still = (
+        "One run: nothing to compare."
+        if len(dossier.subject.readings) <= 1
+        else "No verdict and no tracked part turned between runs."
+    )
     unchecked = (
         f"- {_word(gap.kind)} {_list(gap.whats)}: {code(gap.why)} ({gap.counted}{_on(gap.nodes, nodes, ', on ')})"
         for gap in gaps(dossier.unchecked)
@@ -108,9 +113,7 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
         _Section("Findings", tuple(_findings(dossier)), "Nothing but passes.", "findings.csv"),
         _Section("Exceptions", tuple(waivers), "No waivers.", "waivers.csv"),
         _Section(f"Punch list ({classes})", tuple(punch), "Nothing is left to do.", "punch.csv"),
-        _Section(
-            "Rework", tuple(_rework(r, nodes) for r in dossier.rework), "Nothing changed between runs.", "rework.csv"
-        ),
+        _Section("Rework", tuple(_rework(r, nodes) for r in dossier.rework), still, "rework.csv"),
     )
 
 

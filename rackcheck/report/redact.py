@@ -59,7 +59,7 @@ class How(StrEnum):
     WORDS = auto()
     """The same; URLs of a profile's own words are no address of the customer's."""
     VERSION = auto()
-    """Known values are taken out; four numbers with dots are a version here."""
+    """Known values, hosts, addresses, ids and paths are taken out; four numbers with dots are a version here."""
     TIME = auto()
     """Kept where it has the form of a time."""
     DIGEST = auto()
@@ -239,6 +239,7 @@ class _Redaction:
         told: dict[How, dict[str, None]] = {how: {} for how in How}
         for how, value in self._leaves(dossier, H.KEEP):
             told[how].setdefault(value)
+        told[H.ADDRESS] |= dict.fromkeys(_hostnames(dossier))
         self._own = {how: _named(how, told[how]) for how in NAMED}
         words: dict[str, str] = {}
         for how in NAMED:
@@ -343,7 +344,9 @@ class _Redaction:
         """Give a text without what is known, and without what looks like an address, an id or a path."""
         text = self._known.replaced(self._sets.replaced(text))
         if how is H.VERSION:
-            return text
+            # No address and no id is a version, whoever reads the copy; so both are taken out at either level.
+            text = known.hostless(known.homeless(known.addressless(text, fours=False)))
+            return known.nameless(text, dates=True)
         text = known.homeless(known.addressless(text, urls=self._public or how is not H.WORDS))
         return known.nameless(text) if self._public else text
 
@@ -390,6 +393,15 @@ def _parts(how: How, value: str) -> Iterator[str]:
             yield from (part for part in (found.netloc, found.hostname) if part)
         except ValueError:  # a URL that is none
             return
+
+
+def _hostnames(dossier: Dossier) -> Iterator[str]:
+    """Give the names that nodes have for themselves, whole and without their domains: they are told beside a part."""
+    for part in dossier.parts:
+        name = part.other.get("hostname", "")
+        if name and _is_value(name):
+            yield name
+            yield name.partition(".")[0]
 
 
 def _tells(item: str) -> bool:

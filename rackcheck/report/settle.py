@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from rackcheck.core import path as paths
 from rackcheck.core.event import Judged
-from rackcheck.core.fact import Absent, Class, Plane, Unknown
-from rackcheck.core.profile import Rule
+from rackcheck.core.evidence import Evidence, said
+from rackcheck.core.fact import Absent, Class, Plane, Reason, Unknown
+from rackcheck.core.profile import Phase, Rule
 from rackcheck.core.read import natural
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Status, Verdict, node_outcome
+from rackcheck.core.verdict import Status, Verdict, in_scope, node_outcome
 from rackcheck.report.dossier import Rework
 from rackcheck.report.gather import Print, Told
 
@@ -30,8 +31,12 @@ class Settled:
     latest: Mapping[str, str]
 
 
-def settle(readings: Sequence[Told], rules: Sequence[Rule]) -> Settled:
-    """Lay readings, the oldest first, over each other."""
+def settle(readings: Sequence[Told], rules: Sequence[Rule], agreed: frozenset[Plane] | None = None) -> Settled:
+    """Lay readings, the oldest first, over each other.
+
+    `agreed` are the planes that an acceptance was begun for: what no reading asked of them is unknown. A single run has
+    none; what it was not asked for is not in its scope.
+    """
     known = {rule.id: rule for rule in rules}
     nodes = list(dict.fromkeys(node for told in readings for node in told.started.nodes))
     judged, trees, prints, latest = [], {}, {}, {}
@@ -43,10 +48,12 @@ def settle(readings: Sequence[Told], rules: Sequence[Rule]) -> Settled:
         for told in mine:
             verdicts |= {verdict.rule: verdict for verdict in told.judged[node].verdicts}
         newest = mine[-1].judged[node]
+        tree = _tree(node, mine, agreed or frozenset())
+        verdicts |= _unasked(rules, newest.role, verdicts, agreed, tree.silent)
         ordered = tuple(verdicts[rule.id] for rule in rules if rule.id in verdicts)
         outcome = node_outcome(ordered, known)
         judged.append(Judged(node, newest.role, outcome, ordered, len(rules) - len(ordered), newest.note))
-        trees[node] = _tree(node, mine)
+        trees[node] = tree
         prints[node] = _prints(node, mine)
         latest[node] = mine[-1].started.run
     return Settled(tuple(judged), trees, prints, latest)
@@ -57,13 +64,37 @@ def _newest(mine: Sequence[Told]) -> Mapping[Plane, Told]:
     return {Plane(plane): told for told in mine for plane in told.started.planes}
 
 
-def _tree(node: str, mine: Sequence[Told]) -> Tree:
+def _unasked(
+    rules: Sequence[Rule],
+    role: str,
+    judged: Mapping[str, Verdict],
+    agreed: frozenset[Plane] | None,
+    silent: Mapping[Plane, Unknown],
+) -> Mapping[str, Verdict]:
+    """Give unknown for every rule that was agreed on and that no reading judged."""
+    found: dict[str, Verdict] = {}
+    for rule in rules:
+        if agreed is None or rule.id in judged:
+            continue
+        if in_scope(rule, role, agreed | {Plane.DERIVED}, frozenset({Phase.CONFIG})):
+            plane = next((p for p in sorted(rule.planes) if p in silent), None)
+            why = (
+                silent[plane] if plane is not None else Unknown(Reason.NOT_COLLECTED, "no one reading asked all of it")
+            )
+            shown = Evidence(Status.UNKNOWN, f"{plane or 'every'} plane", "", "must be read", "", why)
+            found[rule.id] = Verdict(rule.id, Status.UNKNOWN, said(shown), (shown,))
+    return found
+
+
+def _tree(node: str, mine: Sequence[Told], agreed: frozenset[Plane]) -> Tree:
     found: dict[str, Leaf] = {}
     silent: dict[Plane, Unknown] = {}
     for plane, told in _newest(mine).items():
         tree = told.trees[node]
         found |= {path: leaf for path, leaf in tree.leaves.items() if leaf.plane in {plane, Plane.DERIVED}}
         silent |= {p: why for p, why in tree.silent.items() if p is plane}
+    for plane in agreed - set(_newest(mine)):
+        silent[plane] = Unknown(Reason.NOT_COLLECTED, f"no reading asked the {plane.value} plane")
     return Tree(found, silent)
 
 

@@ -12,6 +12,9 @@ from rackcheck.core.verdict import Evidence, Outcome, Status
 from rackcheck.core.waiver import Standing, State, Waiver, standings
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
+FEW = 5
+"""Waivers for others than were judged that are worth a name."""
+
 NOTED = 12
 """Waivers of no use that are worth a line each."""
 
@@ -143,15 +146,19 @@ def notes(judged: Sequence[Judged], profile: Profile) -> Iterator[str]:
 
 def waiver_notes(stand: Iterable[Standing]) -> Iterator[str]:
     """Say of waivers what the verdicts do not: those that hide nothing, because they are unused, lapsed or expired."""
-    told = [s for s in stand if s.state not in {State.USED, State.ELSEWHERE}]
+    told_all = list(stand)
+    told = [s for s in told_all if s.state not in {State.USED, State.ELSEWHERE}]
     for s in told[:NOTED]:
         where = f"waiver of {s.waiver.rule} on {fold(s.nodes)} ({s.waiver.ticket}, {s.waiver.place})"
         yield f"{where} {'is waiting' if s.state is State.WAITING else s.state.value}: {s.detail}"
     if len(told) > NOTED:
         yield f"and {several(len(told) - NOTED, 'more waiver')} of no use"
-    elsewhere = {s.waiver for s in stand if s.state is State.ELSEWHERE}
+    elsewhere = list(dict.fromkeys(s.waiver for s in told_all if s.state is State.ELSEWHERE))
     if elsewhere:
-        yield f"{several(len(elsewhere), 'waiver')} for nodes or rules that are not judged here"
+        named = [f"{w.rule} on {fold(w.nodes)} ({w.ticket}, {w.place})" for w in elsewhere]
+        more = f"; and {len(named) - FEW} more" if len(named) > FEW else ""
+        said = f"{several(len(named), 'waiver')} for nodes or rules that are not judged here"
+        yield f"{said}: {'; '.join(named[:FEW])}{more}"
 
 
 def several(count: int, what: str) -> str:

@@ -1,5 +1,6 @@
 """A run as folded lines for people: what is wrong, where, why, and what to do."""
 
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from rackcheck.core.fold import alike, fold
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report.causes import Cause, causes
-from rackcheck.report.summary import COUNTED, Finding, Summary
+from rackcheck.report.summary import COUNTED, Finding, Summary, several
 
 GLYPHS = {
     Status.PASS: "✔", Status.FAIL: "✘", Status.WARN: "!", Status.WAIVED: "~", Status.UNKNOWN: "?", Status.NA: "·",
@@ -37,6 +38,36 @@ class Line:
 
 def lines(summary: Summary, *, width: int, plain: bool, every: bool = False) -> Iterator[Line]:
     """Write a judged run; `every` adds what passed and what does not apply, `plain` keeps to ASCII signs."""
+    for line in _lines(summary, width, plain=plain, every=every):
+        yield from within(line, width, 10)
+
+
+def within(line: Line, width: int, indent: int) -> Iterator[Line]:
+    """Break a line that is too wide at its blanks, behind a comma, or where it must; what goes on is indented."""
+    if sum(len(text) for text, _ in line.pieces) <= width:
+        yield line
+        return
+    row: list[tuple[str, str]] = []
+    used, start = 0, 0
+    for text, style in line.pieces:
+        for word in _WORDS.findall(text):
+            rest = word
+            while used + len(rest.rstrip()) > width:
+                # What has no room in a row of its own is broken, so that every row gets something.
+                room = 0 if used > start else max(width - used, 1)
+                yield Line((*row, (rest[:room], style)))
+                rest = rest[room:].lstrip()
+                row, used, start = [(" " * indent, "")], indent, indent
+            row.append((rest, style))
+            used += len(rest)
+    if used > start:
+        yield Line(tuple(row))
+
+
+_WORDS = re.compile(r"\s*[^\s,]*(?:,+|\s+|$)|\s*[^\s,]+")
+
+
+def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterator[Line]:
     started = summary.started
     yield _line((f"{started.profile} {started.profile_version}", "bold"), (f" on {started.targets}", ""))
     if set(started.planes) != {"bmc", "os"}:
@@ -92,7 +123,7 @@ def _cause(cause: Cause, summary: Summary, width: int, *, plain: bool, whole: bo
     of_plane = f" of the {cause.plane.value} plane" if cause.plane is not None and not every else ""
     rules = f"{'all ' if every else ''}{len(cause.rules)} rules{of_plane}: {cause.unknown.reason.value}"
     yield _line((f"{sign} UNKNOWN ", STYLES[Status.UNKNOWN]), (f" {rules}", "bold"), (many, "bold cyan"))
-    for detail in cause.details[:3]:
+    for detail in cause.said[:3]:
         yield from _wrapped("", detail, width)
     if len(cause.details) > 3:
         yield from _wrapped("", f"and {len(cause.details) - 3} more like these", width)
@@ -111,13 +142,18 @@ def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Lin
 
 
 def _folded(summary: Summary, width: int, *, every: bool) -> Iterator[Line]:
-    """Name what is not listed above in one line each."""
-    for status, words in ((Status.NA, "do not apply"), (Status.PASS, "pass")):
-        found = [f for f in summary.findings if f.status is status]
-        if found and not every:
-            rules = list(dict.fromkeys(f.rule.id for f in found))
+    """Count the rules that nothing above is about, in one line for each kind."""
+    met: dict[str, set[Status]] = {}
+    for finding in summary.findings:
+        met.setdefault(finding.rule.id, set()).add(finding.status)
+    idle = [rule for rule, statuses in met.items() if statuses == {Status.NA}]
+    fine = [rule for rule, statuses in met.items() if Status.PASS in statuses <= {Status.PASS, Status.NA}]
+    for rules, one, many in ((idle, "applies nowhere", "apply nowhere"), (fine, "passes", "pass")):
+        if rules and not every:
             names = ", ".join(rules) if len(rules) <= NAMED else "--all lists them"
-            yield from _wrapped("", f"{len(rules)} rules {words}: {names}", width, "dim")
+            what = f"{len(rules)} of {several(len(met), 'rule')} {one if len(rules) == 1 else many}"
+            wherever = " wherever they apply" if rules is fine and len(summary.judged) > 1 else ""
+            yield from _wrapped("", f"{what}{wherever}: {names}", width, "dim")
     if not every:
         yield Line()
     for note in summary.notes:
@@ -136,11 +172,18 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
         yield _line(*pieces)
         pieces = []
     yield _line(*pieces, (rest, ""))
-    if len(summary.judged) > 1:
+    asked = summary.started.nodes
+    seen = {node.node for node in summary.judged}
+    unseen = [node for node in asked if node not in seen]
+    if len({*asked, *seen}) > 1:
         for outcome in Outcome:
             nodes = [node.node for node in summary.judged if node.outcome is outcome]
             if nodes:
                 yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"{len(nodes):>4}  {fold(nodes)}", ""))
+            if unseen and outcome is Outcome.INCOMPLETE:
+                told = f"{len(unseen):>4}  {fold(unseen)}: not judged"
+                yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (told, ""))
+    if len(summary.judged) > 1:
         vectors = {n.node: tuple((v.rule, v.status, v.reason) for v in n.verdicts) for n in summary.judged}
         yield _line(("nodes       ", "dim"), (alike(vectors), ""))
     outcome = summary.done.outcome

@@ -9,10 +9,11 @@ import platformdirs
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 from rackcheck.signing import files, manifest
-from rackcheck.signing.shape import Head
+from rackcheck.signing.shape import Fault, Head
 from rackcheck.signing.statement import is_name
 
 HEAD = "bundle.json"
+RECORD = "report.json"
 
 _SIZE = 64 << 10
 
@@ -66,3 +67,13 @@ def head(place: Path) -> Head:
     if not all(isinstance(value, str) for value in told) or not is_name(told[0]) or not is_name(told[1]):
         raise ValueError("does not name its bundle and its level")
     return Head(*told)
+
+
+def record_fault(place: Path) -> Fault | None:
+    """Whether the record is another than the head names: then the document and what was printed of it are two."""
+    try:
+        named = json.loads(files.content(place, HEAD, _SIZE)).get("record")
+        found = files.digest(place, RECORD)
+    except (files.Unfit, FileNotFoundError, ValueError, AttributeError, RecursionError):
+        return None  # told by the manifest, or by the head itself
+    return None if named == found else Fault(RECORD, f"is not the record that {HEAD} names")

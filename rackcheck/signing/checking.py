@@ -48,6 +48,8 @@ def verify(folder: Path, signers: Signers, at: datetime | None = None, full: Pat
         found = list(manifest.compared(folder, listed))
         if head_fault is not None and head_fault.path not in {fault.path for fault in found} and not listed.damage:
             found.append(head_fault)
+        wrong = bundles.record_fault(folder) if not found else None
+        found += [wrong] if wrong is not None else []
     found += [*faults, *(one.fault for one in checked if one.fault is not None)]
     if full is not None and head_fault is None:
         found += _copy_of(full, head)

@@ -43,6 +43,9 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
         head = bundles.head(folder)
     except ValueError as error:
         raise Unsound((Fault(bundles.HEAD, str(error)),)) from None
+    wrong = bundles.record_fault(folder)
+    if wrong is not None:
+        raise Unsound((wrong,))
     made = time.astimezone(UTC).strftime(statement.FORM)
     words = Statement(head.bundle, head.level, listed.digest, party, name, made).encode()
     statement.decode(words)

@@ -1,6 +1,7 @@
 """The application: a run's head, its groups or nodes, and the details of the one that is chosen."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
@@ -37,11 +38,11 @@ class Screens(App[None]):
         Binding("q,ctrl+c", "quit", "quit", tooltip="quit"),
     ]
 
-    def __init__(self, summary: Summary, signs: Signs) -> None:
+    def __init__(self, summary: Summary, signs: Signs, began: Sequence[str] = ()) -> None:
         super().__init__(ansi_color=True)  # the terminal's own colours: its reader has chosen them
         self.theme = "ansi-dark"
         self.set_class(signs.plain, "-plain")
-        self.summary, self.signs, self.head = summary, signs, head(summary, signs)
+        self.summary, self.signs, self.head, self.began = summary, signs, head(summary, signs), began
         self.views = {"groups": groups(summary, signs), "nodes": nodes(summary, signs)}
         self.view, self.by, self.text = "groups", Filter.ALL, ""
 
@@ -115,7 +116,8 @@ class Screens(App[None]):
 
     def action_about(self) -> None:
         """Show what is known of the run itself."""
-        self.push_screen(Reader("run", lambda width: list(about(self.summary, self.signs, width)), self.signs))
+        told = partial(about, self.summary, self.signs, began=self.began)
+        self.push_screen(Reader("run", lambda width: list(told(width)), self.signs))
 
     def action_guide(self) -> None:
         """Show every key."""

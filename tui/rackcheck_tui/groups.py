@@ -71,7 +71,7 @@ def _found(finding: Finding) -> _Row:
 
 
 def _shared(cause: Cause) -> _Row:
-    detail = f": {cause.details[0]}" if len(cause.details) == 1 and cause.details[0] else ""
+    detail = f": {cause.said[0]}" if len(cause.details) == 1 and cause.said[0] else ""
     return _Row(Status.UNKNOWN, cause.nodes, f"{len(cause.rules):,} rules: {cause.unknown.reason.value}{detail}")
 
 
@@ -127,7 +127,7 @@ def _cause(row: _Row, cause: Cause, total: int, signs: Signs, width: int) -> Ite
     yield Line(((head, STYLES[Status.UNKNOWN]), (f"  {len(cause.rules):,} rules, for one cause", "bold")))
     yield from folded("nodes", row.where(total), signs, width, "cyan")
     yield from labelled("cause", cause.unknown.reason.value, signs, width)
-    for detail in cause.details[:SHOWN]:
+    for detail in cause.said[:SHOWN]:
         yield from labelled("", detail, signs, width)
     if len(cause.details) > SHOWN:
         yield from labelled("", f"and {len(cause.details) - SHOWN:,} more like these", signs, width)

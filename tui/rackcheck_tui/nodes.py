@@ -8,7 +8,7 @@ from rackcheck.core.profile import Rule
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report.signs import OUTCOME, Signs
-from rackcheck.report.summary import ORDER, Summary
+from rackcheck.report.summary import ORDER, Summary, several
 from rackcheck.report.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.entries import Entry
 from rackcheck_tui.words import labelled
@@ -55,7 +55,7 @@ def _line(node: Judged, count: Counter[Status], widest: int, signs: Signs, width
 
 def _details(node: Judged, rules: Mapping[str, Rule], signs: Signs, width: int) -> Iterator[Line]:
     head = f" {signs.status(OUTCOME[node.outcome])} {node.outcome.value}"
-    scope = f"; {node.not_in_scope} rules not in scope" if node.not_in_scope else ""
+    scope = f"; {several(node.not_in_scope, 'rule')} not in scope" if node.not_in_scope else ""
     yield Line(
         ((head, OUTCOMES[node.outcome]), (f"  {signs.text(node.node)}", "bold"), (f"  {node.role}{scope}", "dim"))
     )

@@ -1,7 +1,7 @@
 """The words around the lists: what run this is, what it comes to, and texts that fit their room."""
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rackcheck.report.signs import OUTCOME, Signs
 from rackcheck.report.summary import COUNTED, Summary
@@ -47,13 +47,14 @@ def counts(summary: Summary, signs: Signs) -> Line:
     return Line((*pieces, (f" of {summary.total:,}" + (f"; {scope:,} not in scope" if scope else ""), "")))
 
 
-def about(summary: Summary, signs: Signs, width: int) -> Iterator[Line]:
-    """Say everything about the run itself, and each note in full."""
+def about(summary: Summary, signs: Signs, width: int, began: Sequence[str] = ()) -> Iterator[Line]:
+    """Say everything about the run itself, and each note in full; `began` are the times of an acceptance's runs."""
     yield from head(summary, signs)[:3]
     yield Line()
     started = summary.started
+    times = [("first run", began[0]), ("newest", began[-1])] if len(began) > 1 else [("began", started.time)]
     for label, text in (
-        ("run", started.run), ("began", started.time), ("ended", summary.done.time),
+        ("name" if began else "run", started.run), *times, ("ended", summary.done.time),
         ("rackcheck", started.version), ("profile", f"{started.profile} {started.profile_version}"),
         ("digest", started.digest), ("planes", ", ".join(started.planes)), ("targets", started.targets),
     ):  # fmt: skip

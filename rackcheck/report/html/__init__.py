@@ -13,6 +13,7 @@ from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report import alike
 from rackcheck.report.dossier import LETTERS, OUT, Brand, Dossier
 from rackcheck.report.folded import gaps
+from rackcheck.report.force import in_force
 from rackcheck.report.html import overview, reading, text
 from rackcheck.report.html.data import script_data
 from rackcheck.report.qr import svg
@@ -59,6 +60,7 @@ def _environment(dossier: Dossier) -> Environment:
     total = len(dossier.nodes)
     made.filters.update(
         n=text.number, prose=text.prose, fold=fold, where=lambda nodes: text.where(nodes, total), several=several,
+        in_force=in_force,
     )  # fmt: skip
     made.globals.update(
         Status=Status, COUNTED=COUNTED, GLYPHS=GLYPHS, LETTERS=LETTERS, OUT=OUT, Outcome=Outcome, OUTCOME=OUTCOME,

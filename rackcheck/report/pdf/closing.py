@@ -63,7 +63,7 @@ def punch(dossier: Dossier, total: int) -> list[Json]:
 
 
 def rework(dossier: Dossier, total: int) -> Json:
-    """Give what turned between the readings, first to last."""
+    """Give what turned between the readings, first to last, and whether there was but one of them."""
 
     def show(turned: Rework) -> Json:
         return {
@@ -73,7 +73,7 @@ def rework(dossier: Dossier, total: int) -> Json:
             "steps": [{"run": text(run), "time": text(time), "was": text(was)} for run, time, was in turned.steps],
         }
 
-    return bounded(dossier.rework, show)
+    return {"alone": len(dossier.subject.readings) <= 1, **bounded(dossier.rework, show)}
 
 
 def baseline(dossier: Dossier) -> Json:

@@ -12,6 +12,7 @@ from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report.alike import Likeness, likenesses
 from rackcheck.report.dossier import Dossier, Gate, Reading
 from rackcheck.report.folded import gaps
+from rackcheck.report.force import in_force
 from rackcheck.report.pdf import closing
 from rackcheck.report.pdf.findings import findings, not_applicable
 from rackcheck.report.pdf.hardware import bill, firmware, inventory
@@ -100,7 +101,7 @@ def _verdict(dossier: Dossier, total: int) -> Json:
         "planes": " and ".join(text(plane) for plane in dossier.subject.planes),
         "passed": len(tally.nodes.get(Outcome.PASS, ())),
         "of": total,
-        "waivers": len(dossier.exemptions),
+        "waivers": in_force(dossier.exemptions),
         "gaps": [text(gap.short(), 80) for gap in gone[:4]],
         "more_gaps": max(0, len(gone) - 4),
         "counts": counts(tally.counts),
