@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from rackcheck.mistake import Mistake
 
 SIZE = 16 << 20
 """Bytes that a bill may have."""
+
+_SPOILT = re.compile(r"[0-9](?:[.,][0-9]+)?[eE][+-]?[0-9]+")
 
 COLUMNS = ("node", "item", "kind", "model", "part_number", "serial")
 """What a bill may say of a thing, in words of rackcheck; the serial is what it is known by."""
@@ -75,6 +78,9 @@ def _lines(text: str, name: str) -> Iterator[Line]:
             line = Line(row, **{column: told.get(column, "") for column in COLUMNS})
             if line.item and not _is_item(line.item):
                 raise Mistake(f"{name}:{row}: item {clean(line.item, 80)!r} is none of ours; one is written like gpu/3")
+            if _SPOILT.fullmatch(line.serial):
+                said = "a spreadsheet made a number of it; format the column as text and export it again"
+                raise Mistake(f"{name}:{row}: serial {line.serial}: {said}")
             if line.serial and line.serial in first:
                 before = f"first at row {first[line.serial]}"
                 raise Mistake(f"{name}:{row}: serial {clean(line.serial, 80)} stands here twice; {before}")

@@ -149,19 +149,29 @@ def test_a_serial_that_stands_twice_on_the_machines_is_told() -> None:
     ]
 
 
-def test_another_model_with_the_right_serial_does_not_match() -> None:
-    leaves = {**tree(gpu=("0",), gpu_0="A").leaves, "gpu/0.model": Leaf("H100  80GB", TEXT, Plane.OS, "", "")}
+def test_another_part_number_with_the_right_serial_does_not_match_and_a_models_name_is_no_matter() -> None:
+    leaves = {**tree(gpu=("0",), gpu_0="A").leaves, "gpu/0.part_number": Leaf("692-2G 520", TEXT, Plane.OS, "", "")}
     trees = {"n1": Tree(leaves)}
 
-    def against(model: str, kind: str = "gpu") -> tuple[int, list[str]]:
-        one = Bill("b", "", (Line(2, "n1", "", kind, model, "", "A"),))
+    def against(number: str, kind: str = "gpu") -> tuple[int, list[str]]:
+        one = Bill("b", "", (Line(2, "n1", "", kind, "as it is sold", number, "A"),))
         found = compared(one, list(parts(trees)), trees)
         return found.matched, [d.said for d in found.differences]
 
-    assert against("h100 80gb") == (1, [])
+    assert against("692-2g  520") == (1, [])
     assert against("") == (1, [])
-    assert against("H200") == (0, ["the bill says model H200, and it tells H100  80GB"])
+    assert against("900-1") == (0, ["the bill says part number 900-1, and it tells 692-2G 520"])
     assert against("", "psu") == (0, ["the bill says kind psu, and it tells gpu"])
+
+
+def test_zeros_that_a_spreadsheet_lost_are_told_as_that_and_a_number_it_made_is_refused(tmp_path: Path) -> None:
+    trees = {"n1": tree(gpu=("0",), gpu_0="00650001")}
+    one = Bill("b", "", (Line(2, "n1", "gpu/0", "gpu", "", "", "650001"),))
+    (told,) = compared(one, list(parts(trees)), trees).differences
+    assert (told.kind, told.said) == ("unread", "perhaps its leading zeros were lost: n1 gpu/0 tells 00650001")
+    (tmp_path / "b.csv").write_text("serial\n6.50001E+11\n")
+    with pytest.raises(Mistake, match=r"b.csv:2: serial 6.50001E\+11: a spreadsheet made a number of it"):
+        bill.load(tmp_path / "b.csv")
 
 
 def test_a_serial_that_reads_like_one_of_our_words_is_a_serial() -> None:

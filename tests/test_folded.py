@@ -70,6 +70,8 @@ def test_nodes_that_keep_silent_for_one_kind_of_reason_are_one_block_with_each_c
     told = [unknown(rule, f"timeout: 10.0.0.{n}", f"n{n}") for rule in ("a", "b") for n in (1, 2)]
     (block,) = blocks(told)
     assert block.causes == ("timeout: 10.0.0.1", "timeout: 10.0.0.2")
+    assert block.cause() == "; ".join(f"{n[0]}: {c}" for c, n in zip(block.causes, block.spread, strict=True))
+    assert [len(nodes) for nodes in block.spread] == [1, 1]
     assert block.nodes == ("n1", "n2")
     many = blocks([unknown(rule, f"timeout: 10.0.0.{n}", f"n{n}") for rule in ("a", "b") for n in range(9)])
     assert many[0].cause().endswith("; and 6 more like these")

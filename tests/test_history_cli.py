@@ -158,7 +158,7 @@ def accepted(*runs: tuple[str, Mapping[str, Mapping[str, tuple[str, object]]], i
     """An acceptance of the four nodes, with runs of some of them, each on its day."""
     place = {"role": "", "host": "", "bmc": "", "rack": "", "slot": "", "u": 0, "height": 1}
     profile = {"name": "p", "version": "1", "digest": "0" * 64, "set": {}}
-    head = {"time": "t", "profile": profile, "inventory": {"digest": "0" * 64}}
+    head = {"time": "t", "profile": profile, "inventory": {"digest": "0" * 64}, "planes": ["bmc", "os"]}
     acceptance.create("pod7", {**head, "nodes": [{"name": name, **place} for name in NODES]}, {})
     for name, facts, day in runs:
         told = events(name, facts)

@@ -32,7 +32,7 @@ rules:
 """
 WORDS = {
     "os.lapsed": "and was waived as another",
-    "os.expired": "expired: its last day was 2020-01-01",
+    "os.expired": "its last day was 2020-01-01",
     "os.unused": "the rule is pass there",
     "os.changed": "the rule was changed since it was waived",
 }
@@ -128,6 +128,12 @@ def test_every_rendering_names_each_that_hides_nothing_and_why(
         assert rule in text
         assert squeezed(words) in squeezed(text), (form, words)
     assert "OS.USED" in squeezed(text)
+    assert "expired:expired" not in squeezed(text)
+    if form in {"html", "pdf"}:
+        assert squeezed("1 waiver in force, 4 of no effect") in squeezed(text)
+    if form == "junit":
+        assert "the true verdict is fail; waived until" in text
+        assert "fail: waived until" not in text
 
 
 def test_the_screens_name_each_that_hides_nothing_and_why(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,11 +84,16 @@ def compared(ordered: Ordered, found: Sequence[Part], trees: Mapping[str, Tree],
             matched.add(line.serial)
             used |= _views(right[0], holders)
         else:
-            used |= {id(part) for part in holders}
+            near = [] if holders else _zeros(line, by_serial)
+            used |= {id(part) for part in (*holders, *near)}
             what = (line.node, line.item, line.serial)
-            differences.append(
-                Billed("swapped", *what, other, line.row) if other else _missed(line, holders, trees, never)
-            )
+            if other:
+                differences.append(Billed("swapped", *what, other, line.row))
+            elif near:
+                where = f"{near[0].node} {near[0].item} tells {near[0].serial}"
+                differences.append(Billed("unread", *what, f"perhaps its leading zeros were lost: {where}", line.row))
+            else:
+                differences.append(_missed(line, holders, trees, never))
     for part in found:
         if part.serial and part.kind in kinds and id(part) not in used:
             said = "on the node, and not in the bill" if part.serial not in matched else "found a second time"
@@ -97,6 +102,16 @@ def compared(ordered: Ordered, found: Sequence[Part], trees: Mapping[str, Tree],
     order = ("missing", "swapped", "extra", "unread")
     ranked = sorted(differences, key=lambda d: (order.index(d.kind), natural(d.node), natural(d.item), d.line))
     return Bill(ordered.name, ordered.digest, len(ordered.lines), len(matched), tuple(ranked))
+
+
+def _zeros(line: Line, by_serial: Mapping[str, Sequence[Part]]) -> Sequence[Part]:
+    """Give the parts whose serial is the bill's with zeros before it: spreadsheets take those for nothing."""
+    if not line.serial.isdecimal():
+        return ()
+    bare = line.serial.lstrip("0")
+    return [
+        p for serial, parts in by_serial.items() for p in parts if serial != line.serial and serial.lstrip("0") == bare
+    ]
 
 
 def _views(part: Part, holders: Sequence[Part]) -> set[int]:
@@ -111,7 +126,8 @@ def _another(line: Line, right: Sequence[Part]) -> str:
     def alike(one: str, other: str) -> bool:
         return one.casefold().split() == other.casefold().split()
 
-    for word in ("kind", "model", "part_number"):
+    # A shipping list calls a model as its maker sells it, and the part as its firmware does: no text to compare.
+    for word in ("kind", "part_number"):
         said = getattr(line, word)
         told = [getattr(part, word) for part in right if getattr(part, word)]
         if said and told and not any(alike(said, one) for one in told):

@@ -64,7 +64,7 @@ def unchecked(
 def _why(cause: Cause) -> str:
     more = f"; and {len(cause.details) - 3} more like these" if len(cause.details) > 3 else ""
     return (
-        f"{cause.unknown.reason.value}: {'; '.join(cause.details[:3])}{more}"
+        f"{cause.unknown.reason.value}: {'; '.join(list(cause.details)[:3])}{more}"
         if any(cause.details)
         else str(cause.unknown)
     )
