@@ -949,8 +949,7 @@ def test_a_redacted_copy_belongs_to_the_full_bundle_whose_manifest_it_names(
 def test_verify_shows_a_line_for_each_signature_and_ends_in_the_verdict(signed: Path, keys: Path) -> None:
     done = run(verify_command, signed, "--key", keys / "jo.pub", "--key", keys / "site.pub", "--require", 2)
     assert (done.status, done.err) == (0, "")
-    assert max(map(len, done.out.splitlines())) <= 120
-    customer, integrator, last = done.out.replace("\n  ", "  ").splitlines()  # what is too wide goes on below, indented
+    customer, integrator, last = done.out.splitlines()  # into a pipe, a line for each
     found = "✔ integrator  Jo Doe  jo@site.example  ED25519 SHA256:"
     assert integrator.startswith((found, found.replace("✔", "+")))
     assert integrator.endswith("  2026-11-21T10:00:00Z by their own clock")
@@ -997,7 +996,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "signing.md"
 
 def stock() -> str:
     """The commands that the page gives to somebody who has no rackcheck."""
-    found = re.search(r"^```sh\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    found = re.search(r"^```sh\n(sha256sum .*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert found
     return found[1]
 
@@ -1026,6 +1025,6 @@ def test_the_commands_of_the_page_fail_where_a_byte_changed(signed: Path, keys: 
 
 def test_a_record_that_is_not_the_one_the_head_names_is_neither_signed_nor_verified(bundle: Path, keys: Path) -> None:
     other = made(bundle, record="0" * 64)
-    with pytest.raises(signing.Unsound, match="report.json is not the record"):
+    with pytest.raises(signing.Unsound, match=r"report\.json is not the record"):
         signing.sign(other, keys / "jo", "integrator", "Jo", TIME)
     assert not (other / "signatures").exists()

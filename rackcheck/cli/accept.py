@@ -117,7 +117,7 @@ def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_fi
     A run that is part of it already is given its --kind and its --note.
 
     \b
-    rackcheck accept add pod7 last --kind rework --note "GPU 3 of dgx03 swapped, RMA 4711"
+    rackcheck accept add pod7 last --kind rework --note "GPU 3 swapped, RMA 4711"
     rackcheck accept add pod7 --waivers waivers.yaml
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if not runs and not waiver_files:

@@ -64,8 +64,9 @@ def audit(
 
     \b
     rackcheck audit -p linux-server
-    rackcheck audit 'dgx[01-08]' -p linux-server -i pod7.yaml --set full_share="80 %"
-    rackcheck audit --rack sim:dgx-h100 -p h100-dgx      a simulated rack, to learn on
+    rackcheck audit 'dgx[01-08]' -p linux-server -i pod7.yaml
+    rackcheck audit -p linux-server --set full_share="80 %"
+    rackcheck audit --rack sim:dgx-h100 -p h100-dgx      a simulated rack
     rackcheck audit --from last -p my-profile.yaml       judge again, ask no one
 
     Nodes that are asked are judged with ./waivers.yaml, where there is one and no --waivers.

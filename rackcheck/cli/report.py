@@ -56,11 +56,11 @@ def report(
     RUN is a run's id or folder, `last`, or the name of an acceptance.
 
     \b
-    rackcheck report last                                 one HTML file that needs no network
+    rackcheck report last                                 one HTML file
     rackcheck report last --format pdf -o handover.pdf
     rackcheck report last --format junit -o -             for a pipeline
     rackcheck report pod7 --bundle --brand site.yaml --bill shipped.csv
-    rackcheck report pod7 --bundle --level customer       addresses and raw answers left out
+    rackcheck report pod7 --bundle --level customer       no addresses
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if whole and form:
         raise click.UsageError("--bundle holds every format: leave --format away")

@@ -1,5 +1,6 @@
 """`rackcheck verify`: is a bundle what was signed, and by whom."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
@@ -18,6 +19,9 @@ from rackcheck.report import machine
 from rackcheck.report.terminal import STYLES, Line, within
 from rackcheck.signing import Signature, Verification, signers
 from rackcheck.signing.statement import moment
+
+UNBROKEN = 1 << 20
+"""Columns of an output that nobody looks at."""
 
 TOLD = 20
 """Faults that are shown one by one; --json has them all."""
@@ -62,7 +66,9 @@ def verify(
     if as_json:
         click.echo(machine.text(_document(found, require)))
     else:
-        print_lines(part for line in _lines(found, require) for part in within(line, width(), 2))
+        # A pipe's reader wants one line for each signature; a terminal has its width.
+        room = width() if sys.stdout.isatty() else UNBROKEN
+        print_lines(part for line in _lines(found, require) for part in within(line, room, 2))
     return 4 if found.reason(require) else 0
 
 

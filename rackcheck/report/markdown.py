@@ -106,6 +106,8 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
         f"{f', {code(p.owner)}' if p.owner else ''}{f', until {code(p.until)}' if p.until else ''}"
         for p in sorted(dossier.punch, key=lambda p: p.cls)
     )
+    readings = dossier.subject.readings
+    done = (f"- {_word(r.kind)} {code(r.run)}{_on(r.nodes, nodes)}: {code(r.note)}" for r in readings if r.note)
     waivers = (_waiver(e, dossier.level) for e in dossier.exemptions)
     classes = ", ".join(f"{cls} {words}" for cls, words in CLASSES.items())
     return (
@@ -113,7 +115,7 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
         _Section("Findings", tuple(_findings(dossier)), "Nothing but passes.", "findings.csv"),
         _Section("Exceptions", tuple(waivers), "No waivers.", "waivers.csv"),
         _Section(f"Punch list ({classes})", tuple(punch), "Nothing is left to do.", "punch.csv"),
-        _Section("Rework", tuple(_rework(r, nodes) for r in dossier.rework), still, "rework.csv"),
+        _Section("Rework", (*done, *(_rework(r, nodes) for r in dossier.rework)), still, "rework.csv"),
     )
 
 

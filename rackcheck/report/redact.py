@@ -248,6 +248,8 @@ class _Redaction:
         for how, word in REPLACED.items():
             for value in told[how]:
                 words |= {part: word for part in _parts(how, value) if part not in words}
+        if self._public:  # a waiver is named by its file's line, in notes too
+            words |= {e.place: "[file]" for e in dossier.exemptions if _is_value(e.place) and e.place not in words}
         keep = COMMON if self._public else COMMON | {row.name.casefold() for row in dossier.nodes}
         self._known = known.Known(
             {value: word for value, word in words.items() if value.strip().casefold() not in keep}
