@@ -27,7 +27,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml")
 FOUND = "waivers.yaml"
 """The file that is found by itself in the working folder."""
 
-HEAD = "# yaml-language-server: $schema=waivers.schema.json\nrackcheck: 1\nwaivers:\n"
+HEAD = "rackcheck: 1\nwaivers:\n"
 
 
 @dataclass(frozen=True)
