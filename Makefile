@@ -68,7 +68,7 @@ schemas: $(VENV)/.runtime
 BUNDLE := dist/rackcheck-bundle
 bundle: $(VENV)/.runtime
 	@rm -rf $(BUNDLE) && mkdir -p $(BUNDLE)
-	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --wheel-dir $(BUNDLE)/wheels '.[keyring]'
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --wheel-dir $(BUNDLE)/wheels '.[keyring,pdf]'
 	@cp bundle/install.sh README.md LICENSE $(BUNDLE)/
 	@cd $(BUNDLE) && sha256sum install.sh wheels/* > SHA256SUMS
 	@tar -C dist -czf $(BUNDLE).tar.gz rackcheck-bundle

@@ -14,7 +14,7 @@ if command -v sha256sum >/dev/null; then
 fi
 "$python" -m venv "$where"
 "$where/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-index \
-  --find-links "$here/wheels" rackcheck || {
+  --find-links "$here/wheels" "rackcheck[pdf]" || {
   echo "no wheel for this python and platform: make the bundle where both are the same" >&2
   exit 2
 }

@@ -452,6 +452,15 @@ def test_an_interrupted_visit_gives_the_bmcs_session_back() -> None:
         assert (process.returncode, hangs.sessions) == (130, {})
 
 
+def test_what_a_job_raises_is_told_as_that_and_not_as_silence() -> None:
+    def job(number: int) -> int:
+        return 10 // number
+
+    done = dict(work([0, 5], job, threads=2, seconds=5, stop=threading.Event()))
+    assert done[5] == 2
+    assert isinstance(done[0], ZeroDivisionError)
+
+
 def test_a_job_that_hangs_is_given_up_and_another_thread_takes_its_place() -> None:
     def job(number: int) -> int:
         if number < 2:
@@ -463,7 +472,8 @@ def test_a_job_that_hangs_is_given_up_and_another_thread_takes_its_place() -> No
     began = time.monotonic()
     done = dict(work(range(10), job, threads=2, seconds=0.5, stop=threading.Event()))
     assert time.monotonic() - began < 5
-    assert done == {n: None if n in {0, 1, 5} else n for n in range(10)}
+    assert isinstance(done.pop(5), ValueError)
+    assert done == {n: None if n < 2 else n for n in range(10) if n != 5}
 
 
 def test_names_are_looked_up_once_each(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,13 +92,16 @@ class Doctor:
         for (node, plane), done in work(self.planes, ask, threads=THREADS, seconds=patience, stop=stop):
             late = f"no end within {patience:g} s"
             place = self._place(node, plane, targets.get(node.name))
-            yield done if done is not None else self._silent(place, plane, Trouble.SILENT, late)
+            if isinstance(done, Exception):
+                yield self._silent(place, plane, Trouble.OURS, repr(done))
+            else:
+                yield done if done is not None else self._silent(place, plane, Trouble.SILENT, late)
 
     def _targets(self, stop: threading.Event) -> dict[str, Target]:
         """Let the user's own configuration say how each node is reached: `ssh -G` may be slow, and runs commands."""
         remote = [node for node in self.nodes if node.host and not node.is_local and Plane.OS in self.plan.planes]
         said = work(remote, lambda n: ssh_config.resolve(n, self.secrets), threads=CONFIGS, seconds=CONFIG, stop=stop)
-        return {node.name: target for node, target in said if target is not None}
+        return {node.name: target for node, target in said if isinstance(target, Target)}
 
     def _place(self, node: Node, plane: Plane, target: Target | None) -> Place:
         if plane is Plane.BMC:

@@ -18,8 +18,8 @@ POLL = 0.1
 
 def work(
     jobs: Iterable[J], do: Callable[[J], R], *, threads: int, seconds: float, stop: threading.Event
-) -> Iterator[tuple[J, R | None]]:
-    """Do every job and give each with its result as they end; None where it outlasted its seconds or `do` raised.
+) -> Iterator[tuple[J, R | Exception | None]]:
+    """Do every job and give each with its result as they end: what `do` raised, or None where it outlasted its seconds.
 
     A thread that hangs (a resolver's call cannot be cut) is left behind, and another takes its place. An iterator that
     is left before its end, by an interrupt too, sets `stop`: no further job is begun, and those under way may end.
@@ -28,7 +28,7 @@ def work(
     todo: queue.SimpleQueue[int] = queue.SimpleQueue()
     for index in range(len(listed)):
         todo.put(index)
-    done: queue.SimpleQueue[tuple[int, R | None]] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[int, R | Exception]] = queue.SimpleQueue()
     begun: dict[int, float] = {}
 
     def worker() -> None:
@@ -39,9 +39,9 @@ def work(
                 return
             begun[index] = time.monotonic()
             try:
-                result: R | None = do(listed[index])
-            except Exception:  # noqa: BLE001  a job's fault is the job's own
-                result = None
+                result: R | Exception = do(listed[index])
+            except Exception as error:  # noqa: BLE001  a job's fault is the job's own, and told as that
+                result = error
             done.put((index, result))
 
     crew: list[threading.Thread] = []

@@ -10,15 +10,13 @@ from rackcheck.core import path as paths
 from rackcheck.core.event import Judged
 from rackcheck.core.evidence import Evidence, said
 from rackcheck.core.fact import Absent, Class, Plane, Reason, Unknown
+from rackcheck.core.moves import TRACKED
 from rackcheck.core.profile import Phase, Rule
 from rackcheck.core.read import natural
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import Status, Verdict, in_scope, node_outcome
 from rackcheck.report.dossier import Rework
 from rackcheck.report.gather import Print, Told
-
-TRACKED = ("serial", "uuid", "guid")
-"""Last words of facts by which a part is known; another value is another part."""
 
 
 @dataclass(frozen=True)
