@@ -1028,3 +1028,10 @@ def test_a_record_that_is_not_the_one_the_head_names_is_neither_signed_nor_verif
     with pytest.raises(signing.Unsound, match=r"report\.json is not the record"):
         signing.sign(other, keys / "jo", "integrator", "Jo", TIME)
     assert not (other / "signatures").exists()
+
+
+def test_who_signs_with_a_key_that_another_party_used_is_told(bundle: Path, keys: Path) -> None:
+    first = run(sign_command, bundle, "--key", keys / "jo", "--as", "integrator")
+    second = run(sign_command, bundle, "--key", keys / "jo", "--as", "customer")
+    assert "counts once" not in first.err
+    assert "integrator signed with this very key: it counts once" in second.err

@@ -111,6 +111,10 @@ def sign(bundle: str, key: Path, party: str, name: str | None) -> int:
         return 4
     print_lines([_signed(bundle, made)])
     _tell_acceptance(folder, made)
+    others = signing.verify(folder, signing.Signers(b"")).signatures
+    same = [one.party for one in others if one.fingerprint == made.fingerprint and one.party != made.party]
+    if same:
+        note(f"rackcheck: {', '.join(same)} signed with this very key: it counts once")
     note(f"Next: rackcheck verify {bundle} --key {key if key.suffix == '.pub' else f'{key}.pub'}")
     return 0
 
