@@ -16,9 +16,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-import platformdirs
-
-from rackcheck import bounded, kept, store
+from rackcheck import bounded, kept, state, store
 from rackcheck.core.fact import Plane, clean
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
@@ -109,8 +107,7 @@ class Acceptance:
 
 def home() -> Path:
     """Where acceptances live on this system, beside the runs."""
-    given = os.environ.get("RACKCHECK_HOME")
-    return (Path(given) if given else platformdirs.user_state_path("rackcheck")) / "acceptances"
+    return state.folder("acceptances")
 
 
 def names() -> list[str]:

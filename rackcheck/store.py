@@ -16,9 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-import platformdirs
-
-from rackcheck import bounded, kept
+from rackcheck import bounded, kept, state
 from rackcheck.core.capture import Capture
 from rackcheck.core.event import Answered, Event, Judged, RunDone, RunStarted, to_json
 from rackcheck.core.fact import Plane, clean
@@ -37,8 +35,7 @@ LARGEST = 256 << 20
 
 def runs_folder() -> Path:
     """Where runs live on this system."""
-    home = os.environ.get("RACKCHECK_HOME")
-    return (Path(home) if home else platformdirs.user_state_path("rackcheck")) / "runs"
+    return state.folder("runs")
 
 
 def raw_bytes(capture: Capture) -> bytes:

@@ -4,8 +4,7 @@ import json
 import os
 from pathlib import Path
 
-import platformdirs
-
+from rackcheck import state
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 from rackcheck.signing import files, manifest
@@ -20,8 +19,7 @@ _SIZE = 64 << 10
 
 def folder() -> Path:
     """Where bundles live on this system, beside the runs."""
-    home = os.environ.get("RACKCHECK_HOME")
-    return (Path(home) if home else platformdirs.user_state_path("rackcheck")) / "bundles"
+    return state.folder("bundles")
 
 
 def names() -> list[str]:
