@@ -25,7 +25,8 @@ def root_probes(probes: Iterable[AnyProbe]) -> tuple[AnyProbe, ...]:
 
 def commands(probes: Iterable[AnyProbe]) -> tuple[str, ...]:
     """Name the commands that these probes run as root, each once, in order."""
-    return tuple(sorted({str(probe.ask) for probe in root_probes(probes)}))
+    asks = (probe.ask for probe in root_probes(probes))
+    return tuple(sorted({command for ask in asks if isinstance(ask, Shell) for command in ask.named}))
 
 
 def text(listed: Sequence[str], user: str) -> str:
@@ -50,5 +51,7 @@ def _entries(command: str) -> Iterable[str]:
 
 
 def _escaped(word: str) -> str:
-    """Write an argument so that sudo takes every letter as itself."""
-    return re.sub(r"([^\w./+%-])", r"\\\1", word, flags=re.ASCII)
+    """Write an argument so that sudo takes every letter as itself, but for the classes of letters in brackets."""
+    parts = re.split(r"(\[[0-9a-zA-Z-]+\])", word)
+    shown = (p if i % 2 else re.sub(r"([^\w./+%-])", r"\\\1", p, flags=re.ASCII) for i, p in enumerate(parts))
+    return "".join(shown)

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from rackcheck.core.capture import LATE, NodeCapture, Output
+from rackcheck.core.capture import NodeCapture, Output
 from rackcheck.core.collect import _refusal
 from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
 from rackcheck.core.path import parse
 from rackcheck.core.probe import Read, Shell
+from rackcheck.core.read import each
+from rackcheck.core.refusal import LATE
 from rackcheck.core.script import Split, compose, split
 
 MARK = "0123456789abcdef" * 2
@@ -387,3 +389,55 @@ def test_a_file_that_any_head_says_is_not_there_is_absent(complaint: str) -> Non
     files, trouble = said(ask, "", "".join(map(complaint.format, ask.globs)), 1).files_of(ask)
     assert (files.refused, trouble, list(files.found("/sys/*/y"))) == ({}, None, [])
     assert isinstance(files.read("/proc/x").reading, Absent)
+
+
+# Once for each device
+
+
+def devices(tmp_path: Path, *names: str) -> str:
+    for name in names:
+        (tmp_path / name).mkdir()
+    return f"{tmp_path}/nvme[0-9] {tmp_path}/nvme[0-9][0-9] {tmp_path}/-*"
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+def test_a_command_is_asked_once_for_each_device_and_one_that_fails_costs_its_own_answer(
+    tmp_path: Path, shell: list[str]
+) -> None:
+    globs = devices(tmp_path, "nvme0", "nvme7", "nvme12", "nvme0n1")
+    question = Shell("echo {}; test {} != nvme7 || { echo 'open failed: Permission denied' >&2; exit 1; }", each=globs)
+    said = each(out(run(question, shell=shell), question.command))
+    assert said == {
+        "nvme0": "nvme0\n",
+        "nvme7": Unknown(Reason.DENIED, "open failed: Permission denied"),
+        "nvme12": "nvme12\n",
+    }
+
+
+def test_a_machine_without_the_device_is_asked_nothing(tmp_path: Path) -> None:
+    question = Shell("echo {}", each=devices(tmp_path))
+    assert each(out(run(question), question.command)) == {}
+
+
+def test_a_device_whose_name_would_be_an_option_is_not_asked(tmp_path: Path) -> None:
+    question = Shell("echo {}", each=devices(tmp_path, "-rf"))
+    (said,) = each(out(run(question), question.command)).values()
+    assert said == Unknown(Reason.NOT_COLLECTED, "not asked: a name that begins with a dash")
+
+
+@pytest.mark.parametrize("cut", [1, 4, 12, 20])
+def test_an_answer_of_devices_that_was_cut_is_unreadable(tmp_path: Path, cut: int) -> None:
+    question = Shell("echo {}", each=devices(tmp_path, "nvme0"))
+    whole = out(run(question), question.command)
+    assert len(whole) > 20
+    with pytest.raises(Unreadable):
+        each(whole[:-cut])
+
+
+def test_roots_command_takes_device_names_of_fixed_length_only() -> None:
+    with pytest.raises(ValueError, match="fixed length"):
+        Shell("nvme smart-log /dev/{}", each="/sys/class/nvme/nvme*", root=True)
+    with pytest.raises(ValueError, match="asked once for each"):
+        Shell("nvme smart-log /dev/nvme0", each="/sys/class/nvme/nvme[0-9]", root=True)
+    ask = Shell("nvme smart-log /dev/{}", each="/sys/class/nvme/nvme[0-9] /sys/class/nvme/nvme[0-9][0-9]", root=True)
+    assert ask.named == ("nvme smart-log /dev/nvme[0-9]", "nvme smart-log /dev/nvme[0-9][0-9]")

@@ -14,10 +14,6 @@ PAYLOAD = "\n# payload\n"
 """In a command, what rides along begins here: a program that is part of the text, but not of the question's name."""
 
 
-LATE = frozenset({124, 137, 143})
-"""Statuses of a command that `timeout` ended: 124 of coreutils, 137 where it had to kill, 143 of busybox."""
-
-
 def named(command: str) -> str:
     """Name a command as captures and sources do: without its payload, which another version of us may pack anew."""
     return command.partition(PAYLOAD)[0]

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from rackcheck.core import path as paths
-from rackcheck.core.capture import LATE, BmcCapture, Capture, NodeCapture, Output, named
+from rackcheck.core.capture import BmcCapture, Capture, NodeCapture, Output, named
 from rackcheck.core.catalogue import FAMILY, Catalogue, Kind, Type
 from rackcheck.core.fact import Absent, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.path import EVERY, Path
 from rackcheck.core.probe import AnyProbe, Read, Redfish, Shell
 from rackcheck.core.read import Sourced, natural
+from rackcheck.core.refusal import refusal
 from rackcheck.core.resource import Missing
 from rackcheck.core.tree import Leaf
 
@@ -151,33 +152,13 @@ class _Reading:
         return self.items.get(str(collection), {})
 
 
-_NO_ROOT = re.compile(
-    r"a password is required|is not allowed to|not in the sudoers|may not run sudo|have a tty to run sudo"
-    r"|(?:^|: )sudo: (?:command )?not found",
-    re.MULTILINE,
-)
-"""What sudo, or a shell without it, says when root's part is refused; other complaints are of the command itself."""
-
-
 def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:
-    """Why a command's answer is none: its exit status and what it complained of."""
+    """Why a command's answer is none."""
     if isinstance(output, Unknown):
         return output
     if output.status in ask.ok:
         return None
-    said = clean(output.err.strip().splitlines()[-1]) if output.err.strip() else f"exit {output.status}"
-    lowered = output.err.casefold()
-    if ask.root and _NO_ROOT.search(lowered):
-        return Unknown(Reason.DENIED, f"needs root: {said}")
-    if output.status == 127 or "command not found" in lowered:
-        return Unknown(Reason.TOOL_MISSING, said)
-    if output.status in LATE:
-        return Unknown(Reason.TIMEOUT, f"no answer within {ask.seconds:g} s")
-    if any(
-        words in lowered for words in ("permission denied", "operation not permitted", "must be root", "not authorized")
-    ):
-        return Unknown(Reason.DENIED, said)
-    return Unknown(Reason.NOT_COLLECTED, said)
+    return refusal(output.status, output.err, root=ask.root, seconds=ask.seconds)
 
 
 def typed(reading: Reading, kind: Kind) -> Reading:

@@ -24,7 +24,9 @@ class Shell:
     """A command of the node's `sh`; its standard output is the answer.
 
     With `root`, it is one plain command with fixed words that only root gets an answer to: it is what a list of
-    sudoers can name.
+    sudoers can name. With `each`, globs parted by blanks, it is asked once for every match, whose last part stands
+    in the command for `{}`; `read.each` takes the answers apart. The last parts of root's globs have a fixed length
+    (`nvme[0-9]`): in a list of sudoers a star would let any words through.
     """
 
     command: str
@@ -32,10 +34,22 @@ class Shell:
     seconds: float = SECONDS
     cap: int = CAP
     root: bool = False
+    each: str = ""
 
     def __post_init__(self) -> None:
-        if self.root and not re.fullmatch(r"[a-z][\w.-]*( [\w./:=,+%-]+)*", self.command):
+        if self.root and not re.fullmatch(r"[a-z][\w.-]*( [\w./:=,+%{}-]+)*", self.command):
             raise ValueError(f"only a plain command can be run as root: {self.command!r}")
+        if self.each and "{}" not in self.command:
+            raise ValueError(f"asked once for each, and always of the same: {self.command!r}")
+        loose = [glob for glob in self.each.split() if re.search(r"[*?]", glob.rpartition("/")[2])]
+        if self.root and loose:
+            raise ValueError(f"root's command may take names of fixed length only: {loose[0]!r}")
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The command with the last part of each glob in it: what a list of sudoers names."""
+        lasts = dict.fromkeys(glob.rpartition("/")[2] for glob in self.each.split())
+        return tuple(self.command.replace("{}", last) for last in lasts) or (self.command,)
 
     def asking(self, _: Iterable[Path]) -> "Shell":
         """Ask the same, whatever facts are wanted."""

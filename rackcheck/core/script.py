@@ -12,10 +12,11 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rackcheck.core.capture import LATE, NodeCapture, Output, merge, named
+from rackcheck.core.capture import NodeCapture, Output, merge, named
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.read import SILENT, covers, matching
+from rackcheck.core.refusal import LATE
 
 Question = Shell | Read
 
@@ -53,6 +54,17 @@ _SUDO = """if [ "$(id -u)" = 0 ]; then ROOT=; else ROOT='sudo -n'; fi; export RO
 _NO_SUDO = "ROOT=; export ROOT\n"
 
 
+# A name that begins with a dash would be an option of the command: it is not asked, and its item says so by a status.
+_EACH = """\
+for f in {globs}; do
+[ -e "$f" ] || continue
+i=${{f##*/}}
+printf '==> %s <==\\n' "$i"
+case $i in -*) (exit 126);; *) ({command}) 2>&1;; esac
+printf '\\n<== %s\\n' "$?"
+done"""
+
+
 def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> str:
     """Write the script; `mark` is 32 random hexadecimal digits; without `sudo`, root's questions go as we are."""
     questions = tuple(questions)
@@ -72,10 +84,18 @@ def _complaints(question: Question) -> int:
 
 def _command(question: Question) -> str:
     if isinstance(question, Shell):
-        return f"$ROOT {question.command}" if question.root else question.command
+        command = f"$ROOT {question.command}" if question.root else question.command
+        return (
+            _EACH.format(globs=_globs(question.each.split()), command=command.replace("{}", '"$i"'))
+            if question.each
+            else command
+        )
     # Globs are ours and a profile's: everything but the glob signs is quoted.
-    globs = " ".join(_quote_glob(glob) for glob in question.globs)
-    return f"head -v -c {question.cap} -- {globs}"
+    return f"head -v -c {question.cap} -- {_globs(question.globs)}"
+
+
+def _globs(globs: Iterable[str]) -> str:
+    return " ".join(map(_quote_glob, globs))
 
 
 def _quote_glob(glob: str) -> str:

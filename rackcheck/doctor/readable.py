@@ -4,9 +4,10 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from rackcheck.core.capture import LATE, Output
+from rackcheck.core.capture import Output
 from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.core.read import covers
+from rackcheck.core.refusal import LATE
 
 CAP = 1 << 17
 """Bytes that the answer may have: at most one line for each glob."""

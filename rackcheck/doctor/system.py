@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rackcheck.core.capture import LATE, NodeCapture, Output
+from rackcheck.core.capture import NodeCapture, Output
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import Plane, Reason, Unknown, clean
 from rackcheck.core.plan import Plan
 from rackcheck.core.probe import Read, Shell
+from rackcheck.core.refusal import LATE
 from rackcheck.doctor import readable
 from rackcheck.doctor.blind import of_plane
 from rackcheck.doctor.finding import Finding, Grant, System, Trouble

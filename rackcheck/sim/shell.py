@@ -17,6 +17,9 @@ from rackcheck.core.read import covers, matching
 from rackcheck.sim import login, typed
 
 HEAD = "head -v -c "
+_ONCE = re.compile(r"^case \$i in -\*\) \(exit 126\);; \*\) \((.*)\) 2>&1;; esac$", re.MULTILINE)
+_DEVICE = re.compile(r"^==> .+ <==\n", re.MULTILINE)
+"""How a script asks a command once for each device, and how the answer names each."""
 CLOCKS = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
 
 
@@ -78,11 +81,18 @@ class Shell:
     def _answer(self, command: str, cap: int, sent: str = "") -> Output | None:
         if command.startswith(HEAD):
             return self._read(shlex.split(command)[5:], cap)
-        if command.startswith("$ROOT "):
-            command = command.removeprefix("$ROOT ")
-            if not self._sudo:
-                return Output(1, "", "sudo: a password is required\n")
+        once = _ONCE.search(command)
+        if once is not None:
+            command = once[1].replace('"$i"', "{}")
+        root = command.startswith("$ROOT ")
+        command = command.removeprefix("$ROOT ")
         held = self._host.commands.get(named(command))
+        if root and not self._sudo:
+            refused = "sudo: a password is required\n"
+            if once is None:
+                return Output(1, "", refused)
+            devices = _DEVICE.findall(held.out) if isinstance(held, Output) else []
+            return Output(0, "".join(f"{head}{refused}\n<== 1\n" for head in devices))
         if isinstance(held, Output):
             return held
         if isinstance(held, Unknown):

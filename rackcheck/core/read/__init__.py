@@ -1,0 +1,44 @@
+"""Readers of common shapes: texts in, values out; what cannot be read is said, never guessed.
+
+What many probes share stands here by name; a large reader of one tool's output (`lspci`, `dmidecode`) is a module of
+its own below.
+"""
+
+from rackcheck.core.fact import Sourced
+from rackcheck.core.read.each import each
+from rackcheck.core.read.files import SILENT, Files, covers, matching
+from rackcheck.core.read.values import (
+    bit,
+    chosen,
+    flag,
+    key_values,
+    kib,
+    line,
+    natural,
+    number,
+    numbers,
+    rows,
+    unquoted,
+    whole,
+)
+
+__all__ = [
+    "SILENT",
+    "Files",
+    "Sourced",
+    "bit",
+    "chosen",
+    "covers",
+    "each",
+    "flag",
+    "key_values",
+    "kib",
+    "line",
+    "matching",
+    "natural",
+    "number",
+    "numbers",
+    "rows",
+    "unquoted",
+    "whole",
+]
