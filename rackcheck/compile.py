@@ -240,20 +240,21 @@ class _Compiler:
             raise _Bad
         tests: list[Test] = []
         other: Path | None = None
-        other_plane, at_item = entry.plane, False
+        other_plane, at_item, inputs = entry.plane, False, entry.inputs
         for op in (op for op in WORDS if op in table.items):
             if op in WARNING and plain_only:
                 self._note(table.keys[op], f"`{op}` does not go with `{plain_only}`, which has no middle")
                 continue
             if op == "same-as":
-                other, other_plane, at_item = self._other(table.items[op], entry, within)
+                other, found, at_item = self._other(table.items[op], entry, within)
+                other_plane, inputs = found.plane, inputs | found.inputs
                 tests.append(Test(op, other))
             elif (test := self._test(op, table.items[op], entry.kind)) is not None:
                 tests.append(test)
         relative = path if within is None else Path(path.segments[len(within.segments) :])
         if any(segment.key == EVERY for segment in relative.segments):
             self._note(node.place, f"`*` stands in a look; {node.text} is one fact")
-        return Clause(relative, entry.kind, entry.plane, tuple(tests), other, other_plane, at_item)
+        return Clause(relative, entry.kind, entry.plane, tuple(tests), other, other_plane, at_item, inputs)
 
     def _fact(self, node: Scalar, within: Path | None) -> tuple[Entry, Path]:
         """Find a fact in the catalogue; inside a look it starts at the item."""
@@ -273,7 +274,7 @@ class _Compiler:
             raise _Bad
         return entry, path if within is None else within + path
 
-    def _other(self, node: Node, entry: Entry, within: Path | None) -> tuple[Path, Plane, bool]:
+    def _other(self, node: Node, entry: Entry, within: Path | None) -> tuple[Path, Entry, bool]:
         assert isinstance(node, Scalar)
         at_item = node.text.startswith(".")
         if at_item and within is None:
@@ -288,7 +289,7 @@ class _Compiler:
             self._note(node.place, f"{node.text} is {other.kind}, and what it is compared with is {entry.kind}")
             raise _Bad
         relative = Path(path.segments[len(within.segments) :]) if at_item and within is not None else path
-        return relative, other.plane, at_item
+        return relative, other, at_item
 
     def _given(self, node: Scalar) -> str | None:
         """Give an operand's text; `$name` is the param's value, None where the site has not set it."""

@@ -16,6 +16,7 @@ from rackcheck.core import script
 from rackcheck.core.collect import collect
 from rackcheck.core.event import Answered, Event, FactsRead, Judged, NodeAsked, RunDone, RunStarted
 from rackcheck.core.fact import Plane, Reason, Unknown, clean
+from rackcheck.core.join import derive
 from rackcheck.core.plan import Plan
 from rackcheck.core.profile import Phase, Profile
 from rackcheck.core.tree import Leaf, Tree
@@ -181,6 +182,7 @@ def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
     """Read a node's answers into facts; a plane that gave none says why."""
     leaves: dict[str, Leaf] = {}
     silent: dict[Plane, Unknown] = {}
+    newest = ""
     if not node.host:
         silent[Plane.OS] = Unknown(Reason.NOT_COLLECTED, "no host in inventory")
     if node.bmc is None:
@@ -191,7 +193,9 @@ def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
             silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
         else:
             leaves |= collect(job.plan.probes, answer.capture, answer.time, job.plan.wanted)
-    return Tree(leaves, silent)
+            newest = max(newest, answer.time)
+    read = Tree(leaves, silent)
+    return Tree({**leaves, **derive(job.plan.joins, read, newest)}, silent) if job.plan.joins else read
 
 
 def judge_node(job: Job, node: Node, tree: Tree) -> Judged:

@@ -117,7 +117,7 @@ def _fresh(
         strangers = {node.name for node in nodes} - {node["name"] for node in joined.nodes}
         if strangers:
             raise Mistake(f"not in the inventory of acceptance {joined.name}: {fold(strangers)}")
-    wanted = plan(profile.facts(), known.probes, known.catalogue)
+    wanted = plan(profile.facts(), known.probes, known.catalogue, known.joins)
     job = Job(
         wanted,
         nodes,

@@ -109,7 +109,7 @@ def _plan(
             raise click.UsageError("--set is for a profile: -p NAME")
         return Plan(tuple(probe for probe in known.probes if probe.plane in planes)), None
     profile = library.load(name, known.catalogue, options.pairs(values), folders)
-    whole = plan(profile.facts(), known.probes, known.catalogue)
+    whole = plan(profile.facts(), known.probes, known.catalogue, known.joins)
     return Plan(tuple(probe for probe in whole.probes if probe.plane in planes), whole.wanted), profile
 
 

@@ -77,8 +77,7 @@ def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unkno
 
 def _asked(name: str, file: Path | None, rack: str | None, seconds: float | None) -> tuple[Tree, dict[Plane, Unknown]]:
     nodes, _ = options.choose([name], file, rack)
-    probes = registry().probes
-    asked = Plan(probes)
+    asked = Plan(registry().probes, joins=registry().joins)
     job = Job(asked, nodes, seconds=seconds, secrets=secrets_of(nodes, asked.planes))
     tree, troubles = Tree({}), {}
     with progress(len(nodes), quiet=False) as watch:
@@ -97,7 +96,7 @@ def _stored(name: str, run: str) -> tuple[Tree, dict[Plane, Unknown]]:
     if name not in nodes:
         raise Mistake(f"no node {name} in run {run}; it has {', '.join(list(nodes)[:8])}")
     came = [answer for answer in stored.answers() if answer.node == name]
-    job = Job(Plan(registry().probes), (nodes[name],))
+    job = Job(Plan(registry().probes, joins=registry().joins), (nodes[name],))
     tree = tree_of(job, nodes[name], came)
     asked = {p: leaf for p, leaf in tree.leaves.items() if not _never_asked(leaf)}
     return Tree(asked, tree.silent), {a.plane: a.trouble for a in came if a.trouble is not None}

@@ -44,7 +44,8 @@ def stored_job(
     except _DAMAGED as error:
         raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
     return Job(
-        plan(profile.facts(), known.probes, known.catalogue), stored_nodes(stored), profile, planes, phases,
+        plan(profile.facts(), known.probes, known.catalogue, known.joins), stored_nodes(stored), profile, planes,
+        phases,
         words["targets"], _waivers(stored) if waived is None else waived, id=words["run"], time=words["time"],
     )  # fmt: skip
 

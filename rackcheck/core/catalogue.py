@@ -98,6 +98,7 @@ class Entry:
     kind: Kind
     plane: Plane
     probe: str
+    inputs: frozenset[Plane] = frozenset()  # of a derived fact: the planes of what it follows from
 
 
 FAMILY = ".**"

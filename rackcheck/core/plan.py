@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from rackcheck.core.catalogue import Catalogue
 from rackcheck.core.fact import Plane
+from rackcheck.core.join import Join
 from rackcheck.core.path import Path
 from rackcheck.core.path import parse as parse_path
 from rackcheck.core.probe import AnyProbe, Read, Redfish, Shell
@@ -16,6 +17,7 @@ class Plan:
 
     probes: tuple[AnyProbe, ...]
     wanted: tuple[Path, ...] = ()
+    joins: tuple[Join, ...] = ()
 
     @property
     def questions(self) -> tuple[Shell | Read, ...]:
@@ -39,16 +41,25 @@ ALWAYS = tuple(map(parse_path, ("node.product", "os.release.name")))
 """Facts every audit reads beside those its rules name: they say what machine the verdict is about."""
 
 
-def plan(wanted: Iterable[Path], probes: Sequence[AnyProbe], catalogue: Catalogue) -> Plan:
-    """Choose the probes that give these facts, and those that list the collections the facts stand in."""
+def plan(wanted: Iterable[Path], probes: Sequence[AnyProbe], catalogue: Catalogue, joins: Sequence[Join] = ()) -> Plan:
+    """Choose the probes that give these facts, or what these follow from, and those that list their collections."""
     names: dict[str, None] = {}
     paths = tuple(sorted({*wanted, *(p for p in ALWAYS if catalogue.find(p) is not None)}, key=str))
-    for path in paths:
+    for path in (*paths, *_followed(paths, catalogue, joins)):
         for asked in (path, *_collections(path)):
             entry = catalogue.find(asked)
             if entry is not None:
                 names[entry.probe] = None
-    return Plan(tuple(probe for probe in probes if probe.name in names), paths)
+    return Plan(
+        tuple(probe for probe in probes if probe.name in names), paths, tuple(j for j in joins if j.name in names)
+    )
+
+
+def _followed(paths: Iterable[Path], catalogue: Catalogue, joins: Sequence[Join]) -> Iterable[Path]:
+    """Every fact that wanted ones follow from."""
+    by_name = {join.name: join for join in joins}
+    givers = {entry.probe for path in paths if (entry := catalogue.find(path)) is not None}
+    return [parse_path(need) for name in sorted(givers & by_name.keys()) for need in by_name[name].needs]
 
 
 def _collections(path: Path) -> Iterable[Path]:

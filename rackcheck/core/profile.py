@@ -46,6 +46,7 @@ class Clause:
     other: Path | None = None
     other_plane: Plane = Plane.OS
     other_at_item: bool = False
+    inputs: frozenset[Plane] = frozenset()  # planes that a derived fact follows from
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class Rule:
         found |= {clause.other_plane for clause in self.parts() if clause.other is not None}
         if self.look is not None:
             found.add(self.look.plane)
-        return frozenset(found)
+        return frozenset(found).union(*(clause.inputs for clause in self.parts()))
 
     def parts(self) -> tuple[Clause, ...]:
         """Every clause, that of `where` and of `when` too."""

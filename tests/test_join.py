@@ -1,0 +1,147 @@
+"""Facts that follow from others: what they are, what they are not when an input is unknown, and whose plane they have."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from rackcheck.core.catalogue import Catalogue, Entry, collection, integer, text
+from rackcheck.core.fact import Absent, Facts, Plane, Reading, Reason, Unknown, Unreadable
+from rackcheck.core.join import Inputs, Join, derive, join, settled
+from rackcheck.core.path import parse
+from rackcheck.core.plan import plan
+from rackcheck.core.probe import Read, Redfish, probe
+from rackcheck.core.tree import Leaf, Tree
+
+KINDS = {"gpu": collection("GPUs."), "gpu/*.pci": text("Where."), "bmc.gpu_count": integer("How many.")}
+PLANES = {"gpu": Plane.OS, "gpu/*.pci": Plane.OS, "bmc.gpu_count": Plane.BMC}
+CATALOGUE = Catalogue.of(Entry(p, kind, PLANES[p], "some") for p, kind in KINDS.items())
+LOST = Unknown(Reason.TIMEOUT, "no answer within 10 s")
+
+
+@join(
+    needs=("gpu", "gpu/*.pci", "bmc.gpu_count"),
+    gives={
+        "gpu/*.bus": text("The bus of its address."),
+        "gpu_missing": integer("GPUs that the BMC has and the OS not."),
+    },
+)
+def buses(inputs: Inputs) -> Facts:
+    """Tell each GPU's bus."""
+    names, more = inputs.items("gpu")
+    for name in names:
+        told = inputs.reading(f"gpu/{name}.pci")
+        yield f"gpu/{name}.bus", told[5:7] if isinstance(told, str) else told
+    count = inputs.reading("bmc.gpu_count")
+    trouble = more or settled([count])
+    yield "gpu_missing", trouble if trouble is not None else int(str(count)) - len(names)
+
+
+BUSES = buses.bound(CATALOGUE)
+
+
+def tree(facts: Mapping[str, Reading], silent: Mapping[Plane, Unknown] | None = None) -> Tree:
+    leaves = {}
+    for path, reading in facts.items():
+        entry = CATALOGUE.find(parse(path))
+        assert entry is not None
+        leaves[path] = Leaf(reading, entry.kind, entry.plane, "s", "t")
+    return Tree(leaves, silent or {})
+
+
+TWO: Mapping[str, Reading] = {
+    "gpu": ("0", "1"),
+    "gpu/0.pci": "0000:17:00.0",
+    "gpu/1.pci": Absent("no"),
+    "bmc.gpu_count": 3,
+}
+
+
+def given(facts: Mapping[str, Reading], made: Join = BUSES) -> dict[str, Reading]:
+    return {path: leaf.reading for path, leaf in derive([made], tree(facts), "t").items()}
+
+
+def test_a_join_gives_its_facts_on_the_derived_plane_with_its_inputs_as_source() -> None:
+    leaves = derive([BUSES], tree(TWO), "2026-01-01T00:00:00Z")
+    assert {path: leaf.reading for path, leaf in leaves.items()} == {
+        "gpu/0.bus": "17", "gpu/1.bus": Absent("no"), "gpu_missing": 1
+    }  # fmt: skip
+    assert {leaf.plane for leaf in leaves.values()} == {Plane.DERIVED}
+    assert leaves["gpu_missing"].source == "from gpu, gpu/*.pci, bmc.gpu_count"
+
+
+def test_what_follows_from_something_unknown_is_unknown_for_the_same_reason() -> None:
+    found = given({**TWO, "gpu/0.pci": LOST, "bmc.gpu_count": LOST})
+    assert (found["gpu/0.bus"], found["gpu_missing"]) == (LOST, LOST)
+    assert given({**TWO, "gpu": LOST})["gpu_missing"] == LOST
+
+
+def test_a_plane_that_is_silent_says_why_its_part_is_not_known() -> None:
+    silent = tree({k: v for k, v in TWO.items() if k != "bmc.gpu_count"}, {Plane.BMC: LOST})
+    assert derive([BUSES], silent, "t")["gpu_missing"].reading == LOST
+
+
+@pytest.mark.parametrize(
+    ("raised", "reason"),
+    [(Unreadable("odd", Reason.NOT_READY), Reason.NOT_READY), (KeyError("gpu"), Reason.UNPARSABLE)],
+)
+def test_a_join_that_fails_costs_its_own_facts_only_and_they_are_unknown(raised: Exception, reason: Reason) -> None:
+    @join(needs=("gpu",), gives={"gpu/*.odd": text("Odd.")})
+    def odd(inputs: Inputs) -> Facts:
+        """Fail."""
+        yield "gpu/0.odd", "known before it failed"
+        raise raised
+
+    found = derive([odd.bound(CATALOGUE), BUSES], tree(TWO), "t")
+    assert found["gpu/0.odd"].reading == "known before it failed"
+    failed = found["gpu/1.odd"].reading
+    assert isinstance(failed, Unknown)
+    assert failed.reason is reason
+    assert found["gpu/0.bus"].reading == "17"
+
+
+def test_a_join_reads_only_what_it_declared() -> None:
+    @join(needs=("gpu",), gives={"gpu/*.odd": text("Odd.")})
+    def nosy(inputs: Inputs) -> Facts:
+        """Read what it did not declare."""
+        yield "gpu/0.odd", inputs.reading("gpu/0.pci")
+
+    (found,) = {given(TWO, nosy.bound(CATALOGUE))[f"gpu/{n}.odd"] for n in (0, 1)}
+    assert isinstance(found, Unknown)
+    assert "join nosy failed" in found.detail
+
+
+def test_a_join_of_what_nobody_gives_is_told_before_anybody_is_asked() -> None:
+    @join(needs=("gpu/*.nowhere",), gives={"gpu/*.odd": text("Odd.")})
+    def lost(inputs: Inputs) -> Facts:
+        """Want what nobody gives."""
+        yield from ()
+
+    with pytest.raises(KeyError, match=r"join lost needs gpu/\*\.nowhere, which no probe gives"):
+        lost.bound(CATALOGUE)
+
+
+def test_who_wants_a_derived_fact_asks_what_it_follows_from() -> None:
+    @probe(Read("/x"), gives={p: KINDS[p] for p in ("gpu", "gpu/*.pci")})
+    def bus(files: object) -> Facts:
+        """Tell the GPUs."""
+        yield from ()
+
+    @probe(Redfish("Systems"), gives={"bmc.gpu_count": KINDS["bmc.gpu_count"]})
+    def counted(documents: object) -> Facts:
+        """Count the GPUs."""
+        yield from ()
+
+    @probe(Read("/y"), gives={"node.name": text("The name.")})
+    def other(files: object) -> Facts:
+        """Tell something else."""
+        yield from ()
+
+    probes = [bus, counted, other]
+    told = Catalogue.of(entry for one in probes for entry in one.entries())  # type: ignore[attr-defined]
+    made = buses.bound(told)
+    whole = Catalogue.of((*told.entries.values(), *made.entries()))
+    chosen = plan([parse("gpu/*.bus")], probes, whole, [made])  # type: ignore[arg-type]
+    assert [one.name for one in chosen.probes] == ["bus", "counted"]
+    assert chosen.joins == (made,)
+    assert whole.entries["gpu_missing"].inputs == {Plane.OS, Plane.BMC}
+    assert plan([parse("node.name")], probes, whole, [made]).joins == ()  # type: ignore[arg-type]
