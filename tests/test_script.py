@@ -257,7 +257,7 @@ def test_every_file_that_may_not_be_read_is_told_however_many_there_are(folder: 
 
 
 def test_more_complaints_than_are_kept_leave_nothing_that_looks_absent(folder: Path) -> None:
-    ask = Read(*denied(folder, 1500).globs, f"{folder}/none")
+    ask = Read(*denied(folder, 6000).globs, f"{folder}/none")
     files, trouble = run(ask, user=NOBODY).capture.files_of(ask)
     assert trouble == Unknown(Reason.TOO_LARGE, "more complaints than were kept")
     first = files.read(f"{folder}/denied-0000").reading

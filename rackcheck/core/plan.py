@@ -21,9 +21,10 @@ class Plan:
 
     @property
     def questions(self) -> tuple[Shell | Read, ...]:
-        """The questions to a node's operating system, without doubles, in the probes' order."""
-        asks = (probe.ask.asking(self.wanted) for probe in self.probes)
-        return tuple(dict.fromkeys(ask for ask in asks if not isinstance(ask, Redfish)))
+        """The questions to a node's operating system, without doubles: commands, then the files of each place."""
+        asks = [probe.ask.asking(self.wanted) for probe in self.probes]
+        commands = dict.fromkeys(ask for ask in asks if isinstance(ask, Shell))
+        return (*commands, *bundled(ask for ask in asks if isinstance(ask, Read)))
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -35,6 +36,37 @@ class Plan:
     def planes(self) -> frozenset[Plane]:
         """The planes that are asked at all."""
         return frozenset(probe.plane for probe in self.probes)
+
+
+CAP = 16 << 20
+"""Bytes of all files of one place together."""
+
+
+def bundled(reads: Iterable[Read]) -> tuple[Read, ...]:
+    """Ask for the files of one place at once: a process for every probe would cost more than the files do.
+
+    Not for all files at once: what a driver answers may hang, and costs the files of its own place then.
+    """
+    places: dict[str, list[tuple[str, Read]]] = {}
+    for read in reads:
+        for glob in read.globs:
+            places.setdefault(_place(glob), []).append((glob, read))
+    return tuple(
+        Read(
+            *dict.fromkeys(glob for glob, _ in asked),
+            seconds=max(read.seconds for _, read in asked),
+            cap=min(CAP, sum({id(read): read.cap for _, read in asked}.values())),
+        )
+        for asked in places.values()
+    )
+
+
+def _place(glob: str) -> str:
+    """Name what answers for a file: the kernel as a whole, or one class of devices and its driver."""
+    parts = glob.split("/")[1:]
+    deep = {"sys": 3 if parts[1:2] and parts[1] in {"class", "bus", "devices", "fs"} else 2, "proc": 2}
+    driven = parts[0] != "proc" or parts[1:2] in (["driver"], ["fs"])
+    return "/".join(parts[: deep.get(parts[0], 1) if driven else 1])
 
 
 ALWAYS = tuple(map(parse_path, ("node.product", "os.release.name")))

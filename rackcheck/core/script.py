@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from rackcheck.core.capture import NodeCapture, Output, merge, named
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.probe import Read, Shell
-from rackcheck.core.read import SILENT, covers, matching
+from rackcheck.core.read import SILENT, covering, matching
 from rackcheck.core.refusal import LATE
 
 Question = Shell | Read
@@ -79,7 +79,7 @@ def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> s
 
 def _complaints(question: Question) -> int:
     """Give how many bytes of complaints are kept: a file that `head` complained of must not look like one not there."""
-    return 1 << 16 if isinstance(question, Read) else 4096
+    return 1 << 18 if isinstance(question, Read) else 4096
 
 
 def _command(question: Question) -> str:
@@ -175,8 +175,9 @@ def _answered(question: Question, output: Output) -> NodeCapture:
 def _contents(out: str, question: Read) -> Iterator[tuple[str, str]]:
     """Take `head -v` apart; a header that names no file we asked for is a line of the file before it."""
     name, start = "", 0
+    asked = covering(question.globs)
     for match in re.finditer(r"(?:\A|\n)==> ([^\n]+) <==\n", out):
-        if any(covers(glob, match[1]) for glob in question.globs):
+        if asked.fullmatch(match[1]):
             if name:
                 yield name, out[start : match.start()]
             name, start = match[1], match.end()
@@ -197,8 +198,9 @@ def _complained(err: str, question: Read) -> Iterator[tuple[str, str]]:
     pattern = re.compile(
         r"^head: (?:cannot open |error reading )?'?(/[^\n]*?)'?(?: for reading)?: ([^\n:]+)$", re.MULTILINE
     )
+    asked, literal = covering(question.globs), frozenset(question.globs)
     for path, complaint in pattern.findall(err):
-        if path in question.globs or any(covers(glob, path) for glob in question.globs):
+        if path in literal or asked.fullmatch(path):
             yield path, complaint
 
 

@@ -6,7 +6,7 @@ its own below.
 
 from rackcheck.core.fact import Sourced
 from rackcheck.core.read.each import each
-from rackcheck.core.read.files import SILENT, Files, covers, matching
+from rackcheck.core.read.files import SILENT, Files, covering, covers, matching
 from rackcheck.core.read.values import (
     bit,
     chosen,
@@ -28,6 +28,7 @@ __all__ = [
     "Sourced",
     "bit",
     "chosen",
+    "covering",
     "covers",
     "each",
     "flag",

@@ -13,13 +13,22 @@ SILENT = Unknown(Reason.NOT_COLLECTED, "head said nothing of it")
 """Why a file is not known of which a node said neither what it holds nor that it is not there."""
 
 
+def _pattern(glob: str) -> str:
+    parts = re.split(r"(\*|\?|\[[^\]]+\])", glob)
+    return "".join(
+        "([^/]*)" if p == "*" else "([^/])" if p == "?" else f"({p})" if p[:1] == "[" else re.escape(p) for p in parts
+    )
+
+
 @lru_cache(maxsize=4096)
 def _glob(glob: str) -> re.Pattern[str]:
-    parts = re.split(r"(\*|\?|\[[^\]]+\])", glob)
-    shown = [
-        "([^/]*)" if p == "*" else "([^/])" if p == "?" else f"({p})" if p[:1] == "[" else re.escape(p) for p in parts
-    ]
-    return re.compile("".join(shown))
+    return re.compile(_pattern(glob))
+
+
+@lru_cache(maxsize=256)
+def covering(globs: Sequence[str]) -> re.Pattern[str]:
+    """Give one pattern of all files that some glob names: a node may name files by the million."""
+    return re.compile("|".join(map(_pattern, globs)))
 
 
 @dataclass(frozen=True)
