@@ -47,7 +47,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas
+	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/facts.md
 
 full: $(VENV)/.dev $(BROWSER)
 	@$(BIN)/pytest -q -n $(JOBS) -m slow
@@ -63,6 +63,7 @@ schemas: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck.schema schemas
 	@$(BIN)/python -m rackcheck.sim.shape schemas
 	@$(BIN)/python -m rackcheck.report.record_schema schemas
+	@$(BIN)/python -m rackcheck.report.facts_page docs
 
 # For the python and the platform it is made on.
 BUNDLE := dist/rackcheck-bundle

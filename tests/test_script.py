@@ -419,6 +419,24 @@ def test_a_machine_without_the_device_is_asked_nothing(tmp_path: Path) -> None:
     assert each(out(run(question), question.command)) == {}
 
 
+def test_where_there_is_no_device_nobody_misses_the_tool(tmp_path: Path) -> None:
+    question = Shell("no-such-tool query {}", each=devices(tmp_path))
+    assert each(out(run(question), question.command)) == {}
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+def test_a_tool_that_is_not_there_is_missing_for_every_question_of_it(tmp_path: Path, shell: list[str]) -> None:
+    plain, once = Shell("no-such-tool -V"), Shell("no-such-tool query {}", each=devices(tmp_path, "nvme0", "nvme1"))
+    result = run(plain, once, Shell("echo here"), shell=shell)
+    assert out(result, "echo here") == "here\n"
+    for question in (plain, once):
+        said = result.capture.commands[question.command]
+        assert isinstance(said, Output)
+        why = _refusal(question, said)
+        assert why is not None
+        assert (why.reason, why.detail) == (Reason.TOOL_MISSING, "sh: no-such-tool: not found")
+
+
 def test_a_device_whose_name_would_be_an_option_is_not_asked(tmp_path: Path) -> None:
     question = Shell("echo {}", each=devices(tmp_path, "-rf"))
     (said,) = each(out(run(question), question.command)).values()

@@ -62,11 +62,16 @@ def bundled(reads: Iterable[Read]) -> tuple[Read, ...]:
 
 
 def _place(glob: str) -> str:
-    """Name what answers for a file: the kernel as a whole, or one class of devices and its driver."""
+    """Name what answers for a file: a disk, the kernel itself, or one class of devices and its driver."""
     parts = glob.split("/")[1:]
-    deep = {"sys": 3 if parts[1:2] and parts[1] in {"class", "bus", "devices", "fs"} else 2, "proc": 2}
-    driven = parts[0] != "proc" or parts[1:2] in (["driver"], ["fs"])
-    return "/".join(parts[: deep.get(parts[0], 1) if driven else 1])
+    match parts[:3]:
+        case ["proc", "driver" | "fs", *_] | ["sys", "class" | "bus", *_]:
+            return "/".join(parts[:3])
+        case ["sys", "devices", place, *_] if place != "system":
+            return "/".join(parts[:3])
+        case ["proc" | "sys", *_]:
+            return "kernel"
+    return "disk"
 
 
 ALWAYS = tuple(map(parse_path, ("node.product", "os.release.name")))

@@ -23,21 +23,28 @@ Question = Shell | Read
 # The token is one line in a pipe that the shell opens for itself at both ends: reading it takes it, writing gives it
 # back. A command's status has a way of its own (8), beside its output (9) and its complaints (6), of which the last
 # bytes are kept: what a killed command's children still print cannot push it out.
+# A question about devices that are not there, or to a program that is not, is answered without asking it: most machines
+# have few of the programs, and looking for one costs no process.
 # SIGPIPE is ignored while an answer is printed: a holder that died would leave the others waiting on the node.
 _FRAME = """\
 LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin; export PATH; unset ENV BASH_ENV CDPATH
 m={mark}
 r() {{
-o=$(
+n=$1 t=$2 c=$3 q=$4 k=$5 p=$6 d=y; shift 6
+[ $# = 0 ] || {{ d=; for f; do [ ! -e "$f" ] || {{ d=y; break; }}; done; }}
+if [ -z "$d" ]; then o="$m:0=$m."
+elif [ "$p" != - ] && ! command -v "$p" >/dev/null; then o="$m:127=sh: $p: not found$m."
+else o=$(
 {{ e=$(
 {{ s=$(
-{{ {{ timeout -k 2 "$2" sh -c "$4" </dev/null 2>&6 6>&- 7>&- 8>&- 9>&-; echo "$?" >&8; }} | head -c "$3" >&9; }} 8>&1
-); printf '%s' "$m:$s=" >&9; }} 6>&1 | tail -c "$5"
+{{ {{ timeout -k 2 "$t" sh -c "$q" </dev/null 2>&6 6>&- 7>&- 8>&- 9>&-; echo "$?" >&8; }} | head -c "$c" >&9; }} 8>&1
+); printf '%s' "$m:$s=" >&9; }} 6>&1 | tail -c "$k"
 ); }} 9>&1
 printf '%s' "$e$m." )
+fi
 trap '' PIPE
 read -r t <&7
-printf '\\n%s<%s\\n%s\\n' "$m" "$1" "$o"
+printf '\\n%s<%s\\n%s\\n' "$m" "$n" "$o"
 echo >&7
 }}
 echo | {{
@@ -70,7 +77,8 @@ def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> s
     questions = tuple(questions)
     needs = any(isinstance(question, Shell) and question.root for question in questions)
     jobs = [
-        f"r {index} {question.seconds:g} {question.cap} {shlex.quote(_command(question))} {_complaints(question)} &"
+        f"r {index} {question.seconds:g} {question.cap} {shlex.quote(_command(question))} {_complaints(question)} "
+        f"{' '.join(_program(question))} &"
         for index, question in enumerate(questions)
     ]
     root = (_SUDO if sudo else _NO_SUDO) if needs else ""
@@ -92,6 +100,17 @@ def _command(question: Question) -> str:
         )
     # Globs are ours and a profile's: everything but the glob signs is quoted.
     return f"head -v -c {question.cap} -- {_globs(question.globs)}"
+
+
+_PLAIN = re.compile(r"(?P<program>[a-z][\w.+-]*)( [^|&;<>()$`\\\"'\n]*)?")
+
+
+def _program(question: Question) -> Iterator[str]:
+    """Name the program that a plain command is of, `-` for a script; then the globs of the devices it is asked of."""
+    plain = _PLAIN.fullmatch(question.command) if isinstance(question, Shell) else None
+    yield plain["program"] if plain else "-"
+    if isinstance(question, Shell) and question.each:
+        yield _globs(question.each.split())
 
 
 def _globs(globs: Iterable[str]) -> str:

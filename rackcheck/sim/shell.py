@@ -44,12 +44,13 @@ def jobs(script: str) -> tuple[str, tuple[Job, ...]]:
 
 @lru_cache(maxsize=64)
 def _jobs(text: str) -> tuple[Job, ...]:
-    """Part the lines `r INDEX SECONDS CAP COMMAND COMPLAINTS &`; every node of a run is sent the same ones."""
+    """Part the lines `r INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM [GLOB]... &`; all nodes of a run get the same."""
     words = shlex.split(text)
-    rows = [words[i : i + 7] for i in range(0, len(words), 7)]
-    if any(len(row) != 7 or row[0] != "r" or row[6] != "&" for row in rows):
+    ends = [i for i, word in enumerate(words) if word == "&"]
+    rows = [words[a:b] for a, b in zip([0, *(end + 1 for end in ends)], ends, strict=False)]
+    if any(len(row) < 7 or row[0] != "r" for row in rows) or words[-1:] not in ([], ["&"]):
         raise ValueError("not the questions of rackcheck")
-    return tuple(Job(index, command, int(cap), int(kept)) for _, index, _, cap, command, kept, _ in rows)
+    return tuple(Job(index, command, int(cap), int(kept)) for _, index, _, cap, command, kept, *_ in rows)
 
 
 class Shell:
