@@ -1,0 +1,61 @@
+"""What the journal kept of the kernel's warnings and errors since boot, and of its errors before.
+
+The kernel's ring forgets; the journal may reach further. It is read for its newest lines only: a journal with more
+lines than asked for was not read to its end, and then nobody knows that a GPU had no Xid. Unverified on hardware: no
+recording of a GPU node's journal in this form was at hand.
+"""
+
+from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, integer, listing, probe, quantity, spell_key
+from rackcheck.core.read import dmesg
+from rackcheck_probes.kernel_log import by_place, sxids, told, xids
+
+MOST = 5000
+# Xids are warnings (4), so errors (3) alone would not do. Without names of hosts, with seconds since boot.
+BOOT = Shell(
+    f"journalctl -k -b -p 4 -n {MOST} -o short-monotonic --no-hostname --no-pager", root=True, cap=4 << 20, seconds=20
+)
+
+
+def entries(answer: str) -> str:
+    """Give the lines of a journal; raises Unreadable where it has none, which may be for want of a journal."""
+    if answer and not answer.endswith("\n"):
+        dmesg.whole(answer)
+    kept = "".join(f"{row}\n" for row in answer.split("\n") if row and not row.startswith("-- "))
+    if not kept:
+        raise Unreadable("no line of this boot: nobody knows whether a journal is kept", Reason.NOT_COLLECTED)
+    return kept
+
+
+@probe(
+    BOOT,
+    gives={
+        "log.boot.begins": quantity(
+            "s",
+            "Time after boot of the oldest warning of the kernel that was read from the journal.",
+            Class.MEASUREMENT,
+        ),
+        "log.boot.lines": integer(
+            f"Warnings and errors of the kernel in this boot's journal; unknown from {MOST} on.", Class.COUNTER
+        ),
+        "log.boot.xid": collection("GPUs that an Xid in this boot's journal names, by PCI address as in `gpu/*.pci`."),
+        "log.boot.xid/*.codes": listing("The Xids' numbers, each once, in order.", Class.COUNTER),
+        "log.boot.xid/*.count": integer("Lines with an Xid of this GPU.", Class.COUNTER),
+        "log.boot.sxid": collection("NVSwitches that an SXid in this boot's journal names, by PCI address."),
+        "log.boot.sxid/*.codes": listing("The SXids' numbers, each once, in order.", Class.COUNTER),
+        "log.boot.sxid/*.count": integer("Lines with an SXid of this NVSwitch.", Class.COUNTER),
+    },
+)
+def journal(answer: str) -> Facts:
+    """Gather the Xids and SXids of the newest lines; with as many lines as asked for, there may be others."""
+    log = entries(answer)
+    first = dmesg.seconds(log[: dmesg.LONGEST])
+    if first is None:
+        raise Unreadable("a journal's lines without seconds since boot")
+    yield "log.boot.begins", first
+    for name, found in (("xid", by_place(xids(log))), ("sxid", by_place(sxids(log)))):
+        for place, errors in found.items():
+            facts = told(f"log.boot.{name}/{spell_key(place)}", errors)
+            yield from ((path, value) for path, value in facts if not path.endswith(".last"))
+    if log.count("\n") >= MOST:
+        raise Unreadable(f"only the newest {MOST} lines were read", Reason.NOT_READ_FURTHER)
+    yield "log.boot.lines", log.count("\n")

@@ -1,0 +1,7 @@
+"""What is known of each Xid: numbers, names, and who makes what of them; `data/xid_sources.csv` says where from."""
+
+from importlib.resources import files
+
+from rackcheck.core.read import xid
+
+TABLE = xid.table((files(__package__) / "data" / "xid.csv").read_text("utf-8"))
