@@ -6,6 +6,7 @@ from rackcheck import Absent, Facts, Files, Read, Unreadable, collection, flag, 
 from rackcheck.core import read
 
 PLACE = "/proc/mounts"
+MOUNTS = Read(PLACE)
 OF_LOGINS = "/run/user/"
 """What every login mounts, ours too."""
 
@@ -15,8 +16,21 @@ def unescaped(field: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)
 
 
+def table(content: str) -> dict[str, list[str]]:
+    """Give the six fields of each mount by its point, but for those that logins make; raises Unreadable."""
+    found: dict[str, list[str]] = {}
+    for row in read.rows(content):
+        fields = [unescaped(field) for field in row.split(" ")]
+        if len(fields) != 6 or not fields[1].startswith("/"):
+            raise Unreadable(f"not a mount: {row[:80]!r}")
+        found[fields[1]] = fields
+    if not found:
+        raise Unreadable("no mounts at all")
+    return {point: fields for point, fields in found.items() if not point.startswith(OF_LOGINS)}
+
+
 @probe(
-    Read(PLACE),
+    MOUNTS,
     gives={
         "mount": collection("Mount points by path; of several mounts on one point the last, which hides the others."),
         "mount/*.type": text("The filesystem's type: ext4, xfs, nfs4, lustre, tmpfs."),
@@ -27,18 +41,9 @@ def unescaped(field: str) -> str:
 )
 def mounts(files: Files) -> Facts:
     """Read the mounts that the session sees, but for those that logins make."""
-    table: dict[str, list[str]] = {}
-    for row in read.rows(files.text(PLACE)):
-        fields = [unescaped(field) for field in row.split(" ")]
-        if len(fields) != 6 or not fields[1].startswith("/"):
-            raise Unreadable(f"not a mount: {row[:80]!r}")
-        table[fields[1]] = fields
-    if not table:
-        raise Unreadable("no mounts at all")
-    for point, (source, _, kind, options, *_) in table.items():
-        if not point.startswith(OF_LOGINS):
-            item = f"mount/{spell_key(point)}"
-            yield f"{item}.type", kind
-            yield f"{item}.source", source or Absent("no source")
-            yield f"{item}.options", tuple(options.split(","))
-            yield f"{item}.read_only", "ro" in options.split(",")
+    for point, (source, _, kind, options, *_) in table(files.text(PLACE)).items():
+        item = f"mount/{spell_key(point)}"
+        yield f"{item}.type", kind
+        yield f"{item}.source", source or Absent("no source")
+        yield f"{item}.options", tuple(options.split(","))
+        yield f"{item}.read_only", "ro" in options.split(",")

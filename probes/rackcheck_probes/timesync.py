@@ -5,6 +5,7 @@ from rackcheck.core import read
 
 SYNCHRONIZED = ("System clock synchronized", "NTP synchronized")
 ENABLED = {"NTP service": "active", "systemd-timesyncd.service active": "yes", "NTP enabled": "yes"}
+RTC = "RTC in local TZ"
 NO = {"active": "inactive", "yes": "no"}
 
 
@@ -13,6 +14,7 @@ NO = {"active": "inactive", "yes": "no"}
     gives={
         "time.synchronized": flag("Whether the kernel's clock is being kept in step by some time service."),
         "time.ntp_enabled": flag("Whether the time service that systemd knows is on; absent if it knows none."),
+        "time.rtc_local": flag("Whether the hardware clock keeps local time, which changes of summer time confuse."),
         "time.zone": text("The time zone: Etc/UTC, America/Los_Angeles."),
     },
 )
@@ -24,6 +26,8 @@ def timesync(answer: str) -> Facts:
         raise Unreadable("not the words of timedatectl: no 'synchronized', or no 'Time zone'")
     yield "time.synchronized", read.flag(said, yes="yes", no="no")
     yield "time.zone", table["Time zone"].partition(" ")[0] or Absent("none is set")
+    if RTC in table:
+        yield "time.rtc_local", read.flag(table[RTC], yes="yes", no="no")
     for key, yes in ENABLED.items():
         if key in table:
             none = Absent("systemd knows no time service")

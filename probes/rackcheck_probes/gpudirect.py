@@ -1,0 +1,31 @@
+"""GPUDirect Storage: whether its driver is there."""
+
+import re
+
+from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, Unreadable, probe, version
+from rackcheck.core import read
+
+MODULES, PLACE = "/proc/modules", "/proc/driver/nvidia-fs/version"
+
+
+def release(content: str) -> str:
+    """Read `version: 2.17`."""
+    match = re.fullmatch(r"version: ([0-9]{1,9}(?:\.[0-9]{1,9}){1,3})", read.line(content))
+    if match is None:
+        raise Unreadable(f"not a version of nvidia-fs: {content[:80]!r}")
+    return match[1]
+
+
+# Unverified on hardware, and from memory: no source shows this file's text. Another shape is unknown, not guessed.
+@probe(
+    Read(MODULES, PLACE, cap=4 << 20),
+    gives={"storage.gpudirect.version": version("dotted", "The version of nvidia-fs; absent where it is not loaded.")},
+)
+def gpudirect(files: Files) -> Facts:
+    """Read the driver's version; it is absent only where its module is not loaded."""
+    told = files.read(PLACE, release)
+    if isinstance(told.reading, Absent):
+        loaded = any(row.startswith("nvidia_fs ") for row in read.rows(files.text(MODULES)))
+        mute = Unknown(Reason.NOT_COLLECTED, f"nvidia_fs is loaded, and there is no {PLACE}")
+        told = Sourced(mute if loaded else Absent("nvidia_fs is not loaded"), MODULES)
+    yield "storage.gpudirect.version", told

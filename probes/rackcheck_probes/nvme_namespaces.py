@@ -1,0 +1,46 @@
+"""The namespaces of each NVMe controller, and how much they hold."""
+
+from rackcheck import Absent, Facts, Files, Read, Unknown, collection, flag, probe, quantity, spell_key
+from rackcheck.core import read
+from rackcheck.core.fact import Reading
+from rackcheck_probes.nvme import FOLDER, controllers
+
+SPACE = f"{FOLDER}/{{}}"
+SECTOR = 512
+"""Bytes that the kernel counts a block device in, whatever its own blocks are."""
+
+
+def gib(content: str) -> float:
+    """Read a size in the kernel's sectors."""
+    return read.whole(content) * SECTOR / (1 << 30)
+
+
+# A namespace with several paths stands below each controller under another name (nvme0c1n1), and is hidden.
+@probe(
+    Read(
+        f"{FOLDER.format('*')}/model",
+        *(SPACE.format("*", "nvme*n*") + f"/{name}" for name in ("size", "ro", "queue/logical_block_size")),
+    ),
+    gives={
+        "nvme/*.size": quantity("GiB", "What the controller's namespaces hold together; absent if it has none."),
+        "nvme/*.namespace": collection("The controller's namespaces by block device: nvme0n1."),
+        "nvme/*.namespace/*.size": quantity("GiB", "The namespace's size."),
+        "nvme/*.namespace/*.block_size": quantity("B", "The logical block that it is formatted with: 512 or 4096."),
+        "nvme/*.namespace/*.read_only": flag("Whether it cannot be written, as where a drive is worn out."),
+    },
+)
+def nvme_namespaces(files: Files) -> Facts:
+    """Read each namespace, and add their sizes up."""
+    sizes: dict[str, list[Reading]] = {name: [] for name in controllers(files, "model")}
+    for controller, rest, number in files.found(SPACE.format("*", "nvme*n*") + "/size"):
+        name = f"nvme{rest}n{number}"
+        item, folder = f"nvme/{spell_key(controller)}.namespace/{spell_key(name)}", SPACE.format(controller, name)
+        size = files.read(f"{folder}/size", gib)
+        sizes.setdefault(controller, []).append(size.reading)
+        yield f"{item}.size", size
+        yield f"{item}.block_size", files.read(f"{folder}/queue/logical_block_size", lambda c: float(read.whole(c)))
+        yield f"{item}.read_only", files.read(f"{folder}/ro", read.bit)
+    for controller, told in sizes.items():
+        trouble = next((reading for reading in told if isinstance(reading, Unknown)), None)
+        total = sum(reading for reading in told if isinstance(reading, float))
+        yield f"nvme/{spell_key(controller)}.size", trouble or (total if told else Absent("no namespace"))

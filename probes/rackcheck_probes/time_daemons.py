@@ -1,0 +1,30 @@
+"""Which programs keep the clock."""
+
+from rackcheck import Facts, Shell, Unreadable, listing, probe
+from rackcheck.core import read
+
+NAMES = {"chronyd", "ntpd", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "ts2phc", "timemaster"}
+"""As the kernel keeps them: the first 15 characters."""
+
+COMMAND = (
+    "cat /proc/1/comm >/dev/null && { cat /proc/[0-9]*/comm 2>/dev/null | "
+    f"grep -xE '{'|'.join(sorted(NAMES))}' | sort -u; echo end; }}"
+)
+
+
+# Where other users' processes are hidden, that of init is too, and nothing is known.
+@probe(
+    Shell(COMMAND),
+    gives={
+        "time.daemons": listing(
+            "Programs that run and keep the clock: chronyd, ntpd, systemd-timesyncd, ptp4l, phc2sys. "
+            "Of two that set one clock, each undoes the other's work."
+        )
+    },
+)
+def time_daemons(answer: str) -> Facts:
+    """Read the names of the running processes that are a time service's."""
+    *names, end = read.rows(answer) or [""]
+    if end != "end" or not set(names) <= NAMES:
+        raise Unreadable(f"not names of time services: {answer[:80]!r}")
+    yield "time.daemons", tuple("systemd-timesyncd" if name == "systemd-timesyn" else name for name in names)

@@ -1,0 +1,44 @@
+"""ZFS pools and their state."""
+
+import re
+
+from rackcheck import (
+    Absent,
+    Facts,
+    Files,
+    Read,
+    Reason,
+    Sourced,
+    Unreadable,
+    collection,
+    probe,
+    spell_key,
+    text,
+    version,
+)
+from rackcheck.core import read
+
+KNOWN, VERSION = "/proc/filesystems", "/sys/module/zfs/version"
+STATES = "/proc/spl/kstat/zfs/*/state"
+MUTE = re.compile(r"0\.[0-7]\.")
+"""Versions that show no pool's state outside their tools."""
+
+
+# Unverified on hardware: the files are those that Prometheus's node_exporter reads; since which version is from memory.
+@probe(
+    Read(KNOWN, VERSION, STATES),
+    gives={
+        "storage.zpool": collection("ZFS pools by name; known to be none where ZFS is not loaded."),
+        "storage.zpool/*.state": text("ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL, SUSPENDED."),
+        "storage.zfs.version": version("opaque", "The version of ZFS; absent where it is not loaded."),
+    },
+)
+def zfs(files: Files) -> Facts:
+    """Read each pool's state where the kernel knows the filesystem."""
+    loaded = any(row.split()[-1:] == ["zfs"] for row in read.rows(files.text(KNOWN)))
+    release = files.read(VERSION)
+    if loaded and (not isinstance(release.reading, str) or MUTE.match(release.reading)):
+        raise Unreadable("this ZFS shows the state of its pools to its own tools only", Reason.NOT_COLLECTED)
+    yield "storage.zfs.version", release if loaded else Sourced(Absent("ZFS is not loaded"), KNOWN)
+    for (pool,) in files.found(STATES):
+        yield f"storage.zpool/{spell_key(pool)}.state", files.read(STATES.replace("*", pool))
