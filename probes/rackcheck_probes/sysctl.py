@@ -59,7 +59,113 @@ KNOWN: dict[str, Kind] = {
     "sysctl.net.ipv4.neigh.default.gc_thresh1": integer("ARP entries that are never collected."),
     "sysctl.net.ipv4.neigh.default.gc_thresh2": integer("ARP entries above which old ones go after 5 seconds."),
     "sysctl.net.ipv4.neigh.default.gc_thresh3": integer("ARP entries that there may be; more lose neighbours."),
-}  # fmt: skip
+    "sysctl.vm.oom_kill_allocating_task": integer(
+        "Out of memory, the task that asked is killed and not the largest: 1 on."
+    ),
+    "sysctl.vm.panic_on_oom": integer("Whether running out of memory is a panic: 0 no, 1 yes, 2 in a cgroup too."),
+    "sysctl.vm.compaction_proactiveness": integer(
+        "How eagerly memory is compacted in the background: 0 not, 100 always."
+    ),
+    "sysctl.vm.compact_unevictable_allowed": integer(
+        "Whether compaction may move locked pages, which stalls their owner: 1 yes."
+    ),
+    "sysctl.vm.extfrag_threshold": integer("How fragmented memory must be before it is compacted: 0 to 1000."),
+    "sysctl.vm.watermark_scale_factor": integer("How early kswapd reclaims, in ten-thousandths of a node's memory."),
+    "sysctl.vm.vfs_cache_pressure": integer("How readily names and inodes are forgotten beside pages: 100 alike."),
+    "sysctl.vm.dirty_expire_centisecs": integer(
+        "Age from which dirty pages must be written, in hundredths of a second."
+    ),
+    "sysctl.vm.overcommit_ratio": integer("Share of memory, in percent, that counts when overcommit_memory is 2."),
+    "sysctl.vm.nr_overcommit_hugepages": integer("Huge pages that may be made beyond those set aside."),
+    "sysctl.vm.memory_failure_recovery": integer(
+        "Whether the kernel goes on after a memory error it can contain: 1 yes."
+    ),
+    "sysctl.vm.memory_failure_early_kill": integer(
+        "Processes on a bad page are killed at once: 1; when they touch it: 0."
+    ),
+    "sysctl.kernel.hung_task_panic": integer("Whether a hung task is a panic: 1 yes."),
+    "sysctl.kernel.softlockup_panic": integer("Whether a soft lockup is a panic: 1 yes."),
+    "sysctl.kernel.hardlockup_panic": integer("Whether a hard lockup is a panic: 1 yes."),
+    "sysctl.kernel.panic_on_warn": integer("Whether a kernel warning is a panic: 1 yes."),
+    "sysctl.kernel.unknown_nmi_panic": integer("Whether an NMI that nobody knows is a panic: 1 yes."),
+    "sysctl.kernel.panic_on_unrecovered_nmi": integer("Whether an NMI for a memory or I/O error is a panic: 1 yes."),
+    "sysctl.kernel.watchdog_thresh": integer("Seconds after which a locked up CPU is noticed; 0 never."),
+    "sysctl.kernel.sysrq": integer("Which magic keys act: 0 none, 1 all, else a mask."),
+    "sysctl.kernel.sched_autogroup_enabled": integer("Whether each session is one group to the scheduler: 1 yes."),
+    "sysctl.kernel.shmmax": integer("The largest System V shared memory segment, in bytes."),
+    "sysctl.kernel.shmall": integer("System V shared memory of the whole system, in pages."),
+    "sysctl.kernel.dmesg_restrict": integer("Whether only root reads the kernel's log: 1 yes."),
+    "sysctl.kernel.kptr_restrict": integer("Who sees kernel addresses: 0 all, 1 the privileged, 2 nobody."),
+    "sysctl.kernel.unprivileged_bpf_disabled": integer(
+        "Whether only root loads BPF programs: 0 no, 1 for good, 2 yes."
+    ),
+    "sysctl.kernel.kexec_load_disabled": integer("Whether another kernel can no longer be loaded: 1."),
+    "sysctl.kernel.modules_disabled": integer("Whether modules can no longer be loaded: 1."),
+    "sysctl.kernel.io_uring_disabled": integer("Who may use io_uring: 0 all, 1 a group, 2 nobody."),
+    "sysctl.kernel.yama.ptrace_scope": integer(
+        "Who may trace or read a process of the same user: 0 all, 1 parents; MPI copies so."
+    ),
+    "sysctl.kernel.unprivileged_userns_clone": integer(
+        "Whether users make namespaces, as rootless containers do: 1 yes."
+    ),
+    "sysctl.kernel.apparmor_restrict_unprivileged_userns": integer(
+        "Whether AppArmor keeps users from namespaces: 1 yes."
+    ),
+    "sysctl.user.max_user_namespaces": integer("User namespaces that a user may have; 0 forbids rootless containers."),
+    "sysctl.crypto.fips_enabled": integer("Whether the kernel runs in FIPS mode: 1 yes."),
+    "sysctl.fs/aio-max-nr": integer("Asynchronous requests that the whole system may have."),
+    "sysctl.fs.inotify.max_user_instances": integer("Inotify instances that one user may have."),
+    "sysctl.fs.suid_dumpable": integer("Whether privileged programs dump core: 0 no, 2 for root only."),
+    "sysctl.net.core.rmem_default": integer("The receive buffer of a socket that does not ask, in bytes."),
+    "sysctl.net.core.wmem_default": integer("The send buffer of a socket that does not ask, in bytes."),
+    "sysctl.net.core.optmem_max": integer("The largest ancillary buffer of a socket, in bytes."),
+    "sysctl.net.core.netdev_budget": integer("Packets that one round of polling takes."),
+    "sysctl.net.core.netdev_budget_usecs": integer("Microseconds that one round of polling takes at most."),
+    "sysctl.net.core.rps_sock_flow_entries": integer("Flows that receive flow steering remembers; 0 off."),
+    "sysctl.net.ipv4.tcp_mem": setting("Pages for all TCP sockets: no pressure below, pressure from, and the most."),
+    "sysctl.net.ipv4.tcp_tw_reuse": integer("Whether ports in TIME-WAIT are used again: 0 no, 1 yes, 2 on loopback."),
+    "sysctl.net.ipv4.tcp_slow_start_after_idle": integer(
+        "Whether a connection starts slowly again after a pause: 1 yes."
+    ),
+    "sysctl.net.ipv4.tcp_window_scaling": integer("Windows beyond 64 KiB: 1 on."),
+    "sysctl.net.ipv4.tcp_moderate_rcvbuf": integer("Whether receive buffers grow by themselves: 1 yes."),
+    "sysctl.net.ipv4.tcp_no_metrics_save": integer(
+        "Whether a route's figures are forgotten when a connection ends: 1 yes."
+    ),
+    "sysctl.net.ipv4.tcp_ecn": integer("Explicit congestion notification: 0 off, 1 on, 2 if the other side asks."),
+    "sysctl.net.ipv4.tcp_syncookies": integer("Cookies against SYN floods: 0 off, 1 when the queue is full, 2 always."),
+    "sysctl.net.ipv4.tcp_max_syn_backlog": integer("Connections that may be half open."),
+    "sysctl.net.ipv4.tcp_fin_timeout": integer("Seconds that an orphaned connection waits for its end."),
+    "sysctl.net.ipv4.tcp_keepalive_time": integer("Seconds of silence after which a connection is probed."),
+    "sysctl.net.ipv4.tcp_retries2": integer("Tries before an established connection is given up."),
+    "sysctl.net.ipv4.ip_forward": integer("Whether packets are forwarded between interfaces: 1 yes."),
+    "sysctl.net.ipv4.conf.all.rp_filter": integer(
+        "Least check of a packet's source on every interface: 0 none, 1 strict, 2 loose."
+    ),
+    "sysctl.net.ipv4.conf.all.arp_ignore": integer(
+        "Least reserve in answering ARP on every interface: 0 for any address."
+    ),
+    "sysctl.net.ipv4.conf.all.arp_announce": integer(
+        "Least reserve in announcing addresses on every interface: 0 any."
+    ),
+    "sysctl.net.ipv4.conf.default.rp_filter": integer(
+        "Check of a packet's source that new interfaces get: 0 none, 1 strict, 2 loose."
+    ),
+    "sysctl.net.ipv4.conf.default.arp_ignore": integer(
+        "Reserve in answering ARP that new interfaces get: 1 own addresses only."
+    ),
+    "sysctl.net.ipv4.conf.default.arp_announce": integer(
+        "Reserve in announcing addresses that new interfaces get: 2 the best."
+    ),
+    "sysctl.net.ipv6.conf.all.disable_ipv6": integer("Whether IPv6 is off on every interface: 1 yes."),
+    "sysctl.net.bridge/bridge-nf-call-iptables": integer(
+        "Whether bridged packets pass iptables, as Kubernetes needs: 1 yes."
+    ),
+    "sysctl.net.netfilter.nf_conntrack_max": integer("Connections that the firewall may track; more are dropped."),
+    "sysctl.sunrpc.tcp_slot_table_entries": integer("NFS requests in flight that a connection starts with."),
+    "sysctl.sunrpc.tcp_max_slot_table_entries": integer("NFS requests that may be in flight on a connection."),
+    "sysctl.kernel.core_pattern": setting("Where core dumps go; a bar begins a program that takes them."),
+}
 
 
 def place(path: str) -> str:

@@ -1,0 +1,35 @@
+"""Whether cloud-init has come to its end."""
+
+import json
+
+from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, flag, integer, probe
+
+BEGUN, ENDED = "/run/cloud-init/status.json", "/run/cloud-init/result.json"
+
+
+def errors(content: str) -> int:
+    """Count the errors of all stages in cloud-init's result."""
+    try:
+        document = json.loads(content)
+        found = document["v1"]["errors"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Unreadable(f"not a result of cloud-init: {content[:80]!r}") from None
+    if not isinstance(found, list):
+        raise Unreadable("errors that are no list")
+    return len(found)
+
+
+@probe(
+    Read(BEGUN, ENDED),
+    gives={
+        "os.cloud_init.finished": flag("Whether cloud-init ended in this boot; absent where it does not run."),
+        "os.cloud_init.errors": integer("Errors that it met."),
+    },
+)
+def cloud_init(files: Files) -> Facts:
+    """Read the result, which it writes last of all."""
+    if files.has(BEGUN) or files.has(ENDED):
+        yield "os.cloud_init.finished", Sourced(files.has(ENDED), ENDED)
+    else:
+        yield "os.cloud_init.finished", Sourced(Absent("cloud-init has not run in this boot"), BEGUN)
+    yield "os.cloud_init.errors", files.read(ENDED, errors)

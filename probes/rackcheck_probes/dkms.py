@@ -1,0 +1,33 @@
+"""Which modules are built for which kernel here, and whether they are installed."""
+
+import re
+
+from rackcheck import Facts, Shell, Unreadable, collection, flag, probe, spell_key, text
+from rackcheck.core import read
+
+ROW = re.compile(
+    r"(?P<module>[\w.+-]{1,80})(?:/|, )(?P<version>[^\s,:]{1,80})"
+    r"(?:, (?P<kernel>[^\s,:]{1,80}), (?P<arch>\w{1,20}))?: (?P<state>[a-z-]{1,20})(?P<more>.{0,200})"
+)
+
+
+@probe(
+    Shell("dkms status && echo '-- end --'", seconds=20),
+    gives={
+        "kernel.dkms": collection("Modules that DKMS knows, by module/version/kernel; module/version before a build."),
+        "kernel.dkms/*.state": text("How far it is: added, built, installed, broken."),
+        "kernel.dkms/*.differs": flag("Whether DKMS warns that the installed module is not the one it built."),
+    },
+)
+def dkms(answer: str) -> Facts:
+    """Read one module for one kernel a line; DKMS 2 writes a comma where 3 writes a stroke."""
+    rows = read.rows(answer)
+    if not rows or rows[-1] != "-- end --":
+        raise Unreadable("the answer was cut")
+    for row in rows[:-1]:
+        match = ROW.fullmatch(row)
+        if match is None:
+            raise Unreadable(f"not a module of DKMS: {row[:80]!r}")
+        key = "/".join(part for part in match.group("module", "version", "kernel") if part)
+        yield f"kernel.dkms/{spell_key(key)}.state", match["state"]
+        yield f"kernel.dkms/{spell_key(key)}.differs", "WARNING" in match["more"]

@@ -1,0 +1,26 @@
+"""How often the kernel itself stumbled since boot."""
+
+from rackcheck import Class, Facts, Files, Read, integer, probe
+from rackcheck.core import read
+
+FOLDER = "/sys/kernel"
+LEAVES = {
+    "oops": "Oopses: a driver or the kernel did what it must not.",
+    "warn": "Warnings with a trace.",
+    "softlockup": "CPUs that ran kernel code for too long.",
+    "hardlockup": "CPUs that did not even take interrupts for too long.",
+    "rcu_stall": "Stalls of RCU: a CPU that held up all others.",
+}
+
+
+@probe(
+    Read(*(f"{FOLDER}/{name}_count" for name in LEAVES)),
+    gives={
+        f"kernel.faults.{name}": integer(f"{help_} Absent from older kernels.", Class.COUNTER)
+        for name, help_ in LEAVES.items()
+    },
+)
+def kernel_faults(files: Files) -> Facts:
+    """Read the counters; unlike the log they forget nothing. An older kernel has none."""
+    for name in LEAVES:
+        yield f"kernel.faults.{name}", files.read(f"{FOLDER}/{name}_count", read.whole)

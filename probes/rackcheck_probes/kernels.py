@@ -1,0 +1,37 @@
+"""Which kernels are installed, and which of them is the newest."""
+
+from functools import cmp_to_key, partial
+
+from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, listing, probe, version
+from rackcheck.core import read
+from rackcheck.core.version import Unordered, order
+
+END = "-- end --"
+
+
+@probe(
+    Shell(
+        'for d in /lib/modules/*/modules.dep; do [ -e "$d" ] || continue; d=${d%/*}; echo "${d##*/}"; done; '
+        f'echo "{END}"',
+        cap=1 << 16,
+    ),
+    gives={
+        "kernel.installed": listing("Releases of the kernels whose modules are installed.", Class.VERSION),
+        "kernel.newest": version(
+            "kernel", "The newest of these: if it is not `kernel.release`, the node has not rebooted since it came."
+        ),
+    },
+)
+def kernels(answer: str) -> Facts:
+    """Read the folders of modules that depmod has seen."""
+    rows = read.rows(answer)
+    if not rows or rows[-1] != END:
+        raise Unreadable("the answer was cut")
+    found = sorted(rows[:-1])
+    yield "kernel.installed", tuple(found)
+    try:
+        ordered = sorted(found, key=cmp_to_key(partial(order, "kernel")))
+    except Unordered as error:
+        yield "kernel.newest", Unknown(Reason.UNPARSABLE, str(error))
+    else:
+        yield "kernel.newest", ordered[-1] if ordered else Absent("no modules are installed")

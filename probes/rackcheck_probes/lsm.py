@@ -1,0 +1,24 @@
+"""Which security modules the kernel runs, and whether they enforce."""
+
+from rackcheck import Facts, Files, Read, flag, listing, probe, text
+from rackcheck.core import read
+
+MODULES, LOCKDOWN = "/sys/kernel/security/lsm", "/sys/kernel/security/lockdown"
+SELINUX, APPARMOR = "/sys/fs/selinux/enforce", "/sys/module/apparmor/parameters/enabled"
+
+
+@probe(
+    Read(MODULES, LOCKDOWN, SELINUX, APPARMOR),
+    gives={
+        "kernel.lsm": listing("The security modules that are on, in their order: capability, yama, apparmor."),
+        "kernel.lockdown": text("What even root may not do to the kernel: none, integrity, confidentiality."),
+        "os.selinux.enforcing": flag("True: SELinux enforces; false: it only logs; absent where it is off."),
+        "os.apparmor.enabled": flag("Whether AppArmor is on; absent from a kernel without it."),
+    },
+)
+def lsm(files: Files) -> Facts:
+    """Read what the security file system, SELinux's own and AppArmor's module say."""
+    yield "kernel.lsm", files.read(MODULES, lambda content: tuple(read.line(content).split(",")))
+    yield "kernel.lockdown", files.read(LOCKDOWN, read.chosen)
+    yield "os.selinux.enforcing", files.read(SELINUX, read.bit)
+    yield "os.apparmor.enabled", files.read(APPARMOR, lambda content: read.flag(content.strip(), yes="Y", no="N"))

@@ -1,0 +1,25 @@
+"""How many open files the system has of those it may have."""
+
+import re
+
+from rackcheck import Class, Facts, Files, Read, Unreadable, integer, probe, quantity
+from rackcheck.core import read
+
+PLACE = "/proc/sys/fs/file-nr"
+
+
+@probe(
+    Read(PLACE),
+    gives={
+        "os.files.open": integer("File handles in use in the whole system.", Class.MEASUREMENT),
+        "os.files.use": quantity("%", "Share of the handles that there may be (fs.file-max).", Class.MEASUREMENT),
+    },
+)
+def open_files(files: Files) -> Facts:
+    """Read the handles that are allocated, those of them that are free, and the most."""
+    match = re.fullmatch(r"([0-9]{1,20})\s+([0-9]{1,20})\s+([0-9]{1,20})", read.line(files.text(PLACE)))
+    if match is None or int(match[3]) == 0:
+        raise Unreadable(f"not three numbers: {files.text(PLACE)[:80]!r}")
+    used = int(match[1]) - int(match[2])
+    yield "os.files.open", used
+    yield "os.files.use", 100 * used / int(match[3])

@@ -1,0 +1,30 @@
+"""Whether apt upgrades packages by itself."""
+
+import re
+
+from rackcheck import Facts, Shell, Unreadable, flag, probe
+from rackcheck.core import read
+
+ROW = re.compile(r'APT::Periodic(?:::(?P<name>[\w:-]{1,80}))? "(?P<value>[^"]{0,80})";')
+
+
+@probe(
+    Shell("apt-config dump APT::Periodic && echo '-- end --'"),
+    gives={
+        "os.unattended_upgrade": flag("Whether apt upgrades packages by itself; drivers change overnight with it."),
+        "os.update_lists": flag("Whether apt fetches the lists of packages by itself."),
+    },
+)
+def unattended(answer: str) -> Facts:
+    """Read apt's own view of its settings; one that nobody sets is off, and so is 0."""
+    rows = read.rows(answer)
+    if not rows or rows[-1] != "-- end --":
+        raise Unreadable("the answer was cut")
+    given = {}
+    for row in rows[:-1]:
+        match = ROW.fullmatch(row)
+        if match is None:
+            raise Unreadable(f"not a setting of apt: {row[:80]!r}")
+        given[match["name"]] = match["value"]
+    for leaf, name in (("unattended_upgrade", "Unattended-Upgrade"), ("update_lists", "Update-Package-Lists")):
+        yield f"os.{leaf}", given.get(name, "0") not in {"", "0"}
