@@ -1,0 +1,22 @@
+"""Whether the CPUs save energy or run fast, by the hint that firmware or the OS gave them."""
+
+from rackcheck import Absent, Facts, Files, Read, listing, probe
+from rackcheck.core.read import percpu
+
+GLOB = "/sys/devices/system/cpu/cpu*/power/energy_perf_bias"
+
+
+@probe(
+    Read(GLOB, seconds=30),
+    gives={
+        "cpu.energy_bias": listing(
+            "The energy bias: 0 performance, 6 normal, 15 power saving; several if CPUs differ."
+        ),
+        "cpu.energy_bias_odd": listing("CPUs whose energy bias is not that of most, with theirs: 17: 6."),
+    },
+)
+def cpu_energy_bias(files: Files) -> Facts:
+    """Read every CPU's bias; absent on kernels before 5.3 and on CPUs that are not Intel's."""
+    told = percpu.by_cpu(files, GLOB)
+    yield "cpu.energy_bias", percpu.distinct(told) if told else Absent(f"no {GLOB}")
+    yield "cpu.energy_bias_odd", percpu.odd(told) if told else Absent(f"no {GLOB}")

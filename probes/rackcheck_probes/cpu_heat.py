@@ -1,0 +1,57 @@
+"""How hot the CPUs are, by their own sensors."""
+
+import re
+
+from rackcheck import Absent, Class, Facts, Reason, Shell, Unreadable, collection, probe, quantity, spell_key, text
+from rackcheck.core import read
+
+# Of all sensors of the machine only the CPUs' are read: others may be slow to answer. /dev/null has grep name files.
+COMMAND = """\
+for d in /sys/class/hwmon/hwmon*; do
+read -r n 2>/dev/null <"$d/name" || continue
+case $n in coretemp|k10temp|zenpower) ;; *) continue;; esac
+l=$(readlink -f "$d/device") && echo "sensor ${l##*/} $n" || continue
+for f in "$d"/temp*_input "$d/temp1_max" "$d/temp1_crit"; do
+read -r v 2>/dev/null <"$f" && echo "${f##*/} $v"
+done
+done
+echo end"""
+
+
+@probe(
+    Shell(COMMAND),
+    gives={
+        "cpu.thermal": collection("CPU sensors by the name of their device, one a package; unknown without a driver."),
+        "cpu.thermal/*.driver": text("What reads the sensor: coretemp (Intel), k10temp (AMD)."),
+        "cpu.thermal/*.temperature": quantity("C", "The package's temperature, or AMD's Tctl.", Class.MEASUREMENT),
+        "cpu.thermal/*.hottest": quantity("C", "The hottest of the package's sensors.", Class.MEASUREMENT),
+        "cpu.thermal/*.max": quantity("C", "The temperature from which the package is cooled harder; Intel only."),
+        "cpu.thermal/*.critical": quantity("C", "The temperature at which the package is slowed; not told by AMD."),
+    },
+)  # fmt: skip
+def cpu_heat(answer: str) -> Facts:
+    """Read each package's sensors, in thousandths of a degree; a core's that cannot be read is left out."""
+    rows = read.rows(answer)
+    if not rows or rows[-1] != "end":
+        raise Unreadable("not the whole of the CPU sensors")
+    if rows == ["end"]:
+        raise Unreadable("no CPU sensor has a driver: nobody reads the CPUs' temperature", Reason.TOOL_MISSING)
+    found: dict[str, dict[str, float]] = {}
+    for row in rows[:-1]:
+        if match := re.fullmatch(r"sensor (\S{1,60}) (coretemp|k10temp|zenpower)", row):
+            item = f"cpu.thermal/{spell_key(match[1])}"
+            yield f"{item}.driver", match[2]
+            found[item] = {}
+        elif (match := re.fullmatch(r"(temp[0-9]{1,4}_(?:input|max|crit)) (-?[0-9]{1,9})", row)) and found:
+            found[item][match[1]] = int(match[2]) / 1000
+        else:
+            raise Unreadable(f"neither a sensor nor a temperature: {row[:60]!r}")
+    for item, told in found.items():
+        inputs = [value for name, value in told.items() if name.endswith("_input")]
+        for leaf, name in (("temperature", "temp1_input"), ("max", "temp1_max"), ("critical", "temp1_crit")):
+            if name in told:
+                yield f"{item}.{leaf}", told[name]
+            elif leaf != "temperature":
+                yield f"{item}.{leaf}", Absent(f"no {name}")
+        if inputs:
+            yield f"{item}.hottest", max(inputs)

@@ -1,0 +1,22 @@
+"""How deep the idle drivers let CPUs sleep."""
+
+from rackcheck import Facts, Files, Read, integer, probe
+from rackcheck.core import read
+
+FILES = {
+    "cpu.idle.intel_max": "/sys/module/intel_idle/parameters/max_cstate",
+    "cpu.idle.acpi_max": "/sys/module/processor/parameters/max_cstate",
+}
+
+
+@probe(
+    Read(*FILES.values()),
+    gives={
+        "cpu.idle.intel_max": integer("The deepest state that intel_idle uses, by number; 0 leaves it out altogether."),
+        "cpu.idle.acpi_max": integer("The deepest state that acpi_idle uses, by number."),
+    },
+)
+def cpuidle_limits(files: Files) -> Facts:
+    """Read each driver's parameter; absent where the kernel has no such driver."""
+    for path, place in FILES.items():
+        yield path, files.read(place, read.whole)

@@ -1,0 +1,29 @@
+"""Whether devices' memory accesses are translated."""
+
+from collections import Counter
+
+from rackcheck import Facts, Files, Read, integer, listing, probe
+from rackcheck.core import read
+
+UNITS, TYPES = "/sys/class/iommu/*/uevent", "/sys/kernel/iommu_groups/*/type"
+TRANSLATED = ("DMA", "DMA-FQ")
+
+
+@probe(
+    Read(UNITS, TYPES),
+    gives={
+        "iommu.units": listing("IOMMUs that the kernel uses: dmar0 (Intel), ivhd0 (AMD), smmu3.0x..."),
+        "iommu.groups": integer("Groups of devices that the IOMMU keeps apart: 0 where the kernel uses none."),
+        "iommu.types": listing("How the groups' accesses go: identity (passed through), DMA, DMA-FQ (translated)."),
+        "iommu.passthrough": integer("Groups whose accesses pass through as they are."),
+        "iommu.translated": integer("Groups whose accesses are translated."),
+    },
+)
+def iommu(files: Files) -> Facts:
+    """Count the groups by type; a group that a virtual machine holds is neither passed through nor translated."""
+    yield "iommu.units", tuple(name for (name,) in files.found(UNITS))
+    types = Counter(read.line(files.text(TYPES.replace("*", number))) for (number,) in files.found(TYPES))
+    yield "iommu.groups", sum(types.values())
+    yield "iommu.types", tuple(sorted(types))
+    yield "iommu.passthrough", types["identity"]
+    yield "iommu.translated", sum(types[word] for word in TRANSLATED)

@@ -1,0 +1,46 @@
+"""Whether memory was taken offline, and whether new memory comes online by itself."""
+
+import re
+
+from rackcheck import Absent, Facts, Shell, Unreadable, integer, probe, quantity, text
+from rackcheck.core import read
+
+# A block is 128 MiB on small machines and up to 2 GiB: there may be ten thousand, so the node counts them.
+FOLDER = "/sys/devices/system/memory"
+COMMAND = f"""\
+cd {FOLDER} 2>/dev/null || {{ echo none; exit 0; }}
+cat memory[0-9]*/state | sort | uniq -c
+read -r s <block_size_bytes && echo "size $s"
+read -r a <auto_online_blocks && echo "auto $a"
+echo end"""
+
+
+@probe(
+    Shell(COMMAND),
+    gives={
+        "memory.blocks.online": integer("Blocks of memory that the kernel uses."),
+        "memory.blocks.offline": integer(
+            "Blocks of memory that are there and not used: taken offline, or never put on."
+        ),
+        "memory.blocks.size": quantity("MiB", "A block's size."),
+        "memory.blocks.auto": text("Whether new memory comes online by itself: offline, online, online_movable."),
+    },
+)
+def memory_blocks(answer: str) -> Facts:
+    """Read how many blocks are in which state; absent where memory cannot be taken offline."""
+    rows = read.rows(answer)
+    if rows == ["none"]:
+        for leaf in ("online", "offline", "size", "auto"):
+            yield f"memory.blocks.{leaf}", Absent(f"no {FOLDER}")
+        return
+    if not rows or rows[-1] != "end":
+        raise Unreadable("not the whole of the memory blocks")
+    table = {words[-1] if words[0].isdigit() else words[0]: words for row in rows[:-1] if (words := row.split())}
+    for state in ("online", "offline"):
+        yield f"memory.blocks.{state}", read.whole(table[state][0]) if state in table else 0
+    if len(table.get("size", ())) == 2:
+        if not re.fullmatch("[0-9a-f]{1,16}", table["size"][1]):
+            raise Unreadable(f"not a size in hexadecimal: {table['size'][1][:40]!r}")
+        yield "memory.blocks.size", int(table["size"][1], 16) / (1 << 20)
+    if len(table.get("auto", ())) == 2:
+        yield "memory.blocks.auto", table["auto"][1]

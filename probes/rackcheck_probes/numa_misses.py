@@ -1,0 +1,27 @@
+"""How often memory came from the wrong NUMA node."""
+
+import re
+
+from rackcheck import Class, Facts, Files, Read, integer, probe
+from rackcheck.core import read
+
+GLOB = "/sys/devices/system/node/node*/numastat"
+COUNTS = {"miss": "numa_miss", "foreign": "numa_foreign", "other": "other_node"}
+
+
+@probe(
+    Read(GLOB),
+    gives={
+        "numa.node/*.miss": integer("Pages taken from this node that were wanted from another.", Class.COUNTER),
+        "numa.node/*.foreign": integer("Pages wanted from this node that came from another.", Class.COUNTER),
+        "numa.node/*.other": integer("Pages taken from this node by CPUs of another.", Class.COUNTER),
+    },
+)
+def numa_misses(files: Files) -> Facts:
+    """Read each node's counts since boot."""
+    for (number,) in files.found(GLOB):
+        if re.fullmatch("[0-9]+", number):
+            table = read.key_values(files.text(GLOB.replace("*", number)), separator=" ")
+            for leaf, key in COUNTS.items():
+                if key in table:
+                    yield f"numa.node/{number}.{leaf}", read.whole(table[key])

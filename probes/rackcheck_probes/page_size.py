@@ -1,0 +1,13 @@
+"""How large a page of memory is."""
+
+from rackcheck import Facts, Shell, probe, quantity
+from rackcheck.core import read
+
+
+@probe(
+    Shell("getconf PAGESIZE"),
+    gives={"memory.page_size": quantity("KiB", "A page's size: 4 KiB, or 64 KiB on Grace with its own kernel.")},
+)
+def page_size(answer: str) -> Facts:
+    """Read the size in bytes."""
+    yield "memory.page_size", read.whole(read.line("\n".join(read.rows(answer)))) / 1024

@@ -1,0 +1,33 @@
+"""How the CPU's own frequency driver and the platform's power profile are set."""
+
+from rackcheck import Facts, Files, Read, flag, listing, probe, quantity, text
+from rackcheck.core import read
+
+INTEL, AMD = "/sys/devices/system/cpu/intel_pstate", "/sys/devices/system/cpu/amd_pstate"
+PROFILE = "/sys/firmware/acpi/platform_profile"
+
+
+@probe(
+    Read(*(f"{INTEL}/{name}" for name in ("status", "min_perf_pct", "max_perf_pct", "hwp_dynamic_boost")),
+         f"{AMD}/status", f"{AMD}/prefcore", PROFILE, f"{PROFILE}_choices"),
+    gives={
+        "cpu.pstate.intel": text("How intel_pstate works: active (it decides), passive (the governor does), off."),
+        "cpu.pstate.amd": text("How amd-pstate works: active, passive, guided, disable."),
+        "cpu.pstate.min": quantity("%", "The least of its highest clock that intel_pstate asks for."),
+        "cpu.pstate.max": quantity("%", "The most of its highest clock that intel_pstate asks for."),
+        "cpu.pstate.dynamic_boost": flag("Whether intel_pstate lifts the least clock while a task waits for I/O."),
+        "cpu.pstate.preferred_cores": text("Whether amd-pstate ranks cores by their best clock: enabled, disabled."),
+        "os.platform_profile": text("The firmware's power profile: performance, balanced; absent on most servers."),
+        "os.platform_profiles": listing("The profiles that the firmware offers."),
+    },
+)  # fmt: skip
+def pstate(files: Files) -> Facts:
+    """Read the driver's switches; absent where the machine runs another driver."""
+    yield "cpu.pstate.intel", files.read(f"{INTEL}/status")
+    yield "cpu.pstate.amd", files.read(f"{AMD}/status")
+    yield "cpu.pstate.min", files.read(f"{INTEL}/min_perf_pct", read.whole)
+    yield "cpu.pstate.max", files.read(f"{INTEL}/max_perf_pct", read.whole)
+    yield "cpu.pstate.dynamic_boost", files.read(f"{INTEL}/hwp_dynamic_boost", read.bit)
+    yield "cpu.pstate.preferred_cores", files.read(f"{AMD}/prefcore")
+    yield "os.platform_profile", files.read(PROFILE)
+    yield "os.platform_profiles", files.read(f"{PROFILE}_choices", lambda content: tuple(content.split()))
