@@ -69,6 +69,8 @@ def _place(glob: str) -> str:
             return "/".join(parts[:3])
         case ["sys", "devices", place, *_] if place != "system":
             return "/".join(parts[:3])
+        case ["sys", "devices", "system", "cpu", each, *_] if "*" in each:
+            return "cpus"  # hundreds of each: all names together must fit into one command
         case ["proc" | "sys", *_]:
             return "kernel"
     return "disk"

@@ -63,11 +63,19 @@ class Ward:
 
     @cached_property
     def ready(self) -> tuple[str, ...]:
-        """The nodes whose every wanted plane answered and has no trouble."""
+        """The nodes whose every wanted plane answered and has no trouble that stands in the way."""
         return tuple(
             name for name, visits in self.by_node.items()
-            if {v.plane for v in visits} >= self.planes[name] and visits and not any(v.findings for v in visits)
+            if {v.plane for v in visits} >= self.planes[name] and visits and not any(map(self.hinders, visits))
         )  # fmt: skip
+
+    def hinders(self, visit: Visit) -> tuple[Trouble, ...]:
+        """Give the troubles of a visit that stand in an audit's way.
+
+        Without a profile nobody has said which facts matter: no machine has the tools of every make of device.
+        """
+        troubles = (finding.trouble for finding in visit.findings)
+        return tuple(t for t in troubles if self.profile is not None or t is not Trouble.NO_TOOL)
 
     @cached_property
     def without(self) -> Mapping[Plane, tuple[str, ...]]:
@@ -100,7 +108,7 @@ class Ward:
     def sick(self) -> list[tuple[tuple[tuple[Plane, Trouble], ...], list[str]]]:
         """The nodes with troubles, those with the same ones together, in the order of their names."""
         kinds = {
-            name: tuple(dict.fromkeys((visit.plane, finding.trouble) for visit in visits for finding in visit.findings))
+            name: tuple(dict.fromkeys((visit.plane, trouble) for visit in visits for trouble in self.hinders(visit)))
             for name, visits in self.by_node.items()
         }
         return [(kind, list(nodes)) for kind, nodes in groups([n for n, k in kinds.items() if k], kinds.__getitem__)]
