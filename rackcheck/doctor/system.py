@@ -14,7 +14,7 @@ from rackcheck.core.refusal import LATE
 from rackcheck.doctor import readable
 from rackcheck.doctor.blind import of_plane
 from rackcheck.doctor.finding import Finding, Grant, System, Trouble
-from rackcheck.doctor.tools import looked_for, tools
+from rackcheck.doctor.tools import looked_for, needed
 from rackcheck.sudoers import root_probes
 
 SECONDS = 5.0
@@ -52,7 +52,7 @@ class Questions:
         found: dict[str, list[str]] = {}
         for probe in self.plan.probes:
             if isinstance(probe.ask, Shell):
-                for tool in tools(probe.ask.command):
+                for tool in needed(probe.ask.command):
                     found.setdefault(tool, []).append(probe.name)
         return {tool: tuple(found[tool]) for tool in sorted(found)}
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from rackcheck.core.capture import named
 
@@ -22,9 +23,20 @@ _TOKEN = re.compile(r"[ \t]+|\\\n|#[^\n]*|\n|;;|&&|\|\||[;&|()]|(?:[0-9]*(?:<<|>
 _ENDS = frozenset({"\n", ";", ";;", "&&", "||", "&", "|", "(", ")"})
 
 
+@dataclass(frozen=True)
+class Call:
+    """A simple command: its program, its words, and the files that its output is sent to."""
+
+    program: str
+    words: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
 def tools(command: str) -> tuple[str, ...]:
     """Name the programs that a command calls by a fixed name, each once; a payload is not looked at."""
-    return tuple(dict.fromkeys(_called(named(command))))
+    made = calls(named(command))
+    programs = (call.program for call in made)
+    return tuple(dict.fromkeys(p for p in programs if re.fullmatch(r"[A-Za-z0-9_./+-]+", p) and not p.isdecimal()))
 
 
 def looked_for(command: str) -> tuple[str, ...]:
@@ -32,34 +44,85 @@ def looked_for(command: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(re.findall(r"\bcommand -v ([\w./+-]+)", named(command))))
 
 
-def _called(text: str) -> Iterator[str]:
-    first, header, pattern, target = True, "", False, False
+def needed(command: str) -> tuple[str, ...]:
+    """Name the programs without which a command has no answer: of several ways to one, none is needed alone."""
+    found = looked_for(command)
+    if re.search(r"\belif\b", named(command)):
+        return ()
+    return tuple(tool for tool in tools(command) if len(found) < 2 or tool not in found)
+
+
+def calls(text: str, *, builtins: bool = False) -> tuple[Call, ...]:
+    """Give the simple commands of a script in order, those in `$(…)` too; without the script's own functions."""
+    made: list[_Begun] = []
+    _call(text, made)
+    own = set(re.findall(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\(\)", text))
+    found = (Call(b.words[0] if b.words else ":", tuple(b.words[1:]), tuple(b.writes)) for b in made)
+    return tuple(c for c in found if c.program not in own and (builtins or c.program not in BUILTINS))
+
+
+def _call(text: str, made: list["_Begun"]) -> None:
+    state = _Reading(made)
     for token in _tokens(text):
         if token.startswith(("$(", "`")):
-            yield from _called(token.removeprefix("$(").removesuffix(")").strip("`"))
-            first = first and target  # a word that is an answer of the shell names no program
-            target = False
-        elif token in _ENDS:
-            pattern = token == ";;" or (pattern and token == "|")
-            first, header = not pattern, ""
+            _call(token.removeprefix("$(").removesuffix(")").strip("`"), made)
+            state.substituted()
+        else:
+            state.take(token)
+
+
+@dataclass
+class _Begun:
+    """A command that is being read."""
+
+    words: list[str] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+
+
+class _Reading:
+    """Where in a script we are: whether a command may begin here, and the one that has begun."""
+
+    def __init__(self, made: list[_Begun]) -> None:
+        self.made = made
+        self.first, self.header, self.pattern, self.target = True, "", False, ""
+        self.begun: _Begun | None = None
+
+    def substituted(self) -> None:
+        """A word that is an answer of the shell names no program."""
+        self.first, self.target = self.first and bool(self.target), ""
+
+    def take(self, token: str) -> None:
+        """Take the next word or sign."""
+        if token in _ENDS:
+            self.begun = None
+            self.pattern = token == ";;" or (self.pattern and token == "|")
+            self.first, self.header = not self.pattern, ""
         elif re.fullmatch(r"[0-9]*[<>].*", token):
-            target = True
-        elif target:
-            target = False
-        elif header:
+            self.target = token
+        elif self.target:
+            if ">" in self.target and not self.target.endswith("&"):
+                self._command().writes.append(token)
+            self.target = ""
+        elif self.header:
             # `for x in a b;` and `case $x in`: what follows are no commands, and of a case the patterns.
-            if header == "case" and token == "in":
-                header, pattern, first = "", True, False
-        elif pattern and token != "esac":
-            continue
-        elif first and token in {"for", "case"}:
-            header = token
-        elif (first or pattern) and token in RESERVED:
-            first, pattern = True, False
-        elif first and not re.match(r"[A-Za-z_]\w*=", token):
-            first = False
-            if re.fullmatch(r"[A-Za-z0-9_./+-]+", token) and token not in BUILTINS and not token.isdecimal():
-                yield token
+            if self.header == "case" and token == "in":
+                self.header, self.pattern, self.first = "", True, False
+        elif self.pattern and token != "esac":
+            return
+        elif self.first and token in {"for", "case"}:
+            self.header = token
+        elif (self.first or self.pattern) and token in RESERVED:
+            self.first, self.pattern = True, False
+        elif not self.first or not re.match(r"[A-Za-z_]\w*=", token):
+            if self.first or self.begun is not None:
+                self._command().words.append(token)
+            self.first = False
+
+    def _command(self) -> _Begun:
+        if self.begun is None:
+            self.begun = _Begun()
+            self.made.append(self.begun)
+        return self.begun
 
 
 def _tokens(text: str) -> Iterator[str]:
