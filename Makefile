@@ -6,7 +6,7 @@ JOBS   ?= auto
 BROWSER := tests/browser/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check full explore schemas bundle clean
+.PHONY: help audit test check full explore schemas bundle gpu-check gpu-check-bundle clean
 
 help:
 	@echo "make audit   judge a simulated rack by h100-dgx, then this machine by linux-server"
@@ -14,6 +14,7 @@ help:
 	@echo "make check   types, lint, imports, generated files"
 	@echo "make full    the long properties, the wheel"
 	@echo "make bundle  wheels and an install script for machines without a network"
+	@echo "make gpu-check  hold the GPU probes against nvidia-smi, on a machine with NVIDIA GPUs; needs python3 alone"
 	@echo "make explore the tests' properties on fresh cases"
 
 # Runtime only: what a user installs.
@@ -74,6 +75,15 @@ bundle: $(VENV)/.runtime
 	@cd $(BUNDLE) && sha256sum install.sh wheels/* > SHA256SUMS
 	@tar -C dist -czf $(BUNDLE).tar.gz rackcheck-bundle
 	@echo "$(BUNDLE).tar.gz: copy it, unpack it, sh rackcheck-bundle/install.sh"
+
+# On a machine with NVIDIA GPUs and no network: nothing is installed, nothing is changed; the JSON is fit to commit.
+gpu-check:
+	@$(PYTHON) benchmarks/gpu_check.py -o gpu-check.json
+
+gpu-check-bundle: $(VENV)/.runtime
+	@mkdir -p dist/gpu-check && cp "$$($(BIN)/python -c 'import pynvml; print(pynvml.__file__)')" dist/gpu-check/pynvml.py
+	@tar -czf dist/gpu-check.tar.gz --exclude=__pycache__ rackcheck probes benchmarks/gpu_check.py dist/gpu-check Makefile
+	@echo "dist/gpu-check.tar.gz: copy it, unpack it, make gpu-check"
 
 clean:
 	rm -rf $(VENV) tests/browser/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -1,9 +1,6 @@
-"""The GPU probe: what it makes of NVML's answers, and the program that asks, really run."""
+"""The GPU probes: what they make of NVML's answers; how NVML is asked is tested in test_fake_driver.py."""
 
 import json
-import shutil
-import subprocess
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -11,9 +8,13 @@ import pytest
 from recordings import answering, ask, facts, os_probes, shared_text
 
 from rackcheck.core.capture import PAYLOAD, named
+from rackcheck.core.collect import collect
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck_probes.nvml import payload
+from rackcheck_probes.nvml import QUESTION
+from rackcheck_probes.nvml_pack import needed, payload
+from rackcheck_probes.nvml_values import ber, ber_exponent, degrees, recovery
 
+PROBES = [probe for probe in os_probes().values() if probe.ask is QUESTION]
 GPU = os_probes()["gpu"]
 BUS = "bus 0000:53:00.0\nbus read\n"
 NO_LIBRARY = {"unknown": "tool missing", "detail": "NVML: NVML Shared Library Not Found"}
@@ -21,7 +22,8 @@ NO_LIBRARY = {"unknown": "tool missing", "detail": "NVML: NVML Shared Library No
 
 def told(bus: str, reply: Any) -> dict[str, Reading]:
     """The facts of a node whose bus and whose NVML say this."""
-    return facts(GPU, answering(GPU, f"{bus}{json.dumps(reply)}\n"))
+    capture = answering(GPU, f"{bus}{json.dumps(reply)}\n")
+    return {path: leaf.reading for path, leaf in collect(PROBES, capture, "2026-01-01T00:00:00Z").items()}
 
 
 def value(value: object) -> dict[str, object]:
@@ -142,84 +144,52 @@ def test_a_field_that_nvml_refuses_is_unknown_for_its_reason() -> None:
 
 def test_the_question_is_the_same_text_every_time_and_fits_one_argument() -> None:
     assert payload() == payload()
-    assert len(GPU.ask.command) < 100_000  # type: ignore[union-attr]  # a Shell; Linux allows 131072
+    assert len(QUESTION.command) < 30_000  # Linux allows 131072, to all questions together
+
+
+MODULE = '''\
+# Licence
+import os
+A = 1 # C
+B = (
+    2,
+)
+C = [A]
+try:
+    D = A
+except OSError:
+    D = B
+@wraps
+@other(A)
+def used(x):
+    return helper(x)
+def helper(x):
+    # mentions in_a_comment
+    return E
+def helper2(x): return 0
+E = "x"
+in_a_comment = 1
+NVML_ERROR_ODD = 9
+class Unused(object):
+    """Text
+    """
+'''
+
+
+def test_what_is_needed_of_pynvml_rides_along_as_it_stands_there() -> None:
+    unused = MODULE.index("class Unused")
+    assert needed(MODULE, "m.used(1)") == MODULE[:unused].replace("def helper2(x): return 0\n", "")
+    assert needed(MODULE, "m.Unused()").endswith(MODULE[unused:])
+
+
+def test_a_pynvml_that_cannot_be_taken_apart_rides_along_whole() -> None:
+    odd = MODULE + 'def used2():\n    """Text\nat the margin\n    """\n'
+    assert needed(odd, "m.used(1)") == odd
 
 
 def test_pynvml_rides_along_and_is_no_part_of_the_questions_name() -> None:
-    command = GPU.ask.command  # type: ignore[union-attr]  # a Shell
-    assert PAYLOAD in command
-    assert len(named(command)) < 1000
-
-
-FAKE = r"""
-#include <string.h>
-typedef unsigned int u; typedef unsigned long long ull;
-typedef struct { char legacy[16]; u domain, bus, device, id, sub; char bus_id[32]; } pci;
-int nvmlInitWithFlags(u f) { return INIT; }
-int nvmlInit_v2(void) { return INIT; }
-const char *nvmlErrorString(int r) { return "said by the library"; }
-int nvmlSystemGetDriverVersion(char *s, u n) { strcpy(s, "580.105.08"); return 0; }
-int nvmlDeviceGetCount_v2(u *n) { *n = 2; return 0; }
-int nvmlDeviceGetHandleByIndex_v2(u i, void **h) { *h = (void *)(long)(i + 1); return i ? 15 : 0; }
-int nvmlDeviceGetName(void *h, char *s, u n) { strcpy(s, "NVIDIA H100 80GB HBM3"); return 0; }
-int nvmlDeviceGetUUID(void *h, char *s, u n) { strcpy(s, "GPU-00000000-0000-0000-0000-000000000000"); return 0; }
-int nvmlDeviceGetSerial(void *h, char *s, u n) { return 3; }
-int nvmlDeviceGetVbiosVersion(void *h, char *s, u n) { strcpy(s, "96.00.99.00.01"); return 0; }
-int nvmlDeviceGetPciInfo_v3(void *h, pci *p) { strcpy(p->bus_id, "00000000:AB:00.0"); return 0; }
-int nvmlDeviceGetMemoryInfo(void *h, ull *m) { m[0] = 81559ull << 20; m[1] = m[2] = 0; return 0; }
-int nvmlDeviceGetPersistenceMode(void *h, u *v) { *v = 1; return 0; }
-int nvmlDeviceGetEccMode(void *h, u *a, u *b) { *a = 1; *b = 0; return 0; }
-int nvmlDeviceGetTotalEccErrors(void *h, u t, u c, ull *v) { *v = t == 1 && c == 0 ? 3 : 99; return 0; }
-int nvmlDeviceGetMigMode(void *h, u *a, u *b) { *a = *b = 0; return 0; }
-int nvmlDeviceGetPowerManagementLimit(void *h, u *v) { return 4; }
-int nvmlDeviceGetEnforcedPowerLimit(void *h, u *v) { *v = 650000; return 0; }
-int nvmlDeviceGetPowerManagementDefaultLimit(void *h, u *v) { *v = 700000; return 0; }
-int nvmlDeviceGetPowerManagementLimitConstraints(void *h, u *a, u *b) { *a = 200000; *b = 700000; return 0; }
-int nvmlDeviceGetMaxClockInfo(void *h, u t, u *v) { *v = t == 1 ? 1980 : 0; return 0; }
-int nvmlDeviceGetCurrentClocksThrottleReasons(void *h, ull *v) { *v = 1 | 4 | 1ull << 40; return 0; }
-int nvmlDeviceGetTemperature(void *h, u t, u *v) { *v = 29; return 0; }
-int nvmlDeviceGetCurrPcieLinkGeneration(void *h, u *v) { *v = 5; return 0; }
-int nvmlDeviceGetMaxPcieLinkGeneration(void *h, u *v) { return 13; }
-int nvmlDeviceGetCurrPcieLinkWidth(void *h, u *v) { *v = 8; return 0; }
-int nvmlDeviceGetMaxPcieLinkWidth(void *h, u *v) { *v = 16; return 0; }
-"""
-
-
-def library(folder: Path, init: int) -> dict[str, str]:
-    """Build a tiny libnvidia-ml.so.1 of an old driver; gives the environment that finds it."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler to build a library with NVML's names")
-    source = folder / "nvml.c"
-    source.write_text(FAKE)
-    target = folder / "libnvidia-ml.so.1"
-    subprocess.run([compiler, "-shared", "-fPIC", f"-DINIT={init}", "-o", target, source], check=True)
-    return {"LD_LIBRARY_PATH": str(folder)}
-
-
-def test_the_program_really_asks_a_library_with_nvmls_names(tmp_path: Path) -> None:
-    given = facts(GPU, ask(GPU, library(tmp_path, 0)))
-    assert given["driver.version"] == "580.105.08"
-    assert given["gpu"] == ("0", "1")
-    assert given["gpu/0.pci"] == "0000:ab:00.0"
-    assert given["gpu/0.memory.total"] == 81559 / 1024
-    assert isinstance(given["gpu/0.serial"], Absent)
-    assert (given["gpu/0.ecc.mode"], given["gpu/0.ecc.pending"]) == ("enabled", "disabled")
-    assert given["gpu/0.ecc.uncorrected"] == 3
-    assert given["gpu/0.power.limit"] == Unknown(Reason.DENIED, "NVML: Insufficient Permissions")
-    assert given["gpu/0.power.enforced"] == 650.0
-    assert given["gpu/0.clock.sm_max"] == 1980.0
-    assert given["gpu/0.clock.event_reasons"] == ("gpu idle", "sw power cap", "bit 40")
-    assert given["gpu/0.link.width"] == 8
-    assert given["gpu/0.link.max_generation"] == Unknown(Reason.TOOL_MISSING, "NVML: Function Not Found")
-    assert given["gpu/1.name"] == Unknown(Reason.NOT_COLLECTED, "NVML: GPU is lost")
-
-
-def test_a_library_that_does_not_fit_the_loaded_driver_says_not_ready(tmp_path: Path) -> None:
-    capture = ask(GPU, library(tmp_path, 18))
-    (answer,) = capture.commands.values()
-    assert "not ready" in str(answer)
-    assert "mismatch" in str(answer)
+    assert PAYLOAD in QUESTION.command
+    assert len(named(QUESTION.command)) < 1000
 
 
 def test_this_machine_gives_a_list_of_gpus_or_a_reason() -> None:
@@ -244,3 +214,104 @@ def test_a_number_that_nvml_cannot_give_is_no_answer(name: str, fact: str, numbe
     given = told(BUS, {"driver": value("580.105.08"), "gpus": [{name: value(number)}]})[f"gpu/0.{fact}"]
     assert isinstance(given, Unknown)
     assert given.reason is Reason.UNPARSABLE
+
+
+@pytest.mark.parametrize(
+    ("raw", "text", "exponent"),
+    [
+        (1 << 8 | 12, "1e-12", -12),
+        (2 << 8 | 12, "2e-12", -11),
+        (10 << 8 | 12, "10e-12", -11),
+        (15 << 8 | 255, "15e-255", -253),
+        (0 << 8 | 15, "0e-15", -15),
+    ],
+)
+def test_a_bit_error_rate_is_held_against_a_power_of_ten_it_does_not_exceed(raw: int, text: str, exponent: int) -> None:
+    assert (ber(raw), ber_exponent(raw)) == (text, exponent)
+
+
+@pytest.mark.parametrize("raw", [0, -1, 1 << 12, "1e-12", True, None])
+def test_what_is_no_bit_error_rate_is_none(raw: object) -> None:
+    told_of = {"gpus": [{"nvlinks": value([{"effective_ber": value(raw)}])}]}
+    given = told(BUS, told_of)
+    assert isinstance(given["gpu/0.nvlink/0.effective_ber"], Unknown)
+    assert isinstance(given["gpu/0.nvlink/0.effective_ber_exponent"], Unknown)
+
+
+@pytest.mark.parametrize(("number", "word"), [(0, "none"), (1, "reset"), (4, "drain and reset"), (5, "action 5")])
+def test_a_recovery_action_without_a_sure_name_is_never_none(number: int, word: str) -> None:
+    assert recovery(number) == word
+
+
+@pytest.mark.parametrize(("number", "read"), [(58, 58.0), (-8, -8.0), ((1 << 32) - 2, -2.0)])
+def test_a_margin_below_zero_is_read_as_one(number: int, read: float) -> None:
+    assert degrees(number) == read
+
+
+@pytest.mark.parametrize(
+    ("mask", "limited"),
+    [(0x0, False), (0x1, False), (0x4, False), (0x8, True), (0x20, True), (0x40, True), (0x84, True)],
+)
+def test_a_software_power_cap_alone_is_no_slowdown(mask: int, limited: bool) -> None:
+    assert told(BUS, {"gpus": [{"reasons": value(mask)}]})["gpu/0.clock.limited"] is limited
+
+
+def test_a_gpu_without_nvlink_has_none_and_one_that_cannot_tell_is_unknown() -> None:
+    given = told(BUS, {"gpus": [{"nvlinks": {"absent": "NVML: Not Supported"}}, {}, {"nvlinks": value([{}, 7])}]})
+    assert (given["gpu/0.nvlink"], given["gpu/0.nvlinks_active"]) == ((), Absent("NVML: Not Supported"))
+    assert given["gpu/1.nvlink"] == given["gpu/1.nvlinks_active"] == Unknown(Reason.NOT_COLLECTED, "NVML was not asked")
+    assert given["gpu/2.nvlink"] == ("0", "1")
+    assert isinstance(given["gpu/2.nvlinks_active"], Unknown)
+
+
+@pytest.mark.parametrize("gpus", [[{}] * 257, [{"nvlinks": value([{}] * 257)}]], ids=["gpus", "links"])
+def test_more_than_any_machine_has_is_not_read(gpus: list[Any]) -> None:
+    given = told(BUS, {"driver": value("1.0"), "gpus": gpus})
+    assert len(given) < 1000
+    assert isinstance(given["gpu" if len(gpus) > 1 else "gpu/0.nvlink"], Unknown)
+
+
+SMI = "nvidia-smi -q -x"
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "reason"),
+    [
+        ("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", 9, Reason.TOOL_MISSING),
+        ("Failed to initialize NVML: Driver/library version mismatch", 18, Reason.NOT_COLLECTED),
+        ("Unable to determine the device handle for GPU0000:1B:00.0: GPU is lost.", 15, Reason.NOT_READY),
+        ("", 255, Reason.NOT_COLLECTED),
+    ],
+)
+def test_an_nvidia_smi_that_fails_says_why_in_its_own_words(said: str, status: int, reason: Reason) -> None:
+    given = facts(GPU, answering(GPU, f"{BUS}{SMI}\n{said}\nended {status}\n"))["gpu"]
+    assert given == Unknown(reason, f"nvidia-smi: {said or f'ended with {status}'}")
+
+
+def test_an_nvidia_smi_that_was_cut_is_no_answer() -> None:
+    given = facts(GPU, answering(GPU, f"{BUS}{SMI}\n{shared_text('nvidia/nvidia-smi-qx-h100.xml')}"))["gpu"]
+    assert isinstance(given, Unknown)
+    assert given.reason is Reason.UNPARSABLE
+
+
+def test_eight_h100_that_nvidia_smi_printed_are_eight_gpus() -> None:
+    capture = answering(GPU, f"{BUS}{SMI}\n{shared_text('nvidia/nvidia-smi-qx-h100.xml')}ended 0\n")
+    given = {path: leaf.reading for path, leaf in collect(PROBES, capture, "2026-01-01T00:00:00Z").items()}
+    assert given["gpu"] == tuple("01234567")
+    assert (given["driver.version"], given["driver.cuda"]) == ("580.105.08", "13.0")
+    assert [given[f"gpu/{n}.module"] for n in range(8)] == [7, 5, 6, 8, 1, 3, 4, 2]
+    assert (given["gpu/0.margin"], given["gpu/0.temperature_memory"]) == (58.0, 37.0)
+    assert (given["gpu/0.power.draw"], given["gpu/0.power.memory"]) == (68.92, 32.98)
+    assert (given["gpu/0.recovery_action"], given["gpu/0.fabric.state"]) == ("none", "completed")
+    assert given["gpu/0.link.replays"] == 150
+    assert given["gpu/0.nvlinks_active"] == Unknown(Reason.NOT_COLLECTED, "nvidia-smi -q -x does not tell")
+
+
+def test_four_gb200_that_nvidia_smi_printed_are_of_one_clique() -> None:
+    capture = answering(GPU, f"{BUS}{SMI}\n{shared_text('nvidia/nvidia-smi-qx-gb200.xml')}ended 0\n")
+    given = {path: leaf.reading for path, leaf in collect(PROBES, capture, "2026-01-01T00:00:00Z").items()}
+    assert [given[f"gpu/{n}.fabric.clique"] for n in range(4)] == [2] * 4
+    assert [given[f"gpu/{n}.fabric.health.summary"] for n in range(4)] == ["healthy"] * 4
+    assert given["gpu/0.fabric.health.degraded_bandwidth"] is False
+    assert given["gpu/0.power.module.limit"] == 2500.0
+    assert given["gpu/0.unrepairable"] is False

@@ -1,110 +1,164 @@
-"""NVML on a node: the program that asks it, and readers of what it says."""
+"""The question to the NVIDIA driver, which many probes share: asked once, its answer taken apart once."""
 
-import re
-from base64 import b85encode
-from collections.abc import Callable
-from importlib.resources import files
-from importlib.util import find_spec
-from pathlib import Path
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from shlex import quote
 from typing import Any
-from zlib import compress
 
-from rackcheck import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.fact import Reading, Value
+from rackcheck import Absent, Facts, Reason, Shell, Sourced, Unknown, Unreadable
+from rackcheck.core import read
+from rackcheck.core.capture import PAYLOAD
+from rackcheck.core.catalogue import Kind
+from rackcheck.core.fact import Reading, Value, clean
+from rackcheck.core.read import smi
+from rackcheck_probes.nvml_pack import payload
 
+NVML, SMI = "NVML", "nvidia-smi -q -x"
+"""Who told: NVML itself, or NVIDIA's tool where the node has no Python to ask NVML with."""
 
-def payload() -> str:
-    """Give the program that asks NVML: pynvml, packed, and our questions to it."""
-    spec = find_spec("pynvml")
-    if spec is None or spec.origin is None:
-        raise ImportError("pynvml, of the package nvidia-ml-py, is not installed")
-    packed = b85encode(compress(Path(spec.origin).read_bytes(), 9)).decode()
-    ours = files("rackcheck_probes").joinpath("payload/nvml.py").read_text()
-    return (
-        'import base64, sys, types, zlib\nsys.modules["pynvml"] = pynvml = types.ModuleType("pynvml")\n'
-        f'exec(zlib.decompress(base64.b85decode("{packed}")), vars(pynvml))\n{ours}'
-    )
+MOST = 256
+"""GPUs of one node, and NVLinks of one GPU, that are read: more than any machine has."""
 
-
-def one_of(*words: str) -> Callable[[Any], Value]:
-    """Read an NVML number as the word at its place."""
-
-    def converted(value: Any) -> Value:
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < len(words):
-            raise Unreadable(f"none of {', '.join(words)}: {value!r:.80}")
-        return words[value]
-
-    return converted
-
-
-def persistence(value: Any) -> Value:
-    """Read NVML's 0 or 1."""
-    return one_of("off", "on")(value) == "on"
+# First the bus, which needs no driver: NVIDIA's display and 3D controllers. Then NVML, through pynvml's own source,
+# which rides along and runs under the node's Python; nothing is written on the node.
+COMMAND = """\
+if cd /sys/bus/pci/devices 2>/dev/null; then
+for d in *; do
+{ read -r v <"$d/vendor" && read -r c <"$d/class"; } 2>/dev/null || continue
+case $v$c in 0x10de0x03*) echo "bus $d";; esac
+done
+echo 'bus read'
+fi
+[ -e /proc/driver/nvidia/version ] && echo 'driver loaded'
+smi() { command -v nvidia-smi >/dev/null || return 1; echo 'nvidia-smi -q -x'; nvidia-smi -q -x; echo "ended $?"; }
+p=$(command -v python3 || command -v /usr/libexec/platform-python) || { smi || echo 'no python3'; exit 0; }"""
 
 
-def scaled(unit: float) -> Callable[[Any], Value]:
-    """Read a number in a smaller unit; NVML's own calls give these, temperatures too, in integers without a sign."""
-
-    def converted(value: Any) -> Value:
-        return counted(value) / unit
-
-    return converted
+QUESTION = Shell(f'{COMMAND}{PAYLOAD}printf %s {quote(payload())} | "$p" -I -S - || smi', seconds=60, cap=4 << 20)
 
 
-def counted(value: Any) -> int:
-    """Read a count: an integer without a sign, as NVML's own calls give it."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
-        raise Unreadable(f"not a number of 64 bits without a sign: {value!r:.80}")
-    return value
+# What nvidia-smi ends with where it has no GPUs to tell of, from the list of return values in its manual.
+ENDED = {
+    "4": Reason.DENIED,
+    "9": Reason.TOOL_MISSING,
+    "12": Reason.TOOL_MISSING,
+    "13": Reason.TOOL_MISSING,
+    "15": Reason.NOT_READY,
+}
+NO_GPU = "6"
 
 
-def address(value: Any) -> Value:
-    """Read `00000000:17:00.0` as the kernel spells it: `0000:17:00.0`."""
-    match = (
-        re.fullmatch(r"([0-9A-Fa-f]{4,8}):([0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])", value)
-        if isinstance(value, str)
-        else None
-    )
-    if match is None:
-        raise Unreadable(f"not a PCI address: {value!r:.80}")
-    return f"{int(match[1], 16):04x}:{match[2].lower()}"
+def said(rows: list[str]) -> Any:
+    """Give what was told, in the form of our program's line of JSON, whoever told it."""
+    if "no python3" in rows:
+        return {"unknown": Reason.TOOL_MISSING.value, "detail": "no python3 on the node to ask NVML with"}
+    if SMI in rows:
+        xml, (word, _, status) = rows[rows.index(SMI) + 1 : -1], rows[-1].partition(" ")
+        if word != "ended":
+            raise Unreadable(f"{SMI} did not come to its end: {rows[-1]!r:.80}")
+        if any(row.startswith("<nvidia_smi_log") for row in xml):
+            return smi.told("\n".join(xml) + "\n")
+        if status == NO_GPU:
+            return {"gpus": []}
+        why = next((row for row in xml if row.strip()), f"ended with {status}")
+        return {"unknown": ENDED.get(status, Reason.NOT_COLLECTED).value, "detail": f"nvidia-smi: {clean(why)}"}
+    try:
+        return json.loads(rows[-1])
+    except (ValueError, RecursionError, IndexError) as error:
+        raise Unreadable(f"the question to NVML gave no answer: {rows[-1:]!r:.80}") from error
 
 
-REASONS = (
-    "gpu idle", "applications clocks setting", "sw power cap", "hw slowdown", "sync boost", "sw thermal slowdown",
-    "hw thermal slowdown", "hw power brake slowdown", "display clock setting", "board limit", "reliability",
-)  # fmt: skip
-"""The bits of NVML's clock event reasons, from the lowest."""
+@dataclass(frozen=True)
+class Answer:
+    """What the driver told of itself and of each GPU, by its index.
+
+    `none` if the node is known to have no GPU; `lacking` if the bus holds GPUs and the driver could start none.
+    """
+
+    by: str
+    driver: Mapping[str, Any] = field(default_factory=dict)
+    gpus: tuple[Any, ...] = ()
+    none: bool = False
+    lacking: bool = False
+
+    def reading(self, told: Any, convert: Callable[[Any], Value]) -> Reading:
+        """Give what was said of one thing, or why nothing was."""
+        match told:
+            case {"value": value}:
+                try:
+                    return convert(value)
+                except Unreadable as error:
+                    return Unknown(error.reason, str(error))
+            case {"absent": str(detail)}:
+                return Absent(detail)
+            case {"unknown": str(reason), "detail": str(detail)}:
+                return Unknown(WHY.get(reason, Reason.NOT_COLLECTED), detail)
+        missing = "NVML was not asked" if self.by == NVML else f"{self.by} does not tell"
+        return Unknown(Reason.NOT_COLLECTED, missing)
+
+    def each(self) -> Iterator[tuple[str, Mapping[str, Any], Any]]:
+        """Give each GPU's path and what was told of it; of one that is lost, why nothing was."""
+        for index, gpu in enumerate(self.gpus):
+            whole = gpu if isinstance(gpu, dict) else {}
+            yield f"gpu/{index}", whole, whole if "unknown" in whole else None
 
 
-def reasons(value: Any) -> Value:
-    """Read a mask of reasons as their names; a bit without a name is shown as a number."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
-        raise Unreadable(f"not a mask: {value!r:.80}")
-    bits = [bit for bit in range(64) if value >> bit & 1]
-    return tuple(REASONS[bit] if bit < len(REASONS) else f"bit {bit}" for bit in bits)
+WHY = {
+    reason.value: reason
+    for reason in (Reason.DENIED, Reason.TOOL_MISSING, Reason.NOT_READY, Reason.TIMEOUT, Reason.UNPARSABLE)
+}
 
 
-def as_told(value: Any) -> Value:
-    """Take a number or a text as it is."""
-    if not isinstance(value, int | str) or isinstance(value, bool) or value == "":
-        raise Unreadable(f"neither a number nor a text: {value!r:.80}")
-    return value
-
-
-WHY = {reason.value: reason for reason in (Reason.DENIED, Reason.TOOL_MISSING, Reason.NOT_READY, Reason.TIMEOUT)}
-
-
-def reading(told: Any, convert: Callable[[Any], Value]) -> Reading:
-    """Give what NVML said of one thing, or why it said nothing."""
-    match told:
-        case {"value": value}:
-            try:
-                return convert(value)
-            except Unreadable as error:
-                return Unknown(error.reason, str(error))
-        case {"absent": str(detail)}:
-            return Absent(detail)
+@lru_cache(maxsize=2)
+def answered(text: str) -> Answer:
+    """Take an answer apart; without NVML there are no GPUs only where the bus was read and holds none."""
+    rows = read.rows(text)
+    none_on_bus = "bus read" in rows and not any(row.startswith("bus ") and row != "bus read" for row in rows)
+    by = SMI if SMI in rows else NVML
+    match said(rows):
         case {"unknown": str(reason), "detail": str(detail)}:
-            return Unknown(WHY.get(reason, Reason.NOT_COLLECTED), detail)
-    return Unknown(Reason.NOT_COLLECTED, "NVML was not asked")
+            if not none_on_bus or "driver loaded" in rows:
+                raise Unreadable(detail, WHY.get(reason, Reason.NOT_COLLECTED))
+            return Answer(by, none=True)
+        case {"gpus": list(gpus)} if len(gpus) > MOST:
+            raise Unreadable(f"{len(gpus)} GPUs; {MOST} are the most that are read", Reason.TOO_LARGE)
+        case {"gpus": list(gpus)} as told:
+            return Answer(by, told, tuple(gpus), lacking=not gpus and not none_on_bus)
+        case other:
+            raise Unreadable(f"not what the question to NVML prints: {other!r:.80}")
+
+
+@dataclass(frozen=True)
+class Told:
+    """One thing that the driver tells: its key, how it is read, and what fact it is."""
+
+    key: str
+    convert: Callable[[Any], Value]
+    kind: Kind
+
+
+Table = Mapping[str, Told]
+"""Facts of one GPU, or of the driver, by their path below it."""
+
+
+def gives(table: Table, under: str = "gpu/*") -> dict[str, Kind]:
+    """Give what a probe promises with a table."""
+    return {f"{under}.{leaf}": told.kind for leaf, told in table.items()}
+
+
+def of_gpus(text: str, table: Table) -> Facts:
+    """Read the same facts of every GPU."""
+    answer = answered(text)
+    for path, gpu, lost in answer.each():
+        for leaf, told in table.items():
+            yield f"{path}.{leaf}", Sourced(answer.reading(lost or gpu.get(told.key), told.convert), answer.by)
+
+
+def of_driver(text: str, table: Table) -> Facts:
+    """Read facts of the driver itself; a node without an NVIDIA GPU has none."""
+    answer = answered(text)
+    for leaf, told in table.items():
+        one = {"absent": "no NVIDIA GPU on the PCI bus"} if answer.none else answer.driver.get(told.key)
+        yield f"driver.{leaf}", Sourced(answer.reading(one, told.convert), answer.by)

@@ -1,8 +1,21 @@
-"""Ask NVML about this node's GPUs and print one line of JSON: runs on the node, under its own Python 3.6 or later."""
+"""Ask NVML about this node's GPUs and print one line of JSON: runs on the node, under its own Python 3.6 or later.
+
+Nothing is set, cleared or written. Each thing is asked by itself, so that what one driver cannot tell costs that one
+thing only. A driver that hangs costs what it had not told by then.
+"""
 
 import json
+import os
+import sys
+import threading
+from typing import Any
 
 import pynvml as nvml
+
+SECONDS = 45
+GPUS = 64
+LINKS = 36
+"""Bounds: how long the driver may take, and how many GPUs, and links of one, are asked about."""
 
 REASONS = {
     nvml.NVML_ERROR_NO_PERMISSION: "denied",
@@ -13,25 +26,110 @@ REASONS = {
     nvml.NVML_ERROR_NOT_READY: "not ready",
     nvml.NVML_ERROR_TIMEOUT: "timeout",
 }
+TOO_OLD = (nvml.NVML_ERROR_FUNCTION_NOT_FOUND, nvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH)
+ARCHITECTURES = {
+    2: "Kepler", 3: "Maxwell", 4: "Pascal", 5: "Volta", 6: "Turing", 7: "Ampere", 8: "Ada Lovelace", 9: "Hopper",
+    10: "Blackwell", 13: "Rubin",
+}  # fmt: skip
+ADDRESSING = ("None", "HMM", "ATS")
+GPU, MODULE, MEMORY = 0, 1, 2
+"""Scopes of NVML's power fields."""
+FIELDS = [
+    (number, GPU)
+    for number in (
+        nvml.NVML_FI_DEV_NVLINK_LINK_COUNT, nvml.NVML_FI_DEV_MEMORY_TEMP, nvml.NVML_FI_DEV_PCIE_REPLAY_ROLLOVER_COUNTER,
+        nvml.NVML_FI_DEV_RETIRED_SBE, nvml.NVML_FI_DEV_RETIRED_DBE, nvml.NVML_FI_DEV_RETIRED_PENDING,
+        nvml.NVML_FI_DEV_TEMPERATURE_SHUTDOWN_TLIMIT, nvml.NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT,
+        nvml.NVML_FI_DEV_TEMPERATURE_MEM_MAX_TLIMIT, nvml.NVML_FI_DEV_TEMPERATURE_GPU_MAX_TLIMIT,
+        nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP, nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_SYNC_BOOST,
+        nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN, nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN,
+        nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN, nvml.NVML_FI_DEV_GET_GPU_RECOVERY_ACTION,
+        nvml.NVML_FI_DEV_PCIE_COUNT_CORRECTABLE_ERRORS, nvml.NVML_FI_DEV_PCIE_COUNT_NON_FATAL_ERROR,
+        nvml.NVML_FI_DEV_PCIE_COUNT_FATAL_ERROR, nvml.NVML_FI_DEV_POWER_INSTANT, nvml.NVML_FI_DEV_POWER_AVERAGE,
+    )
+] + [
+    (number, MODULE)
+    for number in (
+        nvml.NVML_FI_DEV_POWER_INSTANT, nvml.NVML_FI_DEV_POWER_AVERAGE, nvml.NVML_FI_DEV_POWER_CURRENT_LIMIT,
+        nvml.NVML_FI_DEV_POWER_DEFAULT_LIMIT, nvml.NVML_FI_DEV_POWER_MIN_LIMIT, nvml.NVML_FI_DEV_POWER_MAX_LIMIT,
+    )
+] + [(nvml.NVML_FI_DEV_POWER_AVERAGE, MEMORY)]  # fmt: skip
+LINK_FIELDS = {
+    "speed": nvml.NVML_FI_DEV_NVLINK_GET_SPEED,
+    "remote_link": nvml.NVML_FI_DEV_NVLINK_REMOTE_NVLINK_ID,
+    "malformed": nvml.NVML_FI_DEV_NVLINK_COUNT_MALFORMED_PACKET_ERRORS,
+    "rx_errors": nvml.NVML_FI_DEV_NVLINK_COUNT_RCV_ERRORS,
+    "integrity": nvml.NVML_FI_DEV_NVLINK_COUNT_LOCAL_LINK_INTEGRITY_ERRORS,
+    "dropped": nvml.NVML_FI_DEV_NVLINK_COUNT_XMIT_DISCARDS,
+    "link_recovery_successful": nvml.NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_SUCCESSFUL_EVENTS,
+    "link_recovery_failed": nvml.NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_FAILED_EVENTS,
+    "link_recovery_total": nvml.NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS,
+    "effective_errors": nvml.NVML_FI_DEV_NVLINK_COUNT_EFFECTIVE_ERRORS,
+    "effective_ber": nvml.NVML_FI_DEV_NVLINK_COUNT_EFFECTIVE_BER,
+    "symbol_errors": nvml.NVML_FI_DEV_NVLINK_COUNT_SYMBOL_ERRORS,
+    "symbol_ber": nvml.NVML_FI_DEV_NVLINK_COUNT_SYMBOL_BER,
+}
+LATE = {"unknown": "timeout", "detail": f"NVML gave no answer within {SECONDS} s"}
 
 
-def unknown(error: "nvml.NVMLError") -> "object":
+def unknown(error: "nvml.NVMLError") -> "Any":
     """Say why NVML would not tell."""
     return {"unknown": REASONS.get(error.value, "not collected"), "detail": f"NVML: {error}"}
 
 
-def told(question: "object", *given: "object") -> "object":
+def refused(error: "nvml.NVMLError") -> "Any":
+    """Say of one thing that it is not there, or why it is not known."""
+    if error.value == nvml.NVML_ERROR_NOT_SUPPORTED:
+        return {"absent": f"NVML: {error}"}
+    if error.value in TOO_OLD:
+        return {"unknown": "not collected", "detail": f"NVML: {error}: this driver cannot tell"}
+    return unknown(error)
+
+
+def told(question: "Any", *given: "Any") -> "Any":
     """Ask one thing: its value, absent where this GPU has no such thing, or why it is not known."""
     try:
-        value = question(*given)  # type: ignore[operator]  # a function of pynvml, which has no types
+        value = question(*given)
         return {"value": value.decode("utf-8", "replace") if isinstance(value, bytes) else value}
+    except nvml.NVMLLibraryMismatchError:
+        return refused(nvml.NVMLError(nvml.NVML_ERROR_FUNCTION_NOT_FOUND))
     except nvml.NVMLError as error:
-        if error.value == nvml.NVML_ERROR_NOT_SUPPORTED:
-            return {"absent": f"NVML: {error}"}
-        return unknown(error)
+        return refused(error)
+    except Exception as error:  # noqa: BLE001  what pynvml trips over is the fault of this one thing
+        return {"unknown": "unparsable", "detail": f"pynvml: {error!r}"[:200]}
 
 
-def reasons(gpu: "object") -> "object":
+def part(whole: "Any", *places: "Any") -> "Any":
+    """Take one part out of what was told as a whole, by attribute or index."""
+    if "value" not in whole:
+        return whole
+    value = whole["value"]
+    for place in places:
+        value = getattr(value, place) if isinstance(place, str) else value[place]
+    return {"value": value}
+
+
+def either(first: "Any", second: "Any") -> "Any":
+    """Give the second where the first is not known because the driver is too old for it."""
+    return first if "value" in first else second() if "unknown" in first else first
+
+
+def fields(gpu: "Any", asked: "list[tuple[int, int]]") -> "dict[tuple[int, int], Any]":
+    """Ask for many numbered fields in one call; each has an answer of its own."""
+    kinds = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
+    answer = told(nvml.nvmlDeviceGetFieldValues, gpu, asked)
+    if "value" not in answer:
+        return dict.fromkeys(asked, answer)
+
+    def one(field: "Any") -> "Any":
+        if field.nvmlReturn:
+            raise nvml.NVMLError(field.nvmlReturn)
+        return getattr(field.value, kinds[field.valueType])
+
+    return {place: told(one, field) for place, field in zip(asked, answer["value"])}  # noqa: B905
+
+
+def reasons(gpu: "Any") -> "Any":
     """Ask for the clock event reasons; drivers before 535 know them as throttle reasons."""
     try:
         return nvml.nvmlDeviceGetCurrentClocksEventReasons(gpu)
@@ -41,53 +139,345 @@ def reasons(gpu: "object") -> "object":
         return nvml.nvmlDeviceGetCurrentClocksThrottleReasons(gpu)
 
 
-def about(gpu: "object") -> "object":
+def reasons_supported(gpu: "Any") -> "Any":
+    """Ask which clock event reasons this GPU can tell at all."""
+    try:
+        return nvml.nvmlDeviceGetSupportedClocksEventReasons(gpu)
+    except nvml.NVMLError as error:
+        if error.value != nvml.NVML_ERROR_FUNCTION_NOT_FOUND:
+            raise
+        return nvml.nvmlDeviceGetSupportedClocksThrottleReasons(gpu)
+
+
+def inforom(gpu: "Any") -> "Any":
+    """Have the checksums of the infoROM read: 0 if they hold, 1 if not."""
+    try:
+        nvml.nvmlDeviceValidateInforom(gpu)
+    except nvml.NVMLError as error:
+        if error.value != nvml.NVML_ERROR_CORRUPTED_INFOROM:
+            raise
+        return 1
+    return 0
+
+
+def sram(gpu: "Any") -> "Any":
+    """Ask for the errors of the SRAM in detail."""
+    status = nvml.c_nvmlEccSramErrorStatus_v1_t()
+    nvml.nvmlDeviceGetSramEccErrorStatus(gpu, nvml.byref(status))
+    return status
+
+
+def fabric(gpu: "Any") -> "Any":
+    """Ask for the NVLink fabric, with its health where the driver tells it."""
+    error = nvml.NVMLError(nvml.NVML_ERROR_FUNCTION_NOT_FOUND)
+    for kind, ask in (
+        (nvml.c_nvmlGpuFabricInfo_v3_t, nvml.nvmlDeviceGetGpuFabricInfoV),
+        (nvml.c_nvmlGpuFabricInfo_v2_t, nvml.nvmlDeviceGetGpuFabricInfoV),
+        (nvml.c_nvmlGpuFabricInfo_t, nvml.nvmlDeviceGetGpuFabricInfo),
+    ):
+        info = kind()
+        try:
+            ask(gpu, nvml.byref(info))
+        except nvml.NVMLError as refusal:
+            error = refusal
+            if error.value not in (*TOO_OLD, nvml.NVML_ERROR_INVALID_ARGUMENT):
+                raise
+        else:
+            if info.state == nvml.NVML_GPU_FABRIC_STATE_NOT_SUPPORTED:
+                raise nvml.NVMLError(nvml.NVML_ERROR_NOT_SUPPORTED)
+            return info
+    raise error
+
+
+def about_fabric(gpu: "Any") -> "Any":
+    """Give the fabric's parts; what counts only once it is joined is absent before."""
+    info = told(fabric, gpu)
+    if "value" not in info:
+        return dict.fromkeys(("state", "status", "clique", "cluster", "health", "summary"), info)
+    whole = info["value"]
+    found = {"state": {"value": whole.state}}
+    early = {"absent": "NVML: the fabric's state is not yet completed"}
+    old = {"unknown": "not collected", "detail": "NVML: this driver cannot tell the fabric's health"}
+    uuid = bytes(bytearray(whole.clusterUuid)).hex()
+    dashed = "-".join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
+    done = whole.state == nvml.NVML_GPU_FABRIC_STATE_COMPLETED
+    found["status"] = told(nvml.nvmlErrorString, whole.status) if done else early
+    found["clique"] = {"value": whole.cliqueId} if done else early
+    found["cluster"] = {"value": dashed} if done else early
+    found["health"] = {"value": whole.healthMask} if hasattr(whole, "healthMask") else old
+    found["summary"] = {"value": whole.healthSummary} if hasattr(whole, "healthSummary") else old
+    return found
+
+
+def links(gpu: "Any", count: "Any") -> "Any":
+    """Ask about each NVLink of a GPU, by its number."""
+    if "value" not in count:
+        return count
+    numbers = range(min(count["value"], LINKS))
+    if not numbers:
+        return {"absent": "NVML: no NVLinks"}
+    found = fields(gpu, [(field, link) for link in numbers for field in LINK_FIELDS.values()])
+
+    def one(link: "int") -> "Any":
+        ask = nvml.nvmlDeviceGetNvLinkErrorCounter
+        kept = {name: found[field, link] for name, field in LINK_FIELDS.items()}
+        kept["state"] = told(nvml.nvmlDeviceGetNvLinkState, gpu, link)
+        kept["version"] = told(nvml.nvmlDeviceGetNvLinkVersion, gpu, link)
+        kept["remote"] = told(nvml.nvmlDeviceGetNvLinkRemoteDeviceType, gpu, link)
+        kept["remote_pci"] = told(lambda: nvml.nvmlDeviceGetNvLinkRemotePciInfo(gpu, link).busId)
+        kept["replay"] = told(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_REPLAY)
+        kept["recovery"] = told(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_RECOVERY)
+        kept["crc_flit"] = told(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_CRC_FLIT)
+        kept["crc_data"] = told(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_CRC_DATA)
+        kept["ecc_data"] = told(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_ECC_DATA)
+        return kept
+
+    return {"value": [one(link) for link in numbers]}
+
+
+def mig_devices(gpu: "Any") -> "Any":
+    """Count the instances that exist."""
+    if not nvml.nvmlDeviceGetMigMode(gpu)[0]:
+        return 0
+    found = 0
+    for index in range(min(nvml.nvmlDeviceGetMaxMigDeviceCount(gpu), GPUS)):
+        try:
+            nvml.nvmlDeviceGetMigDeviceHandleByIndex(gpu, index)
+        except nvml.NVMLError as error:
+            if error.value != nvml.NVML_ERROR_NOT_FOUND:
+                raise
+        else:
+            found += 1
+    return found
+
+
+def processes(gpu: "Any") -> "Any":
+    """Count who uses the GPU; who that is, is nobody's business here."""
+    running = nvml.nvmlDeviceGetComputeRunningProcesses(gpu) + nvml.nvmlDeviceGetGraphicsRunningProcesses(gpu)
+    return len({process.pid for process in running})
+
+
+def peers(gpu: "Any", others: "list[Any]") -> "Any":
+    """Ask of every other GPU whether this one can read its memory: 0 if so, else NVML's number of the reason."""
+    return [nvml.nvmlDeviceGetP2PStatus(gpu, other, 0) for other in others]
+
+
+def about(gpu: "Any", others: "list[Any]") -> "Any":
     """Ask one GPU everything."""
-    volatile = (nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, nvml.NVML_VOLATILE_ECC)
+    corrected, uncorrected = nvml.NVML_MEMORY_ERROR_TYPE_CORRECTED, nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED
+    now, ever = nvml.NVML_VOLATILE_ECC, nvml.NVML_AGGREGATE_ECC
+    in_sram, in_dram = nvml.NVML_MEMORY_LOCATION_SRAM, nvml.NVML_MEMORY_LOCATION_DRAM
+    errors = nvml.nvmlDeviceGetMemoryErrorCounter
+    clock, highest = nvml.nvmlDeviceGetClockInfo, nvml.nvmlDeviceGetMaxClockInfo
+    app, default = nvml.nvmlDeviceGetApplicationsClock, nvml.nvmlDeviceGetDefaultApplicationsClock
+    limit = nvml.nvmlDeviceGetTemperatureThreshold
+    memory = told(nvml.nvmlDeviceGetMemoryInfo, gpu)
+    memory_now = either(told(nvml.nvmlDeviceGetMemoryInfo, gpu, nvml.nvmlMemory_v2), lambda: memory)
+    bar1 = told(nvml.nvmlDeviceGetBAR1MemoryInfo, gpu)
+    mig = told(nvml.nvmlDeviceGetMigMode, gpu)
+    gsp = told(lambda: nvml.nvmlDeviceGetGspFirmwareMode(gpu))
+    ecc = told(nvml.nvmlDeviceGetEccMode, gpu)
+    sram_errors = told(sram, gpu)
+    remapped = told(nvml.nvmlDeviceGetRemappedRows, gpu)
+    banks = told(nvml.nvmlDeviceGetRowRemapperHistogram, gpu)
+    repair = told(nvml.nvmlDeviceGetRepairStatus, gpu)
+    power = told(nvml.nvmlDeviceGetPowerManagementLimitConstraints, gpu)
+    used = told(nvml.nvmlDeviceGetUtilizationRates, gpu)
+    joined = about_fabric(gpu)
+    field = fields(gpu, FIELDS)
     return {
         "name": told(nvml.nvmlDeviceGetName, gpu),
         "uuid": told(nvml.nvmlDeviceGetUUID, gpu),
         "serial": told(nvml.nvmlDeviceGetSerial, gpu),
         "pci": told(lambda: nvml.nvmlDeviceGetPciInfo(gpu).busId),
         "vbios": told(nvml.nvmlDeviceGetVbiosVersion, gpu),
-        "memory": told(lambda: nvml.nvmlDeviceGetMemoryInfo(gpu).total),
+        "board_part_number": told(nvml.nvmlDeviceGetBoardPartNumber, gpu),
+        "board_id": told(nvml.nvmlDeviceGetBoardId, gpu),
+        "architecture": told(lambda: ARCHITECTURES[nvml.nvmlDeviceGetArchitecture(gpu)]),
+        "minor": told(nvml.nvmlDeviceGetMinorNumber, gpu),
+        "module_id": told(lambda: nvml.nvmlDeviceGetModuleId(gpu)),
+        "memory": part(memory, "total"),
+        "memory_used": part(memory_now, "used"),
+        "memory_reserved": told(lambda: nvml.nvmlDeviceGetMemoryInfo(gpu, nvml.nvmlMemory_v2).reserved),
+        "bar1": part(bar1, "bar1Total"),
+        "bar1_used": part(bar1, "bar1Used"),
         "persistence": told(nvml.nvmlDeviceGetPersistenceMode, gpu),
-        "ecc": told(lambda: nvml.nvmlDeviceGetEccMode(gpu)[0]),
-        "ecc_pending": told(lambda: nvml.nvmlDeviceGetEccMode(gpu)[1]),
-        "ecc_uncorrected": told(nvml.nvmlDeviceGetTotalEccErrors, gpu, *volatile),
-        "mig": told(lambda: nvml.nvmlDeviceGetMigMode(gpu)[0]),
+        "compute_mode": told(nvml.nvmlDeviceGetComputeMode, gpu),
+        "display_active": told(nvml.nvmlDeviceGetDisplayActive, gpu),
+        "accounting": told(nvml.nvmlDeviceGetAccountingMode, gpu),
+        "virtualization": told(nvml.nvmlDeviceGetVirtualizationMode, gpu),
+        "addressing": told(lambda: ADDRESSING[nvml.nvmlDeviceGetAddressingMode(gpu)]),
+        "mig": part(mig, 0),
+        "mig_pending": part(mig, 1),
+        "mig_devices": told(mig_devices, gpu),
+        "inforom_image": told(nvml.nvmlDeviceGetInforomImageVersion, gpu),
+        "inforom_oem": told(nvml.nvmlDeviceGetInforomVersion, gpu, nvml.NVML_INFOROM_OEM),
+        "inforom_ecc": told(nvml.nvmlDeviceGetInforomVersion, gpu, nvml.NVML_INFOROM_ECC),
+        "inforom_power": told(nvml.nvmlDeviceGetInforomVersion, gpu, nvml.NVML_INFOROM_POWER),
+        "inforom_checksum": told(inforom, gpu),
+        "gsp_mode": part(gsp, 0),
+        "gsp_default": part(gsp, 1),
+        "gsp_version": told(nvml.nvmlDeviceGetGspFirmwareVersion, gpu),
+        "ecc": part(ecc, 0),
+        "ecc_pending": part(ecc, 1),
+        "ecc_uncorrected": told(nvml.nvmlDeviceGetTotalEccErrors, gpu, uncorrected, now),
+        "ecc_volatile_sram_corrected": told(errors, gpu, corrected, now, in_sram),
+        "ecc_volatile_sram_uncorrected": told(errors, gpu, uncorrected, now, in_sram),
+        "ecc_volatile_dram_corrected": told(errors, gpu, corrected, now, in_dram),
+        "ecc_volatile_dram_uncorrected": told(errors, gpu, uncorrected, now, in_dram),
+        "ecc_aggregate_sram_corrected": told(errors, gpu, corrected, ever, in_sram),
+        "ecc_aggregate_sram_uncorrected": told(errors, gpu, uncorrected, ever, in_sram),
+        "ecc_aggregate_dram_corrected": told(errors, gpu, corrected, ever, in_dram),
+        "ecc_aggregate_dram_uncorrected": told(errors, gpu, uncorrected, ever, in_dram),
+        "ecc_sram_threshold_exceeded": part(sram_errors, "bThresholdExceeded"),
+        "ecc_sram_parity_volatile": part(sram_errors, "volatileUncParity"),
+        "ecc_sram_parity_aggregate": part(sram_errors, "aggregateUncParity"),
+        "ecc_sram_secded_volatile": part(sram_errors, "volatileUncSecDed"),
+        "ecc_sram_secded_aggregate": part(sram_errors, "aggregateUncSecDed"),
+        "ecc_sram_source_l2": part(sram_errors, "aggregateUncBucketL2"),
+        "ecc_sram_source_sm": part(sram_errors, "aggregateUncBucketSm"),
+        "ecc_sram_source_microcontroller": part(sram_errors, "aggregateUncBucketMcu"),
+        "ecc_sram_source_pcie": part(sram_errors, "aggregateUncBucketPcie"),
+        "ecc_sram_source_other": part(sram_errors, "aggregateUncBucketOther"),
+        "channel_repair_pending": part(repair, 0),
+        "tpc_repair_pending": part(repair, 1),
+        "unrepairable": told(nvml.nvmlDeviceGetUnrepairableMemoryFlag_v1, gpu),
+        "remap_corrected": part(remapped, 0),
+        "remap_uncorrected": part(remapped, 1),
+        "remap_pending": part(remapped, 2),
+        "remap_failed": part(remapped, 3),
+        "remap_max": part(banks, "max"),
+        "remap_high": part(banks, "high"),
+        "remap_partial": part(banks, "partial"),
+        "remap_low": part(banks, "low"),
+        "remap_none": part(banks, "none"),
+        "retired_single": field[nvml.NVML_FI_DEV_RETIRED_SBE, GPU],
+        "retired_double": field[nvml.NVML_FI_DEV_RETIRED_DBE, GPU],
+        "retired_pending": field[nvml.NVML_FI_DEV_RETIRED_PENDING, GPU],
+        "clock_sm": told(clock, gpu, nvml.NVML_CLOCK_SM),
+        "clock_graphics": told(clock, gpu, nvml.NVML_CLOCK_GRAPHICS),
+        "clock_memory": told(clock, gpu, nvml.NVML_CLOCK_MEM),
+        "clock_video": told(clock, gpu, nvml.NVML_CLOCK_VIDEO),
+        "sm_max": told(highest, gpu, nvml.NVML_CLOCK_SM),
+        "graphics_max": told(highest, gpu, nvml.NVML_CLOCK_GRAPHICS),
+        "memory_max": told(highest, gpu, nvml.NVML_CLOCK_MEM),
+        "video_max": told(highest, gpu, nvml.NVML_CLOCK_VIDEO),
+        "app_graphics": told(app, gpu, nvml.NVML_CLOCK_GRAPHICS),
+        "app_memory": told(app, gpu, nvml.NVML_CLOCK_MEM),
+        "default_app_graphics": told(default, gpu, nvml.NVML_CLOCK_GRAPHICS),
+        "default_app_memory": told(default, gpu, nvml.NVML_CLOCK_MEM),
+        "pstate": told(nvml.nvmlDeviceGetPerformanceState, gpu),
+        "reasons": told(reasons, gpu),
+        "reasons_supported": told(reasons_supported, gpu),
+        "violation_power_ns": field[nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP, GPU],
+        "violation_sync_boost_ns": field[nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_SYNC_BOOST, GPU],
+        "violation_thermal_ns": field[nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN, GPU],
+        "violation_hw_thermal_ns": field[nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN, GPU],
+        "violation_hw_brake_ns": field[nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN, GPU],
+        "power_usage": either(
+            field[nvml.NVML_FI_DEV_POWER_INSTANT, GPU], lambda: told(nvml.nvmlDeviceGetPowerUsage, gpu)
+        ),
+        "power_average": field[nvml.NVML_FI_DEV_POWER_AVERAGE, GPU],
+        "power_memory": field[nvml.NVML_FI_DEV_POWER_AVERAGE, MEMORY],
         "power_limit": told(nvml.nvmlDeviceGetPowerManagementLimit, gpu),
         "power_enforced": told(nvml.nvmlDeviceGetEnforcedPowerLimit, gpu),
         "power_default": told(nvml.nvmlDeviceGetPowerManagementDefaultLimit, gpu),
-        "power_max": told(lambda: nvml.nvmlDeviceGetPowerManagementLimitConstraints(gpu)[1]),
-        "sm_max": told(nvml.nvmlDeviceGetMaxClockInfo, gpu, nvml.NVML_CLOCK_SM),
-        "reasons": told(reasons, gpu),
+        "power_min": part(power, 0),
+        "power_max": part(power, 1),
+        "module_power_usage": field[nvml.NVML_FI_DEV_POWER_INSTANT, MODULE],
+        "module_power_average": field[nvml.NVML_FI_DEV_POWER_AVERAGE, MODULE],
+        "module_power_limit": field[nvml.NVML_FI_DEV_POWER_CURRENT_LIMIT, MODULE],
+        "module_power_default": field[nvml.NVML_FI_DEV_POWER_DEFAULT_LIMIT, MODULE],
+        "module_power_min": field[nvml.NVML_FI_DEV_POWER_MIN_LIMIT, MODULE],
+        "module_power_max": field[nvml.NVML_FI_DEV_POWER_MAX_LIMIT, MODULE],
         "temperature": told(nvml.nvmlDeviceGetTemperature, gpu, nvml.NVML_TEMPERATURE_GPU),
+        "temperature_memory": field[nvml.NVML_FI_DEV_MEMORY_TEMP, GPU],
+        "temperature_shutdown": told(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN),
+        "temperature_slowdown": told(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN),
+        "temperature_max_operating": told(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_GPU_MAX),
+        "temperature_memory_max": told(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_MEM_MAX),
+        "temperature_target": told(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR),
+        "temperature_margin": told(nvml.nvmlDeviceGetMarginTemperature, gpu),
+        "margin_shutdown": field[nvml.NVML_FI_DEV_TEMPERATURE_SHUTDOWN_TLIMIT, GPU],
+        "margin_slowdown": field[nvml.NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT, GPU],
+        "margin_max_operating": field[nvml.NVML_FI_DEV_TEMPERATURE_GPU_MAX_TLIMIT, GPU],
+        "margin_memory_max": field[nvml.NVML_FI_DEV_TEMPERATURE_MEM_MAX_TLIMIT, GPU],
+        "fan": told(nvml.nvmlDeviceGetFanSpeed, gpu),
         "link_generation": told(nvml.nvmlDeviceGetCurrPcieLinkGeneration, gpu),
         "link_max_generation": told(nvml.nvmlDeviceGetMaxPcieLinkGeneration, gpu),
+        "link_device_max_generation": told(nvml.nvmlDeviceGetGpuMaxPcieLinkGeneration, gpu),
         "link_width": told(nvml.nvmlDeviceGetCurrPcieLinkWidth, gpu),
         "link_max_width": told(nvml.nvmlDeviceGetMaxPcieLinkWidth, gpu),
+        "pcie_replay": told(nvml.nvmlDeviceGetPcieReplayCounter, gpu),
+        "pcie_replay_rollover": field[nvml.NVML_FI_DEV_PCIE_REPLAY_ROLLOVER_COUNTER, GPU],
+        "pcie_correctable": field[nvml.NVML_FI_DEV_PCIE_COUNT_CORRECTABLE_ERRORS, GPU],
+        "pcie_nonfatal": field[nvml.NVML_FI_DEV_PCIE_COUNT_NON_FATAL_ERROR, GPU],
+        "pcie_fatal": field[nvml.NVML_FI_DEV_PCIE_COUNT_FATAL_ERROR, GPU],
+        "fabric_state": joined["state"],
+        "fabric_status": joined["status"],
+        "fabric_clique": joined["clique"],
+        "fabric_cluster": joined["cluster"],
+        "fabric_health": joined["health"],
+        "fabric_summary": joined["summary"],
+        "cc_memory": told(lambda: nvml.nvmlDeviceGetConfComputeProtectedMemoryUsage(gpu).total),
+        "recovery_action": field[nvml.NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, GPU],
+        "processes": told(processes, gpu),
+        "utilization": part(used, "gpu"),
+        "utilization_memory": part(used, "memory"),
+        "peers": told(peers, gpu, others),
+        "nvlinks": links(gpu, field[nvml.NVML_FI_DEV_NVLINK_LINK_COUNT, GPU]),
     }
 
 
-def gpus() -> "object":
-    """Ask every GPU of the driver, by its index; one that is lost keeps its place."""
-    found = []
-    for index in range(nvml.nvmlDeviceGetCount()):
+def cuda() -> "str":
+    """Ask for the newest CUDA that the driver carries: NVML's 12080 is 12.8."""
+    number = nvml.nvmlSystemGetCudaDriverVersion()
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def ask_all(said: "dict[str, Any]") -> "None":
+    """Ask the driver and every GPU, by its index, into `said`; a GPU that is lost keeps its place."""
+    nvml.nvmlInit()
+    said["driver"] = told(nvml.nvmlSystemGetDriverVersion)
+    handles: list[Any] = [None] * min(nvml.nvmlDeviceGetCount(), GPUS)
+    said["gpus"] = gpus = [LATE for _ in handles]
+    said["cuda"] = told(cuda)
+    said["nvml"] = told(nvml.nvmlSystemGetNVMLVersion)
+    confidential = told(nvml.nvmlSystemGetConfComputeState)
+    said["cc_mode"] = part(confidential, "ccFeature")
+    said["cc_environment"] = part(confidential, "environment")
+    said["cc_devtools"] = part(confidential, "devToolsMode")
+    said["cc_ready"] = told(nvml.nvmlSystemGetConfComputeGpusReadyState)
+    for index in range(len(handles)):
         try:
-            found.append(about(nvml.nvmlDeviceGetHandleByIndex(index)))
+            handles[index] = nvml.nvmlDeviceGetHandleByIndex(index)
         except nvml.NVMLError as error:
-            found.append(unknown(error))
-    return found
+            gpus[index] = unknown(error)
+    for index, gpu in enumerate(handles):
+        if gpu is not None:
+            gpus[index] = about(gpu, [other for other in handles if other is not None and other is not gpu])
 
 
-def answer() -> "object":
-    """Ask the driver and its GPUs, or say why there is no asking."""
+def ask_safely(said: "dict[str, Any]") -> "None":
+    """Ask all; why there is no asking is an answer too."""
     try:
-        nvml.nvmlInit()
-        return {"driver": told(nvml.nvmlSystemGetDriverVersion), "gpus": gpus()}
+        ask_all(said)
     except nvml.NVMLError as error:
-        return unknown(error)
+        said["failed"] = unknown(error)
+    except Exception as error:  # noqa: BLE001  said in the answer, not in a traceback
+        said["failed"] = {"unknown": "unparsable", "detail": f"pynvml: {error!r}"[:200]}
 
 
-print(json.dumps(answer()))
+def main() -> "None":
+    """Print what the driver tells within the time it has, and leave: a call that hangs cannot be waited for."""
+    said: dict[str, Any] = {}
+    asking = threading.Thread(target=ask_safely, args=(said,), daemon=True)
+    asking.start()
+    asking.join(SECONDS)
+    failed = said.get("failed") or (None if "gpus" in said else LATE)
+    print(json.dumps(failed or said))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+main()

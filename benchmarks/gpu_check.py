@@ -1,0 +1,188 @@
+"""Hold what our GPU probes read of a real NVIDIA GPU against nvidia-smi on the same machine, and keep both.
+
+Runs on a machine with a GPU and no network: it needs Python 3.11, this checkout, and pynvml's one file, which
+`make gpu-check-bundle` brings along; nothing is installed, and nothing on the machine is changed. The question runs as
+on every node, through the whole script. Prints where the two ways differ and writes one JSON: a recording in the form
+of tests/recorded, with nvidia-smi's XML and the comparison beside it. Serial numbers, ids and processes in it are made
+up. Ends with 1 where a fact that does not move differs, with 3 where there was nothing to compare.
+
+It lies here and not in the package: it imports the probes, which rackcheck itself finds and never imports, and only
+who builds rackcheck needs it.
+"""
+
+import argparse
+import json
+import re
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+BROUGHT = ROOT / "dist" / "gpu-check"
+"""Where pynvml.py lies if it was brought along."""
+sys.path[:0] = [str(ROOT), str(ROOT / "probes"), str(BROUGHT)]
+
+from rackcheck.core.capture import NodeCapture, Output, named  # noqa: E402  the path to it is made above
+from rackcheck.core.collect import collect  # noqa: E402
+from rackcheck.core.fact import VOLATILE, Absent, Reading, Reason, Unknown  # noqa: E402
+from rackcheck.core.probe import AnyProbe, Probe  # noqa: E402
+from rackcheck.core.script import compose, split  # noqa: E402
+from rackcheck.core.tree import Leaf  # noqa: E402
+from rackcheck.wire import stamped  # noqa: E402
+
+SMI = ("nvidia-smi", "-q", "-x")
+TIME = "2026-01-01T00:00:00Z"
+IDS = re.compile(r"\b(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+TAGS = "serial|chassis_serial_number|gpu_fabric_guid|pdi|clusterUuid|uuid"
+KEYS = "serial|fabric_cluster"
+
+
+def probes() -> list[AnyProbe]:
+    """Find the probes that share the question to the driver."""
+    package = import_module("rackcheck_probes")
+    question = import_module("rackcheck_probes.nvml").QUESTION
+    modules = (import_module(f"rackcheck_probes.{info.name}") for info in iter_modules(package.__path__))
+    found = (value for module in modules for value in vars(module).values() if isinstance(value, Probe))
+    return list({probe.name: probe for probe in found if probe.ask == question}.values())
+
+
+def asked(probe: AnyProbe) -> tuple[NodeCapture, float]:
+    """Ask as every node is asked; give the answer and the seconds it took."""
+    mark = secrets.token_hex(16)
+    question = probe.ask
+    assert not hasattr(question, "links")  # a BMC's
+    began = time.monotonic()
+    script = stamped(compose([question], mark)).encode()
+    done = subprocess.run(["sh", "-s"], input=script, capture_output=True, check=False)  # noqa: S607
+    took = time.monotonic() - began
+    why = Unknown(Reason.UNREACHABLE, "the script ended early")
+    return split(done.stdout, [question], mark, why).capture, took
+
+
+def printed() -> tuple[str, float]:
+    """Run nvidia-smi as a node without Python runs it."""
+    began = time.monotonic()
+    try:
+        done = subprocess.run(SMI, capture_output=True, text=True, check=False, timeout=120, errors="replace")  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{error}\nended 127\n", time.monotonic() - began
+    out = done.stdout if done.stdout.endswith("\n") else f"{done.stdout}\n"
+    return f"{out}ended {done.returncode}\n", time.monotonic() - began
+
+
+def nameless(*texts: str) -> list[str]:
+    """Put made-up serials, ids and processes for the true ones: the same for the same in every text."""
+    pids = iter(range(1, 1 << 30))
+    unnamed = [re.sub(r"<process_name>.*?</process_name>", "<process_name>x</process_name>", text) for text in texts]
+    given = [re.sub(r"<pid>\d+</pid>", lambda _: f"<pid>{next(pids)}</pid>", text) for text in unnamed]
+    found: dict[str, None] = {}
+    for text in given:
+        found |= dict.fromkeys(IDS.findall(text))
+        found |= dict.fromkeys(re.findall(rf"<(?:{TAGS})>([^<]{{8,80}})</", text))
+        found |= dict.fromkeys(re.findall(rf'"(?:{KEYS})": {{"value": "([^"]{{8,80}})"}}', text))
+    true = [old for old in found if re.search("[1-9a-f]", old.removeprefix("0x")) and " " not in old]
+    made = {old: _made_up(old, number) for number, old in enumerate(true, 1)}
+    for old in sorted(made, key=len, reverse=True):
+        given = [text.replace(old, made[old]) for text in given]
+    return given
+
+
+def _made_up(old: str, number: int) -> str:
+    """Give a text of the same shape that names nothing: zeros, and at the end its number."""
+    prefix = next(begin for begin in ("GPU-", "MIG-", "0x", "") if old.startswith(begin))
+    body = re.sub("[0-9A-Za-z]", "0", old.removeprefix(prefix))
+    return f"{prefix}{body[:-4]}{number:04}"
+
+
+def shown(reading: Reading) -> Any:
+    """Give a reading as our recordings write it."""
+    match reading:
+        case Absent(detail):
+            return {"absent": detail}
+        case Unknown(reason, detail):
+            return {"unknown": reason.value, "detail": detail}
+        case tuple():
+            return list(reading)
+    return reading
+
+
+def compared(nvml: Mapping[str, Leaf], smi: Mapping[str, Leaf]) -> dict[str, Any]:
+    """Hold the two ways against each other, fact by fact."""
+    same: list[str] = []
+    kinds: dict[str, dict[str, Any]] = {
+        "differ": {},
+        "moved": {},
+        "only NVML": {},
+        "only nvidia-smi": {},
+        "neither": {},
+    }
+    for path in sorted({*nvml, *smi}):
+        ours, theirs = (leaves[path].reading if path in leaves else None for leaves in (nvml, smi))
+        leaf = nvml.get(path) or smi[path]
+        both = {"nvml": shown(ours) if ours is not None else None, "smi": shown(theirs) if theirs is not None else None}
+        dumb = [one is None or isinstance(one, Unknown) for one in (ours, theirs)]
+        if all(dumb):
+            kinds["neither"][path] = both
+        elif dumb[1]:
+            kinds["only NVML"][path] = both["nvml"]
+        elif dumb[0]:
+            kinds["only nvidia-smi"][path] = both
+        elif ours == theirs or (isinstance(ours, Absent) and isinstance(theirs, Absent)):
+            same.append(path)
+        else:
+            kinds["moved" if leaf.kind.cls in VOLATILE else "differ"][path] = both
+    return {"same": same, **kinds}
+
+
+def report(found: Mapping[str, Any], took: Mapping[str, float]) -> None:
+    """Print what a person looks at first."""
+    for kind in ("differ", "only nvidia-smi", "neither", "moved"):
+        for path, both in found[kind].items():
+            print(f"{kind:>15}  {path}  {json.dumps(both)}")
+    print(", ".join(f"{len(found[kind])} {kind}" for kind in found))
+    print(", ".join(f"{way} {seconds:.2f} s" for way, seconds in took.items()))
+
+
+def main(words: Iterable[str]) -> int:
+    """Ask both ways, compare, keep."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("-o", "--out", type=Path, default=Path("gpu-check.json"), help="the recording to write")
+    out: Path = parser.parse_args(list(words)).out
+    sharing = probes()
+    capture, by_nvml = asked(sharing[0])
+    ((command, answer),) = capture.commands.items()
+    if not isinstance(answer, Output):
+        print(f"no answer: {answer}")
+        return 3
+    xml, by_smi = printed()
+    told, xml = nameless(answer.out, xml)
+    bus = "".join(f"{row}\n" for row in told.splitlines() if row.startswith(("bus ", "driver loaded")))
+    nvml = collect(sharing, NodeCapture({command: Output(answer.status, told, answer.err)}), TIME)
+    smi = collect(sharing, NodeCapture({command: Output(0, f"{bus}{' '.join(SMI)}\n{xml}")}), TIME)
+    found = compared(nvml, smi)
+    took = {"nvml": round(by_nvml, 2), "nvidia-smi": round(by_smi, 2)}
+    kept = {
+        "_source": "benchmarks/gpu_check.py on a machine with an NVIDIA GPU; serials, ids and processes are made up",
+        "_compared": found,
+        "_facts": {path: shown(leaf.reading) for path, leaf in sorted(nvml.items())},
+        "_nvidia_smi": xml,
+        "_seconds": took,
+        **NodeCapture({named(command): Output(answer.status, told, answer.err)}).to_json(),
+    }
+    out.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    report(found, took)
+    print(f"written: {out}")
+    if not nvml.get("gpu") or not nvml["gpu"].reading or isinstance(nvml["gpu"].reading, (Unknown, Absent)):
+        print("no GPU was read, so nothing was compared")
+        return 3
+    return 1 if found["differ"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,30 @@
+"""How the NVIDIA driver's kernel module was set when it was loaded.
+
+`/sys/module/nvidia/parameters` does not show the texts among them, `RegistryDwords` above all.
+"""
+
+import re
+
+from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, collection, probe, setting, spell_key
+from rackcheck.core import read
+
+PLACE = "/proc/driver/nvidia/params"
+
+
+@probe(
+    Read(PLACE),
+    gives={
+        "driver.param": collection("Parameters of the NVIDIA driver's module by name; none where it is not loaded."),
+        "driver.param/*": setting("The parameter's value; absent for a text that is empty."),
+    },
+)
+def driver_params(files: Files) -> Facts:
+    """Read `EnableStreamMemOPs: 1` and `RegistryDwords: "PeerMappingOverride=1;"`."""
+    if not files.has(PLACE):
+        return
+    for row in read.rows(files.text(PLACE)):
+        match = re.fullmatch(r'([A-Za-z][A-Za-z0-9_]{0,80}): (?:"([^"]{0,2000})"|([^\s"]{1,2000}))', row)
+        if match is None:
+            raise Unreadable(f"not a parameter: {row[:80]!r}")
+        value = match[2] if match[3] is None else match[3]
+        yield f"driver.param/{spell_key(match[1])}", Sourced(value or Absent("empty"), PLACE)

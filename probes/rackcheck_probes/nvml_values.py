@@ -1,0 +1,145 @@
+"""What NVML's numbers and texts mean: readers of one value each, for the tables of the GPU probes."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from rackcheck import Unreadable
+from rackcheck.core.fact import Value
+
+
+def as_told(value: Any) -> Value:
+    """Take a number or a text as it is."""
+    if not isinstance(value, int | str) or isinstance(value, bool) or value == "":
+        raise Unreadable(f"neither a number nor a text: {value!r:.80}")
+    return value
+
+
+def counted(value: Any) -> int:
+    """Read a count: an integer without a sign, as NVML's own calls give it."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
+        raise Unreadable(f"not a number of 64 bits without a sign: {value!r:.80}")
+    return value
+
+
+def scaled(unit: float) -> Callable[[Any], Value]:
+    """Read a number in a smaller unit; NVML's own calls give these, temperatures too, in integers without a sign."""
+
+    def converted(value: Any) -> Value:
+        return counted(value) / unit
+
+    return converted
+
+
+def one_of(*words: str) -> Callable[[Any], Value]:
+    """Read an NVML number as the word at its place."""
+
+    def converted(value: Any) -> Value:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < len(words):
+            raise Unreadable(f"none of {', '.join(words)}: {value!r:.80}")
+        return words[value]
+
+    return converted
+
+
+def yes(value: Any) -> bool:
+    """Read NVML's 0 or 1."""
+    return one_of("no", "yes")(value) == "yes"
+
+
+def no(value: Any) -> bool:
+    """Read NVML's 0 or 1, where 0 is good."""
+    return not yes(value)
+
+
+ENABLED = one_of("disabled", "enabled")
+SIZE = scaled(1 << 30)
+POWER = scaled(1000)
+
+
+def degrees(value: Any) -> Value:
+    """Read a temperature with a sign; NVML's fields may show one below zero as a number of 32 bits without."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Unreadable(f"not a temperature: {value!r:.80}")
+    signed = value - (1 << 32) if 1 << 31 <= value < 1 << 32 else value
+    if not -1000 < signed < 1000:
+        raise Unreadable(f"not a temperature: {value!r:.80}")
+    return float(signed)
+
+
+def address(value: Any) -> Value:
+    """Read `00000000:17:00.0` as the kernel spells it: `0000:17:00.0`."""
+    match = (
+        re.fullmatch(r"([0-9A-Fa-f]{4,8}):([0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])", value)
+        if isinstance(value, str)
+        else None
+    )
+    if match is None:
+        raise Unreadable(f"not a PCI address: {value!r:.80}")
+    return f"{int(match[1], 16):04x}:{match[2].lower()}"
+
+
+def pstate(value: Any) -> Value:
+    """Read a performance state: 0, the fastest, to 15; NVML's 32 says that it does not know."""
+    number = counted(value)
+    if number > 15:
+        raise Unreadable(f"not a performance state: {number}")
+    return number
+
+
+REASONS = (
+    "gpu idle", "applications clocks setting", "sw power cap", "hw slowdown", "sync boost", "sw thermal slowdown",
+    "hw thermal slowdown", "hw power brake slowdown", "display clock setting", "board limit", "reliability",
+)  # fmt: skip
+"""The bits of NVML's clock event reasons, from the lowest."""
+
+LIMITED = 0x08 | 0x20 | 0x40 | 0x80
+"""Those that hold a GPU back for heat or power it should not lack; a software power cap alone is normal under load."""
+
+
+def mask(value: Any) -> int:
+    """Read a mask of bits."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
+        raise Unreadable(f"not a mask: {value!r:.80}")
+    return value
+
+
+def reasons(value: Any) -> Value:
+    """Read a mask of reasons as their names; a bit without a name is shown as a number."""
+    bits = [bit for bit in range(64) if mask(value) >> bit & 1]
+    return tuple(REASONS[bit] if bit < len(REASONS) else f"bit {bit}" for bit in bits)
+
+
+def limited(value: Any) -> Value:
+    """Read a mask of reasons as whether one of them holds the GPU back."""
+    return bool(mask(value) & LIMITED)
+
+
+RECOVERY = ("none", "reset", "reboot", "drain p2p", "drain and reset")
+
+
+def recovery(value: Any) -> Value:
+    """Read the recovery action; the numbers above these have changed their meaning between drivers."""
+    number = counted(value)
+    return RECOVERY[number] if number < len(RECOVERY) else f"action {number}"
+
+
+def bit_error_rate(value: Any) -> tuple[int, int]:
+    """Take NVML's bit error rate apart: mantissa in bits 8 to 11, negative exponent of ten in the lowest eight."""
+    number = counted(value)
+    mantissa, exponent = number >> 8 & 0xF, number & 0xFF
+    if number >> 12 or not number:
+        raise Unreadable(f"not a bit error rate: {number:#x}")
+    return mantissa, exponent
+
+
+def ber(value: Any) -> Value:
+    """Read a bit error rate as NVIDIA's tools write it: `15e-255`."""
+    mantissa, exponent = bit_error_rate(value)
+    return f"{mantissa}e-{exponent}"
+
+
+def ber_exponent(value: Any) -> Value:
+    """Read the smallest power of ten that a bit error rate does not exceed: -12 for 1e-12, -11 for 2e-12."""
+    mantissa, exponent = bit_error_rate(value)
+    return (0 if mantissa <= 1 else 1 if mantissa <= 10 else 2) - exponent

@@ -1,0 +1,90 @@
+"""A driver's library and nvidia-smi for machines without a GPU, both fed by one file of what the driver would say."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent / "fake_nvml"
+TOOLS = ("sh", "timeout", "head", "tail", "cat", "id", "date")
+"""What the script needs on a node that has no Python."""
+
+Gpu = dict[str, Any]
+Told = dict[str, Any]
+"""What our program prints of a driver: `{"driver": {"value": ...}, "gpus": [{key: {"value": ...}}]}`."""
+
+NUMBERS = {
+    "architecture": {"Ampere": 7, "Hopper": 9, "Blackwell": 10},
+    "addressing": {"None": 0, "HMM": 1, "ATS": 2},
+    "fabric_status": {"Success": 0},
+}
+"""What NVML tells as a number, and our program as a word."""
+
+
+def code(number: int) -> dict[str, int]:
+    """Have NVML answer with this code instead of a value."""
+    return {"code": number}
+
+
+def _lines(at: str, told: Mapping[str, Any]) -> Iterator[str]:
+    for key, one in told.items():
+        if "code" in one:
+            yield f"{at}{key}=!{one['code']}"
+        elif "value" not in one:
+            assert "absent" in one, f"{at}{key}: {one}"
+        elif key == "nvlinks":
+            yield f"{at}links={len(one['value'])}"
+            for number, link in enumerate(one["value"]):
+                yield from _lines(f"{at}link.{number}.", link)
+        elif key == "peers":
+            yield f"{at}peers={','.join(map(str, one['value']))}"
+        elif key == "cuda":
+            major, minor = one["value"].split(".")
+            yield f"cuda={int(major) * 1000 + int(minor) * 10}"
+        else:
+            yield f"{at}{key}={NUMBERS.get(key, {}).get(one['value'], one['value'])}"
+
+
+def state(told: Told, **more: object) -> str:
+    """Write the state in which the fake driver tells this; `more` are lines of the driver itself, `init=9`."""
+    lines = [*_lines("", {k: v for k, v in told.items() if k != "gpus"}), f"count={len(told['gpus'])}", "*.graphics=0"]
+    for index, gpu in enumerate(told["gpus"]):
+        lines += [f"{index}.lost={gpu['lost']}"] if "lost" in gpu else _lines(f"{index}.", gpu)
+    return "\n".join([*lines, *(f"{key}={value}" for key, value in more.items())]) + "\n"
+
+
+def _compiler() -> str:
+    found = shutil.which("gcc") or shutil.which("cc")
+    if found is None:
+        message = "no C compiler to build the fake NVML library with: the true way to NVML is not tested"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
+def library(folder: Path, *flags: str) -> Path:
+    """Build the library; skips without a C compiler, in CI it fails."""
+    target = folder / "libnvidia-ml.so.1"
+    given = ["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", *flags]
+    subprocess.run([_compiler(), *given, "-o", str(target), str(HERE / "nvml.c")], check=True)
+    return target
+
+
+def tools(folder: Path) -> Path:
+    """Make a folder of tools with nvidia-smi among them, and no Python."""
+    made = folder / "bin"
+    made.mkdir(exist_ok=True)
+    for tool in TOOLS:
+        found = shutil.which(tool)
+        assert found is not None
+        (made / tool).symlink_to(found)
+    smi = made / "nvidia-smi"
+    smi.write_text(f'#!/bin/sh\n[ "$*" = "-q -x" ] && exec {sys.executable} {HERE / "nvidia_smi.py"}\n')
+    smi.chmod(0o755)
+    return made

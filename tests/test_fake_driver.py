@@ -1,0 +1,311 @@
+"""The question to the NVIDIA driver, really asked: of a library with NVML's names, and of an nvidia-smi beside it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+from fake_driver import Told, code, library, state, tools
+from recordings import ask, os_probes
+
+from rackcheck.core.capture import NodeCapture, Output
+from rackcheck.core.collect import collect
+from rackcheck.core.fact import Absent, Reading, Reason, Unknown
+from rackcheck.sim import machine
+from rackcheck_probes import payload as payloads
+from rackcheck_probes.nvml import QUESTION, said
+
+PROBES = [probe for probe in os_probes().values() if probe.ask is QUESTION]
+GPU = os_probes()["gpu"]
+Facts = Mapping[str, Reading]
+
+ONLY_NVML = {
+    "driver.library": "nvidia-smi -q -x does not print the library's version",
+    "driver.confidential.*": "it prints the memory set aside, not the node's mode",
+    "gpu/*.inforom.valid": "it warns of a broken infoROM on its terminal only",
+    "gpu/*.gsp.default": "it prints the firmware's version alone",
+    "gpu/*.clock.event_reasons_known": "it prints the reasons that hold now",
+    "gpu/*.link.errors.*": "it prints replays, no errors",
+    "gpu/*.peers": "that is `nvidia-smi topo -p2p r`",
+    "gpu/*.nvlink*": "those are `nvidia-smi nvlink`",
+    **{
+        f"gpu/*.temperature_{limit}": "of this generation it prints margins, where older ones print limits"
+        for limit in ("shutdown", "slowdown", "max_operating", "memory_max")
+    },
+}
+"""Facts that only NVML tells, and why; without a Python on the node they are unknown, never another value."""
+
+
+def simulated() -> Told:
+    """What NVML tells of the simulated DGX H100."""
+    answer = machine.load(machine.shipped()["dgx-h100"], "n01", 1).host.output(QUESTION)
+    assert isinstance(answer, Output)
+    told: Told = deepcopy(said(answer.out.splitlines()))
+    return told
+
+
+def readings(capture: NodeCapture) -> dict[str, Reading]:
+    return {path: leaf.reading for path, leaf in collect(PROBES, capture, "2026-01-01T00:00:00Z").items()}
+
+
+Way = Callable[..., Facts]
+
+
+@pytest.fixture(scope="module")
+def by_nvml(tmp_path_factory: pytest.TempPathFactory) -> Way:
+    """Ask through pynvml."""
+    folder = tmp_path_factory.mktemp("nvml")
+    library(folder)
+    return lambda told, **more: _asked(folder, told, more, {})
+
+
+@pytest.fixture(scope="module")
+def by_old_nvml(tmp_path_factory: pytest.TempPathFactory) -> Way:
+    """Ask a driver of before 2020 through pynvml."""
+    folder = tmp_path_factory.mktemp("old")
+    library(folder, "-DOLD")
+    return lambda told, **more: _asked(folder, told, more, {})
+
+
+@pytest.fixture(scope="module")
+def by_smi(tmp_path_factory: pytest.TempPathFactory) -> Way:
+    """Ask nvidia-smi, on a node that has no Python."""
+    folder = tmp_path_factory.mktemp("smi")
+    path = str(tools(folder))
+    return lambda told, **more: _asked(folder, told, more, {"PATH": path})
+
+
+def _asked(folder: Path, told: Told, more: Mapping[str, object], env: Mapping[str, str]) -> Facts:
+    """Ask; with `bus`, the node's bus holds a GPU whatever this machine's does."""
+    place = folder / "state"
+    place.write_text(state(told, **{key: value for key, value in more.items() if key != "bus"}))
+    capture = ask(GPU, {"LD_LIBRARY_PATH": str(folder), "FAKE_NVML_STATE": str(place), **env})
+    ((command, output),) = capture.commands.items()
+    assert isinstance(output, Output)
+    bus = "bus 0000:17:00.0\n" if more.get("bus") else ""
+    return readings(NodeCapture(commands={command: replace(output, out=f"{bus}{output.out}")}))
+
+
+def mixed(told: Told) -> None:
+    """Eight GPUs, each with something of its own."""
+    one, two, three, four, five, six = told["gpus"][:6]
+    one |= {"mig": {"value": 1}, "mig_pending": {"value": 1}, "mig_devices": {"value": 3}, "processes": {"value": 2}}
+    two |= {key: {"value": 1} for key in ("remap_pending", "remap_uncorrected", "recovery_action", "ecc_uncorrected")}
+    two |= {"ecc_volatile_dram_uncorrected": {"value": 1}, "ecc_aggregate_dram_corrected": {"value": 1 << 40}}
+    two |= {"memory_used": {"value": 12 << 20}, "remap_high": {"value": 1}, "remap_max": {"value": 2559}}
+    three |= {key: code(4) for key in ("power_limit", "serial", "ecc", "ecc_pending", "link_width", "margin_slowdown")}
+    three |= {key: code(15) for key in ("temperature", "temperature_memory", "clock_sm", "pcie_replay")}
+    four |= {"reasons": {"value": 0x44}, "pstate": {"value": 2}, "violation_hw_thermal_ns": {"value": 5_000_000}}
+    four |= {"temperature_margin": {"value": -3}, "power_usage": {"value": 701_230}, "fan": {"value": 40}}
+    five |= {key: {"absent": "no ECC"} for key in five if key.startswith(("ecc", "remap", "channel", "tpc", "mig"))}
+    five |= {"retired_single": {"value": 3}, "retired_double": {"value": 1}, "retired_pending": {"value": 1}}
+    six |= {"ecc_sram_parity_volatile": {"value": 1}, "ecc_sram_secded_volatile": {"value": 2}}
+    six |= {"ecc_volatile_sram_uncorrected": {"value": 3}, "ecc_uncorrected": {"value": 3}}
+    six |= {"ecc_sram_threshold_exceeded": {"value": 1}, "unrepairable": {"value": 1}, "persistence": {"value": 0}}
+    six |= {"fabric_state": {"value": 2}, "app_graphics": {"value": 1155}}
+
+
+def rack_scale(told: Told) -> None:
+    """Four GPUs of an NVLink 5 rack, in one clique, with power of their modules."""
+    told["gpus"] = told["gpus"][:4]
+    for gpu in told["gpus"]:
+        gpu |= {
+            "name": {"value": "NVIDIA GB200"},
+            "architecture": {"value": "Blackwell"},
+            "addressing": {"value": "ATS"},
+        }
+        gpu |= {"fabric_health": {"value": 0x1AA}, "fabric_summary": {"value": 1}, "fabric_clique": {"value": 2}}
+        gpu |= {"fabric_cluster": {"value": "6f1c7e0a-0000-4000-8000-00000000beef"}, "peers": {"value": [0, 0, 0]}}
+        gpu |= {
+            f"module_power_{k}": {"value": 2_500_000} for k in ("usage", "average", "limit", "default", "min", "max")
+        }
+        for link in gpu["nvlinks"]["value"]:
+            since_5 = {key: {"value": 0} for key in link if "absent" in link[key]}
+            until_4 = {key: {"absent": ""} for key in ("replay", "recovery", "crc_flit", "crc_data", "ecc_data")}
+            rates = {key: {"value": 15 << 8 | 255} for key in ("effective_ber", "symbol_ber")}
+            link.update(since_5 | until_4 | rates | {"version": {"value": 7}, "speed": {"value": 53_125}})
+    sick = told["gpus"][1]
+    sick |= {"fabric_health": {"value": 0x1A9 ^ 0xC}, "fabric_summary": {"value": 2}}
+    sick["nvlinks"]["value"][3] |= {"effective_ber": {"value": 2 << 8 | 12}, "link_recovery_failed": {"value": 1}}
+    sick["nvlinks"]["value"][4] |= {"state": {"value": 0}, "speed": code(3), "effective_ber": {"value": 0}}
+
+
+CASES: dict[str, Callable[[Told], None]] = {"healthy": lambda told: None, "mixed": mixed, "rack scale": rack_scale}
+
+
+def made(case: str) -> Told:
+    told = simulated()
+    CASES[case](told)
+    return told
+
+
+def test_eight_healthy_h100_come_through_the_true_pynvml_as_they_are(by_nvml: Way) -> None:
+    node = machine.load(machine.shipped()["dgx-h100"], "n01", 1).host
+    expected = readings(NodeCapture(commands=node.commands))
+    given = by_nvml(simulated())
+    assert given == expected
+    assert len(given) > 4000
+    assert [path for path, reading in given.items() if isinstance(reading, Unknown)] == []
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_both_ways_to_the_driver_give_the_same_facts(case: str, by_nvml: Way, by_smi: Way) -> None:
+    told = made(case)
+    nvml, smi = by_nvml(told), by_smi(told)
+    alone = {path for path in nvml if any(fnmatchcase(path, only) for only in ONLY_NVML)}
+    assert {path: smi[path] for path in alone if not _untold(smi.get(path))} == {}
+    shared = nvml.keys() - alone
+    assert smi.keys() - alone == shared
+    assert {p: (nvml[p], smi[p]) for p in sorted(shared) if _kind(nvml[p]) != _kind(smi[p])} == {}
+    assert len(shared) > 100 * len(told["gpus"])
+
+
+def test_every_fact_that_only_nvml_tells_is_one_that_it_tells(by_nvml: Way) -> None:
+    told = {p for p, reading in by_nvml(simulated()).items() if not isinstance(reading, Unknown)}
+    assert [only for only in ONLY_NVML if not any(fnmatchcase(path, only) for path in told)] == []
+
+
+def _untold(reading: Reading | None) -> bool:
+    return reading is None or (isinstance(reading, Unknown) and reading.reason is Reason.NOT_COLLECTED)
+
+
+def _kind(reading: Reading) -> object:
+    """A reading without the words of the one who could not give it."""
+    return reading.reason if isinstance(reading, Unknown) else Absent if isinstance(reading, Absent) else reading
+
+
+def test_what_ails_a_gpu_is_told_of_that_gpu_alone(by_nvml: Way) -> None:
+    given = by_nvml(made("mixed"))
+    assert [given[f"gpu/{n}.mig.mode"] for n in range(3)] == ["enabled", "disabled", "disabled"]
+    assert (given["gpu/0.mig.devices"], given["gpu/0.processes"], given["gpu/1.processes"]) == (3, 2, 0)
+    assert [given[f"gpu/{n}.remap.pending"] for n in range(3)] == [False, True, False]
+    assert given["gpu/1.recovery_action"] == "reset"
+    assert given["gpu/1.ecc.aggregate.dram.corrected"] == 1 << 40
+    assert given["gpu/2.power.limit"] == Unknown(Reason.DENIED, "NVML: Insufficient Permissions")
+    assert given["gpu/2.power.default"] == 700.0
+    assert given["gpu/2.temperature"] == Unknown(Reason.NOT_COLLECTED, "NVML: GPU is lost")
+    assert given["gpu/3.clock.limited"] is True
+    assert given["gpu/3.clock.event_reasons"] == ("sw power cap", "hw thermal slowdown")
+    assert (given["gpu/3.margin"], given["gpu/3.clock.limited_for.hw_thermal"]) == (-3.0, 0.005)
+    assert isinstance(given["gpu/4.ecc.mode"], Absent)
+    assert isinstance(given["gpu/4.remap.failed"], Absent)
+    assert (given["gpu/4.retired.single"], given["gpu/4.retired.pending"]) == (3, True)
+    assert (given["gpu/5.ecc.sram_threshold_exceeded"], given["gpu/5.unrepairable"]) == (True, True)
+    assert given["gpu/5.ecc.volatile.sram.uncorrected"] == 3
+    assert given["gpu/5.fabric.state"] == "in progress"
+    assert isinstance(given["gpu/5.fabric.status"], Absent)
+    assert isinstance(given["gpu/5.fabric.cluster"], Absent)
+
+
+def test_links_and_fabric_of_a_rack_are_decoded(by_nvml: Way) -> None:
+    given = by_nvml(made("rack scale"))
+    assert (given["gpu/0.nvlinks_active"], given["gpu/1.nvlinks_active"]) == (18, 17)
+    assert (given["gpu/0.nvlink/0.version"], given["gpu/0.nvlink/0.speed"]) == ("5.0", 53.125)
+    assert (given["gpu/0.nvlink/0.effective_ber"], given["gpu/0.nvlink/0.effective_ber_exponent"]) == ("15e-255", -253)
+    assert (given["gpu/1.nvlink/3.effective_ber"], given["gpu/1.nvlink/3.effective_ber_exponent"]) == ("2e-12", -11)
+    assert given["gpu/1.nvlink/3.link_recoveries.failed"] == 1
+    assert given["gpu/1.nvlink/4.state"] == "inactive"
+    assert isinstance(given["gpu/1.nvlink/4.speed"], Absent)
+    assert isinstance(given["gpu/1.nvlink/4.effective_ber"], Unknown)
+    assert isinstance(given["gpu/0.nvlink/0.replays"], Absent)
+    assert (given["gpu/0.fabric.clique"], given["gpu/0.fabric.cluster"]) == (2, "6f1c7e0a-0000-4000-8000-00000000beef")
+    health = {leaf: [given[f"gpu/{n}.fabric.health.{leaf}"] for n in (0, 1)] for leaf in ("summary", "configuration")}
+    assert health == {"summary": ["healthy", "unhealthy"], "configuration": ["good", "good"]}
+    assert [given[f"gpu/{n}.fabric.health.degraded_bandwidth"] for n in (0, 1)] == [False, True]
+    assert [given[f"gpu/{n}.fabric.health.route_recovery"] for n in (0, 1)] == [False, True]
+    assert given["gpu/1.fabric.health.route_unhealthy"] is False
+    assert given["gpu/0.power.module.limit"] == 2500.0
+
+
+def test_a_lost_gpu_keeps_its_place(by_nvml: Way, by_smi: Way) -> None:
+    told = simulated()
+    told["gpus"][3] = {"lost": 15}
+    given = by_nvml(told)
+    assert given["gpu"] == tuple("01234567")
+    assert given["gpu/4.uuid"] == told["gpus"][4]["uuid"]["value"]
+    assert given["gpu/4.peers"] == 6
+    of_lost = {path: given[path] for path in given if path.startswith("gpu/3.")}
+    assert set(of_lost.values()) == {Unknown(Reason.NOT_COLLECTED, "NVML: GPU is lost")}
+    assert len(of_lost) > 100
+    why = "nvidia-smi: Unable to determine the device handle for GPU3: GPU is lost."
+    assert by_smi(told, bus=True)["gpu"] == Unknown(Reason.NOT_READY, why)
+
+
+def test_an_old_driver_costs_only_what_it_cannot_tell(by_old_nvml: Way) -> None:
+    given = by_old_nvml(simulated())
+    assert given["gpu/0.serial"] == simulated()["gpus"][0]["serial"]["value"]
+    assert given["gpu/0.memory.total"] == given["gpu/0.memory.total"] == 81559 / 1024
+    assert (given["gpu/0.clock.event_reasons"], given["gpu/0.power.draw"]) == (("gpu idle",), 68.92)
+    assert (given["gpu/0.nvlink/0.state"], given["gpu/0.nvlinks_active"]) == ("active", 18)
+    cannot = Unknown(Reason.NOT_COLLECTED, "NVML: Function Not Found: this driver cannot tell")
+    for leaf in (
+        "mig.mode",
+        "gsp.version",
+        "remap.pending",
+        "ecc.sram_threshold_exceeded",
+        "fabric.state",
+        "processes",
+    ):
+        assert given[f"gpu/0.{leaf}"] == cannot
+    assert given["driver.confidential.mode"] == cannot
+    assert given["gpu/0.recovery_action"] == Unknown(Reason.NOT_COLLECTED, "NVML: Invalid Argument")
+    assert given["gpu/0.nvlink/0.symbol_ber"] == Unknown(Reason.NOT_COLLECTED, "NVML: Invalid Argument")
+
+
+@pytest.mark.parametrize(("number", "reason"), [(18, Reason.NOT_READY), (9, Reason.TOOL_MISSING), (4, Reason.DENIED)])
+def test_a_driver_that_cannot_be_asked_leaves_a_node_with_gpus_unknown(
+    number: int, reason: Reason, by_nvml: Way
+) -> None:
+    given = by_nvml({"gpus": []}, bus=True, init=number)
+    assert {getattr(reading, "reason", None) for reading in given.values()} == {reason}
+    assert "gpu" in given
+
+
+def test_a_driver_without_gpus_has_none_where_the_bus_has_none(by_nvml: Way) -> None:
+    given = by_nvml(simulated() | {"gpus": []})
+    assert given["gpu"] == ()
+    assert given["driver.version"] == "550.90.07"
+
+
+def test_a_gpu_that_hangs_costs_what_was_not_told_by_then(tmp_path: Path) -> None:
+    library(tmp_path)
+    place = tmp_path / "state"
+    place.write_text(state(simulated()) + "5.hangs=1\n")
+    source = (Path(payloads.__path__[0]) / "nvml.py").read_text()
+    assert "\nSECONDS = 45\n" in source
+    done = subprocess.run(
+        [sys.executable, "-"],
+        input=source.replace("\nSECONDS = 45\n", "\nSECONDS = 2\n"),
+        env={"LD_LIBRARY_PATH": str(tmp_path), "FAKE_NVML_STATE": str(place)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told = json.loads(done.stdout)
+    late = {"unknown": "timeout", "detail": "NVML gave no answer within 2 s"}
+    assert [gpu == late for gpu in told["gpus"]] == [False] * 5 + [True] * 3
+    assert told["gpus"][4]["uuid"] == simulated()["gpus"][4]["uuid"]
+
+
+def test_a_node_without_python_and_nvidia_smi_says_so(tmp_path: Path) -> None:
+    path = tools(tmp_path)
+    (path / "nvidia-smi").unlink()
+    given = readings(ask(GPU, {"PATH": str(path)}))
+    assert given["gpu"] == () or given["gpu"] == Unknown(Reason.TOOL_MISSING, "no python3 on the node to ask NVML with")
+
+
+def test_a_python_that_cannot_ask_leaves_the_answer_to_nvidia_smi(tmp_path: Path) -> None:
+    path = tools(tmp_path)
+    broken = path / "python3"
+    broken.write_text("#!/bin/sh\necho 'no module named ctypes' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    place = tmp_path / "state"
+    place.write_text(state(simulated()))
+    given = readings(ask(GPU, {"PATH": str(path), "FAKE_NVML_STATE": str(place)}))
+    assert given["gpu"] == tuple("01234567")
+    assert given["gpu/0.peers"] == Unknown(Reason.NOT_COLLECTED, "nvidia-smi -q -x does not tell")
