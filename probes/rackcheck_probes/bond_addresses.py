@@ -1,0 +1,17 @@
+"""The IP addresses of each bond."""
+
+from rackcheck import Class, Facts, Shell, listing, probe
+from rackcheck_probes.interface_addresses import of_each
+from rackcheck_probes.interfaces import BONDS
+
+
+@probe(
+    Shell("ip -o address show dev {}", each=BONDS, seconds=20),
+    gives={
+        "nic.bond/*.ipv4": listing("Its global IPv4 addresses; absent if it has none.", Class.IDENTITY),
+        "nic.bond/*.ipv6": listing("Its global IPv6 addresses; absent if it has none.", Class.IDENTITY),
+    },
+)
+def bond_addresses(answer: str) -> Facts:
+    """Read each bond's addresses."""
+    yield from ((f"nic.bond/{leaf}", reading) for leaf, reading in of_each(answer))

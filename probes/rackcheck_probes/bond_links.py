@@ -1,0 +1,27 @@
+"""The link that each bond offers."""
+
+from rackcheck import Absent, Facts, Files, Read, Sourced, integer, probe, quantity, spell_key, text
+from rackcheck.core import read
+from rackcheck_probes.interfaces import NONE, gigabits, told
+
+PLACE = "/sys/class/net/{}/bonding/../{}"
+"""Only bonds have that folder; beside it lies what every interface has."""
+
+
+@probe(
+    Read(*(PLACE.format("*", name) for name in ("mtu", "operstate", "speed"))),
+    gives={
+        "nic.bond/*.mtu": integer("The largest packet the bond sends, in bytes."),
+        "nic.bond/*.link": text("Whether the bond can pass packets: up, down."),
+        "nic.bond/*.speed": quantity("Gb/s", "The speed of all members that carry."),
+    },
+)
+def bond_links(files: Files) -> Facts:
+    """Read each bond's link."""
+    for (name,) in files.found(PLACE.format("*", "mtu")):
+        item = f"nic.bond/{spell_key(name)}"
+        yield f"{item}.mtu", files.read(PLACE.format(name, "mtu"), read.whole)
+        yield f"{item}.link", files.read(PLACE.format(name, "operstate"))
+        speed = told(files, PLACE.format(name, "speed"), gigabits)
+        lost = speed.reading in (-0.001, 4294967.295)
+        yield f"{item}.speed", Sourced(Absent(NONE), speed.source) if lost else speed

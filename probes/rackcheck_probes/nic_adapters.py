@@ -1,0 +1,27 @@
+"""The PCI functions of NVIDIA's NICs, with what the kernel made of each."""
+
+from rackcheck import Facts, Files, Read, collection, listing, probe, spell_key
+from rackcheck.core import read
+
+FUNCTION = "/sys/bus/pci/drivers/mlx5_core/{}"
+VENDOR = FUNCTION.format("*") + "/vendor"
+RDMA, NET = FUNCTION.format("*") + "/infiniband/*/node_type", FUNCTION.format("*") + "/net/*/mtu"
+EACH = FUNCTION.format("[0-9a-f]" * 4 + ":" + "[0-9a-f]" * 2 + ":" + "[0-9a-f]" * 2 + ".[0-7]")
+"""The same functions by a glob of fixed length: what may run as root is listed in sudoers."""
+
+
+@probe(
+    Read(VENDOR, RDMA, NET),
+    gives={
+        "nic.adapter": collection("PCI functions that NVIDIA's NIC driver runs, by address as in pcie/*."),
+        "nic.adapter/*.rdma": listing("The function's RDMA devices, as in nic/*."),
+        "nic.adapter/*.interfaces": listing("The function's network interfaces, as in nic.interface/*."),
+    },
+)
+def nic_adapters(files: Files) -> Facts:
+    """Read what each function carries."""
+    carried = {glob: list(files.found(glob)) for glob in (RDMA, NET)}
+    for (address,) in files.found(VENDOR):
+        for leaf, glob in (("rdma", RDMA), ("interfaces", NET)):
+            names = sorted((name for place, name in carried[glob] if place == address), key=read.natural)
+            yield f"nic.adapter/{spell_key(address)}.{leaf}", tuple(names)

@@ -1,0 +1,71 @@
+"""What each RDMA port has counted of errors and traffic."""
+
+from rackcheck import Absent, Class, Facts, Files, Read, Reason, Sourced, Unreadable, integer, listing, probe, spell_key
+from rackcheck.core import read
+
+PORT = "/sys/class/infiniband/{}/ports/{}"
+BITS = {
+    "symbol_error": 16, "link_error_recovery": 8, "link_downed": 8, "port_rcv_errors": 16,
+    "port_rcv_remote_physical_errors": 16, "port_rcv_switch_relay_errors": 16, "port_xmit_discards": 16,
+    "port_xmit_constraint_errors": 8, "port_rcv_constraint_errors": 8, "local_link_integrity_errors": 4,
+    "excessive_buffer_overrun_errors": 4, "VL15_dropped": 16,
+}  # fmt: skip
+"""How wide the standard error counters are (drivers/infiniband/core/sysfs.c of the kernel): at their end they stop."""
+
+HELP = {
+    "symbol_error": "Minor link errors on any lane: the cable or the module.",
+    "link_error_recovery": "Times the link recovered by itself from an error.",
+    "link_downed": "Times the link failed to recover and went down.",
+    "port_rcv_errors": "Packets received with an error.",
+    "port_rcv_remote_physical_errors": "Packets that a switch on the way had already marked as broken.",
+    "port_rcv_switch_relay_errors": "Packets a switch could not forward.",
+    "port_xmit_discards": "Packets thrown away because the port was down or congested.",
+    "port_xmit_constraint_errors": "Packets not sent because of a partition or raw filter.",
+    "port_rcv_constraint_errors": "Packets thrown away because of a partition or raw filter.",
+    "local_link_integrity_errors": "Times too many local physical errors came in a row.",
+    "excessive_buffer_overrun_errors": "Times flow control let too much come in a row.",
+    "VL15_dropped": "Management packets dropped for want of buffers.",
+    "port_xmit_data": "Data sent, in words of 4 bytes.",
+    "port_rcv_data": "Data received, in words of 4 bytes.",
+    "port_xmit_packets": "Packets sent.",
+    "port_rcv_packets": "Packets received.",
+    "port_xmit_wait": "Ticks in which there was data to send and no credit to send it.",
+}
+NO_PMA = "N/A (no PMA)"
+"""What older kernels write where the driver has no performance management agent."""
+
+
+def count(content: str) -> int:
+    """Read a counter."""
+    if content.strip() == NO_PMA:
+        raise Unreadable(NO_PMA, Reason.NOT_COLLECTED)
+    return read.whole(content)
+
+
+@probe(
+    Read(PORT.format("*", "*") + "/state", *(PORT.format("*", "*") + f"/counters/{name}" for name in HELP),
+         seconds=30, cap=4 << 20),
+    gives={
+        **{f"nic/*.port/*.counter.{name.lower()}": integer(text, Class.COUNTER) for name, text in HELP.items()},
+        "nic/*.port/*.counter.full": listing(
+            "Standard error counters that stand at their highest value and count no further.", Class.COUNTER
+        ),
+    },
+)  # fmt: skip
+def rdma_counters(files: Files) -> Facts:
+    """Read the standard counters of each port, and which of them are full."""
+    for device, port in files.found(PORT.format("*", "*") + "/state"):
+        item, folder = f"nic/{spell_key(device)}.port/{spell_key(port)}.counter", PORT.format(device, port)
+        told: dict[str, Sourced] = {}
+        for name in HELP:
+            place = f"{folder}/counters/{name}"
+            if files.contents.get(place, "").strip() == NO_PMA:
+                told[name] = Sourced(Absent("the driver has no performance management agent"), place)
+            else:
+                told[name] = files.read(place, count)
+            yield f"{item}.{name.lower()}", told[name]
+        known = {name: told[name].reading for name in BITS}
+        full = (name.lower() for name, bits in BITS.items() if known[name] == (1 << bits) - 1)
+        strange = next((reading for reading in known.values() if not isinstance(reading, int | Absent)), None)
+        none = all(isinstance(reading, Absent) for reading in known.values())
+        yield f"{item}.full", (Absent("no such counters") if none else tuple(full)) if strange is None else strange

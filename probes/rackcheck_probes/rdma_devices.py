@@ -1,0 +1,54 @@
+"""Where each RDMA device hangs: its driver, its place on PCI, and the interfaces beside it."""
+
+from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, integer, listing, probe, spell_key, text
+from rackcheck.core import read
+from rackcheck.core.fact import Reading
+
+DEVICE = "/sys/class/infiniband/{}"
+NODE = DEVICE.format("*") + "/node_type"
+DRIVEN = "/sys/bus/pci/drivers/*/*/infiniband/*/node_type"
+BESIDE = "/sys/bus/pci/drivers/*/*/net/*/mtu"
+"""Links of sysfs, followed by their globs: each star of a file that is there tells a driver, an address, a name."""
+
+NAMES = ("node_desc", "device/numa_node", "device/sriov_numvfs", "device/sriov_totalvfs", "device/physfn/vendor")
+
+
+def numa_node(number: Reading) -> Reading:
+    """Give the node; the kernel's -1 is none."""
+    return Absent("the firmware names no NUMA node") if number == -1 else number
+
+
+@probe(
+    Read(NODE, DRIVEN, BESIDE, *(DEVICE.format("*") + f"/{name}" for name in NAMES), cap=2 << 20),
+    gives={
+        "nic/*.driver": text(
+            "The PCI driver of the device: mlx5_core, ionic, bnxt_en; absent for one made of software."
+        ),
+        "nic/*.pci": text("The PCI function the device is part of, as in pcie/*; absent for one made of software."),
+        "nic/*.interfaces": listing("The network interfaces of the same PCI function."),
+        "nic/*.numa": integer("The NUMA node the device hangs on; absent if the firmware does not say."),
+        "nic/*.node_description": text("What the device calls itself to the subnet manager.", Class.IDENTITY),
+        "nic/*.virtual": flag("Whether the device is a virtual function (SR-IOV)."),
+        "nic/*.virtual_functions": integer("Virtual functions that are switched on; absent if it can have none."),
+        "nic/*.virtual_functions_max": integer("Virtual functions that the device could have."),
+    },
+)
+def rdma_devices(files: Files) -> Facts:
+    """Read each device's place; a device on another bus than PCI has no address there."""
+    driven = {device: (driver, address) for driver, address, device in files.found(DRIVEN)}
+    beside: dict[str, list[str]] = {}
+    for _, address, interface in files.found(BESIDE):
+        beside.setdefault(address, []).append(interface)
+    for (device,) in files.found(NODE):
+        item, folder = f"nic/{spell_key(device)}", DEVICE.format(device)
+        driver, address = driven.get(device, ("", ""))
+        none = Absent("not a PCI device")
+        yield f"{item}.driver", Sourced(driver or none, DRIVEN)
+        yield f"{item}.pci", Sourced(address or none, DRIVEN)
+        yield f"{item}.interfaces", Sourced(tuple(beside.get(address, ())) if address else none, BESIDE)
+        numa = files.read(f"{folder}/device/numa_node", read.whole)
+        yield f"{item}.numa", Sourced(numa_node(numa.reading), numa.source)
+        yield f"{item}.node_description", files.read(f"{folder}/node_desc")
+        yield f"{item}.virtual", Sourced(files.has(f"{folder}/device/physfn/vendor"), f"{folder}/device/physfn")
+        yield f"{item}.virtual_functions", files.read(f"{folder}/device/sriov_numvfs", read.whole)
+        yield f"{item}.virtual_functions_max", files.read(f"{folder}/device/sriov_totalvfs", read.whole)

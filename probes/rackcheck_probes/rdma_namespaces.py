@@ -1,0 +1,20 @@
+"""Whether all network namespaces share the RDMA devices."""
+
+from rackcheck import Facts, Files, Read, flag, probe
+from rackcheck.core import read
+
+PLACE = "/sys/module/ib_core/parameters/netns_mode"
+
+
+@probe(
+    Read(PLACE),
+    gives={
+        "nic.rdma_shared": flag(
+            "Whether every network namespace sees every RDMA device; containers with devices of their own want false. "
+            "Absent without an RDMA driver."
+        )
+    },
+)
+def rdma_namespaces(files: Files) -> Facts:
+    """Read the RDMA core's mode."""
+    yield "nic.rdma_shared", files.read(PLACE, lambda content: read.flag(content.strip(), yes="Y", no="N"))

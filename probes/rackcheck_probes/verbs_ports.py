@@ -1,0 +1,29 @@
+"""The packet size of each RDMA port."""
+
+import re
+
+from rackcheck import Facts, Shell, integer, probe, spell_key
+from rackcheck.core import read
+
+DEVICE = re.compile(r"hca_id:\s{0,40}(\S{1,100})")
+PORT = re.compile(r"port:\s{0,40}([0-9]{1,5})")
+SIZE = re.compile(r"(max|active)_mtu:\s{0,40}([0-9]{3,5}) \([0-9]\)")
+
+
+@probe(
+    Shell("ibv_devinfo"),
+    gives={
+        "nic/*.port/*.mtu": integer("The largest packet that the port sends now, in bytes."),
+        "nic/*.port/*.mtu_max": integer("The largest packet that the port could send, in bytes."),
+    },
+)
+def verbs_ports(answer: str) -> Facts:
+    """Read each port's sizes; only libibverbs knows them."""
+    rows = read.rows(answer)
+    device = port = ""
+    for row in rows:
+        name, number, size = (pattern.fullmatch(row.strip()) for pattern in (DEVICE, PORT, SIZE))
+        device, port = (name[1], "") if name is not None else (device, number[1] if number is not None else port)
+        if size is not None and device and port:
+            leaf = "mtu" if size[1] == "active" else "mtu_max"
+            yield f"nic/{spell_key(device)}.port/{port}.{leaf}", int(size[2])
