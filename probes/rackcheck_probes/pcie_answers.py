@@ -1,0 +1,31 @@
+"""Whether each PCI function still answers, told without root and without any tool for PCI."""
+
+import re
+
+from rackcheck import Class, Facts, Shell, Unreadable, flag, probe, spell_key
+from rackcheck.core.fact import clean
+from rackcheck.core.read import rows
+
+ROW = re.compile(r"([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) +((?:[0-9a-f]{2} +){15}[0-9a-f]{2}) *")
+
+
+# The first 64 bytes are shown to everybody. A function's ids alone would not do: those of a virtual one are all ones.
+@probe(
+    Shell(
+        'cd /sys/bus/pci/devices && for d in *; do [ -e "$d/config" ] || continue; printf \'%s\' "$d"; '
+        'od -An -v -tx1 -N16 "$d/config" || exit; done',
+        seconds=20,
+    ),
+    gives={
+        "pcie/*.answers": flag(
+            "Whether the function answers; one that fell off the bus reads all ones.", Class.MEASUREMENT
+        ),
+    },
+)
+def pcie_answers(answer: str) -> Facts:
+    """Read the first 16 bytes of each function's configuration space."""
+    for row in rows(answer):
+        match = ROW.fullmatch(row)
+        if match is None:
+            raise Unreadable(f"not a function and 16 bytes: {clean(row, 80)!r}")
+        yield f"pcie/{spell_key(match[1])}.answers", set(match[2].split()) != {"ff"}

@@ -1,0 +1,44 @@
+"""Which driver each PCI function has, and whose card it is on."""
+
+import re
+
+from rackcheck import Absent, Class, Facts, Files, Read, Sourced, Unreadable, probe, spell_key, text
+from rackcheck.core import read
+from rackcheck.core.fact import clean
+
+DEVICES = "/sys/bus/pci/devices"
+CARD = ("subsystem_vendor", "subsystem_device", "revision")
+
+
+def code(content: str) -> str:
+    """Read the kernel's `0x10de`."""
+    if not re.fullmatch(r"0x[0-9a-f]{2,4}", read.line(content)):
+        raise Unreadable(f"not a code: {clean(content, 40)!r}")
+    return read.line(content)
+
+
+def driver(content: str) -> str:
+    """Read the driver of a function's uevent; empty where it has none. Every kernel tells the address there too."""
+    table = read.key_values("\n".join(read.rows(content)), separator="=")
+    if "PCI_SLOT_NAME" not in table:
+        raise Unreadable("no PCI_SLOT_NAME")
+    return table.get("DRIVER", "")
+
+
+@probe(
+    Read(*(f"{DEVICES}/*/{name}" for name in (*CARD, "uevent", "class")), seconds=30, cap=8 << 20),
+    gives={
+        "pcie/*.driver": text("The driver that has the function: nvidia, mlx5_core, vfio-pci; absent if none has."),
+        "pcie/*.subsystem_vendor": text("The vendor of the card that the function is on.", Class.IDENTITY),
+        "pcie/*.subsystem_device": text("The card's id that this vendor gave.", Class.IDENTITY),
+        "pcie/*.revision": text("The revision of the silicon.", Class.IDENTITY),
+    },
+)
+def pcie_driver(files: Files) -> Facts:
+    """Read each function's driver and card."""
+    for (address,) in files.found(f"{DEVICES}/*/class"):
+        item, folder = f"pcie/{spell_key(address)}", f"{DEVICES}/{address}"
+        name = files.read(f"{folder}/uevent", driver)
+        yield f"{item}.driver", Sourced(Absent("no driver"), name.source) if name.reading == "" else name
+        for leaf in CARD:
+            yield f"{item}.{leaf}", files.read(f"{folder}/{leaf}", code)

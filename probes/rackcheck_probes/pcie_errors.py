@@ -1,0 +1,39 @@
+"""PCI errors that the kernel has counted, function by function."""
+
+from rackcheck import Absent, Class, Facts, Files, Read, Sourced, Unknown, integer, listing, probe, spell_key
+from rackcheck.core.fact import Reading
+from rackcheck.core.read import pci
+
+DEVICES = "/sys/bus/pci/devices"
+KINDS = ("correctable", "nonfatal", "fatal")
+
+
+def together(told: dict[str, Reading]) -> Reading:
+    """Name all errors that came with the kind of each; unknown if one kind is, absent if the kernel counts none."""
+    for odd in (Unknown, Absent):
+        found = next((reading for reading in told.values() if isinstance(reading, odd)), None)
+        if found is not None:
+            return found
+    return tuple(f"{kind} {name}" for kind, names in told.items() if isinstance(names, tuple) for name in names)
+
+
+@probe(
+    Read(*(f"{DEVICES}/*/{name}" for name in (*(f"aer_dev_{k}" for k in KINDS), "class")), seconds=30, cap=8 << 20),
+    gives={
+        "pcie/*.errors.correctable": integer(
+            "Correctable errors of the function since boot, as far as firmware leaves them to the kernel.",
+            Class.COUNTER,
+        ),
+        "pcie/*.errors.nonfatal": integer("Uncorrectable errors that spared the link, since boot.", Class.COUNTER),
+        "pcie/*.errors.fatal": integer("Uncorrectable errors that broke the link, since boot.", Class.COUNTER),
+        "pcie/*.errors.seen": listing("Which errors these were: correctable BadTLP, nonfatal CmpltTO.", Class.COUNTER),
+    },
+)
+def pcie_errors(files: Files) -> Facts:
+    """Read each function's counters; absent where it, or the kernel, has none."""
+    for (address,) in files.found(f"{DEVICES}/*/class"):
+        item, folder = f"pcie/{spell_key(address)}.errors", f"{DEVICES}/{address}"
+        for kind in KINDS:
+            yield f"{item}.{kind}", files.read(f"{folder}/aer_dev_{kind}", pci.total)
+        told = {kind: files.read(f"{folder}/aer_dev_{kind}", pci.seen).reading for kind in KINDS}
+        yield f"{item}.seen", Sourced(together(told), f"{folder}/aer_dev_*")

@@ -1,0 +1,21 @@
+"""What the kernel wants of the power management of PCI Express links."""
+
+from rackcheck import Facts, Files, Read, probe, text
+from rackcheck.core import read
+
+PLACE = "/sys/module/pcie_aspm/parameters/policy"
+WORDS = ("default", "performance", "powersave", "powersupersave")
+
+
+@probe(
+    Read(PLACE),
+    gives={
+        "kernel.aspm_policy": text(
+            "default leaves links as the firmware set them; performance keeps them awake; absent without ASPM.",
+            words=WORDS,
+        )
+    },
+)
+def pcie_policy(files: Files) -> Facts:
+    """Read the policy that stands in brackets."""
+    yield "kernel.aspm_policy", files.read(PLACE, read.chosen)

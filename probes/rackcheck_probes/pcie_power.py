@@ -1,0 +1,28 @@
+"""Whether PCI functions may be put to sleep, and whether they sleep."""
+
+from rackcheck import Class, Facts, Files, Read, flag, probe, spell_key, text
+from rackcheck.core import read
+
+DEVICES = "/sys/bus/pci/devices"
+NAMES = ("power/control", "power/runtime_status", "power_state", "d3cold_allowed")
+
+
+@probe(
+    Read(*(f"{DEVICES}/*/{name}" for name in (*NAMES, "class")), seconds=30, cap=8 << 20),
+    gives={
+        "pcie/*.power.control": text(
+            "on: the kernel keeps the function awake; auto: it may sleep.", words=("on", "auto")
+        ),
+        "pcie/*.power.runtime": text("What the kernel made of it: active, suspended, unsupported.", Class.MEASUREMENT),
+        "pcie/*.power.state": text("The power state now: D0 awake, D3hot or D3cold asleep.", Class.MEASUREMENT),
+        "pcie/*.power.d3cold_allowed": flag("Whether the kernel may take the function's power away altogether."),
+    },
+)
+def pcie_power(files: Files) -> Facts:
+    """Read each function's power settings and state."""
+    for (address,) in files.found(f"{DEVICES}/*/class"):
+        item, folder = f"pcie/{spell_key(address)}.power", f"{DEVICES}/{address}"
+        yield f"{item}.control", files.read(f"{folder}/power/control")
+        yield f"{item}.runtime", files.read(f"{folder}/power/runtime_status")
+        yield f"{item}.state", files.read(f"{folder}/power_state")
+        yield f"{item}.d3cold_allowed", files.read(f"{folder}/d3cold_allowed", read.bit)

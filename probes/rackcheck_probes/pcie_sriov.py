@@ -1,0 +1,26 @@
+"""Virtual functions: how many each PCI function has, and which functions are virtual themselves."""
+
+from rackcheck import Facts, Files, Read, flag, integer, probe, spell_key
+from rackcheck.core import read
+
+DEVICES = "/sys/bus/pci/devices"
+NAMES = ("sriov_totalvfs", "sriov_numvfs", "sriov_drivers_autoprobe", "physfn/vendor", "class")
+
+
+@probe(
+    Read(*(f"{DEVICES}/*/{name}" for name in NAMES), seconds=30, cap=8 << 20),
+    gives={
+        "pcie/*.vf.total": integer("Virtual functions that the function could have; absent without SR-IOV."),
+        "pcie/*.vf.enabled": integer("Virtual functions that the function has."),
+        "pcie/*.vf.autoprobe": flag("Whether new virtual functions get a driver of this machine."),
+        "pcie/*.virtual": flag("Whether the function is a virtual one itself."),
+    },
+)
+def pcie_sriov(files: Files) -> Facts:
+    """Read each function's virtual functions; a virtual function has a link to its physical one."""
+    for (address,) in files.found(f"{DEVICES}/*/class"):
+        item, folder = f"pcie/{spell_key(address)}", f"{DEVICES}/{address}"
+        yield f"{item}.vf.total", files.read(f"{folder}/sriov_totalvfs", read.whole)
+        yield f"{item}.vf.enabled", files.read(f"{folder}/sriov_numvfs", read.whole)
+        yield f"{item}.vf.autoprobe", files.read(f"{folder}/sriov_drivers_autoprobe", read.bit)
+        yield f"{item}.virtual", files.has(f"{folder}/physfn/vendor")
