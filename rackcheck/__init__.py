@@ -2,6 +2,7 @@
 
 from rackcheck.core.catalogue import collection, flag, integer, listing, quantity, setting, text, version
 from rackcheck.core.fact import Absent, Class, Facts, Reason, Unknown, Unreadable
+from rackcheck.core.join import Inputs, join
 from rackcheck.core.path import spell_key
 from rackcheck.core.probe import Read, Redfish, Shell, probe
 from rackcheck.core.read import Files, Sourced
@@ -15,6 +16,7 @@ __all__ = [
     "Documents",
     "Facts",
     "Files",
+    "Inputs",
     "Read",
     "Reason",
     "Redfish",
@@ -26,6 +28,7 @@ __all__ = [
     "collection",
     "flag",
     "integer",
+    "join",
     "listing",
     "probe",
     "quantity",

@@ -34,7 +34,7 @@ from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
 from rackcheck.sim import machine
 from rackcheck.sim.expand import BadPattern, expanded
-from rackcheck_probes.gpu import said as said_of_gpus
+from rackcheck_probes.nvml import said as said_of_gpus
 
 DGX_H100 = machine.shipped()["dgx-h100"]
 PROBES = registry().probes
@@ -110,7 +110,10 @@ def test_nothing_that_a_probe_promises_is_unknown_but_what_the_real_machine_keep
 
 def test_no_probe_promises_an_item_that_this_machine_has_none_of() -> None:
     empty = {path for path, leaf in told().items() if leaf.reading == () and leaf.kind.type.value == "collection"}
-    assert empty == {"bios.pending", "log.xid", "log.sxid"}
+    logged = {"aer", "amdgpu", "disk", "filesystem", "mlx5", "nvme", "pcie", "raid"}
+    healthy = {"bios.pending", "log.xid", "log.sxid", "log.boot.xid", "log.boot.sxid"}
+    healthy |= {f"log.kernel.{kind}" for kind in logged}
+    assert empty == healthy | {"gpu.amd", "storage.zpool"}
 
 
 def verdicts(name: str) -> dict[str, Any]:
@@ -199,7 +202,7 @@ def test_the_gpus_are_where_the_bus_says_and_in_the_form_of_nvidia_smi() -> None
     assert mebibytes is not None
     assert reading("gpu/0.memory.total") * 1024 == int(mebibytes[1])
     address = r"00000000:[0-9A-F]{2}:00\.0"
-    assert len(set(re.findall(address, recorded))) == len(set(re.findall(address, _gpu_answer()))) == 8
+    assert len(set(re.findall(address, recorded))) == len(set(re.findall(f'"pci": {{"value": "{address}', _gpu_answer()))) == 8
     serial, uuid = (re.search(f"<{tag}>(.*?)</{tag}>", recorded) for tag in ("serial", "uuid"))
     assert serial is not None
     assert uuid is not None
@@ -288,15 +291,20 @@ def test_a_file_ends_with_a_newline() -> None:
 # Many nodes
 
 
+OF_ONE = re.compile(r"(serial|uuid|guid|nqn|hostname|node_description|\.mac|mac_permanent)$")
+"""Facts that name one thing in the world."""
+
+
 def test_two_nodes_differ_in_who_they_are_and_in_nothing_else() -> None:
     one, two = told("n01", 1), told("n02", 2)
     assert one.keys() == two.keys()
     differing = {path for path in one if one[path].reading != two[path].reading}
     assert {one[path].kind.cls for path in differing} == {Class.IDENTITY}
-    alone = {"node.hostname", "node.serial", "bmc.system/DGX.serial"}
-    alone |= {f"gpu/{n}.{leaf}" for n in range(8) for leaf in ("uuid", "serial")}
-    alone |= {f"nic/{name}.guid" for name in reading("nic")} | {f"psu/PSU{n}.serial" for n in range(6)}
-    assert differing == alone
+    own = {path for path, leaf in one.items() if OF_ONE.search(path) and isinstance(leaf.reading, str)}
+    assert own <= differing
+    assert {path.rpartition(".")[2] for path in differing - own} == {
+        *("lid", "address", "ipv4", "ipv6", "port", "port_description"),
+    }
 
 
 def test_no_two_parts_of_a_rack_have_one_serial() -> None:

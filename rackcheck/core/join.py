@@ -27,6 +27,11 @@ class Inputs:
         asked = paths.parse(path)
         return self.tree.reading(asked, self.planes[str(asked.pattern)])
 
+    def table(self, collection: str, leaf: str) -> Mapping[str, Reading]:
+        """One fact of every item that is known, by the item's name."""
+        names, _ = self.items(collection)
+        return {name: self.reading(f"{collection}/{paths.spell_key(name)}.{leaf}") for name in names}
+
     def items(self, collection: str) -> tuple[tuple[str, ...], Unknown | None]:
         """The names of a collection's items, and why they may not be all."""
         asked = paths.parse(collection)

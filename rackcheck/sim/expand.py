@@ -2,7 +2,7 @@
 
 `[0-223]`, `[00-15]` and `[1b,43,52]` in a key give one key for each member, several brackets all combinations.
 `@{1}` is what the first bracket stood for. A bracket may have columns, `[0-2|1b,43,52]`: the key shows the first,
-`@{1.2}` is the second. `@{node}`, `@{n}` and `@{n3}` stay: they are filled in for each node.
+`@{1.2}` is the second. `@{node}`, `@{n}`, `@{n3}` and `@{octets}` stay: they are filled in for each node.
 """
 
 import re
@@ -17,7 +17,7 @@ Stood = tuple[tuple[str, ...], ...]
 
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _PLACE = re.compile(r"@\{([^{}]*)\}")
-_OF_NODE = frozenset({"node", "n", "n3"})
+_OF_NODE = frozenset({"node", "n", "n3", "octets"})
 
 
 class BadPattern(Exception):
@@ -77,7 +77,7 @@ def filled(text: str, stood: Stood) -> str:
             return match[0]
         numbers = re.fullmatch(r"([1-9])(?:\.([1-9]))?", name)
         if numbers is None:
-            raise BadPattern(f"`{match[0]}` is none of @{{node}}, @{{n}}, @{{n3}}, @{{1}}, @{{1.2}}")
+            raise BadPattern(f"`{match[0]}` is none of @{{node}}, @{{n}}, @{{n3}}, @{{octets}}, @{{1}}, @{{1.2}}")
         bracket, column = int(numbers[1]), int(numbers[2] or 1)
         if bracket > len(stood):
             raise BadPattern(f"`{match[0]}`, and there are {len(stood)} brackets")
@@ -89,5 +89,5 @@ def filled(text: str, stood: Stood) -> str:
 
 
 def of_node(text: str, names: Mapping[str, str]) -> str:
-    """Fill in what belongs to one node: `names` has `node`, `n` and `n3`; anything else was never a place of ours."""
+    """Fill in what belongs to one node: `names` has `node`, `n`, `n3`, `octets`; anything else was never a place of ours."""
     return _PLACE.sub(lambda match: names.get(match[1], match[0]), text)

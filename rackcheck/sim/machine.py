@@ -58,7 +58,7 @@ def of_folder(path: Path) -> Kind:
 def load(folder: Path, node: str, number: int) -> Machine:
     """Make one node of a machine folder; `number` is its place in the rack, from 1. Raises Mistake or BadFile."""
     kind = _template(folder.resolve())
-    names = {"node": node, "n": str(number), "n3": f"{number:03}"}
+    names = {"node": node, "n": str(number), "n3": f"{number:03}", "octets": f"{number // 100 % 100:02}:{number % 100:02}"}
     host = NodeCapture(commands=kind.commands.of(names), files=kind.files.of(names), refused=kind.refused.of(names))
     return Machine(host, BmcCapture(kind.bodies.of(names)))
 

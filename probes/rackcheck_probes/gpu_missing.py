@@ -1,0 +1,47 @@
+"""NVIDIA GPUs that the PCI bus shows, and those of them that the driver does not."""
+
+from rackcheck import Facts, Inputs, Unknown, integer, join, listing
+from rackcheck.core.fact import Reading, Reason
+from rackcheck.core.join import settled
+
+NVIDIA, DISPLAY = "0x10de", "0x03"
+"""PCI's vendor id, and the class of display and 3D controllers."""
+
+
+@join(
+    needs=("pcie", "pcie/*.class", "pcie/*.vendor", "pcie/*.virtual", "gpu", "gpu/*.pci"),
+    gives={
+        "driver.gpus_on_bus": integer("NVIDIA GPUs that the PCI bus shows, without virtual functions."),
+        "driver.gpus_missing": listing("Of these, the addresses of those that the driver does not list."),
+    },
+)
+def gpu_missing(inputs: Inputs) -> Facts:
+    """Hold the bus against the driver's list; a GPU that has left the bus altogether is in neither."""
+    kinds, makers, parts = (inputs.table("pcie", leaf) for leaf in ("class", "vendor", "virtual"))
+    _, hidden = inputs.items("pcie")
+    _, unlisted = inputs.items("gpu")
+    found: list[str] = []
+    doubt = hidden
+    for address in kinds:
+        told = (kinds[address], makers[address], parts[address])
+        is_gpu = _all(_is(told[0], DISPLAY), _is(told[1], NVIDIA), _not(told[2]))
+        if is_gpu is None:
+            doubt = doubt or settled(told) or Unknown(Reason.NOT_COLLECTED, f"{address} does not say what it is")
+        elif is_gpu:
+            found.append(address)
+    yield "driver.gpus_on_bus", doubt or len(found)
+    listed = tuple(inputs.table("gpu", "pci").values())
+    yield "driver.gpus_missing", doubt or unlisted or settled(listed) or tuple(a for a in found if a not in listed)
+
+
+def _is(reading: Reading, begins: str) -> bool | None:
+    return reading.startswith(begins) if isinstance(reading, str) else None
+
+
+def _not(reading: Reading) -> bool | None:
+    return not reading if isinstance(reading, bool) else None
+
+
+def _all(*parts: bool | None) -> bool | None:
+    """Say whether all hold: one that does not settles it, whatever is unknown."""
+    return False if False in parts else None if None in parts else True

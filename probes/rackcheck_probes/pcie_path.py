@@ -1,0 +1,36 @@
+"""What the links between a PCI function and its root port carry, and which of them carries least."""
+
+from rackcheck import Class, Facts, Inputs, join, listing, quantity, spell_key, text
+from rackcheck.core.pcie_tree import Links, bottleneck, narrowed, switch
+
+
+def links(inputs: Inputs) -> Links:
+    """Gather what both ends of all links tell."""
+    return Links(*(inputs.table("pcie", f"link.{leaf}") for leaf in ("max_speed", "max_width", "width")))
+
+
+@join(
+    needs=("pcie", "pcie/*.upstream", "pcie/*.link.max_speed", "pcie/*.link.max_width", "pcie/*.link.width"),
+    gives={
+        "pcie/*.path.narrowed": listing(
+            "Links up to the root port that trained fewer lanes than both ends have, as `port > function`."
+        ),
+        "pcie/*.path.bottleneck": text(
+            "The link up to the root port that carries least, the nearest of several; absent on a root bus."
+        ),
+        "pcie/*.path.bandwidth": quantity(
+            "Gb/s", "What that link carries one way, at the speed that both ends know and on the lanes that it trained."
+        ),
+        "pcie/*.switch": text("The upper port of the nearest switch above; absent below none.", Class.IDENTITY),
+    },
+)
+def pcie_path(inputs: Inputs) -> Facts:
+    """Walk from every function to its root port."""
+    upstream, told = inputs.table("pcie", "upstream"), links(inputs)
+    for address in upstream:
+        item = f"pcie/{spell_key(address)}"
+        least, carried = bottleneck(address, upstream, told)
+        yield f"{item}.path.narrowed", narrowed(address, upstream, told)
+        yield f"{item}.path.bottleneck", least
+        yield f"{item}.path.bandwidth", carried
+        yield f"{item}.switch", switch(address, upstream)
