@@ -10,7 +10,7 @@ END = "-- end --"
 
 
 @probe(
-    Shell(f't=$(last -x reboot shutdown) && printf "%s\\n" "$t" | head -n {MOST} && echo "{END}"'),
+    Shell(f't=$(last -x reboot shutdown) && printf "%s\\n" "$t" | head -n {MOST} && echo "{END}"', quick=True),
     gives={
         "os.boot.count": integer(
             f"Starts that wtmp has on record, of the newest {MOST} lines; its file is turned over, mostly monthly.",

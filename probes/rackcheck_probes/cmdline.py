@@ -27,7 +27,8 @@ WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 @probe(
     Shell(
         f"""sed -E 's/"({SECRET})=[^"]*"/\\1={WITHHELD}/Ig; """
-        f"""s/({SECRET})=("[^"]*"|[^ ]*)/\\1={WITHHELD}/Ig' /proc/cmdline"""
+        f"""s/({SECRET})=("[^"]*"|[^ ]*)/\\1={WITHHELD}/Ig' /proc/cmdline""",
+        quick=True,
     ),
     gives={
         "cmdline.arguments": listing(

@@ -22,7 +22,8 @@ ROW = re.compile(rf"\s*({'|'.join(LEAVES)})\s*=\s*([\"']?)([\w.-]{{0,80}})\2\s*(
     Shell(
         f"[ -e {PLACE} ] || {{ echo 'no file'; exit 0; }}\n"
         f"t=$(cat {PLACE}) || exit 1\n"
-        f"printf '%s\\n' \"$t\" | grep -E '^[[:space:]]*({'|'.join(LEAVES)})[[:space:]]*='; echo '{END}'"
+        f"printf '%s\\n' \"$t\" | grep -E '^[[:space:]]*({'|'.join(LEAVES)})[[:space:]]*='; echo '{END}'",
+        quick=True,
     ),
     gives={
         "container.containerd.default_runtime": text("The runtime of pods that ask for none: runc, nvidia."),

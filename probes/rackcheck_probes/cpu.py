@@ -14,7 +14,7 @@ COUNTS = {
 
 
 @probe(
-    Shell("lscpu"),
+    Shell("lscpu", quick=True),
     gives={
         "cpu.model": text("The CPU's model name.", Class.IDENTITY),
         "cpu.vendor": text("Who made the CPU: GenuineIntel, AuthenticAMD, ARM.", Class.IDENTITY),

@@ -12,7 +12,7 @@ COMMAND = "grep -E '^ +CPU|^ *(MCE|THR|DFR|TRM):' /proc/interrupts | tr -s ' '; 
 
 
 @probe(
-    Shell(COMMAND),
+    Shell(COMMAND, quick=True),
     gives={
         "cpu.mce.exceptions": integer("Machine check exceptions since boot: errors not corrected.", Class.COUNTER),
         "cpu.mce.cpus": listing("Logical CPUs that had such exceptions, as ranges.", Class.COUNTER),

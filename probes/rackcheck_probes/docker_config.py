@@ -27,7 +27,8 @@ PATTERN = f'"({"|".join((*TEXTS, *FLAGS))})" *: *("[^"]*"|true|false)|"native[.]
     Shell(
         f"[ -e {PLACE} ] || {{ echo 'no file'; exit 0; }}\n"
         f"t=$(cat {PLACE}) || exit 1\n"
-        f"printf '%s\\n' \"$t\" | tr '\\n\\t\\r' '   ' | grep -oE '{PATTERN}'; echo '{END}'"
+        f"printf '%s\\n' \"$t\" | tr '\\n\\t\\r' '   ' | grep -oE '{PATTERN}'; echo '{END}'",
+        quick=True,
     ),
     gives={
         **{

@@ -16,7 +16,8 @@ END = "-- end --"
         f"for f in {' '.join(PLACES)}; do\n"
         'echo "== $f"; [ -e "$f" ] || continue\n'
         f"grep -E '^[[:space:]]*(export[[:space:]]+)?({'|'.join(WORDS)})_[A-Z0-9_]+[[:space:]]*=' \"$f\" "
-        f"|| [ $? = 1 ] || exit 1\ndone; echo '{END}'"
+        f"|| [ $? = 1 ] || exit 1\ndone; echo '{END}'",
+        quick=True,
     ),
     gives={
         "os.environment": collection("Variables of NCCL, ROCm, CUDA, UCX and their like in /etc/environment."),

@@ -10,7 +10,7 @@ START = re.compile(r".{0,80}\bFabric Manager version (?P<version>[0-9]{1,4}(?:\.
 
 # Its log says the version at every start; the installed package may be another one since.
 @probe(
-    Shell("grep 'Fabric Manager version .* is running' /var/log/fabricmanager.log"),
+    Shell("grep 'Fabric Manager version .* is running' /var/log/fabricmanager.log", quick=True),
     gives={
         "driver.fabric_manager": version(
             "dotted", "The version that the Fabric Manager's log gives for its last start; unknown without a log."

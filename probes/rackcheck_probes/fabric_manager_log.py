@@ -23,6 +23,7 @@ BAD = re.compile(r"\[[^\]]{1,40}\] \[(?P<level>WARNING|ERROR|FATAL|CRITICAL)\] (
         f"wc -c <{PLACE} && {{ tail -c {NEWEST} {PLACE} | grep -E "
         "'Fabric Manager version .* is running|\\] \\[(WARNING|ERROR|FATAL|CRITICAL)\\] ' || [ $? -eq 1 ]; }",
         cap=4 << 20,
+        quick=True,
     ),
     gives={
         "log.fabric_manager.errors": integer("Errors that it logged since its last start.", Class.COUNTER),

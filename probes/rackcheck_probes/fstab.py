@@ -25,7 +25,7 @@ def place(field: str) -> str:
 
 
 @probe(
-    Shell(COMMAND),
+    Shell(COMMAND, quick=True),
     gives={
         "storage.fstab.unmounted": listing(
             "Mount points of /etc/fstab that boot should mount and where nothing is mounted; absent without the file. "

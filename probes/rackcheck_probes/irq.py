@@ -40,7 +40,8 @@ def devices(rows: list[str]) -> Iterator[tuple[str, Ranges, list[Ranges]]]:
         "read -r c </proc/irq/$n/effective_affinity_list || read -r c </proc/irq/$n/smp_affinity_list || continue\n"
         'echo "$n $c"\n'
         "done; done 2>/dev/null\n"
-        f'm=; read -r m </proc/irq/default_smp_affinity; echo "default $m"; echo "{END}"'
+        f'm=; read -r m </proc/irq/default_smp_affinity; echo "default $m"; echo "{END}"',
+        quick=True,
     ),
     gives={
         "pcie/*.irq.vectors": integer("Message interrupts that the function has; absent here if it has none."),

@@ -5,7 +5,7 @@ from rackcheck.core import read
 
 
 @probe(
-    Shell("uname -r && uname -m && uname -v"),
+    Shell("uname -r && uname -m && uname -v", quick=True),
     gives={
         "kernel.release": version("kernel", "The running kernel's release: 5.15.0-1053-nvidia."),
         "kernel.arch": text("The machine's instruction set, as the kernel calls it: x86_64, aarch64.", Class.IDENTITY),

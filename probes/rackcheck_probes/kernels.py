@@ -14,6 +14,7 @@ END = "-- end --"
         'for d in /lib/modules/*/modules.dep; do [ -e "$d" ] || continue; d=${d%/*}; echo "${d##*/}"; done; '
         f'echo "{END}"',
         cap=1 << 16,
+        quick=True,
     ),
     gives={
         "kernel.installed": listing("Releases of the kernels whose modules are installed.", Class.VERSION),

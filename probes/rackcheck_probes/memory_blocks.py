@@ -16,7 +16,7 @@ echo end"""
 
 
 @probe(
-    Shell(COMMAND),
+    Shell(COMMAND, quick=True),
     gives={
         "memory.blocks.online": integer("Blocks of memory that the kernel uses."),
         "memory.blocks.offline": integer(

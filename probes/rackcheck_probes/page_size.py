@@ -5,7 +5,7 @@ from rackcheck.core import read
 
 
 @probe(
-    Shell("getconf PAGESIZE"),
+    Shell("getconf PAGESIZE", quick=True),
     gives={"memory.page_size": quantity("KiB", "A page's size: 4 KiB, or 64 KiB on Grace with its own kernel.")},
 )
 def page_size(answer: str) -> Facts:

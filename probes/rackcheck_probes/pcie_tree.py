@@ -24,7 +24,7 @@ def above(target: str) -> tuple[str, list[str]]:
 
 
 @probe(
-    Shell("ls -l /sys/bus/pci/devices"),
+    Shell("ls -l /sys/bus/pci/devices", quick=True),
     gives={
         "pcie/*.upstream": text("The address of the port above; absent on a root bus.", Class.IDENTITY),
         "pcie/*.root": text("The address of the root port it hangs on; absent on a root bus.", Class.IDENTITY),

@@ -18,7 +18,8 @@ NAMES = 20
         "printf '%s\\n' /proc/[0-9]*/status | xargs grep -hsE '^(Name|State):' | awk '"
         '$1 == "Name:" { n = substr($0, 7) } '
         f'$1 == "State:" {{ c[$2]++; if ($2 == "D" && k++ < {NAMES}) print "hangs " n }} '
-        f'END {{ for (s in c) print "state " s " " c[s]; print "{END}" }}\''
+        f'END {{ for (s in c) print "state " s " " c[s]; print "{END}" }}\'',
+        quick=True,
     ),
     gives={
         "os.processes.count": integer("Processes, the kernel's own among them.", Class.MEASUREMENT),

@@ -65,7 +65,7 @@ def tables(answer: str) -> Iterator[tuple[str, str, list[Entry]]]:
 
 
 @probe(
-    Shell(COMMAND, seconds=30, cap=4 << 20),
+    Shell(COMMAND, seconds=30, cap=4 << 20, quick=True),
     gives={
         "nic/*.port/*.gid": collection("Entries of the port's GID table that are in use, by index."),
         "nic/*.port/*.gid/*.address": text("The entry's GID.", Class.IDENTITY),

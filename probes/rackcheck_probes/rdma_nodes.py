@@ -24,7 +24,7 @@ ROW = re.compile(r"(umad|issm|uverbs|port|rdma_cm)([0-9]{0,6}) (yes|no|-) ([^\s/
 
 
 @probe(
-    Shell(COMMAND),
+    Shell(COMMAND, quick=True),
     gives={
         "nic/*.verbs_node": flag("Whether the device's uverbs node is in /dev/infiniband: programs cannot do without."),
         "nic/*.port/*.umad_node": flag("Whether the port's umad node is in /dev/infiniband: perfquery needs it."),

@@ -20,7 +20,7 @@ ROW = re.compile(r"([^/\s]{1,100})/ports/([0-9]{1,5})((?: 0x[0-9a-f]{4})*)")
 
 
 @probe(
-    Shell(COMMAND, seconds=30),
+    Shell(COMMAND, seconds=30, quick=True),
     gives={
         "nic/*.port/*.pkeys": listing(
             "The partition keys of the port, in order; 0x8000 and above is a full member, below it a limited one."

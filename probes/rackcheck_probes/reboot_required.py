@@ -13,7 +13,8 @@ END = "-- end --"
         "if [ -e /run/reboot-required.pkgs ]; then sort -u /run/reboot-required.pkgs; fi\n"
         "elif [ -e /usr/share/update-notifier/notify-reboot-required ]; then echo no\n"
         "else echo 'update-notifier: not found, so nobody marks that here' >&2; exit 127; fi && "
-        f"echo '{END}'"
+        f"echo '{END}'",
+        quick=True,
     ),
     gives={
         "os.reboot.required": flag(

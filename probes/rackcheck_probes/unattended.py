@@ -9,7 +9,7 @@ ROW = re.compile(r'APT::Periodic(?:::(?P<name>[\w:-]{1,80}))? "(?P<value>[^"]{0,
 
 
 @probe(
-    Shell("apt-config dump APT::Periodic && echo '-- end --'"),
+    Shell("apt-config dump APT::Periodic && echo '-- end --'", quick=True),
     gives={
         "os.unattended_upgrade": flag("Whether apt upgrades packages by itself; drivers change overnight with it."),
         "os.update_lists": flag("Whether apt fetches the lists of packages by itself."),

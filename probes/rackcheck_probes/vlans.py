@@ -12,7 +12,7 @@ ROW = re.compile(
 
 
 @probe(
-    Shell("ip -d -o link show type vlan", cap=4 << 20),
+    Shell("ip -d -o link show type vlan", cap=4 << 20, quick=True),
     gives={
         "nic.vlan": collection("VLAN interfaces by name."),
         "nic.vlan/*.id": integer("The tag."),

@@ -23,7 +23,8 @@ class Plan:
     def questions(self) -> tuple[Shell | Read, ...]:
         """The questions to a node's operating system, without doubles: commands, then the files of each place."""
         asks = [probe.ask.asking(self.wanted) for probe in self.probes]
-        commands = dict.fromkeys(ask for ask in asks if isinstance(ask, Shell))
+        # What may take longest begins first: the others are done while it waits.
+        commands = sorted(dict.fromkeys(ask for ask in asks if isinstance(ask, Shell)), key=lambda ask: -ask.seconds)
         return (*commands, *bundled(ask for ask in asks if isinstance(ask, Read)))
 
     @property
@@ -61,15 +62,19 @@ def bundled(reads: Iterable[Read]) -> tuple[Read, ...]:
     )
 
 
+DRIVEN = frozenset({"infiniband", "net", "hwmon", "drm", "scsi_host", "nvidia", "nvidia-nvswitch", "nvidia-fs"})
+"""Places whose files a device's driver answers, asking the device or waiting for its lock."""
+
+
 def _place(glob: str) -> str:
-    """Name what answers for a file: a disk, the kernel itself, or one class of devices and its driver."""
+    """Name what answers for a file: a disk, the kernel from its memory, or a driver that may wait for its device."""
     parts = glob.split("/")[1:]
-    match parts[:3]:
-        case ["proc", "driver" | "fs", *_] | ["sys", "class" | "bus", *_]:
+    match parts[:4]:
+        case ["sys", "class", place, *_] | ["proc", "driver", place, *_] if place in DRIVEN:
+            return place
+        case ["sys", "bus", *_] | ["proc", "fs", *_]:
             return "/".join(parts[:3])
-        case ["sys", "devices", place, *_] if place != "system":
-            return "/".join(parts[:3])
-        case ["sys", "devices", "system", "cpu", each, *_] if "*" in each:
+        case ["sys", "devices", "system", "cpu", *_] if "*" in glob:
             return "cpus"  # hundreds of each: all names together must fit into one command
         case ["proc" | "sys", *_]:
             return "kernel"

@@ -47,6 +47,19 @@ read -r t <&7
 printf '\\n%s<%s\\n%s\\n' "$m" "$n" "$o"
 echo >&7
 }}
+l() {{
+n=$1 t=$2 c=$3; shift 3
+o=$(
+{{ s=$(
+{{ {{ printf '%s\\n' "$m" | timeout -k 2 "$t" sh -c '{lane}' sh "$@" 2>/dev/null 7>&- 8>&- 9>&-; echo "$?" >&8; }} |
+head -c "$c" >&9; }} 8>&1
+); printf '\\n%s~%s:%s\\n' "$m" "$n" "$s"; }} 9>&1
+)
+trap '' PIPE
+read -r t <&7
+printf '%s\\n' "$o"
+echo >&7
+}}
 echo | {{
 exec 7<>/proc/self/fd/0 </dev/null
 command -v timeout >/dev/null && command -v head >/dev/null || {{ printf '\\n%s!timeout\\n' "$m"; exit 0; }}
@@ -55,6 +68,19 @@ wait
 printf '\\n%s>%s\\n' "$m" {count}
 }}
 """
+
+# Quick questions follow each other in one shell, which learns the mark from its input: its words can be seen by others.
+_LANE = """\
+read -r m; exec </dev/null 3>&1
+while [ $# -gt 0 ]; do
+printf "\\n%s<%s\\n" "$m" "$1"
+e=$(eval "$2" 2>&1 >&3 3>&-); s=$?
+printf "%s:%s=%.4000s%s.\\n" "$m" "$s" "$e" "$m"
+shift 2
+done"""
+
+LANES = 3
+"""Shells that the quick questions share: one that hangs costs a third of them at most."""
 
 # What needs root is asked for command by command: where only a list of commands is granted, that list suffices.
 _SUDO = """if [ "$(id -u)" = 0 ]; then ROOT=; else ROOT='sudo -n'; fi; export ROOT\n"""
@@ -76,13 +102,28 @@ def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> s
     """Write the script; `mark` is 32 random hexadecimal digits; without `sudo`, root's questions go as we are."""
     questions = tuple(questions)
     needs = any(isinstance(question, Shell) and question.root for question in questions)
+    quick = lanes(questions)
     jobs = [
         f"r {index} {question.seconds:g} {question.cap} {shlex.quote(_command(question))} {_complaints(question)} "
         f"{' '.join(_program(question))} &"
         for index, question in enumerate(questions)
+        if not any(index in lane for lane in quick)
     ]
+    jobs += [_lane(number, {index: questions[index] for index in lane}) for number, lane in enumerate(quick)]
     root = (_SUDO if sudo else _NO_SUDO) if needs else ""
-    return root + _FRAME.format(mark=mark, jobs="\n".join(jobs), count=len(jobs))
+    return root + _FRAME.format(mark=mark, jobs="\n".join(jobs), count=len(questions), lane=_LANE)
+
+
+def lanes(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
+    """Share the quick questions out, by their places in the list."""
+    quick = [index for index, question in enumerate(questions) if isinstance(question, Shell) and question.quick]
+    return tuple(tuple(quick[number::LANES]) for number in range(min(LANES, len(quick))))
+
+
+def _lane(number: int, asked: Mapping[int, Question]) -> str:
+    seconds, cap = max(q.seconds for q in asked.values()), sum(q.cap for q in asked.values())
+    words = " ".join(f"{index} {shlex.quote(_command(question))}" for index, question in asked.items())
+    return f"l {number} {seconds:g} {cap} {words} &"
 
 
 def _complaints(question: Question) -> int:
@@ -138,11 +179,22 @@ def split(raw: bytes, questions: Iterable[Question], mark: str, why: Unknown) ->
         missing = Unknown(Reason.TOOL_MISSING, "timeout or head is not on this node")
         return Split(merge(_unanswered(q, missing) for q in asked), whole=True)
     answers = dict(_frames(text, mark))
+    ended = {int(n): int(status) for n, status in re.findall(rf"\n{mark}~([0-9]{{1,3}}):([0-9]{{1,3}})\n", text)}
+    lost = {i: _lost(asked, lane, ended[n]) for n, lane in enumerate(lanes(asked)) if n in ended for i in lane}
     captures = [
-        _answered(question, answers[index]) if index in answers else _unanswered(question, why)
+        _answered(question, answers[index]) if index in answers else _unanswered(question, lost.get(index, why))
         for index, question in enumerate(asked)
     ]
     return Split(merge(captures), whole=f"\n{mark}>{len(asked)}\n" in text)
+
+
+def _lost(asked: Sequence[Question], lane: Sequence[int], status: int) -> Unknown:
+    """Say why a question of a lane has no answer though the lane has ended: who was before it took all its time."""
+    if status in LATE:
+        return Unknown(Reason.TIMEOUT, f"no answer within {max(asked[i].seconds for i in lane):g} s, with others")
+    if status in {0, 141}:
+        return Unknown(Reason.TOO_LARGE, f"more than {sum(asked[i].cap for i in lane)} bytes, with others")
+    return Unknown(Reason.NOT_COLLECTED, f"its shell ended with status {status}")
 
 
 _INDEX, _STATUS = re.compile(r"<([0-9]{1,6})\n"), re.compile(r":([0-9]{1,3})=")

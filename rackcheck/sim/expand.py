@@ -89,5 +89,5 @@ def filled(text: str, stood: Stood) -> str:
 
 
 def of_node(text: str, names: Mapping[str, str]) -> str:
-    """Fill in what belongs to one node: `names` has `node`, `n`, `n3`, `octets`; anything else was never a place of ours."""
+    """Fill in what belongs to one node; anything but `node`, `n`, `n3` and `octets` was never a place of ours."""
     return _PLACE.sub(lambda match: names.get(match[1], match[0]), text)

@@ -44,13 +44,18 @@ def jobs(script: str) -> tuple[str, tuple[Job, ...]]:
 
 @lru_cache(maxsize=64)
 def _jobs(text: str) -> tuple[Job, ...]:
-    """Part the lines `r INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM [GLOB]... &`; all nodes of a run get the same."""
+    """Part the lines of a script; all nodes of a run are sent the same ones.
+
+    `r INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM [GLOB]... &` and `l LANE SECONDS CAP [INDEX COMMAND]... &`
+    """
     words = shlex.split(text)
     ends = [i for i, word in enumerate(words) if word == "&"]
     rows = [words[a:b] for a, b in zip([0, *(end + 1 for end in ends)], ends, strict=False)]
-    if any(len(row) < 7 or row[0] != "r" for row in rows) or words[-1:] not in ([], ["&"]):
+    if any(len(row) < 6 or row[0] not in {"r", "l"} for row in rows) or words[-1:] not in ([], ["&"]):
         raise ValueError("not the questions of rackcheck")
-    return tuple(Job(index, command, int(cap), int(kept)) for _, index, _, cap, command, kept, *_ in rows)
+    alone = [Job(row[1], row[4], int(row[3]), int(row[5])) for row in rows if row[0] == "r"]
+    pairs = [(int(row[3]), *pair) for row in rows if row[0] == "l" for pair in zip(row[4::2], row[5::2], strict=True)]
+    return (*alone, *(Job(index, command, cap, 4000) for cap, index, command in pairs))
 
 
 class Shell:
