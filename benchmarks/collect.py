@@ -1,7 +1,7 @@
 """What one node's whole collection costs, beside its slowest command, the same commands one by one, and a peer.
 
-All over a real sshd on loopback, which this script starts; node and controller share this machine's cores. The peer is
-AMD's node-scraper (PyPI: amd-node-scraper), with the plug-ins of the areas that both cover, over the same sshd; it is
+Over a real sshd on loopback, which this script starts; node and controller share this machine's cores. The peer is AMD's
+node-scraper (PyPI: amd-node-scraper), with the plug-ins of the areas that both cover, on this machine itself; it is
 measured where its command is there:
 
     python3 -m venv peer && peer/bin/pip install amd-node-scraper
@@ -9,7 +9,7 @@ measured where its command is there:
 """
 
 import json
-import os
+import re
 import statistics
 import subprocess
 import sys
@@ -64,14 +64,15 @@ def main() -> None:
             return lambda: ssh.run(target, text, Limits())
 
         connection = median(ask(Shell("true")))
-        whole = median(ask(*questions))
-        alone = {str(q)[:60].partition("\n")[0]: median(ask(q), 3) - connection for q in questions}
-        slowest, seconds = max(alone.items(), key=lambda one: one[1])
+        whole = median(ask(*questions), 2 * ROUNDS)
+        alone = {str(q)[:44].partition("\n")[0]: median(ask(q), 3) for q in questions}
+        name = max(alone, key=lambda one: alone[one])
+        slowest = median(ask(*(q for q in questions if str(q).startswith(name))), 2 * ROUNDS)
         print(f"questions {len(questions)}, script {len(compose(questions, token_hex(16))) / 1024:.1f} KiB")
         print(f"connection and one exec of nothing     {connection:6.3f} s")
-        print(f"slowest question alone, above that     {seconds:6.3f} s  ({slowest})")
-        print(f"all questions, one connection          {whole:6.3f} s")
-        print(f"all / (connection + slowest)           {whole / (connection + seconds):6.2f}")
+        print(f"connection and the slowest question    {slowest:6.3f} s  ({name})")
+        print(f"connection and all questions           {whole:6.3f} s")
+        print(f"all / slowest                          {whole / slowest:6.2f}")
         apart = median(lambda: _one_by_one(server, questions), 3)
         print(f"one by one, one connection             {apart:6.3f} s")
         print(f"one by one / all at once               {apart / whole:6.1f}")
@@ -79,7 +80,7 @@ def main() -> None:
         ours = median(lambda: subprocess.run(facts, capture_output=True, check=False))  # noqa: S603
         print(f"rackcheck facts, the whole command     {ours:6.3f} s")
         if sys.argv[1:]:
-            _beside(sys.argv[1], server, Path(place), ours)
+            _beside(sys.argv[1], Path(place))
 
 
 def _one_by_one(server: Server, questions: Sequence[Shell | Read]) -> None:
@@ -95,25 +96,30 @@ def _one_by_one(server: Server, questions: Sequence[Shell | Read]) -> None:
             answer.read()
 
 
-def _beside(program: str, server: Server, place: Path, ours: float) -> None:
-    """Measure the peer's whole command over the same server."""
-    words = {"hostname": "127.0.0.1", "port": server.port, "username": getuser(), "key_filename": str(server.key)}
-    config = place / "connection.json"
-    config.write_text(json.dumps({"InBandConnectionManager": words}))
-    # It takes host keys from the user's own file.
-    home = place / "home"
-    (home / ".ssh").mkdir(parents=True)
-    (home / ".ssh" / "known_hosts").write_text(server.known_hosts.read_text())
+def _beside(program: str, place: Path) -> None:
+    """Measure the peer's whole command beside ours on this machine itself, without a connection."""
+    facts = [sys.executable, "-m", "rackcheck", "facts", "localhost", "--json"]
     command = [
-        program, "--sys-location", "REMOTE", "--connection-config", str(config), "--log-path", str(place / "peer"),
-        "--sys-interaction-level", "PASSIVE", "run-plugins", *PEER,
-    ]  # fmt: skip
-    env = {**os.environ, "HOME": str(home)}
-    done = subprocess.run(command, capture_output=True, check=False, env=env, text=True)  # noqa: S603
+        program,
+        "--sys-location",
+        "LOCAL",
+        "--skip-sudo",
+        "--log-path",
+        str(place / "peer"),
+        "run-plugins",
+        *PEER,
+    ]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)  # noqa: S603
     version = subprocess.run([program, "--version"], capture_output=True, check=False, text=True).stdout.strip()  # noqa: S603
-    ran = sum(f"Running data collector: {name.removesuffix('Plugin')}" in done.stdout + done.stderr for name in PEER)
-    theirs = median(lambda: subprocess.run(command, capture_output=True, check=False, env=env))  # noqa: S603
-    print(f"{version or 'node-scraper'}, {ran} of {len(PEER)} plug-ins ran   {theirs:6.3f} s")
+    said = re.findall(r"^\| \w+Plugin +\| (\w+)", done.stdout + done.stderr, re.MULTILINE)
+    known = json.loads(subprocess.run(facts, capture_output=True, check=False).stdout)["facts"]  # noqa: S603
+    ours = median(lambda: subprocess.run(facts, capture_output=True, check=False))  # noqa: S603
+    theirs = median(lambda: subprocess.run(command, capture_output=True, check=False))  # noqa: S603
+    told = sum("unknown" not in fact for fact in known.values())
+    print(f"this machine, rackcheck facts          {ours:6.3f} s  ({told} facts of {len(registry().probes)} probes)")
+    print(
+        f"this machine, {version or 'node-scraper'}       {theirs:6.3f} s  ({said.count('OK')} of {len(PEER)} plug-ins OK)"
+    )
     print(f"theirs / ours                          {theirs / ours:6.1f}")
 
 

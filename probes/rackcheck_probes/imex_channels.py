@@ -1,0 +1,23 @@
+"""The device files by which programs reach IMEX."""
+
+from rackcheck import Facts, Shell, Unreadable, integer, probe
+from rackcheck.core import read
+
+FOLDER = "/dev/nvidia-caps-imex-channels"
+
+
+@probe(
+    Shell(
+        f'n=0; for f in {FOLDER}/channel*; do [ ! -c "$f" ] || n=$((n + 1)); done\n'
+        f'[ ! -e {FOLDER} ] || [ -x {FOLDER} ] || {{ echo "{FOLDER}: permission denied" >&2; exit 1; }}\n'
+        'echo "channels $n"',
+        quick=True,
+    ),
+    gives={"driver.imex.channels": integer("Device files of IMEX channels; without one no program can share memory.")},
+)
+def imex_channels(answer: str) -> Facts:
+    """Read the number."""
+    word, _, number = read.line(answer).partition(" ")
+    if word != "channels" or not answer.endswith("\n"):
+        raise Unreadable(f"not a number of channels: {answer[:80]!r}")
+    yield "driver.imex.channels", read.whole(number)

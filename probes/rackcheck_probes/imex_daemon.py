@@ -1,0 +1,43 @@
+"""The state of this node's IMEX daemon, and the channels that programs reach it by."""
+
+from rackcheck import Absent, Class, Facts, Shell, Unreadable, probe, text
+from rackcheck.core import read
+
+WORDS = (
+    "INITIALIZING",
+    "STARTING_AUTH_SERVER",
+    "WAITING_FOR_PEERS",
+    "WAITING_FOR_RECOVERY",
+    "INIT_GPU",
+    "READY",
+    "SHUTTING_DOWN",
+    "UNAVAILABLE",
+)
+
+
+# A node without the tool and without the daemon has no IMEX; a daemon in a container without the tool is not known.
+GUARD = """\
+command -v nvidia-imex-ctl >/dev/null || {
+[ -r /proc/1/comm ] || { echo 'process 1 is hidden: permission denied' >&2; exit 1; }
+for f in /proc/[0-9]*/comm; do { read -r n <"$f"; } 2>/dev/null || continue
+[ "$n" != nvidia-imex ] || { echo 'nvidia-imex-ctl: not found, though the daemon runs' >&2; exit 127; }
+done
+echo none; exit 0; }
+"""
+NONE, GONE = "none\n", Absent("no IMEX on this node")
+
+
+# The words are those of NVIDIA's DCGM, which asks the same. Unverified on hardware.
+@probe(
+    Shell(f"{GUARD}nvidia-imex-ctl -q", seconds=20),
+    gives={
+        "driver.imex.state": text(
+            "The state of the IMEX daemon: READY; absent without one.", Class.MEASUREMENT, words=WORDS
+        )
+    },
+)
+def imex_daemon(answer: str) -> Facts:
+    """Read the one word."""
+    if not answer.endswith("\n"):
+        raise Unreadable("the answer was cut")
+    yield "driver.imex.state", GONE if answer == NONE else read.line(answer)

@@ -1,0 +1,72 @@
+"""The libraries by which programs reach GPUs and their network: which versions lie on the node, and whether whole.
+
+A file of no bytes and a link that leads nowhere are there by name only: programs fail as they load them.
+"""
+
+from pathlib import PurePosixPath
+
+from rackcheck import (
+    Absent,
+    Facts,
+    Reason,
+    Shell,
+    Unreadable,
+    collection,
+    flag,
+    probe,
+    quantity,
+    spell_key,
+    text,
+    version,
+)
+from rackcheck.core import read
+from rackcheck.core.read import ls
+
+NAMES = (
+    *("libcuda", "libnvidia-ml", "libnvidia-ptxjitcompiler", "libnvidia-nscq", "libnvsdm", "libdcgm"),
+    *("libcudart", "libcudnn", "libcufile", "libnccl", "libnccl-net", "libgdrapi"),
+    *("libibverbs", "libmlx5", "librdmacm"),
+    *("librccl", "libamdhip64", "libhsa-runtime64", "libamd_smi", "librocm_smi64"),
+)
+PLACES = (
+    *("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"),
+    *("/usr/local/cuda/lib64", "/opt/rocm/lib", "/run/nvidia/driver/usr/lib/x86_64-linux-gnu"),
+)
+FOLLOWED, END = "-- followed --", "-- end --"
+
+
+# Two listings: what the names are, and what they lead to. A link that leads nowhere is not in the second.
+@probe(
+    Shell(
+        f"set --; for d in {' '.join(PLACES)}; do [ -e $d ] || continue\n"
+        '{ [ -r $d ] && [ -x $d ]; } || { echo "hidden $d"; continue; }\n'
+        f"for n in {' '.join(NAMES)}; do for f in $d/$n.so $d/$n.so.*; do\n"
+        '{ [ -e "$f" ] || [ -L "$f" ]; } && set -- "$@" "$f"\ndone; done; done\n'
+        f"[ $# = 0 ] || ls -lnd -- \"$@\" || exit; echo '{FOLLOWED}'\n"
+        f"[ $# = 0 ] || ls -lnLd -- \"$@\" 2>/dev/null; echo '{END}'", quick=True),
+    gives={
+        "os.library": collection("Libraries of CUDA, NCCL, ROCm and RDMA in the places of the system, by their files."),
+        "os.library/*.name": text("The library's name: libnccl."),
+        "os.library/*.version": version("dotted", "The version in the name of the file that it leads to."),
+        "os.library/*.size": quantity("MiB", "The size of the file that it leads to; absent if that is not there."),
+        "os.library/*.usable": flag("False if the file is empty, or a link that leads nowhere."),
+    },
+)  # fmt: skip
+def libraries(answer: str) -> Facts:
+    """Read both listings; a folder that would not be listed may hold more."""
+    rows = read.rows(answer)
+    if not rows or rows[-1] != END or FOLLOWED not in rows:
+        raise Unreadable("the answer was cut")
+    hidden = [row.removeprefix("hidden ") for row in rows if row.startswith("hidden ")]
+    at = rows.index(FOLLOWED)
+    links = ls.listed([row for row in rows[:at] if not row.startswith("hidden ")])
+    files = ls.listed(rows[at + 1 : -1])
+    for path in links:
+        item = f"os.library/{spell_key(path)}"
+        size = files.get(path, (None, ""))[0]
+        yield f"{item}.name", PurePosixPath(path).name.partition(".so")[0]
+        yield f"{item}.version", ls.release(path, links)
+        yield f"{item}.size", Absent("the link leads nowhere") if size is None else size / (1 << 20)
+        yield f"{item}.usable", bool(size)
+    if hidden:
+        raise Unreadable(f"{hidden[0][:80]} may not be listed", Reason.DENIED)

@@ -1,0 +1,37 @@
+"""Which NVIDIA kernel module runs: the open one or the proprietary one, and what built it."""
+
+import re
+
+from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, probe, text
+from rackcheck.core import read
+from rackcheck.core.fact import clean
+
+PLACE = "/proc/driver/nvidia/version"
+FIRST = re.compile(
+    r"NVRM version: NVIDIA UNIX (?:(?P<open>Open )Kernel Module(?: for \S{1,20})?|\S{1,20} Kernel Module) "
+    r"{1,4}[0-9]{1,5}(?:\.[0-9]{1,5}){1,3}(?: .{0,200})?"
+)
+
+
+@probe(
+    Read(PLACE),
+    gives={
+        "driver.module.flavour": text(
+            "Which of NVIDIA's kernel modules is loaded; absent if none is.", words=("open", "proprietary")
+        ),
+        "driver.module.compiler": text("What compiled the module; absent if it does not say."),
+    },
+)
+def nvidia_module(files: Files) -> Facts:
+    """Read the module's two lines."""
+    if not files.has(PLACE):
+        none = Sourced(Absent("NVIDIA's module is not loaded"), PLACE)
+        yield from ((f"driver.module.{leaf}", none) for leaf in ("flavour", "compiler"))
+        return
+    rows = read.rows(files.text(PLACE))
+    match = FIRST.fullmatch(rows[0].rstrip()) if rows else None
+    if match is None:
+        raise Unreadable(f"not a version of NVIDIA's module: {clean(''.join(rows[:1]), 80)!r}")
+    yield "driver.module.flavour", Sourced("open" if match["open"] else "proprietary", PLACE)
+    built = [row.partition("GCC version:")[2].strip() for row in rows[1:] if row.startswith("GCC version:")]
+    yield "driver.module.compiler", Sourced((built[0] if built else "") or Absent("not told"), PLACE)

@@ -1,0 +1,32 @@
+"""NVSwitches that the node's own driver runs: those of Ampere and Hopper; later ones are no devices of the node."""
+
+from rackcheck import Facts, Files, Read, collection, probe, spell_key, version
+from rackcheck.core import read
+from rackcheck.core.fact import Absent, Unreadable
+
+PLACE = "/proc/driver/nvidia-nvswitch/devices/*/information"
+
+
+def bios(content: str) -> str:
+    """Read `BIOS Version: 96.10.4A.00.01`."""
+    name, _, told = read.line(content).partition(": ")
+    if name != "BIOS Version" or told == "N/A":
+        raise Unreadable("the switch tells no version" if told == "N/A" else f"not a version: {content.strip()[:80]!r}")
+    return told
+
+
+# Unverified on hardware: in the form that NVIDIA's open kernel modules print it.
+@probe(
+    Read(PLACE),
+    gives={
+        "nvswitch": collection("NVSwitches by PCI address; none on nodes whose switches stand elsewhere."),
+        "nvswitch/*.bios": version("hex-dotted", "The switch's firmware; absent if the driver has not read it."),
+    },
+)
+def nvswitch(files: Files) -> Facts:
+    """Read each switch's firmware."""
+    for (address,) in files.found(PLACE):
+        place = PLACE.replace("*", address)
+        told = files.read(place, bios)
+        none = files.contents.get(place, "").strip().endswith(": N/A")
+        yield f"nvswitch/{spell_key(address)}.bios", Absent("the driver has not read it") if none else told

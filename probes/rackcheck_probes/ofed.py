@@ -1,0 +1,32 @@
+"""Which OFED is installed in place of the distribution's own InfiniBand drivers."""
+
+import re
+
+from rackcheck import Absent, Facts, Shell, Unreadable, probe, text, version
+from rackcheck.core import read
+
+SAID = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]{0,60})-(?P<version>[0-9]{1,4}(?:[.-][0-9]{1,6}){1,8}):")
+NONE = "none"
+
+
+# OFED always comes with this tool: where it is not, the drivers are the distribution's.
+@probe(
+    Shell(f"if command -v ofed_info >/dev/null; then ofed_info -s; else echo {NONE}; fi"),
+    gives={
+        "os.ofed.name": text("Which OFED it is: MLNX_OFED_LINUX, OFED-internal (that of DOCA); absent without one."),
+        "os.ofed.version": version("dotted", "Its version, written with points: 23.10.1.1.9.0; absent without one."),
+    },
+)
+def ofed(answer: str) -> Facts:
+    """Read `MLNX_OFED_LINUX-23.10-1.1.9.0:`."""
+    said = read.line(answer)
+    if not answer.endswith("\n"):
+        raise Unreadable("the answer was cut")
+    if said == NONE:
+        yield from ((f"os.ofed.{leaf}", Absent("no ofed_info")) for leaf in ("name", "version"))
+        return
+    match = SAID.fullmatch(said)
+    if match is None:
+        raise Unreadable(f"not a version of OFED: {said[:80]!r}")
+    yield "os.ofed.name", match["name"]
+    yield "os.ofed.version", match["version"].replace("-", ".")
