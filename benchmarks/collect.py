@@ -1,8 +1,8 @@
 """What one node's whole collection costs, beside its slowest command, the same commands one by one, and a peer.
 
-Over a real sshd on loopback, which this script starts; node and controller share this machine's cores. The peer is AMD's
-node-scraper (PyPI: amd-node-scraper), with the plug-ins of the areas that both cover, on this machine itself; it is
-measured where its command is there:
+Over a real sshd on loopback, which this script starts; node and controller share this machine's cores. The peer is
+AMD's node-scraper (PyPI: amd-node-scraper), with the plug-ins of the areas that both cover, on this machine itself; it
+is measured where its command is there:
 
     python3 -m venv peer && peer/bin/pip install amd-node-scraper
     python benchmarks/collect.py peer/bin/node-scraper
@@ -117,9 +117,8 @@ def _beside(program: str, place: Path) -> None:
     theirs = median(lambda: subprocess.run(command, capture_output=True, check=False))  # noqa: S603
     told = sum("unknown" not in fact for fact in known.values())
     print(f"this machine, rackcheck facts          {ours:6.3f} s  ({told} facts of {len(registry().probes)} probes)")
-    print(
-        f"this machine, {version or 'node-scraper'}       {theirs:6.3f} s  ({said.count('OK')} of {len(PEER)} plug-ins OK)"
-    )
+    worked = f"{said.count('OK')} of {len(PEER)} plug-ins OK"
+    print(f"this machine, {version or 'node-scraper'}       {theirs:6.3f} s  ({worked})")
     print(f"theirs / ours                          {theirs / ours:6.1f}")
 
 

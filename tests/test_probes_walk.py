@@ -1,0 +1,41 @@
+"""One walk: every probe of the operating system reads every recording, its own and all others, and never fails."""
+
+from pathlib import Path
+
+import pytest
+from recordings import os_probes, shared
+from test_probes_nonsense import feed
+
+PROBES = os_probes()
+BEGINNING = 4_000
+"""Characters of a recording that each probe is given at every change; enough for each reader's way in."""
+LARGEST = 400_000
+"""And at length: the rest of the largest recordings is more of the same."""
+
+
+def recorded() -> list[str]:
+    """Every recording of the shared collection, by name; none without it."""
+    home = Path(__file__).parents[2] / "shared" / "host-recordings"
+    return sorted(
+        side.with_name(side.name.removesuffix(".source.yaml")).relative_to(home).as_posix()
+        for side in home.rglob("*.source.yaml")
+    )
+
+
+def text(name: str) -> str:
+    """The text of a recording: of a folder, all of its files in a row."""
+    place = shared(name)
+    files = [place] if place.is_file() else [f for f in sorted(place.rglob("*")) if f.is_file() and not f.is_symlink()]
+    return "".join(file.read_bytes().decode("utf-8", "surrogateescape") for file in files)
+
+
+def test_the_collection_is_there_and_whole() -> None:
+    shared("README.md")
+    assert len(recorded()) >= 200
+
+
+@pytest.mark.parametrize("name", recorded() or ["README.md"])
+@pytest.mark.parametrize("much", [BEGINNING, pytest.param(LARGEST, marks=pytest.mark.slow)])
+def test_every_probe_reads_a_recording_or_says_why_not(name: str, much: int) -> None:
+    for probe in PROBES.values():
+        feed(probe, text(name)[:much])
