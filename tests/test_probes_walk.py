@@ -37,5 +37,6 @@ def test_the_collection_is_there_and_whole() -> None:
 @pytest.mark.parametrize("name", recorded() or ["README.md"])
 @pytest.mark.parametrize("much", [BEGINNING, pytest.param(LARGEST, marks=pytest.mark.slow)])
 def test_every_probe_reads_a_recording_or_says_why_not(name: str, much: int) -> None:
+    given = text(name)[:much]
     for probe in PROBES.values():
-        feed(probe, text(name)[:much])
+        feed(probe, given)

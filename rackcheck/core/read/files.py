@@ -69,7 +69,8 @@ class Files:
     def found(self, glob: str) -> Iterator[tuple[str, ...]]:
         """What the stars of a glob stood for, once for every file that is there, in the order of their numbers.
 
-        A folder that would not be listed raises Unreadable: nobody knows what is in it.
+        A folder that would not be listed raises Unreadable: nobody knows what is in it. Where there may be more of
+        them, that is said after the last: what was told of each one stands, and nothing can be said of all.
         """
         hidden = self.refused.get(glob)
         if hidden is not None:
@@ -77,6 +78,8 @@ class Files:
         pattern = _glob(glob)
         matches = (pattern.fullmatch(path) for path in {*self.contents, *self.refused})
         yield from sorted({m.groups() for m in matches if m}, key=lambda keys: [natural(k) for k in keys])
+        if self.trouble is not None:
+            raise Unreadable(f"{glob}: {self.trouble.detail}", self.trouble.reason)
 
 
 def covers(glob: str, path: str) -> bool:
