@@ -18,7 +18,7 @@ from rackcheck.schema import LATER_KEYS, profile
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 NAMED = r"`((?:rackcheck|probes|tui|profiles|schemas|tests|docs|benchmarks)/[\w./-]*)`"
 
 
@@ -128,7 +128,7 @@ def test_a_command_that_is_not_there_would_be_noticed() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_make_target_of_a_page_is_one(page: Path) -> None:
-    named = re.findall(r"(?:^ {4}|`)make ([a-z]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    named = re.findall(r"(?:^ {4}|`)make ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert set(named) <= TARGETS
 
 

@@ -35,7 +35,7 @@ from rackcheck.core.plan import Plan, plan
 from rackcheck.core.probe import Shell
 from rackcheck.core.resource import Body
 from rackcheck.doctor import controller, names, readable
-from rackcheck.doctor.advice import PACKAGES, advice, together
+from rackcheck.doctor.advice import MAKERS, PACKAGES, advice, together
 from rackcheck.doctor.blind import blind, of_plane, scope
 from rackcheck.doctor.crew import work
 from rackcheck.doctor.finding import Controller, Finding, Grant, Place, System, Trouble, Visit
@@ -91,7 +91,9 @@ def found(nodes: str, name: str, plane: str = "os") -> dict[str, Any]:
     """What the document says of one plane."""
     done = doctor(nodes, "--json")
     answer: dict[str, Any] = json.loads(done.out)["nodes"][name]["planes"][plane]
-    assert done.status == (3 if answer["troubles"] else 0)
+    # Without a profile nobody has said which tools matter.
+    hindering = [trouble for trouble in answer["troubles"] if trouble["trouble"] != Trouble.NO_TOOL]
+    assert done.status == (3 if hindering else 0)
     return answer
 
 
@@ -776,8 +778,8 @@ def test_a_real_shell_misses_no_program_that_is_not_among_a_probes_tools(name: s
 def test_every_probe_that_calls_a_program_is_known_to_call_one() -> None:
     """Only what the shell does by itself calls none."""
     own = {name for name, ask in SHELLS.items() if not tools(ask.command)}
-    loops = r"(echo |if |for |n\(\) )"
-    assert {name for name in own if not re.match(loops, SHELLS[name].command)} == set()
+    by_itself = r"(echo |if |for |n\(\) |n=0; for |\[ )"
+    assert {name for name in own if not re.match(by_itself, SHELLS[name].command)} == set()
     assert tools(SHELLS["cpu"].command) == ("lscpu",)
     assert "python3" in looked_for(SHELLS["gpu"].command)
 
@@ -797,6 +799,12 @@ def test_a_debian_package_of_the_table_holds_its_program() -> None:
             row.partition(":")[0] for row in said.splitlines() if row.endswith(f"bin/{name}") and "diversion" not in row
         }
         assert not owners or name not in PACKAGES or PACKAGES[name] in owners, owners
+
+
+def test_of_every_program_that_a_probe_calls_doctor_knows_where_it_comes_from() -> None:
+    names = {tool.rpartition("/")[2] for tool in tools_of_all()}
+    assert names - PACKAGES.keys() - MAKERS.keys() == set()
+    assert PACKAGES.keys() & MAKERS.keys() == set()
 
 
 # --- pure: what answers mean ---
@@ -844,6 +852,26 @@ def test_a_password_asked_for_everything_is_no_grant() -> None:
     findings, system, _ = QUESTIONS.read(capture(WHO, listed, root=REFUSED))
     assert system is not None
     assert (system.grant, [f.trouble for f in findings]) == (Grant.NONE, [Trouble.NO_ROOT])
+
+
+def test_a_command_that_needs_longer_than_a_visit_is_refused_only_where_sudo_itself_hangs() -> None:
+    late, listed = Output(124, ""), Output(0, "    (root) NOPASSWD: /usr/sbin/smartctl\n")
+    findings, system, _ = QUESTIONS.read(capture(WHO, listed, root=late))
+    assert system is not None
+    assert (system.grant, findings) == (Grant.LIST, ())
+    findings, system, _ = QUESTIONS.read(capture(WHO, late, root=late))
+    assert system is not None
+    assert (system.grant, [f.trouble for f in findings]) == (Grant.NONE, [Trouble.NO_ROOT])
+
+
+def test_a_tool_that_is_missing_is_no_sign_that_sudo_grants_anything() -> None:
+    answers = dict(capture(WHO, REFUSED, root=REFUSED).commands)
+    gone = {name: Output(127, "", "sh: nvme: not found") for name in answers if name.startswith("nvme ")}
+    assert gone
+    findings, system, _ = QUESTIONS.read(NodeCapture(commands={**answers, **gone}))
+    assert system is not None
+    assert (system.grant, [f.trouble for f in findings]) == (Grant.NONE, [Trouble.NO_ROOT])
+    assert not [command for finding in findings for command in finding.things if command.startswith("nvme ")]
 
 
 def test_no_more_is_asked_of_a_node_than_a_handful() -> None:
@@ -910,6 +938,18 @@ def test_every_trouble_has_words_and_lines_that_a_shell_takes(trouble: Trouble) 
         for line in told.lines:
             assert subprocess.run(["sh", "-n", "-c", line], check=False).returncode == 0, line
             assert "rm" not in [word for word in shlex.split(line, comments=True) if word == "rm"]
+
+
+def test_what_a_maker_ships_is_not_looked_for_in_a_distribution() -> None:
+    place = Place("n1", "n1", "22", "audit")
+    both = advice(Finding(Trouble.NO_TOOL, "", ("apt-config", "nvidia-smi", "/usr/lpp/mmfs/bin/mmgetstate")), place)
+    assert "NVIDIA's driver, IBM Storage Scale." in both.words
+    assert both.lines == ("apt-get install apt",)
+    theirs = advice(Finding(Trouble.NO_TOOL, "", ("mlxlink", "mlxconfig")), place)
+    assert theirs.words.count("MFT") == 1
+    assert theirs.lines == ()
+    ours = advice(Finding(Trouble.NO_TOOL, "", ("dmidecode",)), place)
+    assert ours.lines == ("apt-get install dmidecode", "dnf install /usr/sbin/dmidecode")
 
 
 def test_lines_for_several_nodes_say_node_where_they_differ() -> None:

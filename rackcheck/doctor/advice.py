@@ -11,12 +11,33 @@ from rackcheck.doctor.finding import NO_INVENTORY, Finding, Place, Trouble
 from rackcheck.inventory.files import LOCKED
 
 PACKAGES = {
-    "lscpu": "util-linux", "dmesg": "util-linux", "lsblk": "util-linux", "systemctl": "systemd",
-    "timedatectl": "systemd", "df": "coreutils", "uname": "coreutils", "head": "coreutils", "timeout": "coreutils",
-    "cat": "coreutils", "date": "coreutils", "id": "coreutils", "sed": "sed", "sudo": "sudo", "python3": "python3",
-    "lspci": "pciutils", "ip": "iproute2", "grep": "grep", "ethtool": "ethtool",
+    "apt-config": "apt", "awk": "mawk", "cat": "coreutils", "chronyc": "chrony", "date": "coreutils", "dcb": "iproute2",
+    "df": "coreutils", "dkms": "dkms", "dmesg": "util-linux", "dmidecode": "dmidecode", "ethtool": "ethtool",
+    "getconf": "libc-bin", "grep": "grep", "head": "coreutils", "ibv_devinfo": "ibverbs-utils", "id": "coreutils",
+    "ip": "iproute2", "journalctl": "systemd", "last": "util-linux", "lldpctl": "lldpd", "ls": "coreutils",
+    "lsblk": "util-linux", "lscpu": "util-linux", "lspci": "pciutils", "ntpq": "ntpsec", "nvme": "nvme-cli",
+    "od": "coreutils", "python3": "python3", "rdma": "iproute2", "readlink": "coreutils", "scontrol": "slurm-client",
+    "sed": "sed", "slurmd": "slurmd", "smartctl": "smartmontools", "sort": "coreutils", "sudo": "sudo",
+    "systemctl": "systemd", "tail": "coreutils", "timedatectl": "systemd", "timeout": "coreutils", "tr": "coreutils",
+    "uname": "coreutils", "uniq": "coreutils", "wc": "coreutils", "xargs": "findutils",
 }  # fmt: skip
 """Debian's package of a program, as `dpkg -S` names it; dnf finds a program by its path."""
+
+ADMIN = frozenset(
+    {"dcb", "dkms", "dmidecode", "ethtool", "ip", "lldpctl", "lspci", "nvme", "rdma", "slurmd", "smartctl"}
+)
+"""Programs that RHEL and its kin keep in /usr/sbin, the others in /usr/bin."""
+
+MAKERS = {
+    "amd-smi": "AMD's ROCm", "dcgmi": "NVIDIA's DCGM", "docker": "Docker", "mlxconfig": "NVIDIA's firmware tools (MFT)",
+    "mlxfwmanager": "NVIDIA's firmware tools (MFT)", "mlxlink": "NVIDIA's firmware tools (MFT)",
+    "mmgetstate": "IBM Storage Scale", "nv-fabricmanager": "NVIDIA's Fabric Manager", "nvidia-imex": "NVIDIA's IMEX",
+    "nvidia-imex-ctl": "NVIDIA's IMEX", "nvidia-smi": "NVIDIA's driver", "ofed_info": "NVIDIA's OFED or DOCA",
+}  # fmt: skip
+"""Programs that come from the makers of what they are for, and from no distribution."""
+
+APT_ONLY = frozenset({"apt-config"})
+"""Programs that a system without apt has no use for."""
 
 BMC = ("bmc:", '  url: "https://{node}-bmc"', "  user: audit", "  password: env:RACKCHECK_BMC_PASSWORD")
 """How a BMC is written into an inventory, in lines that can be pasted; `{node}` is the node's own name."""
@@ -226,20 +247,29 @@ def _slow(_: Finding, place: Place) -> Advice:
 
 
 def _packages(things: Iterable[str]) -> tuple[str, ...]:
-    names = [thing.rpartition("/")[2] for thing in things]
+    """Give the lines that install these programs; none for those of makers."""
+    names = [name for thing in things if (name := _program(thing)) not in MAKERS]
     known = sorted({PACKAGES[name] for name in names if name in PACKAGES})
-    other = [name for name in names if name not in PACKAGES]
     apt = [_line("apt-get", "install", *known)] if known else []
-    return (
-        *apt,
-        *(_line("apt-file", "search", f"bin/{n}") for n in other),
-        _line("dnf", "install", *(f"/usr/bin/{n}" for n in names)),
-    )
+    other = [_line("apt-file", "search", f"bin/{name}") for name in names if name not in PACKAGES]
+    paths = [f"/usr/{'sbin' if name in ADMIN else 'bin'}/{name}" for name in names if name not in APT_ONLY]
+    return (*apt, *other, *([_line("dnf", "install", *paths)] if paths else []))
+
+
+def _program(thing: str) -> str:
+    return thing.rpartition("/")[2]
 
 
 def _tools(finding: Finding, _: Place) -> Advice:
     words = "Install on the node (Debian and Ubuntu, or RHEL and its kin); without it, these facts stay unknown:"
-    return Advice(words, _packages(finding.things))
+    lines = _packages(finding.things)
+    makers = dict.fromkeys(MAKERS[name] for thing in finding.things if (name := _program(thing)) in MAKERS)
+    if not makers:
+        return Advice(words, lines)
+    theirs = f"the software of the device's maker, where the node has the device: {', '.join(makers)}."
+    if not lines:
+        return Advice(f"What is missing comes with {theirs} Without it, these facts stay unknown.")
+    return Advice(f"Some of it comes with {theirs} {words.replace('Install', 'Install the rest')}", lines)
 
 
 def _root(finding: Finding, place: Place) -> Advice:

@@ -28,7 +28,7 @@ FILES = 20
 
 PYTHON = "python3"
 
-_REFUSED = frozenset({Reason.DENIED, Reason.TIMEOUT, Reason.UNREACHABLE})
+_REFUSED = frozenset({Reason.DENIED, Reason.UNREACHABLE})
 """Why root's part has no answer for us: others say that the command itself ran, and had nothing or much to tell."""
 
 _WHO = (
@@ -152,13 +152,31 @@ class Questions:
         return found[1] if found else None if answer.status in LATE else ""
 
     def _denied(self, capture: NodeCapture) -> dict[str, None]:
-        """Name the probes of root's that would get no answer, judged as an audit judges their answers."""
+        """Name the probes of root's that would get no answer, judged as an audit judges their answers.
+
+        A command that asks many devices may need longer than a visit gives it: that is a refusal only where sudo itself
+        does not answer either.
+        """
+        refused = _REFUSED | ({Reason.TIMEOUT} if self._hangs(capture) else set())
         found: dict[str, None] = {}
         for probe in root_probes(self.plan.probes):
             leaves = collect((probe,), capture, "").values()
-            if any(isinstance(leaf.reading, Unknown) and leaf.reading.reason in _REFUSED for leaf in leaves):
+            if any(isinstance(leaf.reading, Unknown) and leaf.reading.reason in refused for leaf in leaves):
                 found[probe.name] = None
         return found
+
+    def _some(self, capture: NodeCapture, denied: dict[str, None]) -> bool:
+        """Whether root told anything: where a tool or a device is missing, nobody was asked, and nothing is granted."""
+        answered = (probe for probe in root_probes(self.plan.probes) if probe.name not in denied)
+        leaves = (leaf for probe in answered for leaf in collect((probe,), capture, "").values())
+        return any(not isinstance(leaf.reading, Unknown) for leaf in leaves)
+
+    def _hangs(self, capture: NodeCapture) -> bool:
+        """Whether sudo, where it is called, did not say in time what it grants."""
+        if self._sudo not in self.asked:
+            return False
+        answer = capture.output(self._sudo)
+        return answer.status in LATE if isinstance(answer, Output) else answer.reason is Reason.TIMEOUT
 
     def _grant(self, capture: NodeCapture, uid: str, denied: dict[str, None]) -> Grant:
         wanted = root_probes(self.plan.probes)
@@ -173,7 +191,7 @@ class Questions:
         if said.startswith("no sudo"):
             return Grant.NO_PROGRAM
         if denied:
-            return Grant.NONE if len(denied) == len(wanted) else Grant.PART
+            return Grant.PART if self._some(capture, denied) else Grant.NONE
         return Grant.ALL if re.search(r"^\s+\([^)]{1,200}\) NOPASSWD: ALL$", said, re.MULTILINE) else Grant.LIST
 
 
