@@ -21,8 +21,8 @@ NO_LIBRARY = {"unknown": "tool missing", "detail": "NVML: NVML Shared Library No
 
 
 def told(bus: str, reply: Any) -> dict[str, Reading]:
-    """The facts of a node whose bus and whose NVML say this."""
-    capture = answering(GPU, f"{bus}{json.dumps(reply)}\n")
+    """The facts of a node whose bus says this and whose NVML says that, or nvidia-smi in its own words."""
+    capture = answering(GPU, f"{bus}{reply if isinstance(reply, str) else json.dumps(reply)}\n")
     return {path: leaf.reading for path, leaf in collect(PROBES, capture, "2026-01-01T00:00:00Z").items()}
 
 
