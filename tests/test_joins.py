@@ -64,6 +64,25 @@ def test_a_link_that_trained_half_its_lanes_is_named_wherever_it_is_on_the_way()
         assert near["gpu/1.path.narrowed"] == ()
 
 
+def test_a_gpu_that_idles_is_no_slow_link_but_one_above_it_is() -> None:
+    low = str(told()['pcie/"0000:1b:00.0".upstream'].reading)
+    upper = str(told()[f"pcie/{spell_key(low)}.upstream"].reading)
+    above = told()[f"pcie/{spell_key(upper)}.upstream"].reading
+    own, other = 'pcie/"0000:1b:00.0".link.speed', f"pcie/{spell_key(upper)}.link.speed"
+    idle = given_of("pcie_path", {own: 2.5})
+    assert idle['pcie/"0000:1b:00.0".path.slowed'] == (f"{low} > 0000:1b:00.0",)
+    assert idle['pcie/"0000:1b:00.0".path.slowed_above'] == ()
+    assert given_of("gpu_near", {own: 2.5})["gpu/0.path.slowed_above"] == ()
+    slow = given_of("gpu_near", {own: 2.5, other: 16.0})
+    assert slow["gpu/0.path.slowed_above"] == (f"{above} > {upper}",)
+    assert slow["gpu/1.path.slowed_above"] == ()
+    assert {slow[f"nic/mlx5_{n}.path.slowed"] for n in range(12)} == {()}
+    nic = str(told()["nic/mlx5_0.pci"].reading)
+    found = given_of("gpu_near", {f"pcie/{spell_key(nic)}.link.speed": 16.0})
+    port = told()[f"pcie/{spell_key(nic)}.upstream"].reading
+    assert found["nic/mlx5_0.path.slowed"] == (f"{port} > {nic}",)
+
+
 def test_a_gpu_that_the_driver_does_not_list_is_named_by_its_address() -> None:
     assert given_of("gpu_missing") == {"driver.gpus_on_bus": 8, "driver.gpus_missing": ()}
     seven = {"gpu": tuple("0123456")}

@@ -24,6 +24,7 @@ from rackcheck.core.pcie_tree import (
     nearest,
     nearness,
     ports,
+    slowed,
     switch,
 )
 
@@ -53,6 +54,7 @@ def links(**changes: Mapping[str, Reading]) -> Links:
         "max_speed": dict.fromkeys(UP, 32.0),
         "max_width": dict.fromkeys(UP, 16),
         "width": dict.fromkeys(UP, 16),
+        "speed": dict.fromkeys(UP, 32.0),
     }
     for name, changed in changes.items():
         tables[name] |= changed
@@ -159,6 +161,30 @@ def test_a_bus_of_the_old_pci_is_passed_over() -> None:
     assert bottleneck("gpu", UP, told)[0] == "low1 > up2"
 
 
+def test_slow_links_are_named_from_the_nearest_up_and_apart_from_the_functions_own() -> None:
+    told = links(speed={"gpu": 2.5, "up": 16.0})
+    assert slowed("gpu", UP, told) == (("low2 > gpu", "root > up"), ("root > up",))
+    assert slowed("nic", UP, told) == (("root > up",), ("root > up",))
+    assert slowed("other nic", UP, told) == ((), ())
+    assert all(isinstance(reading, Absent) for reading in slowed("inside", UP, told))
+
+
+def test_a_gpu_that_idles_slows_its_own_link_and_none_above() -> None:
+    assert slowed("gpu", UP, links(speed={"gpu": 2.5}))[1] == ()
+
+
+def test_a_link_is_not_slow_where_one_end_knows_no_more() -> None:
+    assert slowed("gpu", UP, links(speed={"gpu": 16.0}, max_speed={"low2": 16.0})) == ((), ())
+    assert slowed("gpu", UP, links(speed={"gpu": WHY}, max_speed={"low2": 2.5})) == ((), ())
+
+
+def test_a_speed_that_nobody_tells_leaves_only_the_links_above_known() -> None:
+    own, above = slowed("gpu", UP, links(speed={"gpu": WHY}))
+    assert (own, above) == (WHY, ())
+    assert slowed("gpu", UP, links(speed={"up": WHY}))[1] == WHY
+    assert isinstance(slowed("gpu", UP, links(speed={"up": "fast"}))[1], Unknown)
+
+
 # Nearness
 
 
@@ -206,6 +232,7 @@ def test_a_port_that_both_share_below_an_unknown_one_is_enough() -> None:
 
 LEAVES: dict[str, tuple[Reading, ...]] = {
     "speed": (2.5, 16.0, 32.0, Absent()),
+    "now": (2.5, 16.0, Absent()),
     "most": (1, 4, 16, Absent()),
     "width": (1, 4, 16, Absent()),
     "bridge": ("a", "b"),
@@ -241,7 +268,7 @@ def test_with_less_known_a_result_stays_or_becomes_unknown(data: st.DataObject) 
     names = sorted(tree)
     some = {leaf: {n: data.draw(st.sampled_from(values)) for n in names} for leaf, values in LEAVES.items()}
     less_tree, less = hidden(data, tree), {leaf: hidden(data, table) for leaf, table in some.items()}
-    full, part = (Links(t["speed"], t["most"], t["width"]) for t in (some, less))
+    full, part = (Links(t["speed"], t["most"], t["width"], t["now"]) for t in (some, less))
     places, fewer = Places(tree, some["bridge"], some["numa"]), Places(less_tree, less["bridge"], less["numa"])
     for name in names:
         stays_or_is_unknown(ports(name, less_tree), ports(name, tree))
@@ -249,6 +276,8 @@ def test_with_less_known_a_result_stays_or_becomes_unknown(data: st.DataObject) 
         stays_or_is_unknown(switch(name, less_tree), switch(name, tree))
         stays_or_is_unknown(narrowed(name, less_tree, part), narrowed(name, tree, full))
         for told, whole in zip(bottleneck(name, less_tree, part), bottleneck(name, tree, full), strict=True):
+            stays_or_is_unknown(told, whole)
+        for told, whole in zip(slowed(name, less_tree, part), slowed(name, tree, full), strict=True):
             stays_or_is_unknown(told, whole)
         for other in names:
             stays_or_is_unknown(nearness(name, other, fewer), nearness(name, other, places))

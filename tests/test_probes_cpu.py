@@ -12,6 +12,7 @@ from test_probes_shared import Case, command, file, folder
 from rackcheck.core.capture import NodeCapture
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
 from rackcheck.sim import machine
+from rackcheck_probes.cpu_grace import COMMAND as GRACE
 from rackcheck_probes.cpu_heat import COMMAND as HEAT
 from rackcheck_probes.dmi_table import TABLE
 
@@ -488,3 +489,40 @@ def test_the_question_for_the_cpus_heat_reads_the_cpus_sensors_and_no_others(tmp
     given = facts(PROBES["cpu_heat"], answering(PROBES["cpu_heat"], done.stdout))
     assert given['cpu.thermal/"coretemp.0".hottest'] == 41
     assert given['cpu.thermal/"coretemp.0".critical'] == Absent("no temp1_crit")
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_the_question_for_grace_reads_the_sensors_with_its_names_and_no_others(tmp_path: Path, shell: str) -> None:
+    shown = {
+        "devices/soc0/soc_id": "jep106:036b:0241",
+        "class/thermal/thermal_zone0/device/description": "Thermal Zone Skt0 CPU0",
+        "class/thermal/thermal_zone0/temp": "1",
+        "class/thermal/thermal_zone1/device/description": "Thermal Zone Skt0 TJMax",
+        "class/thermal/thermal_zone1/temp": "43900",
+        "class/hwmon/hwmon0/device/power1_oem_info": "Chassis",
+        "class/hwmon/hwmon0/device/power1_average": "2",
+        "class/hwmon/hwmon1/device/power1_oem_info": "CPU Power Socket 0",
+    }
+    for name, content in shown.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{content}\n")
+    here = GRACE.replace("/sys/", f"{tmp_path}/").replace("$(uname -m)", "aarch64")
+    done = subprocess.run([shell, "-c", here], capture_output=True, text=True, check=True)
+    assert done.stdout == "is Thermal Zone Skt0 TJMax\ntemp 43900\nis CPU Power Socket 0\n-- end --\n"
+    given = facts(PROBES["cpu_grace"], answering(PROBES["cpu_grace"], done.stdout))
+    assert given["cpu.grace/0.temperature"] == 43.9
+    assert isinstance(given["cpu.grace/0.temperature_critical"], Absent)
+    assert isinstance(given["cpu.grace/0.power.cpu"], Unknown)
+    assert isinstance(given["cpu.grace/0.power.limit"], Absent)
+
+
+@pytest.mark.parametrize(("soc", "said"), [("jep106:0a16:0001", "none\n-- end --\n"), (None, "")])
+def test_another_arm_processor_is_no_grace_and_one_that_tells_no_maker_is_not_known(
+    tmp_path: Path, soc: str | None, said: str
+) -> None:
+    (tmp_path / "devices/soc0").mkdir(parents=True)
+    if soc is not None:
+        (tmp_path / "devices/soc0/soc_id").write_text(f"{soc}\n")
+    here = GRACE.replace("/sys/", f"{tmp_path}/").replace("$(uname -m)", "aarch64")
+    done = subprocess.run(["sh", "-c", here], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode == 0) == (said, soc is not None)

@@ -1,6 +1,7 @@
 """The kernel's log in small: every kind of line as real logs and the kernel's sources spell it, and who else is not meant."""
 
 import csv
+import json
 import re
 import subprocess
 from importlib.resources import files
@@ -13,7 +14,15 @@ from rackcheck.core.probe import Shell
 from rackcheck.core.read import dmesg
 from rackcheck.core.read import xid as xids
 from rackcheck.core.read.dmesg import line, message, of_each, seconds, tallies
-from rackcheck_probes import fabric_manager_log, journal, journal_before, log_crash, log_disk, xid_table
+from rackcheck_probes import (
+    fabric_manager_log,
+    journal,
+    journal_before,
+    journal_priorities,
+    log_crash,
+    log_disk,
+    xid_table,
+)
 from rackcheck_probes.kernel_log import DMESG
 
 PROBES = os_probes()
@@ -850,6 +859,42 @@ def test_a_journal_without_a_line_is_not_a_boot_without_xids(text: str) -> None:
 def test_a_journal_in_another_form_or_cut_is_unknown() -> None:
     for text in ("May 29 10:50:24 ubu kernel: hello\n", "[ 1.5] kernel: hello\n[ 2.5] kern"):
         assert isinstance(told("journal", text)["log.boot.xid"], Unknown), text
+
+
+def journalled(second: float, priority: str, kind: str = "") -> str:
+    """An entry as `journalctl -o json --output-fields=PRIORITY,MESSAGE_ID` prints it."""
+    told = {"__MONOTONIC_TIMESTAMP": str(int(second * 1e6)), "_BOOT_ID": "8eaf", "PRIORITY": priority}
+    return json.dumps(told | ({"MESSAGE_ID": kind} if kind else {})) + "\n"
+
+
+BEGINS = journalled(4, "6", journal_priorities.STARTED)
+
+
+def test_entries_of_each_priority_are_counted_and_no_others() -> None:
+    given = told("journal_priorities", journalled(9, "3") * 2 + journalled(8, "0") + BEGINS + journalled(1, "3"))
+    assert given == {
+        "log.boot.priority.emergencies": 1,
+        "log.boot.priority.alerts": 0,
+        "log.boot.priority.criticals": 0,
+        "log.boot.priority.errors": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        journalled(9, "3"),
+        # Started anew after a day; what was before is gone.
+        journalled(90000, "3") + journalled(86400, "6", journal_priorities.STARTED),
+        BEGINS.rstrip(),
+        BEGINS + "[]\n",
+        BEGINS + '{"PRIORITY": "3"}\n',
+        "-- No entries --\n",
+    ],
+)
+def test_a_journal_that_does_not_reach_back_to_its_start_is_not_one_without_errors(text: str) -> None:
+    assert all(isinstance(reading, Unknown) for reading in told("journal_priorities", text).values())
 
 
 def test_a_boot_before_that_said_nothing_bad_is_known_and_one_that_the_journal_has_not_kept_is_not() -> None:

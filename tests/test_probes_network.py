@@ -575,6 +575,41 @@ def test_a_port_without_a_link_measures_nothing_and_says_so() -> None:
     assert given['nic.adapter/"0000:18:00.0".module.lane'] == ()
 
 
+@pytest.mark.parametrize(
+    ("state", "errors", "lanes"),
+    [
+        ("Active", "3183333,242074", ("0", "1")),
+        ("Active", "N/A", Unknown),
+        ("Active", "1,-2", Unknown),
+        ("Active", ",".join(["1"] * 17), Unknown),
+        ("Polling", "N/A", ()),
+    ],
+)
+def test_errors_of_each_lane_are_told_or_their_lanes_are_unknown(state: str, errors: str, lanes: object) -> None:
+    text = f"State : {state}\nPhysical state : LinkUp\nRaw Physical Errors Per Lane : {errors}\n"
+    given = facts(PROBES["mlxlink"], answering(PROBES["mlxlink"], each({"0000:18:00.0": (text, 0)})))
+    told = given['nic.adapter/"0000:18:00.0".link.lane']
+    assert isinstance(told, lanes) if isinstance(lanes, type) else told == lanes
+    counted = [value for path, value in given.items() if path.endswith(".raw_errors")]
+    assert counted == ([3183333, 242074] if lanes == ("0", "1") else [])
+
+
+SHARED = {"prio_tc": [0] * 8, "tc_tsa": ["ets"] * 8, "tc_bw": [50, 50] + [0] * 6, "willing": False}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"prio_tc": [0] * 7}, {"prio_tc": None}, {"tc_bw": [101] + [0] * 7}, {"tc_bw": [True] * 8}, {"tc_tsa": [3] * 8},
+     {"tc_tsa": ["???"] * 8}, {"willing": "off"}, {"tc_tsa": [[]] * 8}],
+)  # fmt: skip
+def test_shares_of_bandwidth_are_read_whole_or_not_at_all(odd: dict[str, object]) -> None:
+    def told(table: dict[str, object]) -> dict[str, Reading]:
+        return facts(PROBES["dcb_ets"], answering(PROBES["dcb_ets"], each({"eth0": (json.dumps(table) + "\n", 0)})))
+
+    assert told(SHARED)["nic.interface/eth0.ets.shares"] == ("0:50", "1:50", *(f"{n}:0" for n in range(2, 8)))
+    assert all(isinstance(reading, Unknown) for reading in told(SHARED | odd).values())
+
+
 def test_firmware_whose_next_boot_changes_something_says_what() -> None:
     said = (
         "Configurations:                    Default         Current         Next Boot\n"
@@ -623,6 +658,47 @@ def test_a_table_without_a_default_route_has_none() -> None:
     head = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
     given = facts(PROBES["default_route"], holding(PROBES["default_route"], {"/proc/net/route": head}))
     assert isinstance(given["nic.default_route.ipv4"], Absent)
+
+
+ROUTE = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n{}"
+VIA = "bond0\t00000000\t{}\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
+ARP = "IP address       HW type     Flags       HW address            Mask     Device\n{}"
+
+
+def router(route: str, neighbours: str) -> tuple[Reading, Reading]:
+    """The router of a node with this route and these neighbours, and whether it answered."""
+    files = {"/proc/net/route": ROUTE.format(route), "/proc/net/arp": ARP.format(neighbours)}
+    given = facts(PROBES["default_router"], holding(PROBES["default_router"], files))
+    return given["nic.default_route.router"], given["nic.default_route.router_answered"]
+
+
+@pytest.mark.parametrize(
+    ("row", "answered"),
+    [
+        ("10.0.0.254       0x1         0x2         44:38:39:ff:00:10     *        bond0\n", True),
+        ("10.0.0.254       0x1         0x6         44:38:39:ff:00:10     *        bond0\n", True),
+        ("10.0.0.254       0x1         0x0         00:00:00:00:00:00     *        bond0\n", False),
+    ],
+)
+def test_a_router_answered_if_its_entry_has_a_hardware_address(row: str, answered: bool) -> None:
+    assert router(VIA.format("FE00000A"), row) == ("10.0.0.254", answered)
+
+
+@pytest.mark.parametrize("row", ["", "10.0.0.254 0x1 0x2 44:38:39:ff:00:10 * eth0\n", "10.0.0.25 0x1 0x0 0 * bond0\n"])
+def test_a_router_that_nobody_asked_of_late_neither_answered_nor_not(row: str) -> None:
+    assert router(VIA.format("FE00000A"), row) == ("10.0.0.254", Absent("not asked of late"))
+
+
+@pytest.mark.parametrize("route", ["", VIA.format("00000000")])
+def test_a_route_without_a_router_has_none_to_ask(route: str) -> None:
+    assert all(isinstance(reading, Absent) for reading in router(route, ""))
+
+
+@pytest.mark.parametrize("rows", ["10.0.0.254 0x1 none 44 * bond0\n", "10.0.0.254\n", "10.0.0.254 0x1 0x2 44:3"])
+def test_neighbours_that_cannot_be_read_leave_the_routers_answer_unknown(rows: str) -> None:
+    told, answered = router(VIA.format("FE00000A"), rows)
+    assert told == "10.0.0.254"
+    assert isinstance(answered, Unknown)
 
 
 def test_of_two_neighbours_on_one_cable_neither_is_the_switch() -> None:

@@ -249,14 +249,35 @@ def test_a_failed_unit_is_named_whatever_mark_stands_before_it(mark: str) -> Non
 def test_every_state_of_a_process_counts_and_the_hanging_are_named() -> None:
     given = said(
         "processes",
-        f"hangs nvidia-smi\nhangs nvidia-smi\nhangs a (b) state D 9\nstate S 5\nstate D 3\nstate Z 2\n{END}",
+        f"hangs nvidia-smi\nhangs nvidia-smi\nhangs a (b) state D 9\nstate S 5 24\nstate D 3 70000\nstate Z 2 80001\n"
+        f"up 1000\n{END}",
     )
     assert given == {
         "os.processes.count": 10,
         "os.processes.zombies": 2,
         "os.processes.uninterruptible": 3,
         "os.processes.uninterruptible_names": ("a (b) state D 9", "nvidia-smi"),
+        "os.processes.uninterruptible_oldest": 300.0,
+        "os.processes.zombies_oldest": 199.99,
     }
+
+
+def test_a_process_that_began_within_this_second_is_not_older_than_the_node() -> None:
+    given = said("processes", f"state R 1 100050\nstate D 1 100050\nup 1000\n{END}")
+    assert given["os.processes.uninterruptible_oldest"] == 0
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
+def test_a_name_with_brackets_hides_neither_its_process_state_nor_its_start(shell: str, tmp_path: Path) -> None:
+    # As the kernel prints them; the names are hostile.
+    numbers = " ".join(["-1"] * 18)
+    rows = [f"7 (x) D 1 (y) D {numbers} 500 0", f"8 (a) S {numbers} 400 0", f"9 (z) Z 1 2) Z {numbers} 300 0"]
+    for number, row in enumerate(rows):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "stat").write_text(f"{row}\n")
+    here = command("processes").replace("/proc/[0-9]*/stat", f"{tmp_path}/[0-9]*/stat")
+    told = ran(here, shell_or_skip(shell)).splitlines()
+    assert sorted(told[:-2]) == ["hangs x) D 1 (y", "state D 1 500", "state S 1 400", "state Z 1 300"]
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
@@ -302,9 +323,52 @@ def test_what_is_no_list_of_cpus_is_unreadable(text: str) -> None:
 def test_a_start_without_a_shutdown_before_it_is_unclean() -> None:
     # Lines as `last` prints them (unix.stackexchange.com/q/7760 quotes some); the oldest start may have had one.
     up, down = "reboot   system boot  2.6.32-28-generi Mon Feb 21 17:02 - 18:09  (01:07)\n", "shutdown system down  x\n"
-    given = said("boots", f"{up}{up}{down}{up}{up}\nwtmp begins Sat Feb 12 08:31:00 2011\n{END}")
-    assert given == {"os.boot.count": 4, "os.boot.unclean": 2}
-    assert isinstance(said("boots", f"usage: last\n{END}")["os.boot.count"], Unknown)
+    given = said("boots", f"{up}{up}{down}{up}{up}\nwtmp begins Sat Feb 12 08:31:00 2011\n{NOW}{END}")
+    assert given["os.boot.count"] == 4
+    assert given["os.boot.unclean"] == 2
+    assert isinstance(said("boots", f"usage: last\n{NOW}{END}")["os.boot.count"], Unknown)
+
+
+NOW = "now 1795162269 3600\n"
+"""20 November 2026, 08:11:09 UTC, an hour after a start."""
+UP = "reboot   system boot  5.15.0-1053-nvid "
+LATE = f"{UP}Fri Nov 20 07:11:09 2026   still running\n{UP}Fri Nov 20 06:30:00 2026 - crash\n{UP}Thu Nov 19 09:00:00 2026\n"
+
+
+def lately(text: str) -> list[object]:
+    """The starts of two hours, a day and a week, or that they are unknown."""
+    given = said("boots", text)
+    readings = [given[f"os.boot.within.{leaf}"] for leaf in ("two_hours", "day", "week")]
+    return [Unknown if isinstance(reading, Unknown) else reading for reading in readings]
+
+
+def test_starts_are_counted_within_windows_by_the_nodes_own_clock() -> None:
+    assert lately(f"{LATE}{UP}Fri Nov  6 01:00:00 2026\n\nwtmp begins Mon Nov  2 09:31:20 2026\n{NOW}{END}") == [
+        2,
+        3,
+        3,
+    ]
+
+
+def test_a_record_that_begins_within_a_window_does_not_tell_its_starts() -> None:
+    assert lately(f"{LATE}\nwtmp begins Thu Nov 19 08:00:00 2026\n{NOW}{END}") == [2, 3, Unknown]
+    assert lately(f"{LATE}\nwtmp begins Fri Nov 20 00:00:00 2026\n{NOW}{END}") == [2, Unknown, Unknown]
+    # As many lines as are read: the last of them is how far the record was read.
+    assert lately(f"{LATE}{NOW}{END}") == [2, Unknown, Unknown]
+
+
+def test_a_node_that_has_been_up_for_longer_has_not_started_whatever_its_record() -> None:
+    up = NOW.replace(" 3600", " 90000")
+    assert lately(f"\nwtmp begins Fri Nov 20 08:00:00 2026\n{up}{END}") == [0, 0, Unknown]
+
+
+@pytest.mark.parametrize("start", ["Fri Nov 20 09:11:09 2026", "Fri Nov 31 09:11:09 2026", "Fri Nov 20 07:11"])
+def test_a_start_in_the_future_or_at_no_time_is_not_counted_as_none(start: str) -> None:
+    assert lately(f"{UP}{start}\n\nwtmp begins Mon Nov  2 09:31:20 2026\n{NOW}{END}") == [Unknown] * 3
+
+
+def test_a_node_that_has_started_and_has_no_record_of_it_says_so() -> None:
+    assert lately(f"\nwtmp begins Tue May 20 00:00:00 2025\n{NOW}{END}") == [Unknown] * 3
 
 
 def test_only_the_kernels_crashes_are_dumps() -> None:

@@ -1,6 +1,7 @@
 """Storage and time: recorded drives, arrays, mounts and clocks, value for value, and what must not be believed."""
 
 import itertools
+import json
 import os
 import subprocess
 from collections.abc import Mapping
@@ -316,6 +317,70 @@ def test_a_failing_drive_makes_smartctl_exit_with_a_bit_and_is_still_read() -> N
         assert (found["nvme/nvme0.smart.passed"] is False) is told, status
 
 
+POOL = (
+    "  pool: tank\n state: ONLINE\nconfig:\n\n\tNAME STATE     READ WRITE CKSUM\n{}\nerrors: No known data errors\n{}\n"
+)
+END = "-- end --"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        END,
+        f"{END}\n",
+        POOL.format("\ttank  ONLINE  0 0 0\n\t  sda  ONLINE  0 0 0\n", ""),
+        POOL.format("\ttank  ONLINE  0 0 0\n\t  sda  ONLINE  0 0 1.2K\n", END),
+        POOL.format("\ttank  ONLINE  0 0 0\n\t  sda  online\n", END),
+        POOL.format("", END).replace("NAME", "NAMES"),
+        f"  pool: tank\n{END}\n",
+    ],
+)
+def test_a_table_of_a_pool_is_read_whole_or_not_at_all(text: str) -> None:
+    given = facts(PROBES["zfs_members"], answering(PROBES["zfs_members"], text))
+    assert all(isinstance(reading, Unknown) for reading in given.values())
+
+
+@pytest.mark.parametrize("text", ["none", "no pools available"])
+def test_a_node_without_pools_has_no_member_to_tell_of(text: str) -> None:
+    assert facts(PROBES["zfs_members"], answering(PROBES["zfs_members"], f"{text}\n{END}\n")) == {}
+
+
+def test_a_disk_of_a_pool_stands_by_itself_or_in_a_group_and_a_group_is_none() -> None:
+    table = "\ttank  ONLINE  0 0 0\n\t  sda  ONLINE  1 2 3\n\t  mirror-0  ONLINE  0 0 9\n\t    sdb  OFFLINE  0 0 0\n"
+    given = facts(PROBES["zfs_members"], answering(PROBES["zfs_members"], POOL.format(table, END)))
+    assert given == {
+        "storage.zpool/tank.member": ("sda", "sdb"),
+        "storage.zpool/tank.member/sda.state": "ONLINE",
+        "storage.zpool/tank.member/sda.errors.read": 1,
+        "storage.zpool/tank.member/sda.errors.write": 2,
+        "storage.zpool/tank.member/sda.errors.checksum": 3,
+        "storage.zpool/tank.member/sdb.state": "OFFLINE",
+        "storage.zpool/tank.member/sdb.errors.read": 0,
+        "storage.zpool/tank.member/sdb.errors.write": 0,
+        "storage.zpool/tank.member/sdb.errors.checksum": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("log", "told"),
+    [
+        ({"table": []}, (0, 0)),
+        ({}, (0, 0)),
+        ({"table": [{"self_test_result": {"value": value}} for value in range(10)]}, (10, 3)),
+        (None, Unknown),
+        ([], Unknown),
+        ({"table": {}}, Unknown),
+        ({"table": [{"self_test_result": 0}]}, Unknown),
+        ({"table": [{"self_test_result": {"value": -1}}]}, Unknown),
+    ],
+)
+def test_self_tests_that_found_a_drive_failing_are_told_from_those_that_were_ended(log: object, told: object) -> None:
+    answer = {"smart_status": {"passed": True}} | ({} if log is None else {"nvme_self_test_log": log})
+    found = facts(PROBES["nvme_smart"], answering(PROBES["nvme_smart"], of_each(json.dumps(answer), 0)))
+    readings = tuple(found[f"nvme/nvme0.smart.{leaf}"] for leaf in ("self_tests", "self_tests_failed"))
+    assert readings == told if isinstance(told, tuple) else {type(reading) for reading in readings} == {told}
+
+
 def test_a_member_whose_state_is_refused_leaves_its_array_s_counts_unknown() -> None:
     files = tree("storage/sysfs-md-node-exporter", BLOCK)
     place = f"{BLOCK}/md5/md/dev-sdp/state"
@@ -445,7 +510,7 @@ def test_every_way_that_chrony_names_its_reference_is_read(told: str) -> None:
 
 
 MINE = ("nvme", "nvme_namespaces", "nvme_health", "nvme_smart", "nvme_firmware", "nvme_subsystems", "block", "md",
-        "device_mapper", "nfs", "nfs_timeouts", "network_mounts", "fstab", "fuse", "lustre", "gpfs", "zfs", "gpudirect",
+        "device_mapper", "nfs", "nfs_timeouts", "network_mounts", "fstab", "fuse", "lustre", "gpfs", "zfs", "zfs_members", "gpudirect",
         "chrony", "ntpd", "timesyncd", "time_daemons", "timesync", "mounts")  # fmt: skip
 
 
@@ -469,4 +534,5 @@ def test_every_list_of_things_is_a_collection_of_its_own_word() -> None:
         "storage.md",
         "storage.nvme_subsystem",
         "storage.zpool",
+        "storage.zpool/*.member",
     }

@@ -24,7 +24,8 @@ READS = {
     "amd-smi": r"static --json",
     "apt-config": r"dump APT::Periodic",
     "chronyc": r"-n tracking",
-    "dcb": r"-j (-N app|pfc) show dev \{\}",
+    "date": r"\+%s",  # -s would set the clock
+    "dcb": r"-j (-N app|ets|pfc) show dev \{\}",
     "dcgmi": r"--version",
     "df": r"-P[ik]l",
     "dkms": r"status",
@@ -37,8 +38,9 @@ READS = {
     "getconf": r"PAGESIZE",
     "ibv_devinfo": r"",
     "ip": r"(-d )?-o (link show type vlan|addr(ess)? show dev \{\})",
-    "journalctl": r"-k -b (-1 )?-p 4 -n [0-9]+ -o short-monotonic --no-hostname --no-pager",
-    "last": r"-x reboot shutdown",
+    "journalctl": r"-k -b (-1 )?-p 4 -n [0-9]+ -o short-monotonic --no-hostname --no-pager"
+    r"|-b (PRIORITY=[0-3] )+\+ MESSAGE_ID=\w+ -r -n [0-9]+ -o json --output-fields=PRIORITY,MESSAGE_ID --no-pager",
+    "last": r"-F -x reboot shutdown",
     "lldpctl": r"-f json",
     "ls": r"-(A|l|lnLd --|lnd --) .*",
     "lscpu": r"",
@@ -64,6 +66,7 @@ READS = {
     r"(show -p [A-Za-z,]+( \*\.service)?|list-units|list-unit-files( --type=service)?|get-default|is-active --quiet \S+)",
     "timedatectl": r"(timesync-status)?",
     "uname": r"-[rmv]",
+    "zpool": r"status -p",
 }
 """Each program, and what its words must be, whole."""
 
@@ -127,8 +130,8 @@ def test_no_question_sends_output_anywhere_but_to_us(name: str) -> None:
     [
         "dmesg -C", "dmesg -c", "ethtool -G {} rx 8192", "nvidia-smi -pm 1", "nvidia-smi -r", "systemctl restart chronyd",
         "echo 1 >/proc/sys/vm/drop_caches", "sed -i s/a/b/ /etc/fstab", "sed -n 'w /etc/x' /etc/fstab", "ip link set eth0 up",
-        "nvme format /dev/{}", "mlxconfig -d {} reset", "docker ps", "timeout 4 sh -c 'rm -rf /x'", "rm x", "modprobe mst",
-        "journalctl --vacuum-size=1", "ls -l / | xargs rm", "x=$(ipmitool sel clear)", "awk '{ print > \"/etc/x\" }' /y",
+        "nvme format /dev/{}", "zpool scrub tank", "zpool status -t tank; zpool clear tank", "mlxconfig -d {} reset", "docker ps", "timeout 4 sh -c 'rm -rf /x'", "rm x", "modprobe mst",
+        "journalctl --vacuum-size=1", "date -s 12:00", "ls -l / | xargs rm", "x=$(ipmitool sel clear)", "awk '{ print > \"/etc/x\" }' /y",
         "mst start", "perfquery -R", "tee /etc/x", "chronyc makestep", "ethtool -p {}", "scontrol update node=a",
     ],
 )  # fmt: skip

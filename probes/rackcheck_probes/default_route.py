@@ -10,24 +10,29 @@ UP, REJECT = 0x1, 0x200
 ZERO = re.compile(r"0{32} 00 0{32} 00 ")
 
 
-def by_ipv4(content: str) -> str:
-    """Give the interface of the default route with the lowest metric; an empty text if there is none."""
+def ipv4(content: str) -> tuple[str, str]:
+    """Give interface and router, as the kernel writes it, of the default route with the lowest metric; else blanks."""
     rows = content.splitlines()
     if not rows or not rows[0].startswith("Iface"):
         raise Unreadable("not a table of routes")
-    found: list[tuple[int, str]] = []
+    found: list[tuple[int, str, str]] = []
     for row in rows[1:]:
         fields = row.split()
         if (
             len(fields) < 8
-            or not re.fullmatch(r"[0-9A-F]{8}", fields[1])
+            or not all(re.fullmatch(r"[0-9A-F]{8}", fields[at]) for at in (1, 2))
             or not re.fullmatch(r"[0-9A-F]{4}", fields[3])
         ):
             raise Unreadable(f"not a route: {row[:80]!r}")
         flags = int(fields[3], 16)
         if fields[1] == fields[7] == "00000000" and flags & UP and not flags & REJECT:
-            found.append((read.whole(fields[6]), fields[0]))
-    return min(found)[1] if found else ""
+            found.append((read.whole(fields[6]), fields[0], fields[2]))
+    return min(found)[1:] if found else ("", "")
+
+
+def by_ipv4(content: str) -> str:
+    """Give the interface of the default route with the lowest metric; an empty text if there is none."""
+    return ipv4(content)[0]
 
 
 def by_ipv6(content: str) -> str:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from rackcheck import Absent, Facts, Inputs, Unknown, integer, join, listing, quantity, spell_key, text
+from rackcheck import Absent, Class, Facts, Inputs, Unknown, integer, join, listing, quantity, spell_key, text
 from rackcheck.core.fact import Reading
 from rackcheck.core.join import settled
-from rackcheck.core.pcie_tree import Near, Places, bottleneck, narrowed, nearest, nearness
+from rackcheck.core.pcie_tree import Near, Places, bottleneck, narrowed, nearest, nearness, slowed
 from rackcheck_probes.pcie_path import links
 
 WORDS = tuple(near.value for near in Near)
@@ -14,15 +14,22 @@ WORDS = tuple(near.value for near in Near)
 @join(
     needs=(
         "gpu", "gpu/*.pci", "nic", "nic/*.pci", "pcie", "pcie/*.upstream", "pcie/*.host_bridge", "pcie/*.numa",
-        "pcie/*.link.max_speed", "pcie/*.link.max_width", "pcie/*.link.width",
+        "pcie/*.link.max_speed", "pcie/*.link.max_width", "pcie/*.link.width", "pcie/*.link.speed",
     ),
     gives={
         "gpu/*.numa": integer("The NUMA node that the GPU hangs on; absent if the firmware does not say."),
         "gpu/*.path.narrowed": listing("Links up to its root port that trained fewer lanes than both ends have."),
+        "gpu/*.path.slowed_above": listing(
+            "Links above its own that go slower now than both ends know; its own is slow while it idles.",
+            Class.MEASUREMENT,
+        ),
         "gpu/*.path.bandwidth": quantity("Gb/s", "What the weakest link up to its root port carries one way."),
         "gpu/*.nearest_nic": listing("The RDMA devices that are nearest to the GPU on the PCI bus."),
         "gpu/*.nearest_nic_distance": text("How near they are, in the words of `nvidia-smi topo`.", words=WORDS),
         "nic/*.path.narrowed": listing("Links up to its root port that trained fewer lanes than both ends have."),
+        "nic/*.path.slowed": listing(
+            "Links up to its root port that go slower now than both ends know.", Class.MEASUREMENT
+        ),
         "nic/*.path.bandwidth": quantity("Gb/s", "What the weakest link up to its root port carries one way."),
         "nic/*.nearest_gpu": listing("The GPUs, by the driver's index, that are nearest to the NIC on the PCI bus."),
         "nic/*.nearest_gpu_distance": text("How near they are, in the words of `nvidia-smi topo`.", words=WORDS),
@@ -47,7 +54,11 @@ def gpu_near(inputs: Inputs) -> Facts:
             known = isinstance(address, str)
             yield f"{item}.path.narrowed", narrowed(str(address), upstream, ends) if known else address
             yield f"{item}.path.bandwidth", bottleneck(str(address), upstream, ends)[1] if known else address
-            if kind == "gpu":
+            slow = slowed(str(address), upstream, ends) if known else (address, address)
+            if kind == "nic":
+                yield f"{item}.path.slowed", slow[0]
+            else:
+                yield f"{item}.path.slowed_above", slow[1]
                 yield f"{item}.numa", inputs.reading(f"pcie/{spell_key(str(address))}.numa") if known else address
     for name in told["nic"]:
         yield f"nic/{spell_key(name)}.rail", _rail(name, near["nic"][name], near["gpu"])

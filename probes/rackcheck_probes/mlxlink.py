@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from rackcheck import (
+    Absent,
     Class,
     Facts,
+    Reason,
     Shell,
     Unknown,
     collection,
@@ -35,7 +37,8 @@ SHARES = {
 SENSORS = {"module.temperature": ("Temperature [C]", 1), "module.voltage": ("Voltage [mV]", 1000)}
 LANES = {"tx_power": "Tx Power Current [dBm]", "rx_power": "Rx Power Current [dBm]", "bias": "Bias Current [mA]"}
 ENDS = ("", "_low_alarm", "_high_alarm")
-LEAVES = (*LINK, *COUNTS, *SHARES, *(f"{leaf}{end}" for leaf in SENSORS for end in ENDS), "module.lane",
+RAW = "Raw Physical Errors Per Lane"
+LEAVES = (*LINK, *COUNTS, *SHARES, "link.lane", *(f"{leaf}{end}" for leaf in SENSORS for end in ENDS), "module.lane",
           *(f"module.{leaf}{end}" for leaf in LANES for end in ENDS[1:]))  # fmt: skip
 MEASURED = Class.MEASUREMENT
 
@@ -48,6 +51,13 @@ def facts(port: tool.Port) -> Iterator[tuple[str, Reading]]:
     for leaf, (name, parts) in SENSORS.items():
         for end, told in zip(ENDS, port.measured(name), strict=True):
             yield f"{leaf}{end}", float(f"{told / parts:.12g}") if isinstance(told, float) else told
+    errors = port.counts(RAW)
+    if isinstance(errors, Absent):
+        # No lane is one without errors: only a link that is down has none.
+        errors = Unknown(Reason.NOT_COLLECTED, errors.detail) if port.text("State") == "Active" else []
+    yield "link.lane", errors if isinstance(errors, Unknown) else tuple(str(lane) for lane, _ in enumerate(errors))
+    for lane, count in enumerate(errors if isinstance(errors, list) else ()):
+        yield f"link.lane/{lane}.raw_errors", count
     known: list[int] = []
     trouble: Reading | None = None
     for leaf, name in LANES.items():
@@ -79,6 +89,8 @@ def scaled(leaf: str, value: float) -> float:
         "nic.adapter/*.link.symbol_errors": integer("Symbol errors; absent on Ethernet.", Class.COUNTER),
         "nic.adapter/*.link.downs": integer("Times the link went down, since last cleared.", Class.COUNTER),
         "nic.adapter/*.link.recoveries": integer("Times the link recovered, since last cleared.", Class.COUNTER),
+        "nic.adapter/*.link.lane": collection("The link's lanes, from 0; none while it is down."),
+        "nic.adapter/*.link.lane/*.raw_errors": integer("Errors before correction, since last cleared.", Class.COUNTER),
         "nic.adapter/*.link.raw_ber": quantity("%", "Bit errors before correction: 1E-12 is 1e-10 %.", MEASURED),
         "nic.adapter/*.link.effective_ber": quantity("%", "Bit errors after correction: 1E-12 is 1e-10 %.", MEASURED),
         "nic.adapter/*.link.symbol_ber": quantity("%", "Symbol errors: 1E-12 is 1e-10 %.", MEASURED),

@@ -1,5 +1,8 @@
 """The verdict of smartctl on each NVMe drive, for nodes without nvme-cli."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from rackcheck import (
     Class,
     Facts,
@@ -24,6 +27,10 @@ COUNTS: dict[str, nvme.Field] = {
     "used": (("percentage_used",), float),
     "media_errors": (("media_errors",), int),
 }
+TESTS = "nvme_self_test_log"
+FAILED = {5, 6, 7}
+"""Results of a self-test that failed: by a fatal error, or in a segment (NVMe base specification, device self-test
+log); others ended well or were ended by somebody."""
 LOOKED = tuple(status for status in range(128) if not status & 0b11)
 """smartctl's statuses that come with an answer: a bit for each thing it found wrong, the first two for not looking."""
 
@@ -39,6 +46,28 @@ def passed(said: str | Unknown) -> Reading:
     return verdict if isinstance(verdict, bool) else Unknown(Reason.UNPARSABLE, f"no verdict: {verdict!r:.80}")
 
 
+def tests(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give the entries of the log of self-tests; none where the drive has done none."""
+    if TESTS not in told:
+        raise Unreadable("smartctl before 7.4, or a drive without self-tests", Reason.NOT_COLLECTED)
+    table = nvme.inside(told, TESTS).get("table", [])
+    if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
+        raise Unreadable(f"no table of self-tests: {table!r:.80}")
+    return table
+
+
+def self_tests(said: str | Unknown) -> tuple[Reading, Reading]:
+    """Count the self-tests of the log, and those of them that found the drive failing."""
+    if isinstance(said, Unknown):
+        return said, said
+    try:
+        results = [nvme.counted(nvme.inside(row, "self_test_result"), "value") for row in tests(nvme.document(said))]
+    except Unreadable as error:
+        why = Unknown(error.reason, str(error))
+        return why, why
+    return len(results), sum(result in FAILED for result in results)
+
+
 @probe(
     Shell("smartctl -a -j /dev/{}", each=CONTROLLERS, root=True, seconds=30),
     gives={
@@ -50,6 +79,10 @@ def passed(said: str | Unknown) -> Reading:
         "nvme/*.smart.media_errors": integer(
             "Errors of data that the drive could not correct, as smartctl reads it.", Class.COUNTER
         ),
+        "nvme/*.smart.self_tests": integer(
+            "Self-tests in the drive's log, 20 at most; unknown before smartctl 7.4.", Class.COUNTER
+        ),
+        "nvme/*.smart.self_tests_failed": integer("Of these, those that found the drive failing.", Class.COUNTER),
     },
 )
 def nvme_smart(answer: str) -> Facts:
@@ -57,5 +90,8 @@ def nvme_smart(answer: str) -> Facts:
     for name, said in read.each(answer, ok=LOOKED).items():
         item = f"nvme/{spell_key(name)}.smart"
         yield f"{item}.passed", passed(said)
+        done, failed = self_tests(said)
+        yield f"{item}.self_tests", done
+        yield f"{item}.self_tests_failed", failed
         for leaf, reading in nvme.counts(said, COUNTS, LOG).items():
             yield f"{item}.{leaf}", reading

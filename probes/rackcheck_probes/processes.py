@@ -1,24 +1,34 @@
-"""How many processes there are, and which of them hang or are dead."""
+"""How many processes there are, which of them hang or are dead, and how old those are.
+
+Since when a process hangs the kernel does not show: two readings, minutes apart, with the same names in both tell it,
+and the kernel's own word (`log.kernel.stall.hung_tasks`).
+"""
 
 import re
 from collections import Counter
 
-from rackcheck import Class, Facts, Reason, Shell, Unreadable, integer, listing, probe
+from rackcheck import Class, Facts, Reason, Shell, Unreadable, integer, listing, probe, quantity
 from rackcheck.core import read
 
 END = "-- end --"
 NAMES = 20
 """Names of hanging processes that a node gives at most."""
+TICKS = 100
+"""Of a second, in which the kernel tells times on x86 and ARM (USER_HZ, include/asm-generic/param.h)."""
 
 
 # No ps: busybox has another. `xargs` parts the list where it would be too long; who ended meanwhile is passed over.
+# A name may hold blanks and brackets, but behind its last bracket there are numbers only: the state, and 20th from
+# there the start.
 @probe(
     Shell(
-        "[ -r /proc/1/status ] || { echo 'process 1 is hidden: other users processes too' >&2; exit 1; }\n"
-        "printf '%s\\n' /proc/[0-9]*/status | xargs grep -hsE '^(Name|State):' | awk '"
-        '$1 == "Name:" { n = substr($0, 7) } '
-        f'$1 == "State:" {{ c[$2]++; if ($2 == "D" && k++ < {NAMES}) print "hangs " n }} '
-        f'END {{ for (s in c) print "state " s " " c[s]; print "{END}" }}\'',
+        "[ -r /proc/1/stat ] || { echo 'process 1 is hidden: other users processes too' >&2; exit 1; }\n"
+        "printf '%s\\n' /proc/[0-9]*/stat | xargs cat 2>/dev/null | "
+        'awk \'{ l = $0; sub(/^.*\\) /, ""); s = $1; c[s]++; '
+        'if (!(s in o) || $20 < o[s]) o[s] = $20; if (s == "D" && '
+        f'k++ < {NAMES}) {{ sub(/^[0-9]+ \\(/, "", l); sub(/\\) D [-0-9 ]*$/, "", l); print "hangs " l }} }} '
+        'END { for (s in c) print "state " s " " c[s] " " o[s] }\'\n'
+        f'read -r u _ </proc/uptime && echo "up ${{u%.*}}" && echo "{END}"',
         quick=True,
     ),
     gives={
@@ -31,19 +41,30 @@ NAMES = 20
         "os.processes.uninterruptible_names": listing(
             f"The names of these, each once, of {NAMES} processes at most.", Class.MEASUREMENT
         ),
+        "os.processes.uninterruptible_oldest": quantity(
+            "s", "How long ago the oldest of these began, 0 without any; none has hung for longer.", Class.MEASUREMENT
+        ),
+        "os.processes.zombies_oldest": quantity(
+            "s",
+            "How long ago the oldest zombie began, 0 without any; none has been dead for longer.",
+            Class.MEASUREMENT,
+        ),
     },
 )
 def processes(answer: str) -> Facts:
-    """Read the processes of each state, and the names of those in state D."""
+    """Read the processes of each state, the start of their oldest, and the names of those in state D."""
     rows = read.rows(answer)
-    if not rows or rows[-1] != END:
+    up = re.fullmatch("up ([0-9]{1,12})", rows[-2]) if len(rows) > 1 and rows[-1] == END else None
+    if up is None:
         raise Unreadable("the answer was cut")
     counts: Counter[str] = Counter()
+    ages: dict[str, float] = {}
     names: set[str] = set()
-    for row in rows[:-1]:
-        match = re.fullmatch(r"state ([A-Za-z]) ([0-9]{1,9})", row)
+    for row in rows[:-2]:
+        match = re.fullmatch(r"state ([A-Za-z]) ([0-9]{1,9}) ([0-9]{1,15})", row)
         if match is not None:
             counts[match[1]] += int(match[2])
+            ages[match[1]] = max(0, int(up[1]) * TICKS - int(match[3])) / TICKS
         elif row.startswith("hangs ") and len(names) < NAMES:
             names.add(row.removeprefix("hangs ")[:80])
         else:
@@ -54,3 +75,5 @@ def processes(answer: str) -> Facts:
     yield "os.processes.zombies", counts["Z"]
     yield "os.processes.uninterruptible", counts["D"]
     yield "os.processes.uninterruptible_names", tuple(sorted(names))
+    yield "os.processes.uninterruptible_oldest", ages.get("D", 0.0)
+    yield "os.processes.zombies_oldest", ages.get("Z", 0.0)

@@ -10,7 +10,7 @@ switch's upper port, from which it is no link to the switch's lower ports, and b
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
@@ -20,6 +20,9 @@ Table = Mapping[str, Reading]
 
 CODING = {2.5: 8 / 10, 5.0: 8 / 10, 8.0: 128 / 130, 16.0: 128 / 130, 32.0: 128 / 130, 64.0: 1.0}
 """What of a lane's transfers is data, by GT/s, as Linux counts it (PCIE_SPEED2MBS_ENC in drivers/pci/pci.h)."""
+
+SLOWEST = min(CODING)
+"""GT/s of the first links: none goes slower."""
 
 UNTOLD = Unknown(Reason.NOT_COLLECTED, "nobody tells it of this function")
 DEEPEST = 64
@@ -49,11 +52,15 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What both ends of all links tell: GT/s as numbers with a fraction, lanes as whole numbers."""
+    """What both ends of all links tell: GT/s as numbers with a fraction, lanes as whole numbers.
+
+    `speed` is that of the moment; nobody but `slowed` needs it.
+    """
 
     max_speed: Table
     max_width: Table
     width: Table
+    speed: Table = field(default_factory=dict)
 
 
 def ports(address: str, upstream: Table) -> tuple[str, ...] | Unknown:
@@ -134,19 +141,21 @@ def narrowed(address: str, upstream: Table, links: Links) -> Reading:
     way = hops(address, upstream)
     if not isinstance(way, tuple) or not way:
         return Absent("on a root bus") if isinstance(way, tuple) else way
-    found = []
-    for hop in way:
-        lanes, most = trained_width(hop, links), expected_width(hop, links)
-        if isinstance(lanes, Absent) or isinstance(most, Absent):
-            continue  # no link, whatever the other end says: the bus below a bridge to the old PCI
-        if most == 1:
-            continue  # no link is narrower
-        odd = next((reading for reading in (lanes, most) if not _number(reading)), None)
-        if odd is not None:
-            return odd if isinstance(odd, Unknown) else Unknown(Reason.UNPARSABLE, f"no lanes: {odd!r}")
-        if lanes < most:  # type: ignore[operator]  # numbers
-            found.append(str(hop))
-    return tuple(found)
+    return _below((hop, trained_width(hop, links), expected_width(hop, links), 1) for hop in way)
+
+
+def slowed(address: str, upstream: Table, links: Links) -> tuple[Reading, Reading]:
+    """Name the links on a function's way that go slower now than both ends know: all, and those above its own.
+
+    A GPU that idles lowers the speed of its own link itself, and of no other, unless it is one of AMD's with a switch
+    inside (nokyan/resources issue 512: that link is the one above the switch). Both are absent on a root bus.
+    """
+    way = hops(address, upstream)
+    if not isinstance(way, tuple) or not way:
+        none = Absent("on a root bus") if isinstance(way, tuple) else way
+        return none, none
+    told = [(hop, links.speed.get(hop.below, UNTOLD), expected_speed(hop, links), SLOWEST) for hop in way]
+    return _below(told), _below(row for row in told if row[0].below != address)
 
 
 def bottleneck(address: str, upstream: Table, links: Links) -> tuple[Reading, Reading]:
@@ -263,6 +272,22 @@ def _same(one: str, other: str, table: Table, what: str) -> bool | Unknown:
         if isinstance(reading, Absent):
             return Unknown(Reason.NOT_COLLECTED, f"the firmware names no {what}")
     return mine == theirs
+
+
+def _below(told: Iterable[tuple[Hop, Reading, Reading, float]]) -> Reading:
+    """Name the links whose number now is below what both ends have, where that is more than the least of any link."""
+    found = []
+    for hop, now, most, lowest in told:
+        if isinstance(now, Absent) or isinstance(most, Absent):
+            continue  # no link, whatever the other end says: the bus below a bridge to the old PCI
+        if most == lowest:
+            continue  # no link has less
+        odd = next((reading for reading in (now, most) if not _number(reading)), None)
+        if odd is not None:
+            return odd if isinstance(odd, Unknown) else Unknown(Reason.UNPARSABLE, f"no number of a link: {odd!r}")
+        if now < most:  # type: ignore[operator]  # numbers
+            found.append(str(hop))
+    return tuple(found)
 
 
 def _number(reading: Reading) -> bool:

@@ -19,12 +19,12 @@ PACKAGES = {
     "od": "coreutils", "python3": "python3", "rdma": "iproute2", "readlink": "coreutils", "scontrol": "slurm-client",
     "sed": "sed", "slurmd": "slurmd", "smartctl": "smartmontools", "sort": "coreutils", "sudo": "sudo",
     "systemctl": "systemd", "tail": "coreutils", "timedatectl": "systemd", "timeout": "coreutils", "tr": "coreutils",
-    "uname": "coreutils", "uniq": "coreutils", "wc": "coreutils", "xargs": "findutils",
+    "uname": "coreutils", "uniq": "coreutils", "wc": "coreutils", "xargs": "findutils", "zpool": "zfsutils-linux",
 }  # fmt: skip
 """Debian's package of a program, as `dpkg -S` names it; dnf finds a program by its path."""
 
 ADMIN = frozenset(
-    {"dcb", "dkms", "dmidecode", "ethtool", "ip", "lldpctl", "lspci", "nvme", "rdma", "slurmd", "smartctl"}
+    {"dcb", "dkms", "dmidecode", "ethtool", "ip", "lldpctl", "lspci", "nvme", "rdma", "slurmd", "smartctl", "zpool"}
 )
 """Programs that RHEL and its kin keep in /usr/sbin, the others in /usr/bin."""
 

@@ -36,6 +36,16 @@ class Port:
             return int(value) if isinstance(value, str) else value
         return _strange(name, value)
 
+    def counts(self, name: str) -> list[int] | Absent | Unknown:
+        """A whole number of each lane: `3183333,242074`."""
+        value = self.text(name)
+        if not isinstance(value, str):
+            return value if isinstance(value, Absent | Unknown) else _strange(name, str(value))
+        parts = value.split(",", LANES)
+        if len(parts) > LANES or not all(re.fullmatch(r"[0-9]{1,20}", part) for part in parts):
+            return _strange(name, value)
+        return [int(part) for part in parts]
+
     def share(self, name: str) -> Reading:
         """A ratio of errors to bits (`2E-9`), in percent."""
         value = self.text(name)
