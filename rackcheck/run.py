@@ -28,6 +28,7 @@ from rackcheck.wire import Limits
 
 if TYPE_CHECKING:
     from rackcheck import redfish
+    from rackcheck.redfish.trace import Trace
 
 THREADS = 64
 """Planes asked at the same time."""
@@ -211,10 +212,10 @@ def judge_node(job: Job, node: Node, tree: Tree) -> Judged:
     return Judged(node.name, node.role, outcome, verdicts, len(job.profile.rules) - len(rules), note)
 
 
-def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answered:
-    """Ask one plane over its own transport."""
+def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: "Trace | None" = None) -> Answered:
+    """Ask one plane over its own transport; a `trace` takes what a BMC's bodies do not hold."""
     if plane is Plane.BMC:
-        return _ask_bmc(node, job, stop)
+        return _ask_bmc(node, job, stop, trace)
     mark = token_hex(16)
     limits = Limits() if job.seconds is None else Limits(deadline=job.seconds)
     questions = job.plan.questions
@@ -233,14 +234,14 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answ
     return Answered(node.name, plane, now(), None if split.whole else reply.cut, split.capture.scrubbed())
 
 
-def _ask_bmc(node: Node, job: Job, stop: threading.Event) -> Answered:
+def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None") -> Answered:
     from rackcheck import redfish  # noqa: PLC0415
 
     if node.bmc is not None and not node.bmc.password:  # tried without one, it would only count as a wrong one
         why = Unknown(Reason.DENIED, "no password named in the inventory")
         return Answered(node.name, Plane.BMC, now(), why)
     limits = None if job.seconds is None else redfish.Limits(deadline=job.seconds)
-    capture, trouble = redfish.read(bmc_of(node, job.secrets), job.plan.links, limits, stop=stop)
+    capture, trouble = redfish.read(bmc_of(node, job.secrets), job.plan.links, limits, stop=stop, trace=trace)
     return Answered(node.name, Plane.BMC, now(), trouble, capture)
 
 

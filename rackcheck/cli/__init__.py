@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "audit": ("audit", "audit", "Judge nodes against a profile; changes nothing on them."),
     "doctor": ("doctor", "doctor", "Tell who answers, what to type, and what will be unknown."),
     "facts": ("facts", "facts", "Read everything one node tells, and show it."),
+    "capture": ("capture", "capture", "Keep everything that nodes answer, to be sent, tested and simulated."),
     "profile": ("profile", "profile", "List, show and check profiles."),
     "probe": ("probe", "probe", "List, show and try probes."),
     "inventory": ("inventory", "inventory", "Check, show and import inventories."),

@@ -2,23 +2,22 @@
 
 import getpass
 import platform
-import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
 
 from rackcheck import __version__, acceptance, library, store
 from rackcheck.acceptance import Acceptance
-from rackcheck.cli import options
+from rackcheck.captured import Captured
+from rackcheck.cli import captures, options
 from rackcheck.cli.accept import added
 from rackcheck.cli.output import Watch, is_plain, note, print_lines, progress, width
 from rackcheck.cli.secrets import secrets_of
+from rackcheck.cli.stopping import stopped_by_ctrl_c
 from rackcheck.cli.stored import stored_job
 from rackcheck.core.event import Event
 from rackcheck.core.fact import Plane
@@ -78,6 +77,9 @@ def audit(
                 "--from reads a stored run: it takes no targets, no inventory, no rack, no acceptance and no output"
             )
         files = options.waiver_files(waiver_files, found=False) if waiver_files else None
+        kept = captures.find(run)
+        if kept is not None:
+            return _captured(kept, profile, values, folders, files or (), wanted, strict, every, as_json)
         return _again(store.find(run), profile, values, folders, files, wanted, strict, every, as_json)
     joined = acceptance.find(accept) if accept is not None else None
     if joined is not None:
@@ -137,7 +139,7 @@ def _fresh(
         raise Mistake(f"{output} holds other things; name a folder that is new or empty")
     stop = threading.Event()
     with (
-        _stopped_by_ctrl_c(stop),
+        stopped_by_ctrl_c(stop),
         store.Writer(folder, _head(job, given, files), profile.files, {f.name: f.text for f in files}) as writer,
         progress(len(nodes), quiet=quiet) as watch,
     ):
@@ -167,25 +169,6 @@ def _watched(job: Job, writer: store.Writer, watch: Watch, stop: threading.Event
                 note(f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not kept")
         watch(stored)
         yield stored
-
-
-@contextmanager
-def _stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
-    """Let the first Ctrl-C stop the run in order, and the second one at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def first(_number: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, before)
-        stop.set()
-        note("stopping: what came in is kept; Ctrl-C again ends at once")
-
-    before = signal.signal(signal.SIGINT, first)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _head(job: Job, values: dict[str, str], files: tuple[File, ...]) -> dict[str, Any]:
@@ -234,6 +217,21 @@ def _again(
         job = replace(job, planes=planes)
     assert job.profile is not None
     summary = summarize(replay(job, stored.answers(), stored.done()), job.profile, job.waivers)
+    _show(summary, every=every, as_json=as_json)
+    return exit_code(summary, strict=strict)
+
+
+def _captured(
+    kept: Captured, profile_name: str | None, values: tuple[str, ...], folders: tuple[Path, ...],
+    files: tuple[File, ...], planes: frozenset[Plane], strict: bool, every: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Judge a capture by a profile: it has none of its own; asks no one, writes nothing."""
+    waived = [waiver for file in files for waiver in file.waivers]
+    job = captures.judging(kept, profile_name, options.pairs(values), folders, waived)
+    if planes != options.PLANES:
+        job = replace(job, planes=planes)
+    assert job.profile is not None
+    summary = summarize(replay(job, kept.answers(), captures.done(kept)), job.profile, job.waivers)
     _show(summary, every=every, as_json=as_json)
     return exit_code(summary, strict=strict)
 

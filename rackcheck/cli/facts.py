@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rackcheck import inventory, store
-from rackcheck.cli import options
+from rackcheck.cli import captures, options
 from rackcheck.cli.output import note, print_lines, progress, width
 from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.stored import stored_nodes
@@ -91,6 +91,11 @@ def _asked(name: str, file: Path | None, rack: str | None, seconds: float | None
 
 
 def _stored(name: str, run: str) -> tuple[Tree, dict[Plane, Unknown]]:
+    kept = captures.find(run)
+    if kept is not None:
+        node, answers = kept.node(name), tuple(kept.answers(name))
+        tree = tree_of(captures.job(kept, captures.everything()), node, answers)
+        return _told(tree), {a.plane: a.trouble for a in answers if a.trouble is not None}
     stored = store.find(run)
     nodes = {node.name: node for node in stored_nodes(stored)}
     if name not in nodes:
@@ -98,8 +103,12 @@ def _stored(name: str, run: str) -> tuple[Tree, dict[Plane, Unknown]]:
     came = [answer for answer in stored.answers() if answer.node == name]
     job = Job(Plan(registry().probes, joins=registry().joins), (nodes[name],))
     tree = tree_of(job, nodes[name], came)
-    asked = {p: leaf for p, leaf in tree.leaves.items() if not _never_asked(leaf)}
-    return Tree(asked, tree.silent), {a.plane: a.trouble for a in came if a.trouble is not None}
+    return _told(tree), {a.plane: a.trouble for a in came if a.trouble is not None}
+
+
+def _told(tree: Tree) -> Tree:
+    """Give what a stored run asked at all."""
+    return Tree({p: leaf for p, leaf in tree.leaves.items() if not _never_asked(leaf)}, tree.silent)
 
 
 def _never_asked(leaf: Leaf) -> bool:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-from rackcheck.core.event import Answered, Event, Judged
+from rackcheck.core.event import Answered, Event, FactsRead, Judged
 from rackcheck.report.signs import Signs, signs_for
 from rackcheck.report.terminal import Line
 
@@ -52,17 +52,20 @@ Watch = Callable[[Event], None]
 
 
 @contextmanager
-def progress(nodes: int, *, quiet: bool) -> Iterator[Watch]:
-    """Show on stderr how far a run is: a moving line on a terminal, few lines elsewhere."""
+def progress(nodes: int, *, quiet: bool, judging: bool = True) -> Iterator[Watch]:
+    """Show on stderr how far a run is: a moving line on a terminal, few lines elsewhere.
+
+    Without `judging`, a node is done when its facts are read.
+    """
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
-        yield from _moving(nodes)
+        yield from _moving(nodes, Judged if judging else FactsRead)
     else:
-        yield _few_lines(nodes)
+        yield _few_lines(nodes, judging=judging)
 
 
-def _few_lines(nodes: int) -> Watch:
+def _few_lines(nodes: int, *, judging: bool) -> Watch:
     done = 0
     step = max(1, nodes // 10)
 
@@ -74,11 +77,15 @@ def _few_lines(nodes: int) -> Watch:
             done += 1
             if done % step == 0 or done == nodes:
                 note(f"{done} of {nodes} judged ({event.node}: {event.outcome.value})")
+        if isinstance(event, FactsRead) and not judging:
+            done += 1
+            if done % step == 0 or done == nodes:
+                note(f"{done} of {nodes} asked ({event.node})")
 
     return watch
 
 
-def _moving(nodes: int) -> Iterator[Watch]:
+def _moving(nodes: int, done: type[Judged | FactsRead]) -> Iterator[Watch]:
     from rich.console import Console  # noqa: PLC0415
     from rich.markup import escape  # noqa: PLC0415
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
@@ -90,7 +97,7 @@ def _moving(nodes: int) -> Iterator[Watch]:
         def watch(event: Event) -> None:
             if isinstance(event, Answered):
                 bar.update(task, description=escape(f"{event.node} {event.plane.value}"))
-            if isinstance(event, Judged):
+            if isinstance(event, done):
                 bar.advance(task)
 
         yield watch

@@ -105,7 +105,7 @@ def _folder(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
 @click.argument("name", required=False, shell_complete=options.complete_racks)
 @click.option(
     "--machine", metavar="DIR", shell_complete=_machines,
-    help="A machine folder, a stored run (id, folder or `last`), or a Redfish tree instead of a rack.",
+    help="A machine folder, a stored run (id, folder or `last`), a capture, or a Redfish tree instead of a rack.",
 )  # fmt: skip
 @click.option("--nodes", type=click.IntRange(1, 5000), help="How many nodes (racks that grow, and --machine).")
 @click.option(

@@ -16,6 +16,7 @@ from rackcheck.core.resource import ROOT, Body, Documents
 
 if TYPE_CHECKING:
     from rackcheck.redfish.session import Session
+    from rackcheck.redfish.trace import Trace
 
 POLL = 0.2
 """Seconds between two looks at the clock while a BMC answers."""
@@ -74,16 +75,18 @@ class Limits:
 
 
 def read(
-    bmc: Bmc, links: Sequence[str], limits: Limits | None = None, *, stop: threading.Event | None = None
-) -> tuple[BmcCapture, Unknown | None]:
+    bmc: Bmc, links: Sequence[str], limits: Limits | None = None, *, stop: threading.Event | None = None,
+    trace: "Trace | None" = None,
+) -> tuple[BmcCapture, Unknown | None]:  # fmt: skip
     """Fetch what the links lead to, each resource once; with why the BMC said nothing at all, if it did not.
 
     Nothing a BMC does raises. Setting `stop` ends the visit; the session is given back first, also on an interrupt.
+    A `trace` takes what stands beside the bodies: some headers, and seconds.
     """
     from rackcheck.redfish.session import Session  # noqa: PLC0415  the HTTP libraries take a fifth of a second to import
 
     try:
-        session = Session(bmc, limits or Limits())
+        session = Session(bmc, limits or Limits(), trace)
     except OSError as error:
         trouble: Unknown | None = Unknown(Reason.UNREACHABLE, f"the CA file {bmc.ca}: {clean(str(error))}")
     else:

@@ -29,6 +29,7 @@ from rackcheck.redfish.tls import Client, Fault, Wire, trust
 
 if TYPE_CHECKING:
     from rackcheck.redfish import Bmc, Limits
+    from rackcheck.redfish.trace import Trace
 
 NO_SESSIONS = frozenset({404, 405, 501})
 """Answers to a login that say this BMC has no sessions there (iDRAC 8), not that it refuses us."""
@@ -49,8 +50,8 @@ DEAD = 3
 class Session:
     """One BMC, from login to logout; `over` says why nothing more is asked."""
 
-    def __init__(self, bmc: "Bmc", limits: "Limits") -> None:
-        self.bmc, self.limits = bmc, limits
+    def __init__(self, bmc: "Bmc", limits: "Limits", trace: "Trace | None" = None) -> None:
+        self.bmc, self.limits, self.trace = bmc, limits, trace
         # A BMC may repeat in an error what it was told at the login; nobody above the wire shall see it.
         hiding = Hiding(bmc.password, user=bmc.user)
         self.wire = Wire(bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body, hiding=hiding)
@@ -77,7 +78,7 @@ class Session:
             if isinstance(answer, Unknown):
                 return answer
             shut = answer.status == 401  # against the standard, some ask for a login before they show the root
-            root = None if shut else body_of(answer, self.wire.hiding)
+            root = None if shut else self._traced(ROOT, body_of(answer, self.wire.hiding), answer)
             if isinstance(root, Unknown):
                 return root
             self.place = (sessions(root) if root is not None else None) or self.place
@@ -110,9 +111,15 @@ class Session:
                 return Unknown(Reason.TOO_LARGE, f"more than {self.limits.total >> 10} KiB of this BMC")
             if self.values > self.limits.values:
                 return Unknown(Reason.TOO_LARGE, f"more than {self.limits.values} values of this BMC")
-            return self._dated(uri, body_of(answer, self.wire.hiding), came)
+            return self._dated(uri, self._traced(uri, body_of(answer, self.wire.hiding), answer), came)
         except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
+
+    def _traced(self, uri: str, body: Body | Unknown, answer: Answer) -> Body | Unknown:
+        """Note what came beside a body, for whoever wants it."""
+        if self.trace is not None and isinstance(body, Mapping):
+            self.trace.note(uri, answer, self.mine.seconds)
+        return body
 
     def _dated(self, uri: str, body: Body | Unknown, came: str) -> Body | Unknown:
         """Note when a body came that tells a time of its own, so that the two can be compared."""
@@ -222,8 +229,10 @@ class Session:
                 self.gets += 1
                 logins, client = self.logins, self._client(2**attempt)
             answer: Answer | None = None
+            began = time.monotonic()
             try:
                 answer = client.get(uri)
+                self.mine.seconds = time.monotonic() - began
             except Fault as fault:
                 trouble, worth = fault.unknown, self._again(fault, attempt)
             if answer is not None:

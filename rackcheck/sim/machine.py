@@ -1,12 +1,14 @@
-"""A simulated machine, from one of three kinds of folders: a machine folder of ours, a stored run, a Redfish tree."""
+"""A simulated machine, from one of four kinds of folders: a machine of ours, a run, a capture, a Redfish tree."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
-from rackcheck import store
+from rackcheck import captured, store
 from rackcheck.core.capture import BmcCapture, NodeCapture
+from rackcheck.core.event import Answered
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 from rackcheck.sim import template
@@ -33,6 +35,7 @@ class Kind(StrEnum):
 
     MACHINE = "machine"
     RUN = "run"
+    CAPTURE = "capture"
     TREE = "tree"
 
 
@@ -43,7 +46,10 @@ def shipped() -> dict[str, Path]:
 
 def of_folder(path: Path) -> Kind:
     """Tell what kind of machine a folder holds; raises Mistake if none."""
-    marks = {Kind.MACHINE: path / "machine.yaml", Kind.RUN: path / "run.json", Kind.TREE: path / "redfish" / "v1"}
+    marks = {
+        Kind.MACHINE: path / "machine.yaml", Kind.RUN: path / "run.json", Kind.CAPTURE: path / captured.HEAD,
+        Kind.TREE: path / "redfish" / "v1",
+    }  # fmt: skip
     for kind, mark in marks.items():
         if mark.exists():
             return kind
@@ -51,14 +57,19 @@ def of_folder(path: Path) -> Kind:
         raise Mistake(f"{path} is no folder")
     raise Mistake(
         f"{path} is no machine: a machine folder holds machine.yaml, a stored run holds run.json, "
-        "a Redfish tree holds redfish/v1/"
+        "a capture holds capture.json, a Redfish tree holds redfish/v1/"
     )
 
 
 def load(folder: Path, node: str, number: int) -> Machine:
     """Make one node of a machine folder; `number` is its place in the rack, from 1. Raises Mistake or BadFile."""
     kind = _template(folder.resolve())
-    names = {"node": node, "n": str(number), "n3": f"{number:03}", "octets": f"{number // 100 % 100:02}:{number % 100:02}"}
+    names = {
+        "node": node,
+        "n": str(number),
+        "n3": f"{number:03}",
+        "octets": f"{number // 100 % 100:02}:{number % 100:02}",
+    }
     host = NodeCapture(commands=kind.commands.of(names), files=kind.files.of(names), refused=kind.refused.of(names))
     return Machine(host, BmcCapture(kind.bodies.of(names)))
 
@@ -77,14 +88,27 @@ def from_tree(folder: Path) -> BmcCapture:
 
 def from_run(folder: Path, node: str) -> Machine:
     """Give one node of a stored run, with what it answered then; raises Mistake with the nearest name."""
-    host, bmc = NodeCapture(), BmcCapture()
-    seen: dict[str, None] = {}
+    seen: dict[str, list[Answered]] = {}
     for answer in store.find(str(folder)).answers():
-        seen[answer.node] = None
-        if answer.node == node and isinstance(answer.capture, NodeCapture):
-            host = answer.capture
-        elif answer.node == node and isinstance(answer.capture, BmcCapture):
-            bmc = answer.capture
+        kept = seen.setdefault(answer.node, [])
+        if answer.node == node:
+            kept.append(answer)
     if node not in seen:
         raise Mistake(f"the run {folder} has no node {node}{did_you_mean(node, list(seen))}")
+    return _of_answers(seen[node])
+
+
+def from_capture(found: captured.Captured, node: str) -> Machine:
+    """Give one node of a capture, with what it answered then; raises Mistake where that is damaged."""
+    return _of_answers(found.answers(node))
+
+
+def _of_answers(answers: Iterable[Answered]) -> Machine:
+    """Make the machine that would answer so; a plane that did not is not there."""
+    host, bmc = NodeCapture(), BmcCapture()
+    for answer in answers:
+        if isinstance(answer.capture, NodeCapture):
+            host = answer.capture
+        elif isinstance(answer.capture, BmcCapture):
+            bmc = answer.capture
     return Machine(host, bmc)

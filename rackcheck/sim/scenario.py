@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rackcheck import store
+from rackcheck import captured, store
 from rackcheck.conform import deviations
 from rackcheck.core.capture import NodeCapture
 from rackcheck.document import BadFile, Listing, Node, Problem, Scalar, Table, read
@@ -18,7 +18,7 @@ from rackcheck.schema import TEXT
 from rackcheck.sim import faults, machine
 from rackcheck.sim.conduct import BmcConduct, Station
 from rackcheck.sim.shape import scenario as shape
-from rackcheck.sim.stations import ALL, MOST, RACK, Builder, Growth
+from rackcheck.sim.stations import ALL, MOST, RACK, UNITS, Builder, Growth
 
 FOLDER = Path(__file__).parent / "scenarios"
 """Where the scenarios that come with rackcheck lie."""
@@ -58,8 +58,8 @@ def growing() -> list[str]:
 def find(name: str) -> Scenario:
     """Find a rack by what stands after `sim:`.
 
-    NAME or NAME:COUNT is a scenario that ships; a path is a scenario file, or the folder of a machine, a run or a
-    Redfish tree. Raises Mistake or BadFile.
+    NAME or NAME:COUNT is a scenario that ships; a path is a scenario file, or the folder of a machine, a run, a capture
+    or a Redfish tree. Raises Mistake or BadFile.
     """
     bare, mark, count = name.partition(":")
     known = shipped()
@@ -78,7 +78,7 @@ def find(name: str) -> Scenario:
         raise Mistake(f"{path}: no such file")
     raise Mistake(
         f"no simulated rack {name}{did_you_mean(bare, list(known))} (there are {', '.join(known)}, "
-        "and paths: to a scenario file, a machine, a stored run or a Redfish tree)"
+        "and paths: to a scenario file, a machine, a stored run, a capture or a Redfish tree)"
     )
 
 
@@ -89,7 +89,7 @@ def _count(text: str) -> int:
 
 
 def of_machine(folder: Path, count: int | None = None) -> Scenario:
-    """Make a rack of one machine: `count` nodes of a machine folder or a Redfish tree, a stored run's own nodes."""
+    """Make a rack of one machine: `count` nodes of a machine folder or a Redfish tree, a run's or a capture's own."""
     kind = machine.of_folder(folder)
     stations: tuple[Station, ...]
     numbers = range(1, (count or 1) + 1)
@@ -98,6 +98,8 @@ def of_machine(folder: Path, count: int | None = None) -> Scenario:
             raise Mistake(f"the stored run {folder.name} has nodes of its own, and no other number of them")
         names = _of_run(folder)
         stations = tuple(Station(n, i, machine.from_run(folder, n)) for i, n in enumerate(names, start=1))
+    elif kind is machine.Kind.CAPTURE:
+        return _of_capture(captured.load(folder), count)
     elif kind is machine.Kind.TREE:
         held = machine.Machine(NodeCapture(), machine.from_tree(folder))
         still = BmcConduct(stands_still=True)
@@ -105,6 +107,23 @@ def of_machine(folder: Path, count: int | None = None) -> Scenario:
     else:
         stations = tuple(Station(f"n{i:02}", i, machine.load(folder, f"n{i:02}", i)) for i in numbers)
     return Scenario(folder.name, f"{kind.value} {folder.name}", stations)
+
+
+def _of_capture(found: captured.Captured, count: int | None) -> Scenario:
+    """Make a rack of a capture's nodes, each with its role; where they do not fit into our racks, in none."""
+    if count is not None:
+        raise Mistake(f"the capture {found.folder.name} has nodes of its own, and no other number of them")
+    units = [unit for node in found.nodes for unit in ((node.rack, u) for u in node.units)]
+    fits = len({*units}) == len(units) and all(n.u + n.height - 1 <= UNITS and n.height for n in found.nodes)
+    stations = tuple(
+        Station(
+            node.name, number, machine.from_capture(found, node.name), role=node.role,
+            rack=node.rack if fits and node.u else "", u=node.u if fits else 0, height=node.height,
+        )
+        for number, node in enumerate(found.nodes, start=1)
+    )  # fmt: skip
+    title = f"capture {found.id}{', anonymised' if found.anonymised else ''}"
+    return Scenario(found.folder.name, title, stations, racks={s.rack: RACK for s in stations if s.rack})
 
 
 def _of_run(folder: Path) -> list[str]:

@@ -1,0 +1,86 @@
+"""Where things lie in a capture: names that others chose, as names of folders that any filesystem takes. Pure.
+
+A BMC chooses its URIs and an inventory its nodes. Of both, letters, digits and a few signs stay; everything else is
+percent-coded, so that the way back is one. What cannot be a folder of its own (too long, or a sister of another that
+differs in letter case alone, which some filesystems take for the same) has no place; it is told otherwise.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from urllib.parse import unquote
+
+HEAD, HOST, BMC = "capture.json", "host.json", "bmc.json"
+BODY, HEADERS, TIME = "index.json", "headers.json", "time.json"
+
+NAME = 120
+"""Characters of one folder's name; filesystems take 255 bytes (`NAME_MAX` of POSIX systems, NTFS, APFS)."""
+
+WAY = 600
+"""Characters of all names that lead to a resource: macOS takes paths of 1024 bytes, and some are our user's own."""
+
+DEPTH = 24
+"""Folders that lead to a resource; URIs of recorded BMCs have 16 words at most."""
+
+_ODD = re.compile(r"[^A-Za-z0-9._~$=,+@()&!-]")
+_TAKEN = re.compile(
+    r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?|(?:capture|host|bmc|index|headers|time)\.json", re.I
+)
+"""Names that Windows keeps for devices, and those of our own files."""
+
+
+def folder(word: str) -> str:
+    """Give the folder of one word; `unquote` leads back. Raises ValueError at an empty one."""
+    if not word:
+        raise ValueError("no name")
+    name = _ODD.sub(lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode("utf-8", "surrogatepass")), word)
+    if name[-1] == ".":  # `.` and `..` lead elsewhere, and Windows drops a dot at the end
+        name = f"{name[:-1]}%2E"
+    return f"%{ord(name[0]):02X}{name[1:]}" if _TAKEN.fullmatch(name) else name
+
+
+def way(uri: str) -> str | None:
+    """Give the folders of a URI, parted by slashes and without one before them; None where it has no place."""
+    words = uri.split("/")
+    if not 2 <= len(words) <= DEPTH or words[0] or words[1] != "redfish" or not all(words[1:]):
+        return None
+    names = [folder(word) for word in words[1:]]
+    found = "/".join(names)
+    return found if len(found) <= WAY and all(len(name) <= NAME for name in names) else None
+
+
+def uri(way: str) -> str:
+    """Give the URI of a resource by its folders."""
+    return "/" + "/".join(unquote(name, errors="surrogatepass") for name in way.split("/"))
+
+
+def ways(uris: Iterable[str]) -> dict[str, str]:
+    """Give the place of every URI that has one, by URI; of two that differ in case alone, the first has it."""
+    spelt: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for each in sorted(set(uris)):
+        place = way(each)
+        if place is None or uri(place) != each:
+            continue
+        heads = [place[: m.start()] for m in re.finditer("/|$", place)]
+        if all(spelt.get(head.casefold(), head) == head for head in heads):
+            spelt |= {head.casefold(): head for head in heads}
+            found[each] = place
+    return found
+
+
+def rooms(names: Iterable[str]) -> Mapping[str, str]:
+    """Give every node's folder, by its name: the name itself where it can be one, else a number."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for number, name in enumerate(names, start=1):
+        room = folder(name)
+        if len(room) > NAME or room.casefold() in taken:
+            room = f"%node{number}"  # no name is coded so: what follows a per cent there are two hexadecimal digits
+        taken.add(room.casefold())
+        found[name] = room
+    return found
+
+
+def is_room(text: str) -> bool:
+    """Whether a text is one folder's name as `rooms` gives them, and leads nowhere else."""
+    return len(text) <= NAME and re.fullmatch(r"[A-Za-z0-9._~$=,+@()&!%-]+", text) is not None and text[-1] != "."
