@@ -23,17 +23,19 @@ Question = Shell | Read
 # The token is one line in a pipe that the shell opens for itself at both ends: reading it takes it, writing gives it
 # back. A command's status has a way of its own (8), beside its output (9) and its complaints (6), of which the last
 # bytes are kept: what a killed command's children still print cannot push it out.
-# A question about devices that are not there, or to a program that is not, is answered without asking it: most machines
-# have few of the programs, and looking for one costs no process.
+# A question about devices that are not there, or to a program that is not, is answered without asking it, in its own
+# words where it has some for that: most machines have few of the programs, and looking for one costs no process.
 # SIGPIPE is ignored while an answer is printed: a holder that died would leave the others waiting on the node.
 _FRAME = """\
 LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin; export PATH; unset ENV BASH_ENV CDPATH
 m={mark}
 r() {{
-n=$1 t=$2 c=$3 q=$4 k=$5 p=$6 d=y; shift 6
+n=$1 t=$2 c=$3 q=$4 k=$5 p=$6 w=$7 d=y; shift 7
 [ $# = 0 ] || {{ d=; for f; do [ ! -e "$f" ] || {{ d=y; break; }}; done; }}
 if [ -z "$d" ]; then o="$m:0=$m."
-elif [ "$p" != - ] && ! command -v "$p" >/dev/null; then o="$m:127=sh: $p: not found$m."
+elif [ "$p" != - ] && ! command -v "$p" >/dev/null; then
+if [ -n "$w" ]; then o="$w
+$m:0=$m."; else o="$m:127=sh: $p: not found$m."; fi
 else o=$(
 {{ e=$(
 {{ s=$(
@@ -143,13 +145,22 @@ def _command(question: Question) -> str:
     return f"head -v -c {question.cap} -- {_globs(question.globs)}"
 
 
-_PLAIN = re.compile(r"(?P<program>[a-z][\w.+-]*)( [^|&;<>()$`\\\"'\n]*)?")
+_NAME = r"(?P<program>[a-z][\w.+-]*)"
+_PLAIN = re.compile(rf"{_NAME}(?: [^|&;<>()$`\\\"'\n]*)?")
+_OR_ELSE = re.compile(rf"if command -v {_NAME} >/dev/null; then [^\n]*; else echo '?(?P<without>[\w ]+)'?; fi")
+_OR_ENDS = re.compile(rf"command -v {_NAME} >/dev/null \|\| \{{ echo '[^'\n]+' >&2; exit 127; \}}\n.*", re.DOTALL)
 
 
 def _program(question: Question) -> Iterator[str]:
-    """Name the program that a plain command is of, `-` for a script; then the globs of the devices it is asked of."""
-    plain = _PLAIN.fullmatch(question.command) if isinstance(question, Shell) else None
-    yield plain["program"] if plain else "-"
+    """Name the program without which there is nothing to ask, `-` if there is none, and what is said then, if anything.
+
+    It is the program that a plain command is of, or the one that a script looks for before it does anything else. Then
+    come the globs of the devices that it is asked of.
+    """
+    command = question.command if isinstance(question, Shell) else ""
+    looks = _PLAIN.fullmatch(command) or _OR_ELSE.fullmatch(command) or _OR_ENDS.fullmatch(command)
+    yield looks["program"] if looks else "-"
+    yield shlex.quote(looks["without"]) if looks and looks.re is _OR_ELSE else "''"
     if isinstance(question, Shell) and question.each:
         yield _globs(question.each.split())
 

@@ -46,7 +46,7 @@ def jobs(script: str) -> tuple[str, tuple[Job, ...]]:
 def _jobs(text: str) -> tuple[Job, ...]:
     """Part the lines of a script; all nodes of a run are sent the same ones.
 
-    `r INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM [GLOB]... &` and `l LANE SECONDS CAP [INDEX COMMAND]... &`
+    `r INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM WITHOUT [GLOB]... &` and `l LANE SECONDS CAP [INDEX COMMAND]... &`
     """
     words = shlex.split(text)
     ends = [i for i, word in enumerate(words) if word == "&"]
