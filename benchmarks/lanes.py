@@ -27,7 +27,8 @@ def forms() -> dict[str, str]:
     questions = Plan(probes).questions
     quick = sum(isinstance(one, Shell) and one.quick for one in questions)
     print(f"questions {len(questions)}, of them quick {quick}, of files {sum(isinstance(q, Read) for q in questions)}")
-    apart = tuple(replace(one, quick=False) if isinstance(one, Shell) else one for one in questions)
+    apart = tuple(replace(one, quick=False, lane="") if isinstance(one, Shell) else one for one in questions)
+    alone = tuple(replace(one, lane="") if isinstance(one, Shell) else one for one in questions)
     asks = (probe.ask for probe in probes if isinstance(probe.ask, Read))
     files = tuple(dict.fromkeys(ask.asking(()) for ask in asks))
     commands = tuple(one for one in questions if isinstance(one, Shell))
@@ -35,7 +36,8 @@ def forms() -> dict[str, str]:
         "as it ships": script.compose(questions, token_hex(16)),
         "one lane": _with(1, questions),
         "six lanes": _with(6, questions),
-        "a process for each quick one": script.compose(apart, token_hex(16)),
+        "no lanes by name": script.compose(alone, token_hex(16)),
+        "a process for each question": script.compose(apart, token_hex(16)),
         "a question for each probe's files": script.compose((*commands, *files), token_hex(16)),
     }
 

@@ -6,7 +6,7 @@ from rackcheck_probes.interfaces import BONDS
 
 
 @probe(
-    Shell("ip -o address show dev {}", each=BONDS, seconds=20),
+    Shell("ip -o address show dev {}", each=BONDS, seconds=20, lane="network"),
     gives={
         "nic.bond/*.ipv4": listing("Its global IPv4 addresses; absent if it has none.", Class.IDENTITY),
         "nic.bond/*.ipv6": listing("Its global IPv6 addresses; absent if it has none.", Class.IDENTITY),

@@ -19,7 +19,7 @@ echo end"""
 
 
 @probe(
-    Shell(COMMAND),
+    Shell(COMMAND, quick=True),
     gives={
         "cpu.thermal": collection("CPU sensors by the name of their device, one a package; unknown without a driver."),
         "cpu.thermal/*.driver": text("What reads the sensor: coretemp (Intel), k10temp (AMD)."),

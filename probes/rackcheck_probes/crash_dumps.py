@@ -17,7 +17,8 @@ DUMP = re.compile(
 @probe(
     Shell(
         f'for d in {KEPT} {DUMPS}; do [ -d "$d" ] || continue; l=$(ls -A "$d") || exit 1; '
-        f'[ -z "$l" ] || printf "%s\\n" "$l" | head -n {MOST} | sed "s|^|$d/|"; done; echo "{END}"'
+        f'[ -z "$l" ] || printf "%s\\n" "$l" | head -n {MOST} | sed "s|^|$d/|"; done; echo "{END}"',
+        quick=True,
     ),
     gives={
         "os.crash.dumps": listing(

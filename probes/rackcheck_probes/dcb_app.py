@@ -24,7 +24,7 @@ def dscp(said: str) -> Mapping[str, Reading]:
 
 
 @probe(
-    Shell("dcb -j -N app show dev {}", each=HARDWARE, seconds=30),
+    Shell("dcb -j -N app show dev {}", each=HARDWARE, seconds=30, lane="network"),
     gives={
         "nic.interface/*.dscp": listing(
             "DSCP and its priority: 26:3; empty where the interface does not go by DSCP (trust: pcp)."

@@ -30,7 +30,7 @@ def ets(said: str) -> Mapping[str, Reading]:
 
 
 @probe(
-    Shell("dcb -j ets show dev {}", each=HARDWARE, seconds=30),
+    Shell("dcb -j ets show dev {}", each=HARDWARE, seconds=30, lane="network"),
     gives={
         "nic.interface/*.ets.classes": listing("The class of traffic that each priority belongs to: 3:1."),
         "nic.interface/*.ets.algorithms": listing("How each class is served: 0:ets, 1:strict, 2:cbs, 3:vendor."),

@@ -33,7 +33,7 @@ def pfc(said: str) -> Mapping[str, Reading]:
 
 
 @probe(
-    Shell("dcb -j pfc show dev {}", each=HARDWARE, seconds=30),
+    Shell("dcb -j pfc show dev {}", each=HARDWARE, seconds=30, lane="network"),
     gives={
         "nic.interface/*.pfc.priorities": listing("Priorities that pause on their own; none where PFC is off."),
         "nic.interface/*.pfc.most": integer("How many priorities could pause on their own."),

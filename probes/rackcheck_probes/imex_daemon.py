@@ -29,7 +29,7 @@ NONE, GONE = "none\n", Absent("no IMEX on this node")
 
 # The words are those of NVIDIA's DCGM, which asks the same. Unverified on hardware.
 @probe(
-    Shell(f"{GUARD}nvidia-imex-ctl -q", seconds=20),
+    Shell(f"{GUARD}nvidia-imex-ctl -q", seconds=20, lane="imex"),
     gives={
         "driver.imex.state": text(
             "The state of the IMEX daemon: READY; absent without one.", Class.MEASUREMENT, words=WORDS

@@ -24,7 +24,7 @@ def told(answer: str) -> tuple[str, list[dict[str, Any]]]:
 
 # Asks the daemons of all nodes of the domain for what they know: it connects none of them. Unverified on hardware.
 @probe(
-    Shell(f"{GUARD}nvidia-imex-ctl -N -j", seconds=20),
+    Shell(f"{GUARD}nvidia-imex-ctl -N -j", seconds=20, lane="imex"),
     gives={
         "driver.imex.domain.state": text("The state of the whole domain: UP, DOWN, DEGRADED.", Class.MEASUREMENT),
         "driver.imex.domain.nodes": integer("Nodes of the domain, as the daemon knows them."),

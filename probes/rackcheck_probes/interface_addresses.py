@@ -34,7 +34,7 @@ def of_each(answer: str) -> Iterator[tuple[str, Reading]]:
 
 
 @probe(
-    Shell("ip -o addr show dev {}", each=HARDWARE, seconds=20),
+    Shell("ip -o addr show dev {}", each=HARDWARE, seconds=20, lane="network"),
     gives={
         "nic.interface/*.ipv4": listing("Its global IPv4 addresses; absent if it has none.", Class.IDENTITY),
         "nic.interface/*.ipv6": listing("Its global IPv6 addresses; absent if it has none.", Class.IDENTITY),

@@ -8,7 +8,7 @@ PARENT, FOLDER, AFTER = "/sys/fs", "/sys/fs/pstore", "/sys/kernel"
 
 # The parent tells a kernel without pstore from a folder that would not open; what comes after, that nothing was cut.
 @probe(
-    Shell(f"ls -A {PARENT} {FOLDER} {AFTER}", root=True, ok=(0, 2)),
+    Shell(f"ls -A {PARENT} {FOLDER} {AFTER}", root=True, ok=(0, 2), lane="root"),
     gives={
         "os.crash.pstore": listing(
             "Records of a panic that firmware kept and nobody has taken yet; absent without pstore.", Class.COUNTER

@@ -6,7 +6,7 @@ from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, probe, 
 
 
 @probe(
-    Shell("rdma -j link show"),
+    Shell("rdma -j link show", lane="network"),
     gives={
         "nic/*.port/*.interface": text(
             "The network interface that carries the port's RoCE; absent on InfiniBand, where IP only visits."

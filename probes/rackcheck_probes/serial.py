@@ -7,7 +7,7 @@ from rackcheck_probes.dmi import filled
 
 # The kernel shows it to root alone (mode 0400), the rest of the DMI table to everybody.
 @probe(
-    Shell("cat /sys/class/dmi/id/product_serial", root=True),
+    Shell("cat /sys/class/dmi/id/product_serial", root=True, lane="root"),
     gives={"node.serial": text("The system's serial number; only root may read it.", Class.IDENTITY)},
 )
 def serial(answer: str) -> Facts:

@@ -28,6 +28,7 @@ def units(rows: list[str]) -> Iterator[dict[str, str]]:
         "systemctl --no-pager --all show -p Id,LoadState,ActiveState,NRestarts,LimitMEMLOCK,LimitNOFILE '*.service' "
         f"&& echo && echo '{END}'",
         seconds=20,
+        lane="systemd",
         cap=4 << 20,
     ),
     gives={

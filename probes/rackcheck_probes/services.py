@@ -31,6 +31,7 @@ def units(rows: list[str]) -> Iterator[dict[str, str]]:
         f"systemctl --no-pager --all show -p {','.join(PROPERTIES)} '*.service' && echo && echo '{FILES}' && "
         "systemctl --no-pager --no-legend list-unit-files --type=service",
         seconds=20,
+        lane="systemd",
         cap=4 << 20,
     ),
     gives={

@@ -33,7 +33,7 @@ def counted(number: str, unit: int = 1) -> Reading:
 # -l leaves network filesystems alone: a dead server would hold the question up. df says 1 when it may not look
 # into some mount, and lists the others.
 @probe(
-    Shell("df -Pkl", ok=(0, 1)),
+    Shell("df -Pkl", ok=(0, 1), lane="disks"),
     gives={
         "mount/*.size": quantity("GiB", "The local filesystem's size."),
         "mount/*.free": quantity("GiB", "Space that ordinary users can still fill.", Class.MEASUREMENT),
@@ -51,7 +51,7 @@ def space(answer: str) -> Facts:
 
 
 @probe(
-    Shell("df -Pil", ok=(0, 1)),
+    Shell("df -Pil", ok=(0, 1), lane="disks"),
     gives={
         "mount/*.inodes.total": integer(
             "Files that the local filesystem can hold; absent if it has no such limit.", Class.MEASUREMENT

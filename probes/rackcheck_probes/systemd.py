@@ -27,7 +27,8 @@ def in_kib(size: float | Absent) -> Reading:
     Shell(
         "systemctl --no-pager show -p Version,SystemState,DefaultLimitMEMLOCK,DefaultLimitNOFILE && "
         f"echo '{TARGET}' && systemctl get-default && echo '{FAILED}' && "
-        f"systemctl --no-pager --no-legend --plain --all --state=failed list-units && echo '{END}'"
+        f"systemctl --no-pager --no-legend --plain --all --state=failed list-units && echo '{END}'",
+        lane="systemd",
     ),
     gives={
         "os.systemd.version": version("opaque", "systemd's version, as the distribution built it."),

@@ -18,7 +18,8 @@ def words(row: str) -> list[str]:
 @probe(
     Shell(
         "systemctl --no-pager --no-legend --plain --all --type=timer list-units && "
-        f"echo '{FILES}' && systemctl --no-pager --no-legend --type=timer list-unit-files && echo '{END}'"
+        f"echo '{FILES}' && systemctl --no-pager --no-legend --type=timer list-unit-files && echo '{END}'",
+        lane="systemd",
     ),
     gives={
         "os.timer": collection("systemd's timers, loaded or with a file, by name without `.timer`."),

@@ -10,7 +10,7 @@ NO = {"active": "inactive", "yes": "no"}
 
 
 @probe(
-    Shell("timedatectl"),
+    Shell("timedatectl", lane="systemd"),
     gives={
         "time.synchronized": flag("Whether the kernel's clock is being kept in step by some time service."),
         "time.ntp_enabled": flag("Whether the time service that systemd knows is on; absent if it knows none."),

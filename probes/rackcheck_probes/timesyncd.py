@@ -25,7 +25,8 @@ def span(told: str) -> float:
 @probe(
     Shell(
         "systemctl is-active --quiet systemd-timesyncd; r=$?; case $r in 0) timedatectl timesync-status ;; "
-        f"3|4) echo '{NONE}' ;; *) exit $r ;; esac"
+        f"3|4) echo '{NONE}' ;; *) exit $r ;; esac",
+        lane="systemd",
     ),
     gives={
         "time.timesyncd.server": text("The server that it asks.", Class.MEASUREMENT),

@@ -29,7 +29,8 @@ class Shell:
     (`nvme[0-9]`): in a list of sudoers a star would let any words through.
 
     A `quick` question reads the kernel's own files, or those of /etc, with the shell's words and the plainest of
-    tools; no device and no server answers it. Such questions share one process and its time.
+    tools; no device and no server answers it. Such questions share one process and its time. So do questions of one
+    `lane`: one server or one part of the kernel answers them all, each in milliseconds, and hangs for all or for none.
     """
 
     command: str
@@ -39,12 +40,13 @@ class Shell:
     root: bool = False
     each: str = ""
     quick: bool = False
+    lane: str = ""
 
     def __post_init__(self) -> None:
         if self.root and not re.fullmatch(r"[a-z][\w.-]*( [\w./:=,+%{}-]+)*", self.command):
             raise ValueError(f"only a plain command can be run as root: {self.command!r}")
-        if self.quick and (self.root or self.each):
-            raise ValueError(f"neither root's commands nor those of devices are quick: {self.command!r}")
+        if self.quick and (self.root or self.each or self.lane):
+            raise ValueError(f"neither root's commands nor those of devices or lanes are quick: {self.command!r}")
         if self.each and "{}" not in self.command:
             raise ValueError(f"asked once for each, and always of the same: {self.command!r}")
         loose = [glob for glob in self.each.split() if re.search(r"[*?]", glob.rpartition("/")[2])]

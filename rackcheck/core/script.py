@@ -30,12 +30,11 @@ _FRAME = """\
 LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin; export PATH; unset ENV BASH_ENV CDPATH
 m={mark}
 r() {{
-n=$1 t=$2 c=$3 q=$4 k=$5 p=$6 w=$7 d=y; shift 7
+n=$1 t=$2 c=$3 q=$4 k=$5 p=$6 w=$7 d=y a=0; shift 7
 [ $# = 0 ] || {{ d=; for f; do [ ! -e "$f" ] || {{ d=y; break; }}; done; }}
-if [ -z "$d" ]; then o="$m:0=$m."
-elif [ "$p" != - ] && ! command -v "$p" >/dev/null; then
-if [ -n "$w" ]; then o="$w
-$m:0=$m."; else o="$m:127=sh: $p: not found$m."; fi
+[ -z "$d" ] || [ "$p" = - ] || command -v "$p" >/dev/null || {{ d=; [ -n "$w" ] || a=127; }}
+if [ -z "$d" ]; then case $a in 0) o="${{w:+$w
+}}$m:0=$m.";; *) o="$m:127=sh: $p: not found$m.";; esac
 else o=$(
 {{ e=$(
 {{ s=$(
@@ -71,7 +70,8 @@ printf '\\n%s>%s\\n' "$m" {count}
 }}
 """
 
-# Quick questions follow each other in one shell, which learns the mark from its input: its words can be seen by others.
+# Quick questions, and those of a lane, follow each other in one shell, which learns the mark from its input: its words
+# can be seen by others.
 _LANE = """\
 read -r m; exec </dev/null 3>&1
 while [ $# -gt 0 ]; do
@@ -117,9 +117,14 @@ def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> s
 
 
 def lanes(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
-    """Share the quick questions out, by their places in the list."""
-    quick = [index for index, question in enumerate(questions) if isinstance(question, Shell) and question.quick]
-    return tuple(tuple(quick[number::LANES]) for number in range(min(LANES, len(quick))))
+    """Share out the quick questions, then put those of each lane together; by their places in the list."""
+    asked = {index: question for index, question in enumerate(questions) if isinstance(question, Shell)}
+    quick = [index for index, question in asked.items() if question.quick]
+    named = dict.fromkeys(question.lane for question in asked.values() if question.lane)
+    return (
+        *(tuple(quick[number::LANES]) for number in range(min(LANES, len(quick)))),
+        *(tuple(index for index, question in asked.items() if question.lane == name) for name in named),
+    )
 
 
 def _lane(number: int, asked: Mapping[int, Question]) -> str:
@@ -147,7 +152,10 @@ def _command(question: Question) -> str:
 
 _NAME = r"(?P<program>[a-z][\w.+-]*)"
 _PLAIN = re.compile(rf"{_NAME}(?: [^|&;<>()$`\\\"'\n]*)?")
-_OR_ELSE = re.compile(rf"if command -v {_NAME} >/dev/null; then [^\n]*; else echo '?(?P<without>[\w ]+)'?; fi")
+_OR_ELSE = re.compile(
+    rf"if (?:command -v {_NAME} >/dev/null|\[ -[de] (?P<place>/[\w/.-]+) \]); "
+    r"then [^\n]*; else echo '?(?P<without>[\w \[\]]+)'?; fi"
+)
 _OR_ENDS = re.compile(rf"command -v {_NAME} >/dev/null \|\| \{{ echo '[^'\n]+' >&2; exit 127; \}}\n.*", re.DOTALL)
 
 
@@ -155,12 +163,15 @@ def _program(question: Question) -> Iterator[str]:
     """Name the program without which there is nothing to ask, `-` if there is none, and what is said then, if anything.
 
     It is the program that a plain command is of, or the one that a script looks for before it does anything else. Then
-    come the globs of the devices that it is asked of.
+    come the globs of the devices that it is asked of, or the place that a script looks for.
     """
     command = question.command if isinstance(question, Shell) else ""
     looks = _PLAIN.fullmatch(command) or _OR_ELSE.fullmatch(command) or _OR_ENDS.fullmatch(command)
-    yield looks["program"] if looks else "-"
-    yield shlex.quote(looks["without"]) if looks and looks.re is _OR_ELSE else "''"
+    said = looks.groupdict() if looks else {}
+    yield said.get("program") or "-"
+    yield shlex.quote(said.get("without", ""))
+    if said.get("place"):
+        yield said["place"]
     if isinstance(question, Shell) and question.each:
         yield _globs(question.each.split())
 

@@ -1,0 +1,113 @@
+"""Questions that share a shell: one does not reach into the next, and who hangs costs only those behind it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from test_script import SHELLS, out, run
+
+from rackcheck.core.capture import Output
+from rackcheck.core.collect import _refusal
+from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.probe import Shell
+from rackcheck.core.script import LANES, lanes
+
+
+def quick(*commands: str, seconds: float = 10.0) -> tuple[Shell, ...]:
+    return tuple(Shell(command, quick=True, seconds=seconds) for command in commands)
+
+
+def test_quick_questions_share_three_lanes_and_named_lanes_stay_together() -> None:
+    asked = (
+        *quick(*(f"echo {n}" for n in range(7))),
+        Shell("echo a", lane="one"), Shell("echo own"), Shell("echo b", lane="two"), Shell("echo c", lane="one"),
+    )  # fmt: skip
+    assert LANES == 3
+    assert lanes(asked) == ((0, 3, 6), (1, 4), (2, 5), (7, 10), (9,))
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+def test_each_question_of_a_lane_has_its_own_answer_status_and_complaint(shell: list[str]) -> None:
+    commands = (
+        "printf 'one'",
+        "echo two; echo no >&2; exit 3",
+        "cd /nowhere",
+        "x=1; set -e; false; echo never",
+        "echo ${x-none}",
+    )
+    result = run(*(Shell(command, lane="l") for command in commands), shell=shell)
+    assert result.whole
+    told = [result.capture.commands[command] for command in commands]
+    assert told[:2] == [Output(0, "one", ""), Output(3, "two\n", "no")]
+    assert [isinstance(one, Output) and one.status != 0 for one in told[2:4]] == [True, True]
+    assert told[4] == Output(0, "none\n", "")
+
+
+@pytest.mark.parametrize("lane", ["", "l"])
+def test_who_hangs_in_a_lane_costs_those_behind_it_and_no_others(lane: str) -> None:
+    kind = {"lane": lane} if lane else {"quick": True}
+    commands = ["echo before", *(f": {n}; sleep 60" for n in range(LANES)), *(f"echo behind {n}" for n in range(LANES))]
+    asked = [Shell(command, seconds=1, **kind) for command in commands]
+    result = run(*asked, Shell("echo beside"))
+    assert out(result, "echo before") == "before\n"
+    assert out(result, "echo beside") == "beside\n"
+    for command in commands[1 + LANES :]:
+        assert result.capture.commands[command] == Unknown(Reason.TIMEOUT, "no answer within 1 s, with others")
+
+
+def test_a_flood_in_a_lane_is_never_a_short_answer() -> None:
+    result = run(*(Shell(command, lane="l", cap=5000) for command in ("yes", "echo behind")))
+    assert [answer.reason for answer in result.capture.commands.values() if isinstance(answer, Unknown)] == [
+        Reason.TOO_LARGE
+    ] * 2
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+def test_a_lane_asks_for_each_device_and_as_root(tmp_path: Path, shell: list[str]) -> None:
+    for name in ("eth0", "eth1"):
+        (tmp_path / name).touch()
+    asked = (
+        Shell("echo dev {}", each=f"{tmp_path}/eth*", lane="l"), Shell("id -u", root=True, lane="l"),
+        Shell("echo none {}", each="/nowhere/*", lane="l"),
+    )  # fmt: skip
+    result = run(*asked, shell=shell)
+    assert out(result, "id -u").strip().isdigit()
+    assert out(result, "echo none {}") == ""
+    assert out(result, "echo dev {}") == "==> eth0 <==\ndev eth0\n\n<== 0\n==> eth1 <==\ndev eth1\n\n<== 0\n"
+
+
+def test_a_program_that_is_missing_in_a_lane_is_a_tool_missing() -> None:
+    ask = Shell("nonsuch -j link", lane="l")
+    refusal = _refusal(ask, run(ask).capture.commands[ask.command])
+    assert refusal is not None
+    assert refusal.reason is Reason.TOOL_MISSING
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [
+        ("if command -v nonsuch >/dev/null; then nonsuch --version; else echo 'no such'; fi", 0, "no such\n"),
+        ("if [ -d /nowhere/at/all ]; then echo there; else echo '[]'; fi", 0, "[]\n"),
+        ("if [ -d /proc ]; then echo there; else echo '[]'; fi", 0, "there\n"),
+        ("if command -v sh >/dev/null; then echo there; else echo none; fi", 0, "there\n"),
+        ("command -v nonsuch >/dev/null || { echo 'nonsuch: not found' >&2; exit 127; }\nnonsuch -a\nnonsuch -b", 127, ""),
+        ("command -v sh >/dev/null || { echo 'sh: not found' >&2; exit 127; }\necho there", 0, "there\n"),
+    ],
+)  # fmt: skip
+def test_what_looks_for_its_program_is_answered_as_it_would_answer(
+    shell: list[str], command: str, status: int, said: str
+) -> None:
+    own, framed = run(Shell(f":; {command}"), shell=shell), run(Shell(command), shell=shell)
+    for answer in (own.capture.commands[f":; {command}"], framed.capture.commands[command]):
+        assert isinstance(answer, Output)
+        assert (answer.status, answer.out) == (status, said)
+    if status:
+        refusal = _refusal(Shell(command), framed.capture.commands[command])
+        assert refusal is not None
+        assert refusal.reason is Reason.TOOL_MISSING
+
+
+def test_a_shell_to_test_with_is_there() -> None:
+    assert shutil.which("busybox")
+    assert len(SHELLS) == 3
