@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent / "fake_nvml"
-TOOLS = ("sh", "timeout", "head", "tail", "cat", "id", "date")
+TOOLS = ("sh", "timeout", "head", "tail", "cat", "id", "date", "sed")
 """What the script needs on a node that has no Python."""
 
 Gpu = dict[str, Any]

@@ -1,6 +1,7 @@
 """The question to the NVIDIA driver, really asked: of a library with NVML's names, and of an nvidia-smi beside it."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from fake_driver import Told, code, library, state, tools
-from recordings import ask, os_probes
+from recordings import ask, os_probes, shared_text
 
 from rackcheck.core.capture import NodeCapture, Output
 from rackcheck.core.collect import collect
@@ -309,3 +310,19 @@ def test_a_python_that_cannot_ask_leaves_the_answer_to_nvidia_smi(tmp_path: Path
     given = readings(ask(GPU, {"PATH": str(path), "FAKE_NVML_STATE": str(place)}))
     assert given["gpu"] == tuple("01234567")
     assert given["gpu/0.peers"] == Unknown(Reason.NOT_COLLECTED, "nvidia-smi -q -x does not tell")
+
+
+def test_who_runs_on_the_gpus_never_leaves_the_node(tmp_path: Path) -> None:
+    path = tools(tmp_path)
+    users = "".join(
+        f"<process_info>\n<pid>{pid}</pid>\n<process_name>/home/jane/{name}</process_name>\n</process_info>\n"
+        for pid, name in ((7, "train"), (8, "two\nlines"), (9, "a</process_name>b"))
+    )
+    whole = shared_text("nvidia/nvidia-smi-qx-h100.xml")
+    printed = re.sub(r"<processes>\s*</processes>", lambda _: f"<processes>{users}</processes>", whole)
+    assert printed.count("jane") == 24
+    (tmp_path / "printed").write_text(printed)
+    (path / "nvidia-smi").write_text(f"#!/bin/sh\ncat '{tmp_path}/printed'\n")
+    capture = ask(GPU, {"PATH": str(path)})
+    assert "jane" not in repr(capture)
+    assert readings(capture)["gpu/0.processes"] == 3

@@ -23,6 +23,7 @@ MOST = 256
 
 # First the bus, which needs no driver: NVIDIA's display and 3D controllers. Then NVML, through pynvml's own source,
 # which rides along and runs under the node's Python; nothing is written on the node.
+# What users run is nobody's business.
 COMMAND = """\
 if cd /sys/bus/pci/devices 2>/dev/null; then
 for d in *; do
@@ -32,7 +33,11 @@ done
 echo 'bus read'
 fi
 [ -e /proc/driver/nvidia/version ] && echo 'driver loaded'
-smi() { command -v nvidia-smi >/dev/null || return 1; echo 'nvidia-smi -q -x'; nvidia-smi -q -x; echo "ended $?"; }
+smi() {
+command -v nvidia-smi >/dev/null || return 1
+{ echo 'nvidia-smi -q -x'; nvidia-smi -q -x; echo "ended $?"; } |
+sed -e '/<process_name>/{:a' -e '/<\\/process_name>/!{N;ba' -e '}' -e 's/<process_name>.*<\\/process_name>//;}'
+}
 p=$(command -v python3 || command -v /usr/libexec/platform-python) || { smi || echo 'no python3'; exit 0; }"""
 
 

@@ -229,7 +229,7 @@ def show(gpu: int, table: dict[str, Any], depth: int) -> None:
             one = "<mig_device><index>{0}</index><gpu_instance_id>{0}</gpu_instance_id></mig_device>"
             print(f"{indent}<{name}>", *(one.format(n) for n in range(count)), *(["None"] * (not count)), f"</{name}>")
         elif what == "processes":
-            one = "<process_info><pid>{}</pid><type>C</type><process_name>x</process_name></process_info>"
+            one = "<process_info>\n<pid>{}</pid>\n<type>C</type>\n<process_name>x</process_name>\n</process_info>\n"
             count = int(said(gpu, "processes"))
             print(f"{indent}<{name}>", *(one.format(1000 + n) for n in range(count)), f"</{name}>")
         else:
