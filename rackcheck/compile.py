@@ -320,8 +320,10 @@ class _Compiler:
         if op in {"one-of", "none-of", "includes", "excludes"}:
             items = node.items if isinstance(node, Listing) else (node,)
             texts = [self._given(i) for i in items if isinstance(i, Scalar)]
-            element = Kind(Type.TEXT, "") if kind.type is Type.LIST else kind
-            return None if None in texts else tuple(operator.value(t, element) for t in texts if t is not None)
+            if None in texts:
+                return None
+            listed = kind.type is Type.LIST
+            return tuple(operator.member(t) if listed else operator.value(t, kind) for t in texts if t is not None)
         assert isinstance(node, Scalar)
         text = self._given(node)
         if text is None:

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rackcheck import library
+from rackcheck.core import operator
 from rackcheck.core.profile import Profile
 from rackcheck.document import BadFile
 from rackcheck.mistake import Mistake
@@ -242,7 +243,8 @@ def test_a_mutilated_profile_is_a_profile_or_a_told_mistake(tmp_path: Path, data
     [
         ("{ fact: { is: 3 } }", "`fact` lacks `fact`"),
         ("{ fact: { fact: cpu.threads } }", "a fact without an operator asserts nothing"),
-        ("{ fact: cpu.isolated, is-not: '3' }", "`is-not` cannot be asked of a fact of type list, which has `includes`"),
+        ("{ fact: cpu.isolated, is-not: '3' }", "`is-not`: a list is judged by `includes`, `excludes` and `is: none`"),
+        ("{ fact: cpu.isolated, excludes: ['*'] }", "'*' would be taken as it stands, not as a pattern"),
         ("{ fact: cpu.isolated, none-of: ['3'] }", "`none-of` cannot be asked of a fact of type list"),
         ("{ fact: node.serial, same-as: gpu/*.uuid }", "`*` stands in a look; gpu/*.uuid is to be one fact"),
         ("{ count: gpu, within: { of: 8, by: 1e999 % } }", "'1e999 %' is more than any machine has"),
@@ -282,3 +284,19 @@ def test_siblings_are_compared_in_every_form_of_a_leaf(tmp_path: Path) -> None:
     rules = "".join(f"  r{n}: {{ each: gpu, {form} }}\n" for n, form in enumerate(forms))
     first, *others = (rule.clauses for rule in load(tmp_path, f"{HEAD}rules:\n{rules}").rules)
     assert others == [first, first]
+
+
+@pytest.mark.parametrize(
+    ("test", "isolated", "holds"),
+    [
+        ("is: none", (), True), ("is: none", ("3",), False), ("is: none", ("none",), False),
+        ("is-not: none", (), False), ("is-not: none", ("3",), True),
+    ],
+)  # fmt: skip
+def test_of_a_list_can_be_said_that_it_is_empty(
+    tmp_path: Path, test: str, isolated: tuple[str, ...], holds: bool
+) -> None:
+    (rule,) = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: cpu.isolated, {test} }}\n").rules
+    (clause,) = rule.clauses
+    assert operator.holds(clause.tests[0], isolated, clause.kind) is holds
+    assert operator.expectation(clause.tests[0], clause.kind) == f"must {'not ' if '-not' in test else ''}be none"

@@ -176,6 +176,8 @@ def asserted(draw: st.DrawFn, name: str, op: str) -> Spelt:
         case "one-of" | "none-of" | "includes" | "excludes":
             several = draw(st.lists(st.sampled_from(few), min_size=1, max_size=2, unique=True))
             return Spelt(operator.Test(op, tuple(v for _, v in several)), [t for t, _ in several])
+    if kind.type is Type.LIST and op in {"is", "is-not"}:
+        return Spelt(operator.Test(op, ()), "none")
     if op in operator.ORDER and kind.type is Type.SETTING:
         few = tuple(o for o in few if o[1] in {"1", "2"})
     text, given_value = draw(st.sampled_from(few))

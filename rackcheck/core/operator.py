@@ -79,8 +79,6 @@ def allowed(op: str, kind: Kind) -> None:
     numeric = kind.type in {Type.INTEGER, Type.QUANTITY}
     single = kind.type is not Type.LIST
     fits = {
-        "is": single,
-        "is-not": single,
         "one-of": single,
         "none-of": single,
         "within": numeric,
@@ -94,7 +92,7 @@ def allowed(op: str, kind: Kind) -> None:
     if op in ORDER and not kind.ordered:
         raise BadOperand(f"`{op}` needs an order, and a fact of type {kind} has none")
     if not fits.get(op, True):
-        hint = "" if single else ", which has `includes` and `excludes`"
+        hint = "" if single else ", which has `includes`, `excludes` and `is: none`"
         raise BadOperand(f"`{op}` cannot be asked of a fact of type {kind}{hint}")
 
 
@@ -102,6 +100,19 @@ def value(text: str, kind: Kind) -> Value:
     """Read an operand's text as a value of a kind; raises BadOperand with what was wanted."""
     reader = _READERS.get(kind.type)
     return text if reader is None else reader(text, kind)
+
+
+def member(text: str) -> str:
+    """Read a member of a list, which is taken as it stands; raises BadOperand for what looks otherwise."""
+    if "*" in text:
+        raise BadOperand(f"{text!r} would be taken as it stands, not as a pattern; of an empty list say `is: none`")
+    return text
+
+
+def _list(text: str, _: Kind) -> Value:
+    if text != "none":
+        raise BadOperand(f"a list is judged by `includes`, `excludes` and `is: none`, not by {text!r}")
+    return ()
 
 
 def _flag(text: str, _: Kind) -> bool:
@@ -151,6 +162,7 @@ _READERS: Mapping[Type, Callable[[str, Kind], Value]] = {
     Type.QUANTITY: _quantity,
     Type.TEXT: _text,
     Type.SETTING: _setting,
+    Type.LIST: _list,
 }
 
 
@@ -323,6 +335,8 @@ def expectation(test: Test, kind: Kind) -> str:
             return words if flag else "must not be there"
         case bool() if test.op == "equal":
             return words
+        case ():
+            return f"{words} none"
         case tuple() as several:
             return f"{words} {', '.join(spell(s, kind) for s in several)}"
         case found:
