@@ -163,6 +163,22 @@ def test_present_empty_absent_and_denied_are_told_apart(folder: Path) -> None:
     }
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody who may not read")
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+@pytest.mark.parametrize("glob", ["hidden/*", "hidden/fil?", "hidden/[f]ile", "hidden/*/deep"])
+def test_a_folder_that_may_be_entered_and_not_listed_is_denied_not_empty(
+    folder: Path, glob: str, shell: list[str]
+) -> None:
+    (folder / "hidden").chmod(0o711)
+    ask = Read(f"{folder}/seen", f"{folder}/{glob}", f"{folder}/hidden/file")
+    files, trouble = run(ask, user=65534, shell=shell).capture.files_of(ask)
+    assert trouble is None
+    assert set(files.contents) == {f"{folder}/seen", f"{folder}/hidden/file"}
+    assert {path: why.reason for path, why in files.refused.items()} == {f"{folder}/{glob}": Reason.DENIED}
+    with pytest.raises(Unreadable, match="Permission denied"):
+        list(files.found(f"{folder}/{glob}"))
+
+
 def test_a_file_larger_than_the_cap_is_left_out_and_told(folder: Path) -> None:
     (folder / "zz-big").write_text("x" * 5000)
     ask = Read(f"{folder}/seen", f"{folder}/zz-big", cap=1000)

@@ -27,7 +27,8 @@ Question = Shell | Read
 # words where it has some for that: most machines have few of the programs, and looking for one costs no process.
 # SIGPIPE is ignored while an answer is printed: a holder that died would leave the others waiting on the node.
 _FRAME = """\
-LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin; export PATH; unset ENV BASH_ENV CDPATH
+LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin:/usr/local/sbin; export PATH
+unset ENV BASH_ENV CDPATH
 m={mark}
 r() {{
 n=$1 t=$2 c=$3 q=$4 k=$5 p=$6 w=$7 d=y a=0; shift 7
@@ -100,6 +101,13 @@ printf '\\n<== %s\\n' "$?"
 done"""
 
 
+# A folder that may be entered and not listed leaves a glob as it is, and `head` then says that there is no such file.
+_HIDDEN = """
+s=$?
+for d in {folders}; do [ ! -d "$d" ] || [ -r "$d" ] || echo "hidden $d" >&2; done
+exit $s"""
+
+
 def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> str:
     """Write the script; `mark` is 32 random hexadecimal digits; without `sudo`, root's questions go as we are."""
     questions = tuple(questions)
@@ -147,7 +155,15 @@ def _command(question: Question) -> str:
             else command
         )
     # Globs are ours and a profile's: everything but the glob signs is quoted.
-    return f"head -v -c {question.cap} -- {_globs(question.globs)}"
+    asked = f"head -v -c {question.cap} -- {_globs(question.globs)}"
+    folders = " ".join(map(shlex.quote, dict.fromkeys(filter(None, map(_folder, question.globs)))))
+    return asked + _HIDDEN.format(folders=folders) if folders else asked
+
+
+def _folder(glob: str) -> str:
+    """Name the folder that a glob has listed, where somebody's rights could be in the way; the kernel's are open."""
+    start = re.split(r"[*?\[]", glob, maxsplit=1)[0]
+    return "" if start == glob or start.startswith(("/sys/", "/proc/")) else start.rpartition("/")[0]
 
 
 _NAME = r"(?P<program>[a-z][\w.+-]*)"
@@ -291,6 +307,8 @@ def _complained(err: str, question: Read) -> Iterator[tuple[str, str]]:
     pattern = re.compile(
         r"^head: (?:cannot open |error reading )?'?(/[^\n]*?)'?(?: for reading)?: ([^\n:]+)$", re.MULTILINE
     )
+    hidden = frozenset(re.findall(r"^hidden (/[^\n]+)$", err, re.MULTILINE))
+    yield from ((glob, "Permission denied") for glob in question.globs if _folder(glob) in hidden)
     asked, literal = covering(question.globs), frozenset(question.globs)
     for path, complaint in pattern.findall(err):
         if path in literal or asked.fullmatch(path):

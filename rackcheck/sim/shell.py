@@ -86,7 +86,7 @@ class Shell:
 
     def _answer(self, command: str, cap: int, sent: str = "") -> Output | None:
         if command.startswith(HEAD):
-            return self._read(shlex.split(command)[5:], cap)
+            return self._read(shlex.split(command.partition("\n")[0])[5:], cap)
         once = _ONCE.search(command)
         if once is not None:
             command = once[1].replace('"$i"', "{}")
