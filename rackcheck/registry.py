@@ -1,25 +1,24 @@
 """Finds the probes of every installed package, by entry point."""
 
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from types import ModuleType
-from typing import TypeVar
 
-from rackcheck.core.catalogue import Catalogue, Clash
+from rackcheck.core.catalogue import Catalogue, Clash, Entry
 from rackcheck.core.join import Join
 from rackcheck.core.probe import AnyProbe, Probe
 
 GROUP = "rackcheck.probes"
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Registry:
-    """All probes and the catalogue of what they give; `broken` tells which packages could not be loaded, and why."""
+    """All probes and the catalogue of what they give; `broken` tells which modules could not be loaded, and why."""
 
     probes: tuple[AnyProbe, ...]
     catalogue: Catalogue
@@ -29,40 +28,66 @@ class Registry:
 
 @cache
 def registry() -> Registry:
-    """Load every probe once; a package that fails is told, and leaves out its own probes only."""
-    found: list[AnyProbe] = []
-    joins: list[Join] = []
-    broken: list[str] = []
+    """Load every probe once; a module that fails is told, and leaves out its own probes only."""
+    loading = _Loading()
     for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name != "builtin", p.name)):
+        with loading.told(point.value):
+            package = point.load()
+            loading.take(package)
+            for name in _modules(package):
+                with loading.told(name):
+                    loading.take(import_module(name))
+    loading.bind()
+    return Registry(
+        tuple(loading.probes.values()), Catalogue(loading.entries), tuple(loading.broken), tuple(loading.joins.values())
+    )
+
+
+def _modules(package: ModuleType) -> list[str]:
+    """The names of a package's modules, in their order."""
+    found = pkgutil.iter_modules(getattr(package, "__path__", ()))
+    return sorted(f"{package.__name__}.{info.name}" for info in found if not info.ispkg)
+
+
+class _Loading:
+    """What has been found so far; of two that give the same fact, the first."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.probes: dict[int, AnyProbe] = {}
+        self.joins: dict[int, Join] = {}
+        self.broken: list[str] = []
+        self._unbound: dict[int, Join] = {}
+
+    @contextmanager
+    def told(self, name: str) -> Iterator[None]:
+        """Tell what goes wrong meanwhile, by the name of the module: anybody's code, and never fatal."""
         try:
-            modules = _modules(point.load())
-            probes = _each(modules, Probe)
-            told = Catalogue.of(entry for probe in (*found, *probes) for entry in probe.entries())
-            bound = [join.bound(told) for join in _each(modules, Join)]
-            Catalogue.of((*told.entries.values(), *(e for join in (*joins, *bound) for e in join.entries())))
+            yield
         except Clash as clash:
-            broken.append(f"{point.value}: {clash}")
-        except Exception as error:  # noqa: BLE001  another package's code: told by name, never fatal
-            broken.append(f"{point.value}: {error!r}")
-        else:
-            found += probes
-            joins += bound
-    entries = (entry for giver in (*found, *joins) for entry in giver.entries())
-    return Registry(tuple(found), Catalogue.of(entries), tuple(broken), tuple(joins))
+            self.broken.append(f"{name}: {clash}")
+        except Exception as error:  # noqa: BLE001
+            self.broken.append(f"{name}: {type(error).__name__}: {error}")
 
+    def take(self, module: ModuleType) -> None:
+        """Take a module's probes, or none of them; a module may show those of another, which come once."""
+        values = list(vars(module).values())
+        probes = {id(v): v for v in values if isinstance(v, Probe) and id(v) not in self.probes}
+        self._add(entry for probe in probes.values() for entry in probe.entries())
+        self.probes |= probes
+        self._unbound |= {id(v): v for v in values if isinstance(v, Join)}
 
-def _modules(package: ModuleType) -> list[ModuleType]:
-    """The modules of a package, in the order of names."""
-    modules = [package]
-    modules += [
-        import_module(f"{package.__name__}.{info.name}")
-        for info in sorted(pkgutil.iter_modules(getattr(package, "__path__", ())), key=lambda m: m.name)
-        if not info.ispkg
-    ]
-    return modules
+    def bind(self) -> None:
+        """Take the joins, now that all facts are known that they may need."""
+        for key, join in self._unbound.items():
+            with self.told(f"join {join.name}"):
+                bound = join.bound(Catalogue(self.entries))
+                self._add(bound.entries())
+                self.joins[key] = bound
 
-
-def _each(modules: Iterable[ModuleType], kind: type[T]) -> list[T]:
-    """Everything of one kind that the modules hold, each once."""
-    found = [value for module in modules for value in vars(module).values() if isinstance(value, kind)]
-    return list({id(value): value for value in found}.values())
+    def _add(self, entries: Iterable[Entry]) -> None:
+        fresh = Catalogue.of(entries).entries
+        for pattern, entry in fresh.items():
+            if pattern in self.entries:
+                raise Clash(f"{pattern} is given by both {self.entries[pattern].probe} and {entry.probe}")
+        self.entries |= fresh

@@ -116,7 +116,7 @@ def test_a_join_of_what_nobody_gives_is_told_before_anybody_is_asked() -> None:
         """Want what nobody gives."""
         yield from ()
 
-    with pytest.raises(KeyError, match=r"join lost needs gpu/\*\.nowhere, which no probe gives"):
+    with pytest.raises(LookupError, match=r"it needs gpu/\*\.nowhere, which no probe gives"):
         lost.bound(CATALOGUE)
 
 

@@ -12,13 +12,13 @@ from click.shell_completion import CompletionItem
 from rackcheck import __version__, acceptance, library, store
 from rackcheck.acceptance import Acceptance
 from rackcheck.cli import options, subject
+from rackcheck.cli.known import known
 from rackcheck.cli.output import is_plain, note, print_lines, width
 from rackcheck.cli.tables import table
 from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
 from rackcheck.inventory import Node
 from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
 from rackcheck.report import machine, terminal
 from rackcheck.report.build import machine_serial
 from rackcheck.report.dossier import Rework
@@ -66,7 +66,7 @@ def new(
     given = options.pairs(values)
     files = options.waiver_files(waiver_files, found=False)
     old = acceptance.find(supersedes) if supersedes is not None else None
-    loaded = library.load(profile, registry().catalogue, given, folders)
+    loaded = library.load(profile, known().catalogue, given, folders)
     nodes, origin = options.choose((), file, rack)
     told = [_node(node, rack) for node in nodes]
     head = {

@@ -15,6 +15,7 @@ from rackcheck.acceptance import Acceptance
 from rackcheck.captured import Captured
 from rackcheck.cli import captures, options
 from rackcheck.cli.accept import added
+from rackcheck.cli.known import known
 from rackcheck.cli.output import Watch, is_plain, note, print_lines, progress, width
 from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.stopping import stopped_by_ctrl_c
@@ -24,7 +25,6 @@ from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
 from rackcheck.core.plan import plan
 from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
 from rackcheck.report import machine, terminal
 from rackcheck.report.summary import Summary, exit_code, several, summarize
 from rackcheck.run import Job, ask_plane, replay
@@ -109,17 +109,14 @@ def _fresh(
     folders: tuple[Path, ...], files: tuple[File, ...], joined: Acceptance | None, planes: frozenset[Plane],
     output: Path | None, seconds: float | None, strict: bool, every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    known = registry()
-    for broken in known.broken:
-        note(f"rackcheck: probes left out: {broken}")
     given = options.pairs(values)
-    profile = library.load(profile_name, known.catalogue, given, folders)
+    profile = library.load(profile_name, known().catalogue, given, folders)
     nodes, origin = options.choose(targets, file, rack)
     if joined is not None:
         strangers = {node.name for node in nodes} - {node["name"] for node in joined.nodes}
         if strangers:
             raise Mistake(f"not in the inventory of acceptance {joined.name}: {fold(strangers)}")
-    wanted = plan(profile.facts(), known.probes, known.catalogue, known.joins)
+    wanted = plan(profile.facts(), known().probes, known().catalogue, known().joins)
     job = Job(
         wanted,
         nodes,

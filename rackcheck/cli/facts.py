@@ -8,6 +8,7 @@ import click
 
 from rackcheck import inventory, store
 from rackcheck.cli import captures, options
+from rackcheck.cli.known import known
 from rackcheck.cli.output import note, print_lines, progress, width
 from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.stored import stored_nodes
@@ -19,7 +20,6 @@ from rackcheck.core.fact import Absent, Plane, Unknown
 from rackcheck.core.plan import Plan
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
 from rackcheck.report import machine
 from rackcheck.run import Job, ask_plane, audit, tree_of
 
@@ -51,20 +51,20 @@ def facts(
     tree = _with_silent(tree, words, troubles)
     chosen = [p for p in tree if not words or any(p.startswith(w) for w in words)]
     if words and not chosen:
-        near = registry().catalogue.near(words[0])
+        near = known().catalogue.near(words[0])
         raise Mistake(f"{node} tells no {words[0]}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
     if unknown:
         chosen = [p for p in chosen if isinstance(tree.leaves[p].reading, Unknown)]
     show_tree(node, tree, chosen, as_json=as_json, source=source)
     for plane, trouble in troubles.items():
         note(f"{node}: {plane.value} plane: {trouble}")
-    return 3 if troubles else 0
+    return 3 if troubles or known().broken else 0
 
 
 def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unknown]) -> Tree:
     """Add what a silent plane would have told, as unknown: of a plane that failed all of it, else what was named."""
     told = dict(tree.leaves)
-    for entry in registry().catalogue.entries.values():
+    for entry in known().catalogue.entries.values():
         bare = entry.pattern.partition("/*")[0]
         why = tree.silent.get(entry.plane)
         named = any(bare.startswith(w) for w in words)
@@ -77,7 +77,7 @@ def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unkno
 
 def _asked(name: str, file: Path | None, rack: str | None, seconds: float | None) -> tuple[Tree, dict[Plane, Unknown]]:
     nodes, _ = options.choose([name], file, rack)
-    asked = Plan(registry().probes, joins=registry().joins)
+    asked = Plan(known().probes, joins=known().joins)
     job = Job(asked, nodes, seconds=seconds, secrets=secrets_of(nodes, asked.planes))
     tree, troubles = Tree({}), {}
     with progress(len(nodes), quiet=False) as watch:
@@ -101,7 +101,7 @@ def _stored(name: str, run: str) -> tuple[Tree, dict[Plane, Unknown]]:
     if name not in nodes:
         raise Mistake(f"no node {name} in run {run}; it has {', '.join(list(nodes)[:8])}")
     came = [answer for answer in stored.answers() if answer.node == name]
-    job = Job(Plan(registry().probes, joins=registry().joins), (nodes[name],))
+    job = Job(Plan(known().probes, joins=known().joins), (nodes[name],))
     tree = tree_of(job, nodes[name], came)
     return _told(tree), {a.plane: a.trouble for a in came if a.trouble is not None}
 

@@ -8,6 +8,7 @@ import click
 from rackcheck import inventory
 from rackcheck.cli import options
 from rackcheck.cli.facts import show_tree
+from rackcheck.cli.known import known
 from rackcheck.cli.output import note, print_lines, width
 from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.tables import table
@@ -18,7 +19,6 @@ from rackcheck.core.plan import Plan
 from rackcheck.core.probe import AnyProbe
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
 from rackcheck.report import machine
 from rackcheck.report.terminal import Line
 from rackcheck.run import Job, ask_plane, audit
@@ -33,9 +33,7 @@ def probe() -> None:
 @options.json_option
 def list_(as_json: bool) -> None:
     """List every probe: its plane, how many facts it gives, what it tells."""
-    rows = [(p.name, p.plane.value, str(len(p.gives)), p.help) for p in registry().probes]
-    for broken in registry().broken:
-        note(f"rackcheck: probes left out: {broken}")
+    rows = [(p.name, p.plane.value, str(len(p.gives)), p.help) for p in known().probes]
     if as_json:
         click.echo(machine.text([dict(zip(("name", "plane", "facts", "help"), row, strict=True)) for row in rows]))
     else:
@@ -94,7 +92,7 @@ def _echo(text: str) -> None:
 
 
 def _find(name: str) -> AnyProbe:
-    known = {p.name: p for p in registry().probes}
-    if name not in known:
-        raise Mistake(f"no probe {name}{did_you_mean(name, list(known))}; `rackcheck probe list` shows them")
-    return known[name]
+    probes = {p.name: p for p in known().probes}
+    if name not in probes:
+        raise Mistake(f"no probe {name}{did_you_mean(name, list(probes))}; `rackcheck probe list` shows them")
+    return probes[name]

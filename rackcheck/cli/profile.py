@@ -6,11 +6,11 @@ import click
 
 from rackcheck import library
 from rackcheck.cli import options
+from rackcheck.cli.known import known
 from rackcheck.cli.output import print_lines, width
 from rackcheck.cli.tables import table
 from rackcheck.core.profile import Profile
 from rackcheck.document import BadFile
-from rackcheck.registry import registry
 from rackcheck.report import machine
 from rackcheck.report.summary import several
 from rackcheck.report.terminal import Line
@@ -30,7 +30,7 @@ def list_(folders: tuple[Path, ...], as_json: bool) -> None:
     rows = []
     for found in library.profiles(folders).values():
         try:
-            loaded = library.load(str(found.path), registry().catalogue, None, folders)
+            loaded = library.load(str(found.path), known().catalogue, None, folders)
             rows.append((found.name, loaded.version, str(len(loaded.rules)), found.origin, loaded.title))
         except BadFile as error:
             rows.append((found.name, "?", "?", found.origin, f"cannot be used: {error.problems[0]}"))
@@ -54,7 +54,7 @@ def list_(folders: tuple[Path, ...], as_json: bool) -> None:
 @options.profile_path_option
 def show(name: str, values: tuple[str, ...], folders: tuple[Path, ...]) -> None:
     """Show a profile whole: its parents laid under it, each rule with what it wants, why and by which source."""
-    loaded = library.load(name, registry().catalogue, options.pairs(values), folders)
+    loaded = library.load(name, known().catalogue, options.pairs(values), folders)
     print_lines(_lines(loaded))
 
 
@@ -67,7 +67,7 @@ def check(names: tuple[str, ...], values: tuple[str, ...], folders: tuple[Path, 
     bad = 0
     for name in names:
         try:
-            loaded = library.load(name, registry().catalogue, options.pairs(values), folders)
+            loaded = library.load(name, known().catalogue, options.pairs(values), folders)
         except BadFile as error:
             bad += 1
             click.echo(str(error), err=True)

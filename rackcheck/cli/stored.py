@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rackcheck import kept, library, store, waivers
+from rackcheck.cli.known import known
 from rackcheck.core.event import RunStarted
 from rackcheck.core.fact import Plane
 from rackcheck.core.plan import plan
@@ -13,7 +14,6 @@ from rackcheck.core.profile import Phase, Profile
 from rackcheck.core.waiver import Waiver
 from rackcheck.inventory import Bmc, Node
 from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
 from rackcheck.run import Job
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
@@ -30,7 +30,7 @@ def stored_job(
 
     Raises Mistake where they were changed.
     """
-    head, known = stored.head, registry()
+    head = stored.head
     began = stored.started()
     try:
         words = {name: kept.word(head, name) for name in ("run", "time", "targets")}
@@ -39,12 +39,12 @@ def stored_job(
         profile = (
             _own(stored, began, values or {})
             if profile_name is None
-            else library.load(profile_name, known.catalogue, values or {}, tuple(folders))
+            else library.load(profile_name, known().catalogue, values or {}, tuple(folders))
         )
     except _DAMAGED as error:
         raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
     return Job(
-        plan(profile.facts(), known.probes, known.catalogue, known.joins), stored_nodes(stored), profile, planes,
+        plan(profile.facts(), known().probes, known().catalogue, known().joins), stored_nodes(stored), profile, planes,
         phases,
         words["targets"], _waivers(stored) if waived is None else waived, id=words["run"], time=words["time"],
     )  # fmt: skip
@@ -74,7 +74,7 @@ def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> 
     given = {param: kept.word(told["set"], param) for param in told["set"]}
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
         raise ValueError(f"{name!r:.80} is no profile's name")
-    place, catalogue = stored.folder / "profile" / f"{name}.yaml", registry().catalogue
+    place, catalogue = stored.folder / "profile" / f"{name}.yaml", known().catalogue
     profile = library.load(str(place), catalogue, given)
     if not profile.digest == digest == began.digest:
         # The digest is of the rules as they stand with all parents laid under them, and of the values.

@@ -9,6 +9,7 @@ from pathlib import Path
 from rackcheck import __version__, acceptance, kept, library, store
 from rackcheck.acceptance import Acceptance
 from rackcheck.bill import Bill
+from rackcheck.cli.known import known
 from rackcheck.cli.stored import stored_job, stored_nodes
 from rackcheck.core.event import RunDone, RunStarted
 from rackcheck.core.fact import Plane, clean
@@ -20,7 +21,6 @@ from rackcheck.index.pair import Source
 from rackcheck.inventory import Node
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
 from rackcheck.report.build import Order, Place
 from rackcheck.report.dossier import Brand
 from rackcheck.report.gather import Told, gather
@@ -124,7 +124,7 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
     if not found.runs:
         raise Mistake(f"acceptance {found.name} has no run yet: rackcheck accept add {found.name} RUN")
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
-    profile = library.load(str(found.profile), registry().catalogue, given)
+    profile = library.load(str(found.profile), known().catalogue, given)
     if profile.digest != found.head["profile"]["digest"]:
         raise Mistake(f"the acceptance's profile was changed: {found.profile}")
     stored = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
@@ -159,8 +159,8 @@ def _lineage(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterat
     """Load the profile's parents as the run kept them; their site values are those of the run."""
     for step in profile.lineage[:-1]:
         place = str(folder / f"{step.rpartition('@')[0]}.yaml")
-        bare = library.load(place, registry().catalogue)
-        yield library.load(place, registry().catalogue, {n: v for n, v in given.items() if n in bare.params})
+        bare = library.load(place, known().catalogue)
+        yield library.load(place, known().catalogue, {n: v for n, v in given.items() if n in bare.params})
     yield profile
 
 

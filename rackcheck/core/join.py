@@ -54,12 +54,12 @@ class Join:
     planes: Mapping[str, Plane] = field(default_factory=dict, compare=False)
 
     def bound(self, catalogue: Catalogue) -> "Join":
-        """The same, knowing on which plane each fact is read that it needs; KeyError on one that nobody gives."""
+        """The same, knowing on which plane each fact is read that it needs; LookupError on one that nobody gives."""
         planes: dict[str, Plane] = {}
         for need in self.needs:
             entry = catalogue.find(paths.parse(need))
             if entry is None:
-                raise KeyError(f"join {self.name} needs {need}, which no probe gives")
+                raise LookupError(f"it needs {need}, which no probe gives")
             planes[need] = entry.plane
         return replace(self, planes=planes)
 
