@@ -1,10 +1,15 @@
 """The kernel's log: real lines in every form of dmesg, what a ring that has wrapped still says, and what it does not."""
 
 import pytest
-from recordings import answering, facts, os_probes, shared_text
+from recordings import answering, facts, leaves, os_probes, shared_text
 
+from rackcheck import library
+from rackcheck.core.evidence import Status
 from rackcheck.core.fact import Reading, Reason, Unknown
 from rackcheck.core.probe import Shell
+from rackcheck.core.tree import Tree
+from rackcheck.core.verdict import judge
+from rackcheck.registry import registry
 
 LOG = os_probes()["kernel_log"]
 BOOT = "[    0.000000] Linux version 5.15.0-1053-nvidia (buildd@lcy02) (gcc 11.4.0) #54-Ubuntu SMP\n"
@@ -24,6 +29,13 @@ def log(name: str) -> str:
 def recorded(name: str) -> dict[str, Reading]:
     """The facts of a recorded log."""
     return told(log(name))
+
+
+def verdict(text: str) -> Status:
+    """What the rule about fatal Xids says of a node whose dmesg prints this."""
+    rules = library.load("linux-gpu-node", registry().catalogue, {}).rules
+    tree = Tree(leaves(LOG, answering(LOG, text)))
+    return judge([rule for rule in rules if rule.id == "log.no_fatal_xid"], tree)[0].status
 
 
 def test_the_question_is_one_word_that_a_list_of_sudoers_can_name() -> None:
@@ -93,19 +105,115 @@ def test_an_xid_is_found_behind_whatever_dmesg_puts_before_it(before: str) -> No
     assert told(f"{before}{FALLEN}\n")['log.xid/"0000:1b:00.0".codes'] == ("79",)
 
 
+FORGED = [
+    "usb 1-2: Product: NVRM: Xid (PCI:0000:1b:00): 79, forged",
+    "[ 3.1] usb 1-2: SerialNumber: NVRM: Xid (PCI:0000:1b:00): 79",
+    "[ 3.1] NVRM: Xid ([77]: segfault at 0 ip 0 sp 0 error 4 in a.out[0+1]",
+]
+ODD = [
+    "[ 3.1] NVRM: Xid (PCI:zzzz:1b:00): 79",
+    "[ 3.1] NVRM: Xid (PCI:0000:1b:00): seventy",
+    "[ 3.1] NVRM: Xid (PCI:0000:1b:00 GPU-J:05): 79, pid=7, name=secret, of a later driver",
+    "[ 3.1] NVRM: Xid (0003:00): 13, 0001 00000000 00008397 00001b0c 1000f010 00000080",
+    "[ 3.1] NVRM: Xid: 13, 0000 02005600 00000056 00000c28 01400000 00000080",
+    "[ 3.1] NVRM: NVRM: Xid (PCI:0001:00:00.0): 79, GPU has fallen off the bus",
+    "[ 3.1][T1@CPU0] NVRM: Xid (PCI:0000:1b:00): 79, behind what no dmesg that we know puts before it",
+]
+
+
+@pytest.mark.parametrize("row", FORGED + ODD)
+def test_a_line_with_an_xid_that_cannot_be_taken_apart_names_no_gpu_and_is_not_lost(row: str) -> None:
+    given = told(f"{BOOT}{row}\n")
+    unread = given["log.xid"]
+    assert isinstance(unread, Unknown)
+    assert unread.reason is Reason.UNPARSABLE
+    assert "secret" not in str(unread)
+    assert not [path for path in given if path.startswith("log.xid/")]
+    assert given["log.sxid"] == ()
+    assert given["log.kernel.oom_kills"] == 0
+
+
 @pytest.mark.parametrize(
     "row",
     [
-        "usb 1-2: Product: NVRM: Xid (PCI:0000:1b:00): 79, forged",
-        "[ 3.1] usb 1-2: SerialNumber: NVRM: Xid (PCI:0000:1b:00): 79",
-        "[ 3.1] audit: comm=\"x\" nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 1",
-        "[ 3.1] NVRM: Xid (PCI:zzzz:1b:00): 79",
-        "[ 3.1] NVRM: Xid (PCI:0000:1b:00): seventy",
+        "[ 3.1] nvidia-nvswitch0: SXid (PCI:0000:05:00.0 PORT:1): 20034, Fatal, Link 1",
+        "[ 3.1] nvidia-nvswitch0: SXid (PCI:0000:05:00.0): twenty, Fatal, Link 1",
+        '[ 3.1] audit: comm="x" nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 1',
+    ],
+)
+def test_a_line_with_an_sxid_that_cannot_be_taken_apart_names_no_switch_and_is_not_lost(row: str) -> None:
+    given = told(f"{BOOT}{row}\n")
+    unread = given["log.sxid"]
+    assert isinstance(unread, Unknown)
+    assert unread.reason is Reason.UNPARSABLE
+    assert not [path for path in given if path.startswith("log.sxid/")]
+    assert given["log.xid"] == ()
+
+
+def test_an_xid_that_was_found_stays_found_beside_one_that_cannot_be_taken_apart() -> None:
+    given = told(f"{BOOT}[ 2.1] {FALLEN}\n{ODD[0]}\n")
+    assert isinstance(given["log.xid"], Unknown)
+    assert given['log.xid/"0000:1b:00.0".codes'] == ("79",)
+
+
+# The driver's own format strings (src/nvidia/src/kernel/gpu/rc/kernel_rc.c of the open kernel modules), the examples of
+# NVIDIA's guides to Xids and to memory errors of the A100, and lines of forums for what drivers before 300 printed.
+@pytest.mark.parametrize(
+    ("row", "place", "code"),
+    [
+        ("NVRM: Xid (PCI:0000:3b:00 GPU-I:05): 95, pid=7194, name=python3, Uncontained: FBHUB. RST: Yes, D-RST: No",
+         "0000:3b:00.0", "95"),
+        ("NVRM: Xid (PCI:0000:01:00 GPU-I:05): 94, pid=7194, Contained: CE User Channel (0x9). RST: No, D-RST: No",
+         "0000:01:00.0", "94"),
+        ("NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen",
+         "0000:3b:00.0", "79"),
+        ("NVRM: Xid (PCI:0000:3b:00 GPU-I:13 GPU-CI:02): 43, channel 0x0b00000a", "0000:3b:00.0", "43"),
+        ("NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.", "0000:01:00.0", "79"),
+        ("NVRM: Xid (PCI:0000:dc:00): 45, pid=1818990, name=python3, Ch 00000001 caused by previous Xid 149",
+         "0000:dc:00.0", "45"),
+        ("NVRM: Xid (PCI:00010000:3B:00): 48, pid=7, name=x, Ch 1", "10000:3b:00.0", "48"),
+        ("NVRM: Xid (PCI:0000:10:1c): 63, pid=1850, Row Remapper: New row marked for remapping", "0000:10:1c.0", "63"),
+        ("NVRM: Xid (PCI:0000:b9:00): 94", "0000:b9:00.0", "94"),
+        ("NVRM: Xid (PCI:0001:00:00.0): 79, GPU has fallen off the bus", "0001:00:00.0", "79"),
+        ("NVRM: Xid (0000:03:00): 14, Channel 00000001", "0000:03:00.0", "14"),
+        ("NVRM: Xid (0000:01:00): 16, Head 00000000 Count 00006e2e", "0000:01:00.0", "16"),
     ],
 )  # fmt: skip
-def test_a_device_that_calls_itself_an_xid_is_none(row: str) -> None:
-    given = told(f"{BOOT}{row}\n")
-    assert given["log.xid"] == given["log.sxid"] == ()
+def test_an_xid_is_read_in_every_spelling_of_the_driver(row: str, place: str, code: str) -> None:
+    given = told(f"{BOOT}[ 12.5] {row}\n")
+    assert given["log.xid"] == (place,)
+    assert given[f'log.xid/"{place}".codes'] == (code,)
+    assert given[f'log.xid/"{place}".count'] == 1
+
+
+def test_the_last_line_of_a_gpu_in_mig_mode_says_which_instance_erred_and_not_whose_process() -> None:
+    row = "NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): 94, pid=7, name=secret, Contained: SM (0x1). RST: No"
+    assert told(f"{BOOT}[ 12.5] {row}\n")['log.xid/"0000:3b:00.0".last'] == (
+        "NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): 94, pid=7, Contained: SM (0x1). RST: No"
+    )
+
+
+@pytest.mark.parametrize("code", ["79", "95"])
+@pytest.mark.parametrize("place", ["PCI:0000:3b:00 GPU-I:05", "PCI:0000:3b:00 GPU-I:05 GPU-CI:00"])
+def test_a_fatal_xid_of_a_gpu_in_mig_mode_fails_the_node(place: str, code: str) -> None:
+    assert verdict(f"{BOOT}[ 12.5] NVRM: Xid ({place}): {code}, pid=7194, name=python3, x\n") is Status.FAIL
+
+
+@pytest.mark.parametrize("row", FORGED + ODD)
+def test_an_xid_that_cannot_be_taken_apart_lets_no_node_pass_and_hides_no_fatal_one(row: str) -> None:
+    assert verdict(f"{BOOT}{row}\n") is Status.UNKNOWN
+    assert verdict(f"{BOOT}{row}\n[ 12.5] {FALLEN}\n") is Status.FAIL
+    assert verdict(BOOT) is Status.PASS
+
+
+@pytest.mark.parametrize(
+    "name", ["dmesg-xid-119-gsp.log", "dmesg-decode-iso-0.log", "dmesg-tail-0.log", "sxid-lines-gpud.txt",
+             "dmesg-oom-iso.log", "dmesg-peermem.log", "pstore-erst-dmesg.txt"],
+)  # fmt: skip
+def test_every_error_of_the_recorded_logs_is_taken_apart(name: str) -> None:
+    given = recorded(name)
+    assert not isinstance(given["log.xid"], Unknown)
+    assert not isinstance(given["log.sxid"], Unknown)
 
 
 def test_a_log_that_begins_with_the_boot_says_so_and_one_that_has_wrapped_does_not() -> None:

@@ -492,13 +492,14 @@ QUOTED: list[tuple[str, list[str], dict[str, Reading]]] = [
     (
         "journal_before",
         [
+            "[    0.000000] kernel: x86/cpu: SGX disabled by BIOS.",
             "[ 3095.100000] kernel: NVRM: Xid (PCI:0000:9b:00): 119, pid=2024380, name=nvidia-smi, Timeout after 6s of waiting for RPC response from GPU4 GSP! Expected function 103 (GSP_RM_ALLOC) (0x2081 0x4).",
             "[ 3098.275469] kernel: Kernel panic - not syncing: Test panic triggered by crash_test module",
         ],
         {
             "log.previous_boot.panics": 1,
             "log.previous_boot.xids": ("119",),
-            "log.previous_boot.lines": 2,
+            "log.previous_boot.lines": 3,
         },
     ),
     (
@@ -571,6 +572,96 @@ def test_a_log_that_is_empty_or_cut_is_unknown_and_so_is_one_that_nobody_may_rea
         given = facts(probe, capture)
         assert given
         assert {value.reason if isinstance(value, Unknown) else None for value in given.values()} == {reason}
+
+
+# What the kernel's sources print, from 4.18 to 6.x, and lines of public threads: one line, one count.
+SPELLINGS = [
+    # arch/x86/kernel/dumpstack.c, __die_header: `%s: %04lx [#%d]`, with `Oops: ` before it since 6.10
+    ("general protection fault: 0000 [#1] SMP NOPTI", "log.kernel.crash.oopses"),
+    ("general protection fault, probably for non-canonical address 0x25b5f6bb1a24827e: 0000 [#1] SMP NOPTI",
+     "log.kernel.crash.oopses"),
+    ("divide error: 0000 [#1] SMP PTI", "log.kernel.crash.oopses"),
+    ("double fault: 0000 [#1] PREEMPT SMP", "log.kernel.crash.oopses"),
+    ("stack segment: 0000 [#2] SMP", "log.kernel.crash.oopses"),
+    ("invalid opcode: 0000 [#1] SMP", "log.kernel.crash.oopses"),
+    ("kernel stack overflow (double-fault): 0000 [#1] SMP", "log.kernel.crash.oopses"),
+    ("Oops: general protection fault, probably for non-canonical address 0xdead: 0000 [#1] SMP",
+     "log.kernel.crash.oopses"),
+    ("Oops: Oops: 0002 [#1] SMP NOPTI", "log.kernel.crash.oopses"),
+    # arch/arm64/kernel/traps.c, __die: `Internal error: %s: %016lx [#%d]`, `%x` before 5.18; arm64_serror_panic
+    ("Internal error: synchronous external abort: 96000410 [#1] SMP", "log.kernel.crash.oopses"),
+    ("Internal error: synchronous external abort: 0000000096000210 [#1] PREEMPT SMP", "log.kernel.crash.oopses"),
+    ("Internal error: : 96000210 [#1] SMP", "log.kernel.crash.oopses"),
+    ("Internal error: Oops - BUG: 0 [#1] SMP", "log.kernel.crash.oopses"),
+    ("Internal error: Oops: 0000000096000004 [#1] PREEMPT SMP", "log.kernel.crash.oopses"),
+    ("SError Interrupt on CPU3, code 0x00000000be000411 -- SError", "log.kernel.crash.oopses"),
+    # arch/x86/kernel/cpu/mce/core.c, kill_me_maybe
+    ("mce: Uncorrected hardware memory error in user-access at 8a398a400", "log.kernel.mce.uncorrected"),
+    # drivers/thermal/intel/therm_throt.c since 5.5; thermal_core.c before 5.11
+    ("CPU7: Core temperature is above threshold, cpu clock is throttled (total events = 219)",
+     "log.kernel.thermal.throttled"),
+    ("mce: CPU9: Package temperature is above threshold, cpu clock is throttled (total events = 1)",
+     "log.kernel.thermal.throttled"),
+    ("thermal thermal_zone0: critical temperature reached (128 C), shutting down", "log.kernel.thermal.critical"),
+    # kernel/hung_task.c since 7.1
+    ("INFO: task kcompactd1:1177 blocked in I/O wait for more than 120 seconds.", "log.kernel.stall.hung_tasks"),
+    # fs/xfs/xfs_fsops.c to 5.11 and since; fs/btrfs/super.c
+    ("XFS (md122): I/O Error Detected. Shutting down filesystem", "log.kernel.filesystem/md122.shutdowns"),
+    ("XFS (dm-0): Log I/O Error Detected. Shutting down filesystem", "log.kernel.filesystem/dm-0.shutdowns"),
+    ("XFS (sda): Corruption of in-memory data detected.  Shutting down filesystem",
+     "log.kernel.filesystem/sda.shutdowns"),
+    ("XFS (sda): Metadata I/O Error (0x1) detected at xfs_buf_ioend+0x1/0x2 (xfs_buf.c:1).  Shutting down filesystem.",
+     "log.kernel.filesystem/sda.shutdowns"),
+    ("BTRFS: error (device sdb) in btrfs_commit_transaction:2268: errno=-5 IO failure (Error while writing)",
+     "log.kernel.filesystem/sdb.errors"),
+    ("BTRFS: error (device dm-3: state EA) in btrfs_run_delayed_refs:2150: errno=-5 IO failure",
+     "log.kernel.filesystem/dm-3.errors"),
+    ("BTRFS info (device dm-3: state EA): forced readonly", "log.kernel.filesystem/dm-3.read_only"),
+    # pciehp and dpc before 5.2, each a device of the port's; pci_raw_set_power_state
+    ("pciehp 0000:80:10.0:pcie004: Slot(36): Link Down", 'log.kernel.pcie/"0000:80:10.0".link_down'),
+    ("pciehp 0000:00:1c.1:pcie004: Slot(3): Card not present", 'log.kernel.pcie/"0000:00:1c.1".card_gone'),
+    ("dpc 0000:00:03.2:pcie008: DPC containment event, status:0x1f01 source:0x0000",
+     'log.kernel.pcie/"0000:00:03.2".contained'),
+    ("nvme 0000:01:00.0: can't change power state from D3hot to D0 (config space inaccessible)",
+     'log.kernel.pcie/"0000:01:00.0".inaccessible'),
+    # drivers/net/ethernet/mellanox/mlx5/core/health.c
+    ("mlx5_core 0000:d2:00.0: poll_health:739:(pid 0): Fatal error 1 detected",
+     'log.kernel.mlx5/"0000:d2:00.0".health'),
+    # src/nvidia/src/kernel/gpu/gsp of the open kernel modules, of a GPU in MIG mode
+    ("NVRM: Xid (PCI:0000:9b:00 GPU-I:05): 119, pid=7, name=a, b, Timeout after 6s of waiting for RPC response of GSP!",
+     "log.kernel.nvidia.gsp_timeouts"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "path"), SPELLINGS)
+def test_a_line_is_counted_once_in_each_spelling_that_kernels_have(row: str, path: str) -> None:
+    probe = "log_" + path.removeprefix("log.kernel.").partition(".")[0].partition("/")[0]
+    found = {p: v for p, v in seen(probe, f"{BOOT}[ 9.1] {row}\n").items() if not isinstance(v, tuple)}
+    assert found == {path: 1}
+
+
+def test_one_fault_of_an_arm_kernel_is_one_and_not_one_for_each_of_its_lines() -> None:
+    rows = [
+        "Unable to handle kernel NULL pointer dereference at virtual address 0000000000000000",
+        "Mem abort info:",
+        "  ESR = 0x0000000096000004",
+        "Internal error: Oops: 0000000096000004 [#1] PREEMPT SMP",
+        "---[ end trace 0000000000000000 ]---",
+    ]
+    given = seen("log_crash", BOOT + "".join(f"[ 9.1] {row}\n" for row in rows))
+    assert given == {"log.kernel.crash.oopses": 1}
+
+
+def test_one_fault_of_an_x86_kernel_is_one_oops_and_one_bug() -> None:
+    rows = ["BUG: unable to handle page fault for address: ffffb24d403e5000", "#PF: error_code(0x0000)",
+            "Oops: 0000 [#1] SMP NOPTI", "RIP: 0010:0x0"]  # fmt: skip
+    given = seen("log_crash", BOOT + "".join(f"[ 9.1] {row}\n" for row in rows))
+    assert given == {"log.kernel.crash.oopses": 1, "log.kernel.crash.bugs": 1}
+
+
+def test_a_program_that_crashed_is_no_fault_of_the_kernel() -> None:
+    row = "traps: job[78] general protection fault ip:7f7c7ac69996 sp:7f7c12fd7c30 error:0 in libc.so.6[7f7c+1]"
+    assert seen("log_crash", f"{BOOT}[ 9.1] {row}\n") == {}
 
 
 # Recorded logs
@@ -704,19 +795,47 @@ def test_errors_of_the_recorded_fabric_manager_are_counted_since_its_last_start(
     assert given["log.fabric_manager.fatal"] == since.count("detected NVSwitch fatal error")
 
 
+STARTS = (
+    "[Dec 19 2024 07:10:01] [INFO] [tid 1374] Fabric Manager version 535.161.08 is running with the following "
+    "configuration options\n"
+)
+LEAVES = ("errors", "warnings", "fatal", "sxids", "last")
+
+
 def test_a_fabric_manager_without_an_error_has_none_and_grep_that_finds_nothing_is_no_failure() -> None:
-    given = told("fabric_manager_log", searched("[Dec 19 2024 07:10:01] [INFO] [tid 1374] hello\n"))
-    assert given["log.fabric_manager.errors"] == 0
+    given = told("fabric_manager_log", searched(f"{STARTS}[Dec 19 2024 07:10:01] [INFO] [tid 1374] hello\n"))
+    assert given["log.fabric_manager.errors"] == given["log.fabric_manager.fatal"] == 0
+    assert given["log.fabric_manager.sxids"] == ()
     assert isinstance(given["log.fabric_manager.last"], Absent)
 
 
-def test_a_fabric_managers_log_without_its_start_in_what_was_read_leaves_the_errors_unknown() -> None:
+def test_a_fabric_managers_log_that_was_turned_over_since_its_start_is_not_one_without_errors() -> None:
+    for text in ("", "[Dec 19 2024 07:10:01] [INFO] [tid 1374] hello\n"):
+        given = told("fabric_manager_log", searched(text))
+        reasons = {leaf: given[f"log.fabric_manager.{leaf}"] for leaf in LEAVES}
+        assert {r.reason if isinstance(r, Unknown) else r for r in reasons.values()} == {Reason.NOT_READ_FURTHER}
+
+
+@pytest.mark.parametrize("size", [80, fabric_manager_log.NEWEST, fabric_manager_log.NEWEST + 1])
+def test_a_fabric_managers_log_without_its_start_in_what_was_read_leaves_the_errors_unknown(size: int) -> None:
     row = "[Dec 19 2024 19:17:49] [ERROR] [tid 1374] detected NVSwitch non-fatal error 12028 on fid 0\n"
-    given = told("fabric_manager_log", f"{fabric_manager_log.NEWEST + 1}\n{row}")
-    errors = given["log.fabric_manager.errors"]
+    errors = told("fabric_manager_log", f"{size}\n{row}")["log.fabric_manager.errors"]
     assert isinstance(errors, Unknown)
     assert errors.reason is Reason.NOT_READ_FURTHER
-    assert told("fabric_manager_log", f"{fabric_manager_log.NEWEST}\n{row}")["log.fabric_manager.errors"] == 1
+    assert told("fabric_manager_log", f"{size}\n{STARTS}{row}")["log.fabric_manager.errors"] == 1
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "2027-01-19T19:17:49Z node [Dec 19 2024 19:17:49] [ERROR] [tid 1] detected NVSwitch fatal error 20034 on fid 0",
+        "[Dec 19 2024 19:17:49] [tid 1] [ERROR] detected NVSwitch fatal error 20034 on fid 0",
+    ],
+)
+def test_a_fabric_managers_error_in_another_form_is_not_lost(row: str) -> None:
+    given = told("fabric_manager_log", searched(f"{STARTS}{row}\n"))
+    reasons = {given[f"log.fabric_manager.{leaf}"] for leaf in LEAVES}
+    assert {r.reason if isinstance(r, Unknown) else r for r in reasons} == {Reason.UNPARSABLE}
 
 
 # The table of Xids
@@ -849,6 +968,49 @@ def test_of_a_journal_that_was_not_read_to_its_end_nobody_says_that_there_is_no_
     assert journal.BOOT.command.split()[journal.BOOT.command.split().index("-n") + 1] == str(journal.MOST)
 
 
+LATE = "[86400.5] kernel: a warning of the second day\n"
+
+
+def test_a_journal_whose_beginning_was_vacuumed_is_not_a_boot_without_xids() -> None:
+    given = told("journal", LATE)
+    for path in ("log.boot.xid", "log.boot.sxid", "log.boot.lines"):
+        reading = given[path]
+        assert isinstance(reading, Unknown), path
+        assert reading.reason is Reason.NOT_READ_FURTHER
+    assert given["log.boot.begins"] == 86400.5
+    assert isinstance(told("journal", f"[{journal.EARLY + 0.1}] kernel: a warning\n")["log.boot.xid"], Unknown)
+    assert told("journal", f"[{journal.EARLY}.0] kernel: a warning\n{LATE}")["log.boot.xid"] == ()
+
+
+ODD_XIDS = ["NVRM: Xid (PCI:0000:1b:00 GPU-J:05): 79, x", "[96B blob data]", "[1.9K blob data]"]
+ODD_SXIDS = ["nvidia-nvswitch0: SXid (PCI:0000:05:00.0 PORT:1): 20034, Fatal, x", "[96B blob data]"]
+
+
+@pytest.mark.parametrize("row", ODD_XIDS)
+def test_an_xid_in_a_journal_that_cannot_be_taken_apart_is_not_lost(row: str) -> None:
+    text = f"[ 0.5] kernel: a warning\n[ 9.5] kernel: {row}\n"
+    boot, before = told("journal", text)["log.boot.xid"], told("journal_before", text)["log.previous_boot.xids"]
+    assert isinstance(boot, Unknown)
+    assert isinstance(before, Unknown)
+    assert boot.reason is before.reason is Reason.UNPARSABLE
+
+
+@pytest.mark.parametrize("row", ODD_SXIDS)
+def test_an_sxid_in_a_journal_that_cannot_be_taken_apart_is_not_lost(row: str) -> None:
+    text = f"[ 0.5] kernel: a warning\n[ 9.5] kernel: {row}\n"
+    boot, before = told("journal", text)["log.boot.sxid"], told("journal_before", text)["log.previous_boot.sxids"]
+    assert isinstance(boot, Unknown)
+    assert isinstance(before, Unknown)
+    assert boot.reason is before.reason is Reason.UNPARSABLE
+
+
+def test_an_xid_of_a_gpu_in_mig_mode_is_found_in_the_journals_of_this_boot_and_of_the_one_before() -> None:
+    row = "[ 9.5] kernel: NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): 95, pid=7194, name=x, Uncontained"
+    text = f"[ 0.5] kernel: a warning\n{row}\n"
+    assert told("journal", text)['log.boot.xid/"0000:3b:00.0".codes'] == ("95",)
+    assert told("journal_before", text)["log.previous_boot.xids"] == ("95",)
+
+
 @pytest.mark.parametrize("text", ["", "-- No entries --\n", "-- Logs begin at Sat 2021-05-29 10:50:24 UTC. --\n"])
 def test_a_journal_without_a_line_is_not_a_boot_without_xids(text: str) -> None:
     assert {v.reason if isinstance(v, Unknown) else None for v in told("journal", text).values()} == {
@@ -898,14 +1060,38 @@ def test_a_journal_that_does_not_reach_back_to_its_start_is_not_one_without_erro
 
 
 def test_a_boot_before_that_said_nothing_bad_is_known_and_one_that_the_journal_has_not_kept_is_not() -> None:
-    quiet = told("journal_before", "-- No entries --\n")
-    assert quiet["log.previous_boot.lines"] == quiet["log.previous_boot.panics"] == 0
-    assert quiet["log.previous_boot.xids"] == ()
+    quiet = told("journal_before", "[ 0.5] kernel: a warning\n")
+    assert quiet["log.previous_boot.panics"] == quiet["log.previous_boot.uncorrected"] == 0
+    assert quiet["log.previous_boot.lines"] == 1
+    assert quiet["log.previous_boot.xids"] == quiet["log.previous_boot.sxids"] == ()
     assert isinstance(told("journal_before", "")["log.previous_boot.panics"], Unknown)
     gone = answering(
         PROBES["journal_before"], "", 1, "Data from the specified boot (-1) is not available: No such boot ID"
     )
     assert isinstance(facts(PROBES["journal_before"], gone)["log.previous_boot.panics"], Unknown)
+
+
+@pytest.mark.parametrize("text", ["-- No entries --\n", LATE])
+def test_of_a_boot_before_whose_beginning_was_vacuumed_only_the_end_is_known(text: str) -> None:
+    given = told("journal_before", text)
+    for leaf in ("lines", "uncorrected", "xids", "sxids"):
+        reading = given[f"log.previous_boot.{leaf}"]
+        assert isinstance(reading, Unknown), leaf
+        assert reading.reason is Reason.NOT_READ_FURTHER
+    assert given["log.previous_boot.panics"] == 0
+
+
+def test_every_uncorrected_machine_check_of_the_boot_before_is_counted_as_the_rings_are() -> None:
+    rows = [
+        "mce: Uncorrected hardware memory error in user-access at 8a398a400",
+        "[Hardware Error]: System Fatal error.",
+        "[Hardware Error]: Uncorrected, software restartable error.",
+        "mce: [Hardware Error]: CPU 10: Machine Check Exception: 5 Bank 3: be00000000800400",
+        "mce: [Hardware Error]: CPU 0: Machine Check: 0 Bank 7: be00004000010091",
+        "mce: [Hardware Error]: CPU 0: Machine Check: 0 Bank 7: 8c00004000010091",
+    ]
+    text = "".join(f"[ {at}.5] kernel: {row}\n" for at, row in enumerate(rows))
+    assert told("journal_before", text)["log.previous_boot.uncorrected"] == 5
 
 
 def test_the_newest_lines_before_a_crash_are_read_and_that_there_are_more_is_said() -> None:

@@ -1,7 +1,7 @@
 """Errors in the Fabric Manager's log since its last start.
 
-The log may hold a gigabyte: its newest 4 MiB are searched, on the node. Where the last start is older than those, the
-errors were not all seen, and their number is unknown.
+The log may hold a gigabyte: its newest 4 MiB are searched, on the node. Where the last start is older than those, or
+stands in a log that was turned over since, the errors were not all seen, and their number is unknown.
 """
 
 import re
@@ -46,14 +46,17 @@ def fabric_manager_log(answer: str) -> Facts:
         raise Unreadable("no size of the log")
     size = read.whole(rows[0])
     starts = [at for at, row in enumerate(rows) if START.match(row)]
-    whole = bool(starts) or size <= NEWEST
-    bad = [match for row in rows[starts[-1] if starts else 1 :] if (match := BAD.match(row))]
+    since = [row for row in rows[starts[-1] if starts else 1 :] if not START.match(row)]
+    odd = next((row for row in since if not BAD.match(row)), None)
+    if odd is not None:
+        raise Unreadable(f"neither a start nor an error: {clean(odd, 80)!r}")
+    bad = [match for row in since if (match := BAD.match(row))]
     warnings = sum(match["level"] == "WARNING" for match in bad)
     codes = {int(match["code"]) for row in bad if (match := SWITCH.match(row["said"]))}
     unread = Unknown(Reason.NOT_READ_FURTHER, f"no start in the newest {NEWEST} of {size} bytes")
-    yield "log.fabric_manager.errors", len(bad) - warnings if whole else unread
-    yield "log.fabric_manager.warnings", warnings if whole else unread
-    yield "log.fabric_manager.fatal", sum(FATAL.match(row["said"]) is not None for row in bad) if whole else unread
-    yield "log.fabric_manager.sxids", tuple(str(code) for code in sorted(codes)) if whole else unread
+    yield "log.fabric_manager.errors", len(bad) - warnings if starts else unread
+    yield "log.fabric_manager.warnings", warnings if starts else unread
+    yield "log.fabric_manager.fatal", sum(FATAL.match(row["said"]) is not None for row in bad) if starts else unread
+    yield "log.fabric_manager.sxids", tuple(str(code) for code in sorted(codes)) if starts else unread
     last = clean(bad[-1]["said"]) if bad else None
-    yield "log.fabric_manager.last", last or (Absent("no such line") if whole else unread)
+    yield "log.fabric_manager.last", last or (Absent("no such line") if starts else unread)

@@ -1,19 +1,55 @@
 """What the journal kept of the kernel's warnings and errors since boot, and of its errors before.
 
 The kernel's ring forgets; the journal may reach further. It is read for its newest lines only: a journal with more
-lines than asked for was not read to its end, and then nobody knows that a GPU had no Xid. Unverified on hardware: no
-recording of a GPU node's journal in this form was at hand.
+lines than asked for was not read to its end, and one whose oldest line is of a later time than the boot was cut at its
+beginning, by vacuuming it: then nobody knows that a GPU had no Xid. Unverified on hardware: no recording of a GPU
+node's journal in this form was at hand.
 """
 
-from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, integer, listing, probe, quantity, spell_key
+import re
+
+from rackcheck import (
+    Class,
+    Facts,
+    Reason,
+    Shell,
+    Unknown,
+    Unreadable,
+    collection,
+    integer,
+    listing,
+    probe,
+    quantity,
+    spell_key,
+)
 from rackcheck.core.read import dmesg
-from rackcheck_probes.kernel_log import by_place, sxids, told, xids
+from rackcheck_probes.kernel_log import by_place, every_sxid, every_xid, told
 
 MOST = 5000
+EARLY = 10
+"""Seconds after boot by which a journal that has its beginning warns; ours, chosen to be before GPUs' drivers."""
+_BLOB = re.compile(r"\[[0-9]{1,6}(?:\.[0-9])?[BKMG] blob data\]")
 # Xids are warnings (4), so errors (3) alone would not do. Without names of hosts, with seconds since boot.
 BOOT = Shell(
     f"journalctl -k -b -p 4 -n {MOST} -o short-monotonic --no-hostname --no-pager", root=True, cap=4 << 20, seconds=20
 )
+
+
+def hidden(log: str) -> Unknown | None:
+    """Give that journalctl shows but the size of some messages, those with an unprintable byte; none if it shows all.
+
+    A process may bear such a byte in its name, and an Xid names the process.
+    """
+    rows = sum(_BLOB.fullmatch(dmesg.message(row)) is not None for row in dmesg.lines(log, " blob data]"))
+    return Unknown(Reason.UNPARSABLE, f"of {rows} of the lines journalctl shows the size alone") if rows else None
+
+
+def oldest(log: str) -> float:
+    """Give the seconds since boot of a journal's first line; raises Unreadable on lines that bear no time."""
+    first = dmesg.seconds(log[: dmesg.LONGEST])
+    if first is None:
+        raise Unreadable("a journal's lines without seconds since boot")
+    return first
 
 
 def entries(answer: str) -> str:
@@ -46,16 +82,21 @@ def entries(answer: str) -> str:
     },
 )
 def journal(answer: str) -> Facts:
-    """Gather the Xids and SXids of the newest lines; with as many lines as asked for, there may be others."""
+    """Gather the Xids and SXids of the newest lines; where the lines do not reach back, there may be others."""
     log = entries(answer)
-    first = dmesg.seconds(log[: dmesg.LONGEST])
-    if first is None:
-        raise Unreadable("a journal's lines without seconds since boot")
-    yield "log.boot.begins", first
-    for name, found in (("xid", by_place(xids(log))), ("sxid", by_place(sxids(log)))):
+    begins = oldest(log)
+    yield "log.boot.begins", begins
+    gpus, unread = every_xid(log)
+    switches, unread_too = every_sxid(log)
+    blobs = hidden(log)
+    for name, found, odd in (("xid", by_place(gpus), unread), ("sxid", by_place(switches), unread_too)):
+        if why := odd or blobs:
+            yield f"log.boot.{name}", why
         for place, errors in found.items():
             facts = told(f"log.boot.{name}/{spell_key(place)}", errors)
             yield from ((path, value) for path, value in facts if not path.endswith(".last"))
     if log.count("\n") >= MOST:
         raise Unreadable(f"only the newest {MOST} lines were read", Reason.NOT_READ_FURTHER)
+    if begins > EARLY:
+        raise Unreadable(f"the oldest line is later than {EARLY} s after boot", Reason.NOT_READ_FURTHER)
     yield "log.boot.lines", log.count("\n")

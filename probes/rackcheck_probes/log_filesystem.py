@@ -18,13 +18,16 @@ KINDS = (
     line(
         "read_only",
         "forced readonly",
-        r"BTRFS:? (?:error|info) \(device (?P<key>[\w!-]{1,40})(?: state \w{1,10})?\):? .{0,120}forced readonly",
+        r"BTRFS:? (?:error|info) \(device (?P<key>[\w!-]{1,40})(?::? state \w{1,10})?\):? .{0,120}forced readonly",
     ),
     line(
         "shutdowns",
         "Filesystem has been shut down",
         r"XFS \((?P<key>[\w!-]{1,40})\): Filesystem has been shut down",
         "Lines that say that the file system was shut down.",
+    ),
+    line(
+        "shutdowns", "Shutting down filesystem", r"XFS \((?P<key>[\w!-]{1,40})\): .{1,300}? Shutting down filesystem\b"
     ),
     line(
         "errors",
@@ -43,7 +46,7 @@ KINDS = (
         r"(?:of in-memory data )?(?:\(0x[0-9a-f]{1,8}\) )?detected|Internal error|log I/O "
         r"error|metadata I/O error)",
     ),
-    line("errors", "BTRFS ", r"BTRFS (?:error|critical) \(device (?P<key>[\w!-]{1,40})(?: state \w{1,10})?\)"),
+    line("errors", "BTRFS", r"BTRFS:? (?:error|critical) \(device (?P<key>[\w!-]{1,40})(?::? state \w{1,10})?\)"),
 )
 
 

@@ -35,6 +35,11 @@ KINDS = (
     ),
     line(
         "uncorrected",
+        "Uncorrected hardware memory error",
+        r"(?:mce: )?Uncorrected hardware memory error in user-access at ",
+    ),
+    line(
+        "uncorrected",
         ": Machine Check: ",
         r"(?:mce: )?\[Hardware Error\]: CPU ?[0-9]{1,5}: Machine Check: [0-9a-f]{1,8} Bank "
         r"[0-9]{1,3}: [2367abef][0-9a-f]{15}\b",

@@ -13,6 +13,7 @@ KINDS = (
         "Lines about the device's health: no heartbeat, fatal or unrecoverable errors.",
     ),
     line("health", "unrecoverable hardware error", r"mlx5_core (?P<key><pci>):? .{0,160}?unrecoverable hardware error"),
+    line("health", "Fatal error ", r"mlx5_core (?P<key><pci>):? .{0,160}?Fatal error [0-9]{1,5} detected"),
     line(
         "command_timeouts",
         "timeout. Will cause a leak of a command resource",

@@ -14,8 +14,9 @@ KINDS = (
     ),
     line(
         "gsp_timeouts",
-        "GSP",
-        r"NVRM: (?:Xid .{1,60}?, name=(?P<who>.{1,20}?), )?.{0,120}[Tt]imeout .{0,60}\bGSP!",
+        "GSP!",
+        # Atomic: which of a name's commas ends it is decided once, else a forged line costs the product of all three.
+        r"NVRM: (?>Xid .{1,80}?, name=(?P<who>.{1,20}?), )?.{0,120}?[Tt]imeout .{0,60}\bGSP!",
         "Lines that say that a GPU's GSP did not answer, Xid 119 among them; most of them the driver withholds.",
     ),
     line("gsp_timeouts", "Rate limiting GSP RPC error prints", r"NVRM: Rate limiting GSP RPC error prints"),

@@ -15,19 +15,19 @@ KINDS = (
     line(
         "link_down",
         "Link Down",
-        r"pcieport (?P<key><pci>): (?:pciehp: )?Slot\([^)]{1,20}\): Link Down(?!/)",
+        r"pcie(?:port|hp) (?P<key><pci>)(?::pcie[0-9a-f]{3})?: (?:pciehp: )?Slot\([^)]{1,20}\): Link Down(?!/)",
         "Lines that say that this port's link went down.",
     ),
     line(
         "card_gone",
         "Card not present",
-        r"pcieport (?P<key><pci>): (?:pciehp: )?Slot\([^)]{1,20}\): Card not present",
+        r"pcie(?:port|hp) (?P<key><pci>)(?::pcie[0-9a-f]{3})?: (?:pciehp: )?Slot\([^)]{1,20}\): Card not present",
         "Lines that say that this port's slot is empty.",
     ),
     line(
         "contained",
-        "DPC: containment event",
-        r"pcieport (?P<key><pci>): DPC: containment event",
+        " containment event",
+        r"(?:pcieport|dpc) (?P<key><pci>)(?::pcie[0-9a-f]{3})?: DPC:? containment event",
         "Lines that say that this port cut its link to contain an error (DPC).",
     ),
     line(
@@ -35,6 +35,11 @@ KINDS = (
         "device inaccessible",
         r"<driver> (?P<key><pci>): .{0,80}device inaccessible",
         "Lines that say that this function does not answer any more.",
+    ),
+    line(
+        "inaccessible",
+        "config space inaccessible",
+        r"<driver> (?P<key><pci>): can't change power state .{0,60}\(config space inaccessible\)",
     ),
 )
 

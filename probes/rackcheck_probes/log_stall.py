@@ -8,8 +8,8 @@ from rackcheck_probes.kernel_log import DMESG
 KINDS = (
     line(
         "hung_tasks",
-        " blocked for more than ",
-        r"INFO: task (?P<who>.{1,40}):[0-9]{1,10} blocked for more than [0-9]{1,9} seconds",
+        " for more than ",
+        r"INFO: task (?P<who>.{1,40}):[0-9]{1,10} blocked(?: in I/O wait)? for more than [0-9]{1,9} seconds",
         "Tasks that were blocked for longer than the kernel waits, usually 120 s.",
     ),
     line(

@@ -9,13 +9,14 @@ KINDS = (
     line(
         "throttled",
         " above threshold",
-        r"(?:mce: )?CPU ?[0-9]{1,5}: (?:Core|Package) (?:temperature|temperature/speed) above threshold",
+        r"(?:mce: )?CPU ?[0-9]{1,5}: (?:Core|Package) temperature(?:/speed)?(?: is)? above threshold",
         "Lines of processors whose core or package is too hot and was slowed down.",
     ),
     line(
         "critical",
         "critical temperature reached",
-        r"(?:thermal thermal_zone[0-9]{1,4}: )?[\w-]{1,40}: critical temperature reached",
+        r"(?:thermal thermal_zone[0-9]{1,4}|(?:thermal thermal_zone[0-9]{1,4}: )?[\w-]{1,40}): "
+        r"critical temperature reached",
         "Lines of zones that reached their critical temperature.",
     ),
 )

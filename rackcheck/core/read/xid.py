@@ -12,8 +12,14 @@ from dataclasses import dataclass
 
 from rackcheck.core.fact import Unreadable
 
+XIDS, SXIDS = "NVRM: Xid", " SXid ("
+"""What every line of a GPU's error holds, and of an NVSwitch's; one that cannot be taken apart is of another driver."""
+
+# The GPU's instance and its compute instance stand there where the GPU is in MIG mode and the error is theirs
+# (kernel_rc.c of NVIDIA's open kernel modules); `PCI:` is left out by drivers before 300.
 _PLACE = (
-    r"\((?:PCI:)?(?P<domain>[0-9a-fA-F]{4,8}):(?P<device>[0-9a-fA-F]{2}:[0-9a-fA-F]{2})(?:\.(?P<function>[0-7]))?\)"
+    r"\((?:PCI:)?(?P<domain>[0-9a-fA-F]{4,8}):(?P<device>[0-9a-fA-F]{2}:[0-9a-fA-F]{2})(?:\.(?P<function>[0-7]))?"
+    r"(?: GPU-I:[0-9]{1,5}(?: GPU-CI:[0-9]{1,5})?)?\)"
 )
 XID = re.compile(rf"NVRM: Xid {_PLACE}: (?P<code>[0-9]{{1,5}})\b(?P<rest>[^\n]*)")
 SXID = re.compile(rf"nvidia-nvswitch[0-9]{{1,3}}: SXid {_PLACE}: (?P<code>[0-9]{{1,6}})\b(?P<rest>[^\n]*)")
@@ -34,7 +40,10 @@ RECOVERY = 154
 
 @dataclass(frozen=True, slots=True)
 class Xid:
-    """One line: whose, which number, and what it says besides, without the process' name."""
+    """One line: whose, which number, and what it says besides, without the process' name.
+
+    A line of a GPU in MIG mode names an instance, too: `place` is the GPU's all the same, `said` has both.
+    """
 
     place: str
     code: int
