@@ -160,7 +160,8 @@ def main(words: Iterable[str]) -> int:
     if not isinstance(answer, Output):
         print(f"no answer: {answer}")
         return 3
-    xml, by_smi = printed()
+    loaded = "driver loaded" in answer.out.splitlines()  # to ask one that is not would load it
+    xml, by_smi = printed() if loaded else ("driver not loaded\nended 9\n", 0.0)
     told, xml = nameless(answer.out, xml)
     bus = "".join(f"{row}\n" for row in told.splitlines() if row.startswith(("bus ", "driver loaded")))
     nvml = collect(sharing, NodeCapture({command: Output(answer.status, told, answer.err)}), TIME)

@@ -76,12 +76,33 @@ def library(folder: Path, *flags: str) -> Path:
     return target
 
 
+MARKS = ("/proc/driver/nvidia/version", "/dev/nvidiactl")
+"""The files by which a loaded driver shows: nobody can put the first one there but the driver."""
+
+
+def shell(folder: Path, *there: str) -> Path:
+    """Make a folder with a shell that finds these marks of a driver, all of them if none is named, and no others.
+
+    It is the node's true shell. In the script that it is sent, other files stand for the marks: ours, which are there,
+    or such as are not.
+    """
+    made, true = folder / "sh-of-a-node", shutil.which("sh")
+    made.mkdir(exist_ok=True)
+    places = {mark: __file__ if mark in (there or MARKS) else str(made / "not there") for mark in MARKS}
+    swaps = " ".join(f"-e 's#{mark}#{place}#g'" for mark, place in places.items())
+    (made / "sh").write_text(
+        f'#!{true}\ncase $1 in -s) {shutil.which("sed")} {swaps} | {true} -s;; *) exec {true} "$@";; esac\n'
+    )
+    (made / "sh").chmod(0o755)
+    return made
+
+
 def tools(folder: Path) -> Path:
-    """Make a folder of tools with nvidia-smi among them, and no Python."""
+    """Make a folder of tools with nvidia-smi among them, and no Python; its shell finds a driver loaded."""
     made = folder / "bin"
     made.mkdir(exist_ok=True)
     for tool in TOOLS:
-        found = shutil.which(tool)
+        found = shutil.which(tool) if tool != "sh" else str(shell(folder) / "sh")
         assert found is not None
         (made / tool).symlink_to(found)
     smi = made / "nvidia-smi"

@@ -1,7 +1,9 @@
 """The question to the NVIDIA driver, really asked: of a library with NVML's names, and of an nvidia-smi beside it."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -11,8 +13,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from fake_driver import Told, code, library, state, tools
-from recordings import ask, os_probes, shared_text
+from fake_driver import MARKS, Told, code, library, shell, state, tools
+from recordings import answering, ask, facts, os_probes, shared_text
 
 from rackcheck.core.capture import NodeCapture, Output
 from rackcheck.core.collect import collect
@@ -85,7 +87,8 @@ def _asked(folder: Path, told: Told, more: Mapping[str, object], env: Mapping[st
     """Ask; with `bus`, the node's bus holds a GPU whatever this machine's does."""
     place = folder / "state"
     place.write_text(state(told, **{key: value for key, value in more.items() if key != "bus"}))
-    capture = ask(GPU, {"LD_LIBRARY_PATH": str(folder), "FAKE_NVML_STATE": str(place), **env})
+    path = f"{shell(folder)}:{os.environ['PATH']}"
+    capture = ask(GPU, {"LD_LIBRARY_PATH": str(folder), "FAKE_NVML_STATE": str(place), "PATH": path, **env})
     ((command, output),) = capture.commands.items()
     assert isinstance(output, Output)
     bus = "bus 0000:17:00.0\n" if more.get("bus") else ""
@@ -326,3 +329,36 @@ def test_who_runs_on_the_gpus_never_leaves_the_node(tmp_path: Path) -> None:
     capture = ask(GPU, {"PATH": str(path)})
     assert "jane" not in repr(capture)
     assert readings(capture)["gpu/0.processes"] == 3
+
+
+@pytest.mark.parametrize("there", [MARKS[1:], MARKS[:1], ("none",)], ids=["stale device", "no device", "neither"])
+@pytest.mark.parametrize("name", ["gpu", "nvidia_smi"])
+def test_a_driver_that_asking_would_load_or_give_device_files_is_not_asked(
+    name: str, there: tuple[str, ...], tmp_path: Path
+) -> None:
+    """NVIDIA's library has a missing module loaded, and missing device files made, as nvidia-modprobe(1) tells."""
+    path, asked = tools(tmp_path), tmp_path / "asked"
+    for tool in ("nvidia-smi", "python3"):
+        (path / tool).unlink(missing_ok=True)
+        (path / tool).write_text(f"#!{shutil.which('sh')}\n: >'{asked}'\n")
+        (path / tool).chmod(0o755)
+    loaded = MARKS[0] in there
+    (path / "sh").unlink()
+    (path / "sh").symlink_to(shell(tmp_path, *there) / "sh")
+    probe = os_probes()[name]
+    capture = ask(probe, {"PATH": str(path)})
+    assert not asked.exists()
+    ((command, output),) = capture.commands.items()
+    assert isinstance(output, Output)
+    bus = "bus 0000:17:00.0\n" if name == "gpu" else ""
+    given = facts(probe, NodeCapture(commands={command: replace(output, out=f"{bus}{output.out}")}))
+    reason = Reason.NOT_READY if loaded else Reason.TOOL_MISSING
+    assert {getattr(reading, "reason", None) for reading in given.values()} == {reason}
+    assert given.keys() & {"gpu", "driver.smi.status"}
+
+
+def test_a_node_without_gpus_and_driver_is_known_to_have_none_though_nobody_was_asked() -> None:
+    given = facts(GPU, answering(GPU, "bus read\ndriver not loaded\n"))
+    assert given["gpu"] == ()
+    assert isinstance(given["driver.version"], Absent)
+    assert isinstance(facts(GPU, answering(GPU, "bus read\ndriver loaded\nno device file\n"))["gpu"], Unknown)

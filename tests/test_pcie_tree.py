@@ -313,3 +313,29 @@ def test_nearness_is_unknown_only_where_two_values_of_the_unknown_would_differ(d
         near(chosen | dict(zip(lost, world, strict=True))) for world in product(*(VALUES[leaf] for leaf, _ in lost))
     }
     assert near(chosen) == (worlds.pop() if len(worlds) == 1 else WHY)
+
+
+# Bounds
+
+
+class Asked(dict[str, Reading]):
+    """A table that counts how often it is asked."""
+
+    times = 0
+
+    def get(self, key: str, default: Reading | None = None) -> Reading:  # type: ignore[override]
+        self.times += 1
+        return super().get(key, default)  # type: ignore[return-value]
+
+
+def test_a_way_is_climbed_once_though_every_function_is_held_against_every_other() -> None:
+    """64 by 64 ways of 60 ports that meet at their top, as nobody's machine has them."""
+    names = [f"{kind}{n}" for kind in ("gpu", "nic") for n in range(64)]
+    upstream = Asked({f"{name}.{step}": f"{name}.{step + 1}" for name in names for step in range(59)})
+    upstream.update({name: f"{name}.0" for name in names} | {f"{name}.59": "root" for name in names})
+    upstream["root"] = Absent()
+    places = Places(upstream, {}, {})
+    gpus, nics = names[:64], names[64:]
+    assert {nearest(gpu, nics, places) for gpu in gpus} == {tuple(nics)}
+    assert {nearness(gpu, nic, places) for gpu in gpus for nic in nics} == {Near.PXB}
+    assert upstream.times <= len(names) * 64

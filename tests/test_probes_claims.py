@@ -250,8 +250,8 @@ def test_intels_turbo_switch_is_upside_down() -> None:
 
 
 def test_two_microcodes_on_one_machine_are_both_named() -> None:
-    folder = "/sys/devices/system/cpu"
-    given = held("microcode", {f"{folder}/cpu{n}/microcode/version": f"0x2b00057{n}\n" for n in (0, 1)})
+    told = "".join(f"      1 microcode\t: 0x2b00057{n}\n" for n in (0, 1))
+    given = answered("microcode", f"{told}      1 processor\t: 0\n      1 processor\t: 1\nend\n")
     assert given["cpu.microcode"] == "0x2b000570, 0x2b000571"
 
 

@@ -1,4 +1,4 @@
-"""What surrounds the NVIDIA driver: its module's parameters, its tool, the Fabric Manager's port.
+"""What surrounds the NVIDIA driver: its module's parameters, its tool, the Fabric Manager's settings.
 
 The forms are those of the driver's own documentation and of threads that quote them; no recording exists.
 """
@@ -8,9 +8,8 @@ from recordings import answering, facts, holding, os_probes
 
 from rackcheck.core.fact import Absent, Reason, Unknown
 
-PARAMS, SMI, PORT = (os_probes()[name] for name in ("driver_params", "nvidia_smi", "fabric_manager_port"))
+PARAMS, SMI, SETTINGS = (os_probes()[name] for name in ("driver_params", "nvidia_smi", "fabric_settings"))
 PLACE = "/proc/driver/nvidia/params"
-HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 
 
 def test_parameters_are_told_by_name_and_an_empty_text_is_absent() -> None:
@@ -40,19 +39,9 @@ def test_without_nvidia_smi_it_is_missing_and_a_clock_that_runs_backwards_tells_
     assert isinstance(facts(SMI, answering(SMI, "0 2.00 1.00\n"))["driver.smi.seconds"], Unknown)
 
 
-@pytest.mark.parametrize(
-    ("row", "listens"),
-    [
-        ("   1: 0100007F:1A0A 00000000:0000 0A 00000000:00000000", True),
-        ("   1: 0100007F:1A0A 0100007F:9C40 01 00000000:00000000", False),
-        ("   1: 0100007F:1A0B 00000000:0000 0A 00000000:00000000", False),
-    ],
-)
-@pytest.mark.parametrize("place", ["/proc/net/tcp", "/proc/net/tcp6"])
-def test_only_a_listener_on_6666_counts(row: str, listens: bool, place: str) -> None:
-    files = {"/proc/net/tcp": HEAD} | {place: f"{HEAD}{row} 00:00000000 00000000     0        0 42 1\n"}
-    assert facts(PORT, holding(PORT, files)) == {"driver.fabric_manager_listens": listens}
-
-
-def test_a_kernel_that_shows_no_sockets_leaves_it_unknown() -> None:
-    assert isinstance(facts(PORT, holding(PORT, {}))["driver.fabric_manager_listens"], Unknown)
+def test_a_setting_that_is_empty_is_absent_and_not_an_empty_text() -> None:
+    place = "/usr/share/nvidia/nvswitch/fabricmanager.cfg"
+    given = facts(SETTINGS, holding(SETTINGS, {place: "FABRIC_MODE=0\nUNIX_SOCKET_PATH=\n"}))
+    assert given["driver.fabric.setting/UNIX_SOCKET_PATH.value"] == Absent("empty")
+    assert given["driver.fabric.setting/FABRIC_MODE.value"] == "0"
+    assert given["driver.fabric.setting"] == ("FABRIC_MODE", "UNIX_SOCKET_PATH")

@@ -368,7 +368,11 @@ def test_a_start_in_the_future_or_at_no_time_is_not_counted_as_none(start: str) 
 
 
 def test_a_node_that_has_started_and_has_no_record_of_it_says_so() -> None:
-    assert lately(f"\nwtmp begins Tue May 20 00:00:00 2025\n{NOW}{END}") == [Unknown] * 3
+    empty = f"\nwtmp begins Tue May 20 00:00:00 2025\n{NOW}{END}"
+    assert lately(empty) == [Unknown] * 3
+    given = said("boots", empty)
+    none = Unknown(Reason.NOT_COLLECTED, "wtmp has no start on record")
+    assert given["os.boot.count"] == given["os.boot.unclean"] == none
 
 
 def test_only_the_kernels_crashes_are_dumps() -> None:
@@ -379,12 +383,20 @@ def test_only_the_kernels_crashes_are_dumps() -> None:
 
 
 def test_a_pstore_that_would_not_be_listed_is_not_an_empty_one() -> None:
-    reading = said("pstore", "/sys/fs:\npstore\n\n/sys/kernel:\nmm\n")["os.crash.pstore"]
+    refused = answering(PROBES["pstore"], "sysfs/sys/fs\n", 1, "find: '/sys/fs/pstore': Permission denied\n")
+    reading = facts(PROBES["pstore"], refused)["os.crash.pstore"]
     assert isinstance(reading, Unknown)
     assert reading.reason is Reason.DENIED
-    assert isinstance(said("pstore", "/sys/fs:\nbpf\n\n/sys/kernel:\nmm\n")["os.crash.pstore"], Absent)
-    full = said("pstore", "/sys/fs:\npstore\n\n/sys/fs/pstore:\ndmesg-efi-1\n\n/sys/kernel:\nmm\n")
+    assert isinstance(said("pstore", "sysfs/sys/fs\nsysfs/sys/fs/bpf\nproc/proc/version\n")["os.crash.pstore"], Absent)
+    full = said("pstore", "sysfs/sys/fs\npstore/sys/fs/pstore\npstore/sys/fs/pstore/dmesg-efi-1\nproc/proc/version\n")
     assert full["os.crash.pstore"] == ("dmesg-efi-1",)
+
+
+def test_a_pstore_that_nobody_has_mounted_is_not_an_empty_one() -> None:
+    reading = said("pstore", "sysfs/sys/fs\nsysfs/sys/fs/pstore\nproc/proc/version\n")["os.crash.pstore"]
+    assert isinstance(reading, Unknown)
+    assert reading.reason is Reason.NOT_COLLECTED
+    assert said("pstore", "sysfs/sys/fs\npstore/sys/fs/pstore\nproc/proc/version\n")["os.crash.pstore"] == ()
 
 
 def test_a_sudo_that_refuses_leaves_pstore_denied() -> None:
@@ -522,7 +534,8 @@ def test_slurm_conf_is_asked_for_its_named_settings_and_no_secret_leaves_the_nod
     folder.mkdir()
     (folder / "slurm.conf").write_text("AccountingStoragePass=s3cret\nproctracktype = proctrack/cgroup # s\n")
     (folder / "cgroup.conf").write_text("ConstrainDevices=yes\n")
-    script = command("slurm").replace("/etc/slurm;", f"{folder};")
+    script = command("slurm").replace(" /etc/slurm ", f" {folder} ")
+    assert script != command("slurm")
     answer = ran(script)
     assert "s3cret" not in answer
     given = said("slurm", answer)
@@ -671,3 +684,61 @@ def test_an_selinux_that_only_logs_is_not_one_that_is_off() -> None:
     assert isinstance(held("lsm")["os.selinux.enforcing"], Absent)
     lockdown = held("lsm", **{"/sys/kernel/security/lockdown": "none [integrity] confidentiality\n"})
     assert lockdown["kernel.lockdown"] == "integrity"
+
+
+def test_where_securityfs_is_not_mounted_nobody_knows_the_modules() -> None:
+    sysfs = "sysfs /sys sysfs rw 0 0\n"
+    for mounts in (sysfs, f"{sysfs}tmpfs /sys/kernel/security tmpfs rw 0 0\n"):
+        given = held("lsm", **{"/proc/mounts": mounts})
+        for path in ("kernel.lsm", "kernel.lockdown"):
+            assert given[path] == Unknown(Reason.NOT_COLLECTED, "no securityfs is mounted on /sys/kernel/security")
+    assert isinstance(held("lsm")["kernel.lsm"], Unknown)
+    mounted = f"{sysfs}securityfs /sys/kernel/security securityfs rw,nosuid 0 0\n"
+    given = held("lsm", **{"/proc/mounts": mounted, "/sys/kernel/security/lsm": "capability,yama"})
+    assert given["kernel.lsm"] == ("capability", "yama")
+    assert given["kernel.lockdown"] == Absent("no /sys/kernel/security/lockdown")
+
+
+# Slurm, where it lies and what its files include
+
+
+def test_a_setting_that_may_stand_in_an_included_file_is_not_absent() -> None:
+    given = said(
+        "slurm",
+        "slurm 23.11.7\n== slurm.conf\nTaskPlugin=task/cgroup\n  Include slurm_parallelcluster.conf\n== cgroup.conf\n"
+        + END,
+    )
+    assert given["scheduler.slurm.task_plugin"] == "task/cgroup"
+    for path in ("proctrack_type", "slurmd_timeout"):
+        reading = given[f"scheduler.slurm.{path}"]
+        assert isinstance(reading, Unknown)
+        assert reading.reason is Reason.NOT_READ_FURTHER
+    assert isinstance(given["scheduler.slurm.constrain_devices"], Absent)
+
+
+def test_a_slurmd_that_fails_is_not_a_missing_one() -> None:
+    for row, kind in (("fails slurmd", Unknown), ("hidden slurmd", Unknown), ("no slurmd", Absent)):
+        assert isinstance(said("slurm", f"{row}\n{END}")["scheduler.slurm.version"], kind)
+
+
+def test_a_slurmd_of_parallelcluster_is_found_below_opt(tmp_path: Path) -> None:
+    tool, conf = tmp_path / "sbin" / "slurmd", tmp_path / "etc" / "slurm.conf"
+    for place in (tool, conf):
+        place.parent.mkdir()
+    tool.write_text("#!/bin/sh\necho slurm 23.11.7\n")
+    tool.chmod(0o755)
+    conf.write_text("ProctrackType=proctrack/cgroup\n")
+    script = command("slurm").replace("/etc/slurm /etc/slurm-llnl /run/slurm/conf ", "")
+    given = said("slurm", ran(script.replace("/opt/slurm", str(tmp_path))))
+    assert given["scheduler.slurm.version"] == "23.11.7"
+    assert given["scheduler.slurm.file.slurm"] is True
+    assert given["scheduler.slurm.proctrack_type"] == "proctrack/cgroup"
+
+
+def test_where_firmwares_folder_is_hidden_nobody_knows_how_it_booted(tmp_path: Path) -> None:
+    script = command("secure_boot").replace("/sys/firmware", str(tmp_path))
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    given = facts(PROBES["secure_boot"], answering(PROBES["secure_boot"], done.stdout, done.returncode, done.stderr))
+    assert all(isinstance(reading, Unknown) for reading in given.values())
+    (tmp_path / "acpi").mkdir()
+    assert isinstance(said("secure_boot", ran(script))["os.secure_boot.enabled"], Absent)

@@ -200,6 +200,16 @@ def test_a_folder_that_may_not_be_listed_leaves_the_list_open() -> None:
     assert found[f'os.library/"{LIB}/libcuda.so.1".size'] == 1.0
 
 
+def test_a_link_that_leads_where_nobody_may_look_is_not_one_that_leads_nowhere() -> None:
+    link = f"lrwxrwxrwx 1 0 0 20 Jun  5 10:01 {LIB}/libcuda.so.1 -> /opt/closed/libcuda.so.570.86.15"
+    found = said("libraries", rows(link, f"hidden {LIB}/libcuda.so.1", libraries.FOLLOWED, libraries.END))
+    for leaf in ("size", "usable"):
+        reading = found[f'os.library/"{LIB}/libcuda.so.1".{leaf}']
+        assert isinstance(reading, Unknown)
+        assert reading.reason is Reason.DENIED
+    assert found["os.library"] == (f"{LIB}/libcuda.so.1",)
+
+
 def shells() -> list[list[str]]:
     found = [[path] for name in ("dash", "bash") if (path := shutil.which(name))]
     return found + ([[path, "sh"]] if (path := shutil.which("busybox")) else [])

@@ -536,3 +536,34 @@ def test_every_list_of_things_is_a_collection_of_its_own_word() -> None:
         "storage.zpool",
         "storage.zpool/*.member",
     }
+
+
+# What is absent, and what nobody can tell
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"/proc/sys/kernel/osrelease": "6.18.44\n"}, Absent),
+        ({"/proc/sys/kernel/osrelease": "6.8.0\n", "/proc/sys/kernel/modprobe": "/sbin/modprobe\n"}, Unknown),
+        ({}, Unknown),
+        ({"/proc/modules": "nvme 1 0 - Live 0x0\n"}, Absent),
+    ],
+)
+def test_a_kernel_that_can_load_no_module_has_no_gpudirect(files: dict[str, str], told: type) -> None:
+    given = facts(PROBES["gpudirect"], holding(PROBES["gpudirect"], files))
+    assert isinstance(given["storage.gpudirect.version"], told)
+
+
+def test_no_clock_is_off_by_minus_nothing() -> None:
+    slow = (
+        "Reference ID    : 0A000A0A (10.0.10.10)\nStratum         : 3\n"
+        "System time     : 0.000000000 seconds slow of NTP time\nLast offset     : -0.000009172 seconds\n"
+        "RMS offset      : 0.000021604 seconds\nRoot delay      : 0.000913210 seconds\n"
+        "Root dispersion : 0.000427718 seconds\nLeap status     : Normal\n"
+    )
+    offsets = [
+        facts(PROBES["chrony"], answering(PROBES["chrony"], slow))["time.chrony.offset"],
+        facts(PROBES["clock"], answering(PROBES["clock"], "1795245121.443 1795245121.440\n"))["time.offset"],
+    ]
+    assert [str(offset) for offset in offsets] == ["0.0", "0.0"]

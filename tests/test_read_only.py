@@ -27,8 +27,9 @@ READS = {
     "date": r"\+%s",  # -s would set the clock
     "dcb": r"-j (-N app|ets|pfc) show dev \{\}",
     "dcgmi": r"--version",
-    "df": r"-P[ik]l",
+    "df": r"-P[ik]l( -t \w+)+",
     "dkms": r"status",
+    "find": r"/sys/fs /proc/version -maxdepth 2 -path /sys/fs/cgroup -prune -o -printf %F -print",
     "dmesg": r"",  # -c and -C would clear the ring
     "dmidecode": r"-t [0-9,]+",
     "docker": r"info",

@@ -475,3 +475,11 @@ def test_roots_command_takes_device_names_of_fixed_length_only() -> None:
         Shell("nvme smart-log /dev/nvme0", each="/sys/class/nvme/nvme[0-9]", root=True)
     ask = Shell("nvme smart-log /dev/{}", each="/sys/class/nvme/nvme[0-9] /sys/class/nvme/nvme[0-9][0-9]", root=True)
     assert ask.named == ("nvme smart-log /dev/nvme[0-9]", "nvme smart-log /dev/nvme[0-9][0-9]")
+
+
+@pytest.mark.parametrize("status", [126, 127])
+def test_a_program_that_is_there_and_may_not_be_run_is_denied_not_missing(status: int) -> None:
+    ask = Shell("dkms status")
+    why = _refusal(ask, Output(status, "", "sh: 1: dkms: Permission denied\n"))
+    assert why is not None
+    assert why.reason is Reason.DENIED

@@ -70,7 +70,9 @@ def boots(answer: str) -> Facts:
     kinds = [row.split(maxsplit=1)[0] for row in rows[:-2] if row.startswith(("reboot ", "shutdown "))]
     if not kinds and not any(re.match(r"\S{0,80}wtmp\S{0,20} ", row) for row in rows):
         raise Unreadable(f"no line of wtmp: {rows[0][:80]!r}")
-    yield "os.boot.count", kinds.count("reboot")
-    yield "os.boot.unclean", sum(newer == older == "reboot" for newer, older in pairwise(kinds))
+    # The system is up, so it has started: a record without any start tells nothing of starts.
+    none = Unknown(Reason.NOT_COLLECTED, "wtmp has no start on record") if "reboot" not in kinds else None
+    yield "os.boot.count", none or kinds.count("reboot")
+    yield "os.boot.unclean", none or sum(newer == older == "reboot" for newer, older in pairwise(kinds))
     for leaf, hours in WINDOWS.items():
         yield f"os.boot.within.{leaf}", late(rows[:-2], int(clock[1]), int(clock[2]), hours * 3600)

@@ -17,7 +17,8 @@ def seconds(told: str) -> float:
     match = SECONDS.fullmatch(told)
     if match is None:
         raise Unreadable(f"not seconds: {told[:80]!r}")
-    return -float(match["number"]) if match["way"] == "slow" else float(match["number"])
+    number = float(match["number"])
+    return (-number if match["way"] == "slow" else number) + 0.0  # not -0
 
 
 @probe(

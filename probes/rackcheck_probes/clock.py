@@ -37,4 +37,4 @@ def clock(answer: str) -> Facts:
     if len(told) != 2:
         raise Unreadable(f"not two times: {answer[:80]!r}")
     sent, there = map(seconds, told)
-    yield "time.offset", round(there - sent, 2)
+    yield "time.offset", round(there - sent, 2) or 0.0  # no clock is -0 off

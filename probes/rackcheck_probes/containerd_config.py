@@ -5,6 +5,7 @@ import re
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, text
 from rackcheck.core import read
 from rackcheck.core.fact import Reading
+from rackcheck_probes.hidden import THERE
 
 PLACE, END = "/etc/containerd/config.toml", "-- end --"
 LEAVES = {
@@ -20,7 +21,7 @@ ROW = re.compile(rf"\s*({'|'.join(LEAVES)})\s*=\s*([\"']?)([\w.-]{{0,80}})\2\s*(
 # Only these: registries' passwords may stand in the same file.
 @probe(
     Shell(
-        f"[ -e {PLACE} ] || {{ echo 'no file'; exit 0; }}\n"
+        f"{THERE}there {PLACE} || {{ echo 'no file'; exit 0; }}\n"
         f"t=$(cat {PLACE}) || exit 1\n"
         f"printf '%s\\n' \"$t\" | grep -E '^[[:space:]]*({'|'.join(LEAVES)})[[:space:]]*='; echo '{END}'",
         quick=True,

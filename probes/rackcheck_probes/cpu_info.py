@@ -6,7 +6,7 @@ from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing,
 from rackcheck.core import read
 
 # Most lines are the same for all of 384 CPUs: the node counts them, or this would be a megabyte.
-COUNTED = "sort /proc/cpuinfo | uniq -c; echo end"
+CPUINFO = Shell("sort /proc/cpuinfo | uniq -c; echo end", quick=True)
 NUMBERS = {"cpu.family": "cpu family", "cpu.model_number": "model", "cpu.stepping": "stepping"}
 VIRTUAL = ("vmx", "svm")
 
@@ -27,7 +27,7 @@ def counted(answer: str) -> dict[str, dict[str, int]]:
 
 
 @probe(
-    Shell(COUNTED, quick=True),
+    CPUINFO,
     gives={
         "cpu.family": integer("The CPUs' family number; absent on ARM."),
         "cpu.model_number": integer("The CPUs' model number; absent on ARM."),

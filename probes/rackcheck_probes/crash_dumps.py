@@ -4,6 +4,7 @@ import re
 
 from rackcheck import Class, Facts, Shell, Unreadable, listing, probe
 from rackcheck.core import read
+from rackcheck_probes.hidden import THERE
 
 KEPT, DUMPS = "/var/lib/systemd/pstore", "/var/crash"
 END = "-- end --"
@@ -16,7 +17,7 @@ DUMP = re.compile(
 
 @probe(
     Shell(
-        f'for d in {KEPT} {DUMPS}; do [ -d "$d" ] || continue; l=$(ls -A "$d") || exit 1; '
+        f'{THERE}for d in {KEPT} {DUMPS}; do there "$d" || continue; l=$(ls -A "$d") || exit 1; '
         f'[ -z "$l" ] || printf "%s\\n" "$l" | head -n {MOST} | sed "s|^|$d/|"; done; echo "{END}"',
         quick=True,
     ),

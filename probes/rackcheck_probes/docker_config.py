@@ -5,6 +5,7 @@ import re
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, text
 from rackcheck.core import read
 from rackcheck.core.fact import Reading
+from rackcheck_probes.hidden import THERE
 
 PLACE, END = "/etc/docker/daemon.json", "-- end --"
 TEXTS = {
@@ -25,7 +26,7 @@ PATTERN = f'"({"|".join((*TEXTS, *FLAGS))})" *: *("[^"]*"|true|false)|"native[.]
 # Only these: what else stands there (proxies, options of logs) may hold a password, and stays on the node.
 @probe(
     Shell(
-        f"[ -e {PLACE} ] || {{ echo 'no file'; exit 0; }}\n"
+        f"{THERE}there {PLACE} || {{ echo 'no file'; exit 0; }}\n"
         f"t=$(cat {PLACE}) || exit 1\n"
         f"printf '%s\\n' \"$t\" | tr '\\n\\t\\r' '   ' | grep -oE '{PATTERN}'; echo '{END}'",
         quick=True,

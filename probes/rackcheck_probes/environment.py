@@ -4,6 +4,7 @@ import re
 
 from rackcheck import Facts, Shell, Unreadable, collection, probe, setting, spell_key
 from rackcheck.core import read
+from rackcheck_probes.hidden import THERE
 
 WORDS = ("NCCL", "RCCL", "HIP", "HSA", "ROCR", "CUDA", "NVSHMEM", "UCX", "FI", "OMPI", "PMIX", "GLOO", "MLX5", "SHARP")
 PLACES = {"/etc/environment": "os.environment", "/etc/nccl.conf": "os.nccl_conf"}
@@ -13,8 +14,8 @@ END = "-- end --"
 # Only these words: what else stands in the environment may be anybody's secret.
 @probe(
     Shell(
-        f"for f in {' '.join(PLACES)}; do\n"
-        'echo "== $f"; [ -e "$f" ] || continue\n'
+        f"{THERE}for f in {' '.join(PLACES)}; do\n"
+        'echo "== $f"; there "$f" || continue\n'
         f"grep -E '^[[:space:]]*(export[[:space:]]+)?({'|'.join(WORDS)})_[A-Z0-9_]+[[:space:]]*=' \"$f\" "
         f"|| [ $? = 1 ] || exit 1\ndone; echo '{END}'",
         quick=True,

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from rackcheck import Absent, Facts, Shell, probe, spell_key, version
-from rackcheck.core.fact import Reading
+from rackcheck import Absent, Facts, Shell, Unreadable, probe, spell_key, version
+from rackcheck.core.fact import Reading, clean
 from rackcheck.core.read import ethtool, per_device
 from rackcheck_probes.interfaces import HARDWARE
 
@@ -13,6 +13,8 @@ LEAVES = {"driver_version": "version", "firmware": "firmware-version", "option_r
 def versions(text: str) -> Mapping[str, Reading]:
     """Read the versions; drivers write N/A, or nothing, where they have none."""
     told = dict(ethtool.pairs(text))
+    if "driver" not in told:
+        raise Unreadable(f"no driver: {clean(text, 80)!r}")
     none = {"", "N/A", "n/a"}
     return {
         leaf: Absent(f"the driver tells no {key}") if told.get(key, "") in none else told[key]

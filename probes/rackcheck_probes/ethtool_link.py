@@ -26,6 +26,7 @@ def modes(said: str, key: str) -> Reading:
 
 def link(said: str) -> Mapping[str, Reading]:
     """Read what was agreed; a driver that knows no modes says little."""
+    said = ethtool.answered(said)
     told = dict(ethtool.pairs(said))
     if not said.startswith("Settings for "):
         raise Unreadable(f"no settings: {clean(said, 80)!r}")
@@ -50,7 +51,7 @@ def link(said: str) -> Mapping[str, Reading]:
     },
 )
 def ethtool_link(answer: str) -> Facts:
-    """Read each interface's link. Without root the driver's wake-up settings are refused, which changes nothing."""
+    """Read each interface's link. Without root its wake-up settings are refused, which changes nothing."""
     for name, told in per_device.read(answer, LEAVES, link):
         for leaf, reading in told.items():
             yield f"nic.interface/{spell_key(name)}.{leaf}", reading

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, probe, spell_key, text
 from rackcheck.core.fact import Reading, clean
-from rackcheck.core.read import per_device
+from rackcheck.core.read import ethtool, per_device
 from rackcheck_probes.interfaces import HARDWARE
 
 ROW = re.compile(r"Permanent address: ((?:[0-9a-f]{2}:){5,19}[0-9a-f]{2}|not set)")
@@ -13,7 +13,7 @@ ROW = re.compile(r"Permanent address: ((?:[0-9a-f]{2}:){5,19}[0-9a-f]{2}|not set
 
 def permanent(said: str) -> Mapping[str, Reading]:
     """Read the address."""
-    match = ROW.fullmatch(said.strip())
+    match = ROW.fullmatch(ethtool.answered(said).strip())
     if match is None:
         raise Unreadable(f"no address: {clean(said, 80)!r}")
     unset = not match[1].strip("nots e0:")

@@ -2,7 +2,7 @@
 
 import re
 
-from rackcheck import Facts, Files, Read, collection, probe, setting
+from rackcheck import Absent, Facts, Files, Read, collection, probe, setting
 
 PLACE = "/usr/share/nvidia/nvswitch/fabricmanager.cfg"
 ROW = re.compile(r"\s{0,20}([A-Z][A-Z0-9_]{1,60})\s{0,20}=\s{0,20}(\S.{0,400}|)")
@@ -21,11 +21,11 @@ def settings(content: str) -> dict[str, str]:
         "driver.fabric.setting": collection(
             "Settings of the Fabric Manager by their names: FABRIC_MODE, TRUNK_LINK_FAILURE_MODE; none without a file."
         ),
-        "driver.fabric.setting/*.value": setting("What the file says."),
+        "driver.fabric.setting/*.value": setting("What the file says; absent where it says nothing."),
     },
 )
 def fabric_settings(files: Files) -> Facts:
     """Read the settings; a node without the file has none."""
     if files.has(PLACE):
         for name, value in settings(files.text(PLACE)).items():
-            yield f"driver.fabric.setting/{name}.value", value
+            yield f"driver.fabric.setting/{name}.value", value or Absent("empty")

@@ -4,6 +4,7 @@ from urllib.parse import unquote
 
 from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, integer, probe, text
 from rackcheck.core import read
+from rackcheck_probes.hidden import THERE
 
 TOOL = "/usr/lpp/mmfs/bin/mmgetstate"
 NONE = "no mmgetstate"
@@ -11,7 +12,7 @@ NONE = "no mmgetstate"
 
 # The tool lies where sudo does not look: a login that it does not serve gets its refusal, whose words are unverified.
 @probe(
-    Shell(f"if [ -e {TOOL} ]; then {TOOL} -Y; else echo '{NONE}'; fi", seconds=20),
+    Shell(f"{THERE}there {TOOL} || {{ echo '{NONE}'; exit 0; }}\n{TOOL} -Y", seconds=20),
     gives={
         "storage.gpfs.state": text(
             "active where the daemon works: arbitrating, down; absent where it is not installed."

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 
-from rackcheck import Absent, Class, Facts, Inputs, Unknown, integer, join, listing, quantity, spell_key, text
+from rackcheck import Absent, Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key, text
 from rackcheck.core.fact import Reading
 from rackcheck.core.join import settled
 from rackcheck.core.pcie_tree import Near, Places, bottleneck, narrowed, nearest, nearness, slowed
 from rackcheck_probes.pcie_path import links
 
+PAIRS = 1 << 16
+"""Pairs of a GPU and a NIC that are held against each other: more than any node has."""
 WORDS = tuple(near.value for near in Near)
 
 
@@ -45,6 +47,9 @@ def gpu_near(inputs: Inputs) -> Facts:
     ends, told = links(inputs), {"gpu": inputs.table("gpu", "pci"), "nic": inputs.table("nic", "pci")}
     hidden = {kind: inputs.items(kind)[1] for kind in told}
     near: dict[str, dict[str, Reading]] = {"gpu": {}, "nic": {}}
+    pairs = len(told["gpu"]) * len(told["nic"])
+    if pairs > PAIRS:
+        hidden = dict.fromkeys(told, Unknown(Reason.TOO_LARGE, f"{pairs} pairs of a GPU and a NIC"))
     for kind, other, leaf in (("gpu", "nic", "nearest_nic"), ("nic", "gpu", "nearest_gpu")):
         for name, address in told[kind].items():
             item = f"{kind}/{spell_key(name)}"

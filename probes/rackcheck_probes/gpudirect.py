@@ -4,6 +4,7 @@ import re
 
 from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, Unreadable, probe, version
 from rackcheck.core import read
+from rackcheck_probes.modules import ALWAYS, MODPROBE, built_without
 
 MODULES, PLACE = "/proc/modules", "/proc/driver/nvidia-fs/version"
 
@@ -18,14 +19,17 @@ def release(content: str) -> str:
 
 # Unverified on hardware, and from memory: no source shows this file's text. Another shape is unknown, not guessed.
 @probe(
-    Read(MODULES, PLACE, cap=4 << 20),
+    Read(MODULES, PLACE, ALWAYS, MODPROBE, cap=4 << 20),
     gives={"storage.gpudirect.version": version("dotted", "The version of nvidia-fs; absent where it is not loaded.")},
 )
 def gpudirect(files: Files) -> Facts:
     """Read the driver's version; it is absent only where its module is not loaded."""
     told = files.read(PLACE, release)
     if isinstance(told.reading, Absent):
-        loaded = any(row.startswith("nvidia_fs ") for row in read.rows(files.text(MODULES)))
+        if not files.has(MODULES):
+            built_without(files)
+        rows = read.rows(files.text(MODULES)) if files.has(MODULES) else []
+        loaded = any(row.startswith("nvidia_fs ") for row in rows)
         mute = Unknown(Reason.NOT_COLLECTED, f"nvidia_fs is loaded, and there is no {PLACE}")
         told = Sourced(mute if loaded else Absent("nvidia_fs is not loaded"), MODULES)
     yield "storage.gpudirect.version", told

@@ -9,7 +9,8 @@ FOLDER = "/dev/nvidia-caps-imex-channels"
 @probe(
     Shell(
         f'n=0; for f in {FOLDER}/channel*; do [ ! -c "$f" ] || n=$((n + 1)); done\n'
-        f'[ ! -e {FOLDER} ] || [ -x {FOLDER} ] || {{ echo "{FOLDER}: permission denied" >&2; exit 1; }}\n'
+        f"[ ! -e {FOLDER} ] || {{ [ -r {FOLDER} ] && [ -x {FOLDER} ]; }} || "
+        f'{{ echo "{FOLDER}: permission denied" >&2; exit 1; }}\n'
         'echo "channels $n"',
         quick=True,
     ),

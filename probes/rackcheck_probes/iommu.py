@@ -2,15 +2,17 @@
 
 from collections import Counter
 
-from rackcheck import Facts, Files, Read, integer, listing, probe
+from rackcheck import Facts, Files, Read, Reason, Unreadable, integer, listing, probe
 from rackcheck.core import read
 
 UNITS, TYPES = "/sys/class/iommu/*/uevent", "/sys/kernel/iommu_groups/*/type"
+MEMBERS = "/sys/kernel/iommu_groups/*/devices/*/class"
+"""The PCI functions of each group: there are groups, though an old kernel does not tell their types."""
 TRANSLATED = ("DMA", "DMA-FQ")
 
 
 @probe(
-    Read(UNITS, TYPES),
+    Read(UNITS, TYPES, MEMBERS, cap=4 << 20),
     gives={
         "iommu.units": listing("IOMMUs that the kernel uses: dmar0 (Intel), ivhd0 (AMD), smmu3.0x..."),
         "iommu.groups": integer("Groups of devices that the IOMMU keeps apart: 0 where the kernel uses none."),
@@ -21,8 +23,12 @@ TRANSLATED = ("DMA", "DMA-FQ")
 )
 def iommu(files: Files) -> Facts:
     """Count the groups by type; a group that a virtual machine holds is neither passed through nor translated."""
-    yield "iommu.units", tuple(name for (name,) in files.found(UNITS))
-    types = Counter(read.line(files.text(TYPES.replace("*", number))) for (number,) in files.found(TYPES))
+    units = tuple(name for (name,) in files.found(UNITS))
+    yield "iommu.units", units
+    typed = {number for (number,) in files.found(TYPES)}
+    if (units and not typed) or not typed.issuperset(number for number, _ in files.found(MEMBERS)):
+        raise Unreadable("the kernel does not tell the types of its groups", Reason.NOT_COLLECTED)
+    types = Counter(read.line(files.text(TYPES.replace("*", number))) for number in typed)
     yield "iommu.groups", sum(types.values())
     yield "iommu.types", tuple(sorted(types))
     yield "iommu.passthrough", types["identity"]

@@ -5,14 +5,16 @@ from functools import cmp_to_key, partial
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, listing, probe, version
 from rackcheck.core import read
 from rackcheck.core.version import Unordered, order
+from rackcheck_probes.hidden import THERE
 
-END = "-- end --"
+FOLDER, END = "/lib/modules", "-- end --"
 
 
 @probe(
     Shell(
-        'for d in /lib/modules/*/modules.dep; do [ -e "$d" ] || continue; d=${d%/*}; echo "${d##*/}"; done; '
-        f'echo "{END}"',
+        f"{THERE}if there {FOLDER}/.; then\n"
+        f"[ -r {FOLDER} ] || {{ echo '{FOLDER}: permission denied' >&2; exit 1; }}\n"
+        f'for d in {FOLDER}/*; do ! there "$d/modules.dep" || echo "${{d##*/}}"; done; fi; echo "{END}"',
         cap=1 << 16,
         quick=True,
     ),

@@ -10,6 +10,7 @@ from rackcheck import (
     Facts,
     Reason,
     Shell,
+    Unknown,
     Unreadable,
     collection,
     flag,
@@ -21,6 +22,7 @@ from rackcheck import (
 )
 from rackcheck.core import read
 from rackcheck.core.read import ls
+from rackcheck_probes.hidden import THERE
 
 NAMES = (
     *("libcuda", "libnvidia-ml", "libnvidia-ptxjitcompiler", "libnvidia-nscq", "libnvsdm", "libdcgm"),
@@ -35,13 +37,16 @@ PLACES = (
 FOLLOWED, END = "-- followed --", "-- end --"
 
 
-# Two listings: what the names are, and what they lead to. A link that leads nowhere is not in the second.
+# Two listings: what the names are, and what they lead to. A link that leads nowhere is not in the second, nor is one
+# that leads where this login may not look: that is said.
 @probe(
     Shell(
-        f"set --; for d in {' '.join(PLACES)}; do [ -e $d ] || continue\n"
+        f"{THERE}hidden() {{ (there \"$1\") 2>/dev/null; [ $? != 2 ] || echo \"hidden $1\"; }}\n"
+        f"set --; for d in {' '.join(PLACES)}; do [ -e $d ] || {{ hidden $d; continue; }}\n"
         '{ [ -r $d ] && [ -x $d ]; } || { echo "hidden $d"; continue; }\n'
         f"for n in {' '.join(NAMES)}; do for f in $d/$n.so $d/$n.so.*; do\n"
         '{ [ -e "$f" ] || [ -L "$f" ]; } && set -- "$@" "$f"\ndone; done; done\n'
+        'for f; do [ -e "$f" ] || hidden "$f"; done\n'
         f"[ $# = 0 ] || ls -lnd -- \"$@\" || exit; echo '{FOLLOWED}'\n"
         f"[ $# = 0 ] || ls -lnLd -- \"$@\" 2>/dev/null; echo '{END}'", quick=True),
     gives={
@@ -57,7 +62,7 @@ def libraries(answer: str) -> Facts:
     rows = read.rows(answer)
     if not rows or rows[-1] != END or FOLLOWED not in rows:
         raise Unreadable("the answer was cut")
-    hidden = [row.removeprefix("hidden ") for row in rows if row.startswith("hidden ")]
+    hidden = {row.removeprefix("hidden ") for row in rows if row.startswith("hidden ")}
     at = rows.index(FOLLOWED)
     links = ls.listed([row for row in rows[:at] if not row.startswith("hidden ")])
     files = ls.listed(rows[at + 1 : -1])
@@ -66,7 +71,12 @@ def libraries(answer: str) -> Facts:
         size = files.get(path, (None, ""))[0]
         yield f"{item}.name", PurePosixPath(path).name.partition(".so")[0]
         yield f"{item}.version", ls.release(path, links)
+        if path in hidden:
+            lost = Unknown(Reason.DENIED, "the link leads where this login may not look")
+            yield from ((f"{item}.{leaf}", lost) for leaf in ("size", "usable"))
+            continue
         yield f"{item}.size", Absent("the link leads nowhere") if size is None else size / (1 << 20)
         yield f"{item}.usable", bool(size)
-    if hidden:
-        raise Unreadable(f"{hidden[0][:80]} may not be listed", Reason.DENIED)
+    folders = sorted(hidden - links.keys())
+    if folders:
+        raise Unreadable(f"{folders[0][:80]} may not be listed", Reason.DENIED)

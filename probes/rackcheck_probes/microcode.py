@@ -1,18 +1,17 @@
 """Which microcode the CPUs run."""
 
-from rackcheck import Absent, Facts, Files, Read, Sourced, probe, version
-from rackcheck.core import read
-
-GLOB = "/sys/devices/system/cpu/cpu*/microcode/version"
+from rackcheck import Absent, Facts, probe, version
+from rackcheck_probes.cpu_info import CPUINFO, counted
 
 
+# The same number stands in each CPU's microcode/version in /sys, but not in a virtual machine, where nobody loads any.
 @probe(
-    Read(GLOB, seconds=30),
+    CPUINFO,
     gives={
         "cpu.microcode": version("opaque", "The CPUs' microcode revision; several, parted by commas, if they differ.")
     },
 )
-def microcode(files: Files) -> Facts:
-    """Read every CPU's microcode revision; absent where the kernel shows none (virtual machines, ARM)."""
-    found = {read.line(files.text(GLOB.replace("*", number))) for (number,) in files.found(GLOB)}
-    yield "cpu.microcode", Sourced(", ".join(sorted(found)) if found else Absent(f"no {GLOB}"), GLOB)
+def microcode(answer: str) -> Facts:
+    """Read every CPU's microcode revision; absent where the kernel shows none (ARM)."""
+    found = sorted(counted(answer).get("microcode", ()))
+    yield "cpu.microcode", ", ".join(found) if found else Absent("no microcode in /proc/cpuinfo")

@@ -23,7 +23,7 @@ ALWAYS, MODPROBE = "/proc/sys/kernel/osrelease", "/proc/sys/kernel/modprobe"
 def modules(files: Files) -> Facts:
     """Read the loaded modules; a kernel that shows that it was built without them has no list, and so none."""
     if not files.has(PLACE):
-        _built_without(files)
+        built_without(files)
         return
     for row in read.rows(files.text(PLACE)):
         fields = row.split()
@@ -34,7 +34,7 @@ def modules(files: Files) -> Facts:
         yield f"{item}.version", files.read(f"/sys/module/{fields[0]}/version")
 
 
-def _built_without(files: Files) -> None:
+def built_without(files: Files) -> None:
     """Raise Unreadable unless the kernel can have no modules: /sys/module tells nothing, built-in code is there too."""
     if not files.has(ALWAYS):
         raise Unreadable(f"neither {PLACE} nor {ALWAYS} is there: somebody hides them", Reason.NOT_COLLECTED)

@@ -9,7 +9,9 @@ from rackcheck_probes.mounts import OF_LOGINS, unescaped
 
 # A process that asks a dead server cannot always be killed: each is asked by a shell of its own, whose end nobody
 # but `timeout` waits for, and what cannot be killed holds none of our pipes.
-TYPES = "nfs|nfs4|lustre|gpfs|beegfs|beegfs_nodev|wekafs|ceph|cifs|smb3|panfs|fuse.?*"
+TYPES = (
+    "nfs|nfs4|lustre|gpfs|beegfs|beegfs_nodev|wekafs|ceph|cifs|smb3|panfs|orangefs|ocfs2|gfs2|virtiofs|9p|fuse|fuse.?*"
+)
 ASK = (
     'set -f; o=$(stat -f -c "%S %b %f %a %c %d" "$1" 2>&1) && r=ok || r=failed; '
     'set -- "$r" "$2" $o; printf "%s\\n" "$*"'

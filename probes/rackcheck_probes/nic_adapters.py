@@ -20,8 +20,11 @@ EACH = FUNCTION.format("[0-9a-f]" * 4 + ":" + "[0-9a-f]" * 2 + ":" + "[0-9a-f]" 
 )
 def nic_adapters(files: Files) -> Facts:
     """Read what each function carries."""
-    carried = {glob: list(files.found(glob)) for glob in (RDMA, NET)}
+    carried: dict[str, dict[str, list[str]]] = {RDMA: {}, NET: {}}
+    for glob, places in carried.items():
+        for address, name in files.found(glob):
+            places.setdefault(address, []).append(name)
     for (address,) in files.found(VENDOR):
         for leaf, glob in (("rdma", RDMA), ("interfaces", NET)):
-            names = sorted((name for place, name in carried[glob] if place == address), key=read.natural)
+            names = sorted(carried[glob].get(address, ()), key=read.natural)
             yield f"nic.adapter/{spell_key(address)}.{leaf}", tuple(names)

@@ -1,7 +1,8 @@
 """Which of NVIDIA's daemons run, wherever they were started: by systemd, or in a container of the node."""
 
-from rackcheck import Facts, Shell, Unreadable, flag, listing, probe
+from rackcheck import Facts, Reason, Shell, Unknown, Unreadable, flag, listing, probe
 from rackcheck.core import read
+from rackcheck_probes.hidden import THERE
 
 # The kernel keeps fifteen characters of a name.
 DAEMONS = {
@@ -12,7 +13,8 @@ DAEMONS = {
     "nv-hostengine": "nv-hostengine",
     "dcgm-exporter": "dcgm-exporter",
 }
-SOCKET, END = "socket", "-- end --"
+PLACE = "/run/nvidia-persistenced/socket"
+SOCKET, HIDDEN, END = "socket", "hidden", "-- end --"
 
 
 # Unverified on hardware: names as programs of these packages are called; no node with them was asked.
@@ -21,7 +23,8 @@ SOCKET, END = "socket", "-- end --"
         "[ -r /proc/1/comm ] || { echo 'process 1 is hidden: permission denied' >&2; exit 1; }\n"
         'for f in /proc/[0-9]*/comm; do { read -r n <"$f"; } 2>/dev/null || continue\n'
         f'case $n in {"|".join(DAEMONS)}) echo "$n";; esac; done\n'
-        f"[ ! -S /run/nvidia-persistenced/socket ] || echo {SOCKET}; echo '{END}'",
+        f"{THERE}(there {PLACE}); [ $? != 2 ] || echo {HIDDEN}\n"
+        f"[ ! -S {PLACE} ] || echo {SOCKET}; echo '{END}'",
         quick=True,
     ),
     gives={
@@ -34,8 +37,9 @@ def nvidia_daemons(answer: str) -> Facts:
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")
-    strange = [row for row in rows[:-1] if row not in DAEMONS and row != SOCKET]
+    strange = [row for row in rows[:-1] if row not in {*DAEMONS, SOCKET, HIDDEN}]
     if strange:
         raise Unreadable(f"not one of NVIDIA's daemons: {strange[0][:80]!r}")
     yield "driver.daemons", tuple(sorted({DAEMONS[row] for row in rows[:-1] if row in DAEMONS}))
-    yield "driver.persistence_socket", SOCKET in rows
+    hidden = Unknown(Reason.DENIED, f"{PLACE}: its folder may not be entered")
+    yield "driver.persistence_socket", hidden if HIDDEN in rows else SOCKET in rows

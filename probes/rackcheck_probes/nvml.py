@@ -21,10 +21,25 @@ NVML, SMI = "NVML", "nvidia-smi -q -x"
 MOST = 256
 """GPUs of one node, and NVLinks of one GPU, that are read: more than any machine has."""
 
-# First the bus, which needs no driver: NVIDIA's display and 3D controllers. Then NVML, through pynvml's own source,
-# which rides along and runs under the node's Python; nothing is written on the node.
-# What users run is nobody's business.
-COMMAND = """\
+NO_DRIVER, NO_DEVICE = "driver not loaded", "no device file"
+
+# Asked of a driver that is not loaded, NVIDIA's library has it loaded, by a helper that may run as root, and has its
+# device files made (nvidia-modprobe(1)): it is asked only where both are there. Under Windows, and on the boards that
+# NVIDIA builds into other machines, the driver is another one, whose device is there.
+GUARD = f"""\
+if [ -e /proc/driver/nvidia/version ]; then
+[ -e /dev/nvidiactl ] || {{ echo '{NO_DEVICE}'; exit 0; }}
+else [ -e /dev/dxg ] || [ -e /dev/nvhost-gpu ] || {{ echo '{NO_DRIVER}'; exit 0; }}
+fi
+"""
+UNASKED = {
+    NO_DRIVER: (Reason.TOOL_MISSING, "NVIDIA's driver is not loaded, and asking could load it"),
+    NO_DEVICE: (Reason.NOT_READY, "NVIDIA's driver is loaded without /dev/nvidiactl, and asking could make that"),
+}
+"""Why a driver was not asked, by the last row of the answer."""
+
+# First the bus, which needs no driver: NVIDIA's display and 3D controllers.
+BUS = """\
 if cd /sys/bus/pci/devices 2>/dev/null; then
 for d in *; do
 { read -r v <"$d/vendor" && read -r c <"$d/class"; } 2>/dev/null || continue
@@ -33,6 +48,11 @@ done
 echo 'bus read'
 fi
 [ -e /proc/driver/nvidia/version ] && echo 'driver loaded'
+"""
+
+# Then NVML, through pynvml's own source, which rides along and runs under the node's Python; nothing is written on the
+# node. What users run is nobody's business.
+ASK = """\
 smi() {
 command -v nvidia-smi >/dev/null || return 1
 { echo 'nvidia-smi -q -x'; nvidia-smi -q -x; echo "ended $?"; } |
@@ -41,7 +61,9 @@ sed -e '/<process_name>/{:a' -e '/<\\/process_name>/!{N;ba' -e '}' -e 's/<proces
 p=$(command -v python3 || command -v /usr/libexec/platform-python) || { smi || echo 'no python3'; exit 0; }"""
 
 
-QUESTION = Shell(f'{COMMAND}{PAYLOAD}printf %s {quote(payload())} | "$p" -I -S - || smi', seconds=60, cap=4 << 20)
+QUESTION = Shell(
+    f'{BUS}{GUARD}{ASK}{PAYLOAD}printf %s {quote(payload())} | "$p" -I -S - || smi', seconds=60, cap=4 << 20
+)
 
 
 # What nvidia-smi ends with where it has no GPUs to tell of, from the list of return values in its manual.
@@ -57,6 +79,9 @@ NO_GPU = "6"
 
 def said(rows: list[str]) -> Any:
     """Give what was told, in the form of our program's line of JSON, whoever told it."""
+    if rows and rows[-1] in UNASKED:
+        reason, detail = UNASKED[rows[-1]]
+        return {"unknown": reason.value, "detail": detail}
     if "no python3" in rows:
         return {"unknown": Reason.TOOL_MISSING.value, "detail": "no python3 on the node to ask NVML with"}
     if SMI in rows:

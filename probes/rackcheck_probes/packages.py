@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from rackcheck import Absent, Facts, Shell, Unreadable, collection, listing, probe, spell_key, text, version
 from rackcheck.core import read
+from rackcheck_probes.hidden import THERE
 
 END = "-- end --"
 DPKG = "${db:Status-Abbrev}|${Package}|${Architecture}|${Version}\\n"
@@ -26,6 +27,7 @@ def named(found: Iterable[tuple[str, str, str]], native: str) -> dict[str, list[
 # A distribution may have the other's tool: what counts is whose records there are.
 @probe(
     Shell(
+        f"{THERE}there /var/lib/dpkg/status\n"
         'if [ -s /var/lib/dpkg/status ]; then echo "dpkg $(dpkg --print-architecture)" && '
         f"dpkg-query -W -f '{DPKG}'\n"
         'elif command -v rpm >/dev/null; then echo "rpm $(uname -m)" && '

@@ -8,6 +8,7 @@ from rackcheck import (
     Facts,
     Files,
     Read,
+    Reason,
     Sourced,
     Unreadable,
     collection,
@@ -21,6 +22,8 @@ from rackcheck.core import read
 from rackcheck.core.fact import Reading
 
 FOLDER = "/sys/bus/pci/devices/{}"
+BUS = "/sys/bus/pci/drivers_autoprobe"
+"""There wherever the bus is, also where nothing is on it."""
 TEXTS = ("class", "vendor", "device")
 LINKS = {"": "current", "max_": "max"}
 NAMES = (*TEXTS, *(f"{age}_link_{what}" for age in LINKS.values() for what in ("speed", "width")), "numa_node")
@@ -50,7 +53,7 @@ def numa_node(number: int) -> Reading:
 
 
 @probe(
-    Read(*(f"{FOLDER.format('*')}/{name}" for name in NAMES), seconds=30, cap=8 << 20),
+    Read(BUS, *(f"{FOLDER.format('*')}/{name}" for name in NAMES), seconds=30, cap=8 << 20),
     gives={
         "pcie": collection("PCI functions by address, as the kernel spells it."),
         "pcie/*.class": text(
@@ -67,7 +70,10 @@ def numa_node(number: int) -> Reading:
 )
 def pcie(files: Files) -> Facts:
     """Read each function's identity, link and NUMA node."""
-    for (address,) in files.found(FOLDER.format("*") + "/class"):
+    addresses = [address for (address,) in files.found(FOLDER.format("*") + "/class")]
+    if not addresses and not files.has(BUS):
+        raise Unreadable("no /sys/bus/pci, so nobody knows what the bus holds", Reason.NOT_COLLECTED)
+    for address in addresses:
         item, folder = f"pcie/{spell_key(address)}", FOLDER.format(address)
         for name in TEXTS:
             yield f"{item}.{name}", files.read(f"{folder}/{name}")

@@ -4,9 +4,13 @@ import re
 
 from rackcheck import Facts, Shell, Unreadable, flag, probe, spell_key
 from rackcheck.core import read
+from rackcheck_probes.hidden import THERE
 
 # Only looked at, never opened: whoever opens issmN tells the fabric that a subnet manager runs here.
-COMMAND = """\
+COMMAND = (
+    THERE
+    + """\
+there /dev/infiniband/.
 n() { if [ -c "/dev/infiniband/$1" ]; then echo "$1 yes $2 $3"; else echo "$1 no $2 $3"; fi; }
 for p in /sys/class/infiniband/*/ports/[0-9]*; do
 [ -d "$p" ] || continue
@@ -20,6 +24,7 @@ read -r p 2>/dev/null <"$f/port"
 n "${f##*/}" "$d" "$p"
 done 2>/dev/null
 n rdma_cm - -"""
+)
 ROW = re.compile(r"(umad|issm|uverbs|port|rdma_cm)([0-9]{0,6}) (yes|no|-) ([^\s/]{1,100}) ([0-9]{1,5}|-)")
 
 

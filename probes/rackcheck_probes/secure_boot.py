@@ -9,9 +9,10 @@ GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
 """UEFI's own variables."""
 
 
-# The variables hold bytes of zero, which no shell keeps: `od` prints them.
+# The variables hold bytes of zero, which no shell keeps: `od` prints them. A container hides all of /sys/firmware.
 @probe(
     Shell(
+        "set -- /sys/firmware/*; [ -e \"$1\" ] || { echo '/sys/firmware shows nothing' >&2; exit 1; }\n"
         "[ -d /sys/firmware/efi ] || { echo legacy; exit 0; }\n"
         "cd /sys/firmware/efi/efivars || exit 1\n"
         'set -- *; [ -e "$1" ] || { echo "no EFI variable is shown: efivarfs is not mounted" >&2; exit 1; }\n'

@@ -2,14 +2,24 @@
 
 import re
 
-from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, setting, text, version
+from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, flag, probe, setting, text, version
 from rackcheck.core import read
 from rackcheck.core.fact import Reading
+from rackcheck_probes.hidden import THERE
 
 END = "-- end --"
 CGROUP = ("ConstrainDevices", "ConstrainRAMSpace", "ConstrainCores")
 CONFIG = ("ProctrackType", "TaskPlugin", "PrologFlags", "SlurmdTimeout", "HealthCheckInterval", "RebootProgram")
+TREE = "/opt/slurm"
+FOLDERS = ("/etc/slurm", "/etc/slurm-llnl", "/run/slurm/conf", f"{TREE}/etc")
 FILES = {"slurm.conf": CONFIG, "cgroup.conf": CGROUP, "gres.conf": ("AutoDetect",)}
+
+HIDDEN = Unknown(Reason.DENIED, "its folder may not be entered, or it may not be read")
+MISSING: dict[str, Reading] = {
+    "no slurmd": Absent(f"no slurmd in PATH and {TREE}"),
+    "hidden slurmd": Unknown(Reason.DENIED, f"no slurmd in PATH, and {TREE} may not be entered"),
+    "fails slurmd": Unknown(Reason.NOT_COLLECTED, "slurmd -V failed"),
+}
 
 
 def leaf(name: str) -> str:
@@ -18,17 +28,22 @@ def leaf(name: str) -> str:
 
 
 # Only these lines: slurm.conf may hold the accounting's password. The daemon tells its version and does not start.
+# AWS ParallelCluster installs below /opt/slurm (aws-parallelcluster-cookbook: slurm_attributes.rb, slurmd.service).
 @probe(
     Shell(
-        "command -v slurmd >/dev/null && slurmd -V || echo 'no slurmd'\n"
-        "d=/etc/slurm; [ -d $d ] || d=/etc/slurm-llnl; [ -d $d ] || d=/run/slurm/conf\n"
+        f"{THERE}PATH=$PATH:{TREE}/sbin\n"
+        "if command -v slurmd >/dev/null; then slurmd -V || echo 'fails slurmd'; else\n"
+        f"(there {TREE}/sbin/.); [ $? = 2 ] && echo 'hidden slurmd' || echo 'no slurmd'; fi\n"
+        f"for d in {' '.join(FOLDERS)}; do (there $d/.); [ $? = 1 ] || break; done\n"
         f"for f in {' '.join(FILES)}; do\n"
-        '[ -e $d/$f ] || continue; echo "== $f"\n'
-        f"grep -iE '^[[:space:]]*({'|'.join((*CONFIG, *CGROUP, 'AutoDetect'))})[[:space:]]*=' $d/$f "
-        f"|| [ $? = 1 ] || exit 1\ndone; echo '{END}'"
+        '(there $d/$f); case $? in 1) continue;; 2) echo "hidden $f"; continue;; esac; echo "== $f"\n'
+        f"grep -iE '^[[:space:]]*(include[[:space:]]|({'|'.join((*CONFIG, *CGROUP, 'AutoDetect'))})[[:space:]]*=)' "
+        f"$d/$f || [ $? = 1 ] || echo \"hidden $f\"\ndone; echo '{END}'"
     ),
     gives={
-        "scheduler.slurm.version": version("dotted", "slurmd's version; absent where no PATH has it."),
+        "scheduler.slurm.version": version(
+            "dotted", "slurmd's version; absent where neither a PATH nor /opt/slurm has it."
+        ),
         **{
             f"scheduler.slurm.file.{name.partition('.')[0]}": flag(f"Whether the node has a {name} of its own.")
             for name in FILES
@@ -50,14 +65,21 @@ def slurm(answer: str) -> Facts:
     if len(rows) < 2 or rows[-1] != END:
         raise Unreadable("the answer was cut")
     said = re.fullmatch(r"(?:slurm|slurm-wlm) ([\w.-]{1,40})", rows[0])
-    if said is None and rows[0] != "no slurmd":
+    if said is None and rows[0] not in MISSING:
         raise Unreadable(f"not a version: {rows[0][:80]!r}")
-    yield "scheduler.slurm.version", said[1] if said else Absent("no slurmd in PATH")
+    yield "scheduler.slurm.version", said[1] if said else MISSING[rows[0]]
     given: dict[str, Reading] = {}
-    seen = set()
+    found: dict[str, Reading] = {}
+    seen: dict[str, Reading] = {}
     for row in rows[1:-1]:
-        if row.startswith("== ") and row[3:] in FILES:
-            seen.add(row[3:])
+        word, _, rest = row.partition(" ")
+        if word in {"==", "hidden"} and rest in FILES:
+            found[rest] = HIDDEN if word == "hidden" and rest not in found else True
+            seen[rest] = HIDDEN if word == "hidden" else Absent(f"not in {rest}")
+            continue
+        if seen and re.match(r"\s{0,80}include\s", row, re.IGNORECASE):
+            name = list(seen)[-1]
+            seen[name] = Unknown(Reason.NOT_READ_FURTHER, f"{name} includes other files and has no such line itself")
             continue
         # gres.conf may have more on the line.
         key, _, value = row.partition("#")[0].strip().partition("=")
@@ -65,7 +87,7 @@ def slurm(answer: str) -> Facts:
             raise Unreadable(f"not a setting of Slurm: {row[:80]!r}")
         given[key.strip().lower()] = value.strip().split()[0] if value.strip() else Absent("set to nothing")
     for name, keys in FILES.items():
-        yield f"scheduler.slurm.file.{name.partition('.')[0]}", name in seen
+        why = seen.get(name, Absent(f"no {name}"))
+        yield f"scheduler.slurm.file.{name.partition('.')[0]}", found.get(name, False)
         for key in keys:
-            why = Absent(f"not in {name}" if name in seen else f"no {name}")
             yield f"scheduler.slurm.{leaf(key)}", given.get(key.lower(), why)

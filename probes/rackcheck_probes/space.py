@@ -30,10 +30,19 @@ def counted(number: str, unit: int = 1) -> Reading:
     return Absent("the filesystem does not count it") if number == "-" else read.whole(number.rstrip("%")) / unit
 
 
-# -l leaves network filesystems alone: a dead server would hold the question up. df says 1 when it may not look
-# into some mount, and lists the others.
+LOCAL = (
+    "bcachefs btrfs devtmpfs erofs exfat ext2 ext3 ext4 f2fs hfsplus iso9660 jfs ntfs3 overlay reiserfs squashfs tmpfs"
+    " udf vfat xfs zfs"
+)
+"""Types that no server and no program of users answers for: these alone are asked, as a dead server would hold the
+question up. By `-l` df knows only some of the network's types, and of others only those with a colon in their source
+(ME_REMOTE in gnulib's lib/mountlist.c)."""
+OF = "".join(f" -t {kind}" for kind in LOCAL.split())
+
+
+# df says 1 when it may not look into some mount, and lists the others.
 @probe(
-    Shell("df -Pkl", ok=(0, 1), lane="disks"),
+    Shell(f"df -Pkl{OF}", ok=(0, 1), lane="disks"),
     gives={
         "mount/*.size": quantity("GiB", "The local filesystem's size."),
         "mount/*.free": quantity("GiB", "Space that ordinary users can still fill.", Class.MEASUREMENT),
@@ -51,7 +60,7 @@ def space(answer: str) -> Facts:
 
 
 @probe(
-    Shell("df -Pil", ok=(0, 1), lane="disks"),
+    Shell(f"df -Pil{OF}", ok=(0, 1), lane="disks"),
     gives={
         "mount/*.inodes.total": integer(
             "Files that the local filesystem can hold; absent if it has no such limit.", Class.MEASUREMENT

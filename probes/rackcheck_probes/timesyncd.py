@@ -18,7 +18,7 @@ def span(told: str) -> float:
     parts = [PART.fullmatch(word.lstrip("+-")) for word in words]
     if not parts or None in parts:
         raise Unreadable(f"not a time: {told[:80]!r}")
-    return round(sign * sum(float(part[1]) * UNITS[part[2]] for part in parts if part), 9)
+    return round(sign * sum(float(part[1]) * UNITS[part[2]] for part in parts if part), 9) + 0.0  # not -0
 
 
 # Its bus would start the service where it only could run: it is asked only where it does.

@@ -19,6 +19,8 @@ from rackcheck.core.tree import Leaf
 FACTS = 20_000
 """Facts that one probe may give of one node."""
 
+_TOO_MANY = Unknown(Reason.TOO_LARGE, f"more than {FACTS} facts")
+
 PATH = 1000
 """Characters of one path: the node chooses the keys."""
 
@@ -82,7 +84,7 @@ class _Reading:
     def _keep(self, facts: Facts) -> None:
         for text, told in facts:
             if len(self.leaves) >= FACTS:
-                raise Unreadable(f"more than {FACTS} facts", Reason.TOO_LARGE)
+                raise Unreadable(_TOO_MANY.detail, _TOO_MANY.reason)
             reading, source = (told.reading, told.source) if isinstance(told, Sourced) else (told, self.source)
             if len(text) > PATH:
                 raise Unreadable(f"a name of {len(text)} characters: {clean(text, 60)}", Reason.TOO_LARGE)
@@ -105,9 +107,12 @@ class _Reading:
         patterns.sort(key=lambda entry: len(entry[0].segments))
         left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not say")
         for pattern, kind in patterns:
-            for path in self._places(pattern):
-                if str(path) in self.leaves:
-                    continue
+            places = [path for path in self._places(pattern) if str(path) not in self.leaves]
+            if len(self.leaves) + len(places) > FACTS and len(places) > 1:
+                # The law of the bound: one leaf, at the pattern itself, says of all these items why nothing is told.
+                self._put(pattern, _TOO_MANY, kind, self.source)
+                continue
+            for path in places:
                 if kind.type is not Type.COLLECTION:
                     self._put(path, left, kind, self.source)
                 else:

@@ -182,6 +182,23 @@ class Places:
     upstream: Table
     host_bridge: Table
     numa: Table
+    _ways: dict[str, "_Way"] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def way(self, address: str) -> "_Way":
+        """Give the way up from a function; it is climbed once, as every function is held against many."""
+        known = self._ways.get(address)
+        if known is None:
+            above, trouble = _climbed(address, self.upstream)
+            known = self._ways[address] = _Way({port: n for n, port in enumerate((address, *above))}, trouble)
+        return known
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How many steps above a function each port stands, itself first, and why no farther ones are known."""
+
+    steps: Mapping[str, int]
+    trouble: Unknown | None
 
 
 def nearness(one: str, other: str, places: Places) -> Near | Unknown:
@@ -217,7 +234,7 @@ class _Span:
 
 
 def _span(one: str, other: str, places: Places) -> _Span:
-    met = _meeting(one, other, places.upstream)
+    met = _meeting(places.way(one), places.way(other))
     if isinstance(met, Near):
         return _Span(met, met)
     nodes = _same(one, other, places.numa, "NUMA node")
@@ -236,7 +253,7 @@ def _span(one: str, other: str, places: Places) -> _Span:
 
 def _climbed(address: str, upstream: Table) -> tuple[tuple[str, ...], Unknown | None]:
     """Give the ports above as far as they are known, and why no farther; none where the way ends on a root bus."""
-    found: list[str] = []
+    found: dict[str, None] = {}
     at = address
     while True:
         step = upstream.get(at, UNTOLD)
@@ -246,21 +263,18 @@ def _climbed(address: str, upstream: Table) -> tuple[tuple[str, ...], Unknown | 
             return tuple(found), step
         if not isinstance(step, str) or step == address or step in found or len(found) >= DEEPEST:
             return tuple(found), Unknown(Reason.UNPARSABLE, f"the ports above {address} lead nowhere")
-        found.append(step)
+        found[step] = None
         at = step
 
 
-def _meeting(one: str, other: str, upstream: Table) -> Near | Unknown | None:
+def _meeting(mine: _Way, theirs: _Way) -> Near | Unknown | None:
     """Say how near two functions meet in a port above both; none where there is no such port."""
-    mine, trouble = _climbed(one, upstream)
-    theirs, their_trouble = _climbed(other, upstream)
-    mine, theirs = (one, *mine), (other, *theirs)
-    for steps, port in enumerate(mine):
-        if port in theirs:
+    for port, steps in mine.steps.items():
+        if port in theirs.steps:
             # One switch is its lower ports on both sides, below the upper port that they share.
-            return Near.PIX if max(steps, theirs.index(port)) <= 2 else Near.PXB
+            return Near.PIX if max(steps, theirs.steps[port]) <= 2 else Near.PXB
     # A way that is not known to its end could still join the other, wherever that leads.
-    return trouble or their_trouble
+    return mine.trouble or theirs.trouble
 
 
 def _same(one: str, other: str, table: Table, what: str) -> bool | Unknown:

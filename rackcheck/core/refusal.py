@@ -23,7 +23,8 @@ def refusal(status: int, complaint: str, *, root: bool, seconds: float) -> Unkno
     lowered = complaint.casefold()
     if root and _NO_ROOT.search(lowered):
         return Unknown(Reason.DENIED, f"needs root: {said}")
-    if status == 127 or "command not found" in lowered:
+    # A shell may end with 127 for a program that is there and may not be run, too; then its words tell the two apart.
+    if (status == 127 and _DENIED[0] not in lowered) or "command not found" in lowered:
         return Unknown(Reason.TOOL_MISSING, said)
     if status in LATE:
         return Unknown(Reason.TIMEOUT, f"no answer within {seconds:g} s")

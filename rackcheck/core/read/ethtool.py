@@ -9,6 +9,24 @@ MOST = 2000
 """Lines of one interface that are read."""
 
 
+_COMPLAINT = re.compile(r"(?:netlink error|Cannot [a-z -]{1,60}): [^\n]{1,200}\n?")
+_REFUSED = ("not permitted", "permission denied")
+
+
+def answered(text: str) -> str:
+    """Pass over the complaints before an answer: without root a part is refused, and what follows is told all the same.
+
+    Raises Unreadable where nothing follows.
+    """
+    at = 0
+    while (match := _COMPLAINT.match(text, at)) is not None:
+        at = match.end()
+    if at and not text[at:].strip():
+        refused = any(words in text.casefold() for words in _REFUSED)
+        raise Unreadable(clean(text, 80), Reason.DENIED if refused else Reason.NOT_COLLECTED)
+    return text[at:]
+
+
 def pairs(text: str) -> list[tuple[str, str]]:
     """Give the `name: value` lines in order; a line without a colon is passed over."""
     rows = text.splitlines()
@@ -70,7 +88,7 @@ STATISTICS = 400
 def statistics(text: str) -> dict[str, int]:
     """Read the statistics that tell of trouble; those of one queue each are added up, with `n` for the number."""
     found: dict[str, int] = {}
-    rows = text.splitlines()
+    rows = answered(text).splitlines()
     if not rows or rows[0].strip() != "NIC statistics:":
         raise Unreadable(f"no statistics: {clean(text, 80)!r}")
     if len(rows) > 50_000:
