@@ -49,10 +49,29 @@ def profiles(extra: Sequence[Path] = ()) -> dict[str, Found]:
     """Every profile that a name finds; the first folder that has it wins."""
     found: dict[str, Found] = {}
     for origin, folder in folders(extra):
-        for path in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
+        for path in _files(folder):
             if path.stem != "sources":
                 found.setdefault(path.stem, Found(path.stem, path, origin))
     return found
+
+
+def _files(folder: Path) -> Sequence[Path]:
+    """Give the profiles of a folder; one that is not there, or may not be read, has none."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".yaml")
+    except OSError:  # `closed` says which one, and why
+        return ()
+
+
+def closed() -> Iterator[str]:
+    """Say which folders of profiles are passed over, and why: they may hold what nobody sees."""
+    for _, folder in folders():
+        try:
+            next(folder.iterdir(), None)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            yield f"no profile was looked for in {folder}: {error.strerror}"
 
 
 def find(name: str, extra: Sequence[Path] = ()) -> Found:
@@ -138,7 +157,10 @@ def _shown(path: Path) -> str:
 
 
 def _sources(path: Path) -> Iterator[Source]:
-    if not path.is_file():
+    try:
+        if not path.is_file():
+            return
+    except OSError:  # in a folder that may not be entered: `closed` says so
         return
     table = conform(read(text_of(path), _shown(path)), sources_schema())
     listed = table.items["sources"]

@@ -203,6 +203,7 @@ def find(run: str) -> Stored:
         if run == "last" and known:
             run = known[-1]
         if run not in known:
+            _no_run(folder)
             hint = did_you_mean(run, known) or (
                 "; `rackcheck runs list` shows them" if known else "; there is none yet"
             )
@@ -215,6 +216,20 @@ def find(run: str) -> Stored:
     if not isinstance(head, dict) or head.get("rackcheck") != FORMAT:
         raise Mistake(f"{folder / 'run.json'} is no run of format {FORMAT}")
     return Stored(folder, head)
+
+
+def _no_run(folder: Path) -> None:
+    """Say of a folder that is there what it is instead of a run; raises Mistake."""
+    try:
+        capture, there = (folder / "capture.json").is_file(), folder.is_dir()
+    except (OSError, ValueError):
+        return
+    if capture:
+        raise Mistake(
+            f"{folder} is a capture, and no run: it is taken by audit --from, facts --from and sim up --machine"
+        )
+    if there:
+        raise Mistake(f"{folder} is no run and no capture: it holds neither run.json nor capture.json")
 
 
 def ids() -> list[str]:

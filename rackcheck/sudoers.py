@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from rackcheck.core.fact import clean
 from rackcheck.core.probe import AnyProbe, Shell
 from rackcheck.mistake import Mistake
 
@@ -18,6 +19,15 @@ _HEAD = """\
 """
 
 
+_NAME = re.compile(r"%?[A-Za-z_][A-Za-z0-9_.-]*(?:[@\\][A-Za-z0-9_][A-Za-z0-9_.-]*)?\$?")
+"""A user or a %group, also of a domain: `user@DOM.LAN`, `ad\\user`."""
+
+_ALIAS = re.compile(r"[A-Z][A-Z0-9_]*")
+"""What sudo takes for an alias of users; one of them, ALL, is everybody (sudoers(5), User_List)."""
+
+LONGEST = 255
+
+
 def root_probes(probes: Iterable[AnyProbe]) -> tuple[AnyProbe, ...]:
     """Give the probes whose question only root gets an answer to."""
     return tuple(probe for probe in probes if isinstance(probe.ask, Shell) and probe.ask.root)
@@ -31,15 +41,18 @@ def commands(probes: Iterable[AnyProbe]) -> tuple[str, ...]:
 
 def text(listed: Sequence[str], user: str) -> str:
     """Write the list for a user, or for a %group; raises Mistake for what can be neither."""
-    if not re.fullmatch(r"%?[a-z_][a-z0-9_-]{0,30}\$?", user):
-        raise Mistake(f"no name of a user or a %group: {user!r}")
+    if len(user) > LONGEST or _NAME.fullmatch(user) is None:
+        raise Mistake(f"no name of a user or a %group: {clean(user, 80)!r}; one is spelt as `id -un` spells it")
+    if _ALIAS.fullmatch(user):
+        raise Mistake(f"sudo takes {clean(user, 80)} for an alias, and ALL for everybody: name a user or a %group")
     if not listed:
         return f"{_HEAD}# No probe that is asked for needs root.\n"
     entries = [entry for command in listed for entry in _entries(command)]
     alias = ", \\\n    ".join(entries)
     # Without a terminal there is nobody to ask, and nothing of a caller's environment may reach root's commands.
+    named = user.replace("\\", r"\\")
     options = f"Defaults!{ALIAS} !requiretty, env_reset, !setenv"
-    return f"{_HEAD}Cmnd_Alias {ALIAS} = \\\n    {alias}\n{options}\n{user} ALL=(root) NOPASSWD: {ALIAS}\n"
+    return f"{_HEAD}Cmnd_Alias {ALIAS} = \\\n    {alias}\n{options}\n{named} ALL=(root) NOPASSWD: {ALIAS}\n"
 
 
 def _entries(command: str) -> Iterable[str]:

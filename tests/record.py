@@ -2,16 +2,23 @@
 
 Writes tests/recorded/PROBE/CASE.json, the answer, and CASE.facts.json, the facts read from it. Look at both before
 you keep them: the second is what the test will hold us to. The host name becomes `node1`; every OLD becomes its NEW,
-and a line with an OLD that has no NEW is left out.
+and a line with an OLD that has no NEW is left out. It needs what `make test` sets up in .venv.
 """
 
 import json
 import re
 import sys
+from difflib import get_close_matches
 
-from recordings import OURS, as_json, ask, facts, os_probes
+try:
+    from recordings import OURS, as_json, ask, facts, os_probes
 
-from rackcheck.core.capture import NodeCapture
+    from rackcheck.core.capture import NodeCapture
+except ModuleNotFoundError as error:
+    sys.exit(f"no module {error.name} for {sys.executable}: `make .venv/.dev`, then `. .venv/bin/activate`")
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""What a case may be called: it names two files."""
 
 
 def scrub(raw: str, changes: dict[str, str]) -> str:
@@ -21,9 +28,19 @@ def scrub(raw: str, changes: dict[str, str]) -> str:
     return raw
 
 
-def main(name: str, case: str, *changes: str) -> None:
-    """Record one probe."""
-    probe = os_probes()[name]
+def main(*words: str) -> None:
+    """Record one probe; ends with one line where it cannot."""
+    if len(words) < 2:
+        sys.exit("usage: python tests/record.py PROBE CASE [OLD=NEW ...]; `rackcheck probe list` shows the probes")
+    name, case, *changes = words
+    probes = os_probes()
+    if name not in probes:
+        near = "".join(f"; did you mean {word}?" for word in get_close_matches(name, probes, n=1))
+        sys.exit(f"no probe {name!r} asks an operating system{near}; `rackcheck probe list` shows the probes")
+    wrong = [change for change in changes if not change.partition("=")[0] or "=" not in change]
+    if wrong or NAME.fullmatch(case) is None:
+        sys.exit(f"{wrong[0]!r} is not OLD=NEW" if wrong else f"{case!r} is no name of a case: it names two files")
+    probe = probes[name]
     named = {old: new for old, _, new in (change.partition("=") for change in changes)}
     capture = ask(probe).to_json()
     for output in capture["commands"].values():

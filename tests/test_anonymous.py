@@ -54,6 +54,32 @@ def test_a_node_that_is_called_as_the_kernel_calls_things_does_not_spoil_them(na
     assert told.text(f"{name}\n") == "node2\n", "where it is all that a file tells, it is the node"
 
 
+def test_the_name_that_a_node_gives_itself_has_the_nodes_own_stand_in() -> None:
+    found = together([named(["localhost", "vm", "login.pod7.example.com", "dgx02"])])
+    own = {"vm": "localhost", "login.pod7.example.com": "dgx01", "dgx02": "dgx01", "localhost": "dgx02"}
+    told = Anonymous(["localhost", "dgx01", "dgx02"], found, SALT, own)
+    assert told.text("vm\n") == "node1\n"
+    assert re.fullmatch(r"node2\.[a-z]{3}[0-9]\.[a-z]{7}\.[a-z]{3}", told.text("login.pod7.example.com"))
+    assert told.text("dgx02") == "node3", "what another node is called stays that one's"
+    assert told.text("a vm is in it") == "a vm is in it", "it is too short to be told from a word"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[    0.407407] Serial: 8250/16550 driver, 4 ports, IRQ sharing enabled",
+        "[    0.407407] kernel: Serial: 8250/16550 driver, 4 ports, IRQ sharing enabled",
+        "<6>[    0.407407][    T1] Serial: 8250/16550 driver, 4 ports, IRQ sharing enabled",
+    ],
+)
+def test_a_driver_of_serial_ports_has_no_serial_number(line: str) -> None:
+    log = f"[    0.1] x\n{line}\n[    2.1] usb 1-1: SerialNumber: {SERIAL}\n"
+    told = hiding(learnt(log))
+    assert line in told.text(log)
+    assert SERIAL not in told.text(log)
+    assert SERIAL not in hiding(learnt(f"Serial: {SERIAL}\n")).text(f"Serial: {SERIAL}\n")
+
+
 def test_a_serial_keeps_its_form_and_is_the_same_on_both_planes() -> None:
     host = NodeCapture(commands={"dmidecode": Output(0, f"\tSerial Number: {SERIAL}\n")}, files={"/serial": SERIAL})
     bmc = BmcCapture({"/redfish/v1": {"SerialNumber": SERIAL, "Name": f"of {SERIAL}/2", "Up": SERIAL.lower()}})

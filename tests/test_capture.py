@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -34,6 +35,7 @@ from rackcheck.core.collect import collect
 from rackcheck.core.event import Answered, FactsRead, facts_json
 from rackcheck.core.fact import Class, Plane, Reason, Unknown
 from rackcheck.core.identities import ALIKE, named, of_capture, of_facts, together
+from rackcheck.core.plan import Plan
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.inventory import Bmc, Node
 from rackcheck.mistake import Mistake
@@ -173,6 +175,72 @@ def test_one_plane_is_kept_where_one_is_asked(hosts: Path) -> None:
     assert all(node.bmc is not None for node in found.nodes), "that it has one is known, and was not asked"
     judged = rackcheck("audit", "--from", hosts, "-p", "h100-dgx", "-q")
     assert judged.out.rstrip().endswith("(os plane only)")
+
+
+@pytest.mark.parametrize("planes", ["bmc", "os,bmc"])
+def test_a_plane_that_is_named_and_that_no_node_has_is_a_mistake_and_keeps_nothing(tmp_path: Path, planes: str) -> None:
+    done = rackcheck("capture", "localhost", "--planes", planes, "-o", tmp_path / "c")
+    said = "rackcheck: localhost has no BMC in an inventory (-i FILE): nothing would be captured\n"
+    assert (done.status, done.out, done.err) == (2, "", said)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_node_of_which_nothing_is_asked_is_said_and_is_no_success(tmp_path: Path) -> None:
+    nodes = 'n1: { host: localhost }, "n[2-3]": { bmc: { url: "https://{node}.invalid" } }'
+    (tmp_path / "i.yaml").write_text(f"rackcheck: 1\nnodes: {{ {nodes} }}\n")
+    done = rackcheck("capture", "-i", tmp_path / "i.yaml", "-o", tmp_path / "c", "--planes", "os")
+    assert done.status == 3, done.err
+    assert "rackcheck: nothing is asked of n[2-3]: the inventory names no way to os\n" in done.err
+    alone = rackcheck("capture", "n2", "-i", tmp_path / "i.yaml", "-o", tmp_path / "d", "--planes", "os")
+    assert (alone.status, "n2 has no host in the inventory" in alone.err) == (2, True)
+    assert not (tmp_path / "d").exists()
+
+
+def test_where_no_probe_asks_a_plane_nothing_is_captured_of_it() -> None:
+    with pytest.raises(Mistake, match="no probe asks the os plane"):
+        captures.asking([Node("n1", host="x.invalid")], Plan(()), frozenset({Plane.OS, Plane.BMC}), named=False)
+
+
+def test_the_lines_for_what_is_next_can_be_typed_whatever_the_folder_is_called(tmp_path: Path) -> None:
+    folder = tmp_path / "of pod 7; it's"
+    done = rackcheck("capture", "localhost", "--planes", "os", "-o", folder)
+    lines = re.findall(r"^(?:Next:)? +(rackcheck .*)$", done.err, re.MULTILINE)
+    assert [shlex.split(line)[-1] for line in lines] == [str(folder)] * 2
+    assert rackcheck(*shlex.split(lines[0])[1:], "--json").status in {0, 3}
+
+
+@pytest.mark.parametrize("how", [(), ("--anonymise",)])
+def test_nobody_but_its_owner_may_read_a_capture(tmp_path: Path, how: tuple[str, ...]) -> None:
+    before = os.umask(0o022)
+    try:
+        assert rackcheck("capture", "localhost", "--planes", "os", "-q", "-o", tmp_path / "c", *how).status in {0, 3}
+        bodies = written(tmp_path / "b", BmcCapture({"/redfish/v1/Systems/A": {"Id": "A"}}))
+    finally:
+        os.umask(before)
+    for folder in (tmp_path / "c", bodies):
+        inside = [*folder.rglob("*")]
+        assert {path.stat().st_mode & 0o777 for path in inside if path.is_file()} == {0o600}
+        assert {path.stat().st_mode & 0o777 for path in inside if path.is_dir()} == {0o700}
+    assert (tmp_path / "c").stat().st_mode & 0o777 == 0o700
+
+
+def test_the_file_hostname_tells_the_nodes_stand_in(tmp_path: Path) -> None:
+    rackcheck("capture", "localhost", "--planes", "os", "-q", "-o", tmp_path / "c", "--anonymise")
+    (folder,) = (path for path in (tmp_path / "c").iterdir() if path.is_dir())
+    assert document((folder / "host.json").read_text())["files"]["/proc/sys/kernel/hostname"] == "node1\n"
+
+
+def test_a_folder_that_is_not_what_a_command_takes_is_told_with_what_it_is(taken: Path, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    for words in (("facts", "localhost", "--from"), ("audit", "-p", "linux-server", "--from"), ("report",)):
+        done = rackcheck(*words, tmp_path / "d")
+        said = f"rackcheck: {tmp_path / 'd'} is no run and no capture: it holds neither run.json nor capture.json\n"
+        assert (done.status, done.out, done.err) == (2, "", said), words
+    for command in ("report", "tui"):
+        done = rackcheck(command, taken)
+        assert (done.status, done.out) == (2, ""), command
+        assert done.err.startswith(f"rackcheck: {taken} is a capture, and no run: ")
+        assert "audit --from, facts --from" in done.err
 
 
 def test_this_machine_can_be_captured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -708,6 +776,7 @@ def test_a_capture_that_is_stopped_keeps_what_came_and_says_so(tmp_path: Path) -
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
+    assert "Interrupted: 0 of 1 node answered wholly; capture.json says which" in err
     doc = document((tmp_path / "c" / "capture.json").read_text())
     assert doc["interrupted"] is True
     assert doc["nodes"]["n1"]["planes"]["bmc"]["trouble"]["detail"] in {"interrupted", "the run was interrupted"}

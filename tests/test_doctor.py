@@ -31,18 +31,19 @@ from rackcheck import inventory, known_hosts, library
 from rackcheck.core import script
 from rackcheck.core.capture import NodeCapture, Output, named
 from rackcheck.core.fact import Plane, Reason, Unknown
+from rackcheck.core.path import parse
 from rackcheck.core.plan import Plan, plan
 from rackcheck.core.probe import Shell
 from rackcheck.core.resource import Body
 from rackcheck.doctor import controller, names, readable
-from rackcheck.doctor.advice import MAKERS, PACKAGES, advice, together
+from rackcheck.doctor.advice import DAEMONS, MAKERS, PACKAGES, advice, together
 from rackcheck.doctor.blind import blind, of_plane, scope
 from rackcheck.doctor.crew import work
 from rackcheck.doctor.finding import Controller, Finding, Grant, Place, System, Trouble, Visit
 from rackcheck.doctor.pace import Pace
 from rackcheck.doctor.system import Questions
 from rackcheck.doctor.told import document, lines
-from rackcheck.doctor.tools import looked_for, tools
+from rackcheck.doctor.tools import looked_for, needs, tools
 from rackcheck.doctor.ward import Ward
 from rackcheck.registry import registry
 from rackcheck.report import machine as report
@@ -197,7 +198,7 @@ def box(folder: Path, *without: str) -> str:
         if target is not None:
             (folder / name).symlink_to(target)
     # The script adds the system's own places: hide them behind a shell that forgets them again.
-    return f"exec env PATH={folder} sh -c 'sed s,PATH=.PATH:/usr/sbin:/sbin:/usr/local/sbin,:, | sh -s'"
+    return f"exec env PATH={folder} sh -c 'sed s,PATH=.PATH:[a-z/:]*,:, | sh -s'"
 
 
 def tools_of_all() -> list[str]:
@@ -231,14 +232,54 @@ def test_what_doctor_foretells_is_what_an_audit_does_not_know(tmp_path: Path) ->
     assert sum(verdicts[rule] == "unknown" for rule in told) >= 2
 
 
-def test_a_node_without_python3_is_blind_for_its_gpus_only(tmp_path: Path) -> None:
+def without_tool(answer: dict[str, Any], missing: tuple[str, ...]) -> set[str]:
+    """The probes of which facts of a node's document say that one of these programs was not found."""
+    said = re.compile(rf"(?:^|[\s:/])(?:{'|'.join(map(re.escape, missing))}): (?:command )?not found")
+    entries = {
+        registry().catalogue.find(parse(path))
+        for path, leaf in answer["facts"].items()
+        if isinstance(leaf, dict) and leaf.get("unknown") == "tool missing" and said.search(leaf["detail"])
+    }
+    return {entry.probe for entry in entries if entry is not None}
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [(), ("lscpu", "df", "dmesg", "ip"), ("systemctl", "journalctl", "getconf", "apt-config", "last")],
+    ids=["as it is", "tools", "systemd"],
+)
+def test_the_probes_that_doctor_foretells_as_unknown_are_those_whose_facts_miss_a_tool(
+    tmp_path: Path, hidden: tuple[str, ...]
+) -> None:
+    with serving(tmp_path / "s", force=box(tmp_path / "bin", *hidden)) as small:
+        told = json.loads(doctor(node("n1", small), "--json").out)["nodes"]["n1"]
+        answer = json.loads(rackcheck("facts", "n1", "-i", "inventory.yaml", "--json").out)
+    troubles = told["planes"]["os"]["troubles"]
+    missing = next((tuple(t["for"]) for t in troubles if t["trouble"] == Trouble.NO_TOOL), ("none",))
+    assert {*hidden} <= {*missing}
+    lost = without_tool(answer, missing)
+    assert lost <= {*told["unknown"]}
+    if [t["trouble"] for t in troubles] == [Trouble.NO_TOOL]:  # else sudo or closed files cost more
+        assert lost == {*told["unknown"]}
+
+
+def test_python3_is_missing_only_where_a_gpu_is_on_the_bus(tmp_path: Path) -> None:
+    """Of a machine without a GPU the questions tell that without python3; facts say so, too."""
+    gpus = {probe for probe in QUESTIONS.scripts if probe.startswith("gpu")}
+    assert len(gpus) > 5
+    without = WHO.replace("Python 3.10.12\n", "")
+    with_one, *_ = QUESTIONS.read(capture(without, Output(0, "")))
+    with_none, *_ = QUESTIONS.read(capture(without.replace("asked all\n", "idle python\nasked all\n"), Output(0, "")))
+    assert gpus <= {*next(f.lost for f in with_one if f.trouble is Trouble.NO_PYTHON)}
+    assert not [f for f in with_none if f.trouble is Trouble.NO_PYTHON]
+    if any(Path("/sys/bus/pci/devices").glob("*/nvidia")) or Path("/usr/libexec/platform-python").exists():
+        return
     with serving(tmp_path / "s", force=box(tmp_path / "bin", "python3")) as small:
-        answer = json.loads(doctor(node("n1", small), "--json").out)["nodes"]["n1"]
-    said = {t["trouble"]: t for t in answer["planes"]["os"]["troubles"]}
-    if Path("/usr/libexec/platform-python").exists():
-        pytest.skip("this machine has a python3 that no PATH hides")
-    assert Trouble.NO_PYTHON in said
-    assert "gpu" in answer["unknown"]
+        told = json.loads(doctor(node("n1", small), "--json").out)["nodes"]["n1"]
+        facts = json.loads(rackcheck("facts", "n1", "gpu", "-i", "inventory.yaml", "--json").out)["facts"]
+    blind = "gpu" in told["unknown"]
+    assert blind == (Trouble.NO_PYTHON in [t["trouble"] for t in told["planes"]["os"]["troubles"]])
+    assert blind == ("unknown" in facts["gpu"])
 
 
 def test_a_node_without_timeout_tells_nothing_and_says_why(tmp_path: Path) -> None:
@@ -380,7 +421,7 @@ def test_a_switch_trays_small_shell_is_asked_the_same(tmp_path: Path) -> None:
     for name in subprocess.run([found_at, "--list"], capture_output=True, text=True, check=True).stdout.split():
         if name != "lscpu":
             (folder / name).symlink_to(found_at)
-    alone = f"exec env PATH={folder} {folder}/sh -c 'sed s,PATH=.PATH:/usr/sbin:/sbin:/usr/local/sbin,:, | sh -s'"
+    alone = f"exec env PATH={folder} {folder}/sh -c 'sed s,PATH=.PATH:[a-z/:]*,:, | sh -s'"
     with serving(tmp_path / "s", force=alone) as tray:
         answer = found(node("n1", tray), "n1")
     assert answer["who"]["kernel"].startswith("Linux ")
@@ -736,6 +777,45 @@ def test_one_is_one_and_a_fast_bmc_needs_no_reckoning() -> None:
 
 
 @pytest.mark.parametrize(
+    ("ask", "expected"),
+    [
+        (Shell("lspci -n"), {"lspci": ""}),
+        (Shell("nvme log {}", each="/dev/nvme[0-9] /x/*"), {"nvme": "some /dev/nvme[0-9] /x/*"}),
+        (Shell("if command -v dcgmi >/dev/null; then dcgmi -v; else echo none; fi"), {}),
+        (Shell("command -v slurmd >/dev/null && slurmd -V || echo none"), {}),
+        (Shell("command -v nvidia-smi >/dev/null || { echo 'no' >&2; exit 127; }\nnvidia-smi -q"), {"nvidia-smi": ""}),
+        (Shell("if rpm -q x; then a; elif dpkg y; then b; fi"), {}),
+        (
+            Shell("if grep -q zfs /x; then zpool status; else uname; fi && echo end"),
+            {"grep": "", "zpool": "grep -q zfs /x", "uname": "! { grep -q zfs /x; }"},
+        ),
+        (Shell("[ -e /a ] || { echo 'no file'; exit 0; }\ncat /a | tr a b"), {"cat": "[ -e /a ]", "tr": "[ -e /a ]"}),
+        (Shell("[ -e /a ] || { echo 'no file' >&2; exit 1; }\ncat /a"), {"cat": ""}),
+        (
+            Shell('f() {\n[ -e "$1" ]\n}\nf /a || { echo none; exit 0; }\nzed /a; f x'),
+            {"zed": 'f() {\n[ -e "$1" ]\n}\nf /a'},
+        ),
+        (Shell("if a; then if b; then c; fi; fi"), {"a": "", "b": "", "c": ""}),
+    ],
+)
+def test_a_question_needs_a_program_only_where_it_would_call_it(ask: Shell, expected: dict[str, str]) -> None:
+    assert {need.tool: need.where for need in needs(ask)} == expected
+
+
+def test_what_a_node_says_of_its_devices_decides_whether_their_tools_are_missing() -> None:
+    def lost(*wheres: str) -> tuple[str, ...]:
+        idle = "".join(f"idle {n}\n" for n, where in enumerate(QUESTIONS._wheres) if where in wheres)
+        gone = "".join(f"missing {tool}\n" for tool in ("nvme", "lspci", "zpool"))
+        found, *_ = QUESTIONS.read(capture(WHO.replace("asked all\n", f"{gone}{idle}asked all\n"), Output(0, "")))
+        return next(finding.things for finding in found if finding.trouble is Trouble.NO_TOOL)
+
+    none = [where for where in QUESTIONS._wheres if "nvme" in where or "zfs" in where]
+    assert len(none) == 2
+    assert lost() == ("lspci", "nvme", "zpool")
+    assert lost(*none) == ("lspci",)
+
+
+@pytest.mark.parametrize(
     ("command", "expected"),
     [
         ("a | b && c; d & (e; f) || g", "a b c d e f g"),
@@ -778,7 +858,7 @@ def test_a_real_shell_misses_no_program_that_is_not_among_a_probes_tools(name: s
 def test_every_probe_that_calls_a_program_is_known_to_call_one() -> None:
     """Only what the shell does by itself calls none."""
     own = {name for name, ask in SHELLS.items() if not tools(ask.command)}
-    by_itself = r"(echo |if |for |n\(\) |n=0; for |\[ )"
+    by_itself = r"(?:[a-z]+\(\) \{\n(?:[^}\n].*\n)*\}\n)*(echo |if |for |there |n\(\) |n=0; for |\[ )"
     assert {name for name in own if not re.match(by_itself, SHELLS[name].command)} == set()
     assert tools(SHELLS["cpu"].command) == ("lscpu",)
     assert "python3" in looked_for(SHELLS["gpu"].command)
@@ -803,8 +883,8 @@ def test_a_debian_package_of_the_table_holds_its_program() -> None:
 
 def test_of_every_program_that_a_probe_calls_doctor_knows_where_it_comes_from() -> None:
     names = {tool.rpartition("/")[2] for tool in tools_of_all()}
-    assert names - PACKAGES.keys() - MAKERS.keys() == set()
-    assert PACKAGES.keys() & MAKERS.keys() == set()
+    assert names - PACKAGES.keys() - MAKERS.keys() - DAEMONS.keys() == set()
+    assert len({*PACKAGES, *MAKERS, *DAEMONS}) == len(PACKAGES) + len(MAKERS) + len(DAEMONS)
 
 
 # --- pure: what answers mean ---
@@ -950,6 +1030,22 @@ def test_what_a_maker_ships_is_not_looked_for_in_a_distribution() -> None:
     assert theirs.lines == ()
     ours = advice(Finding(Trouble.NO_TOOL, "", ("dmidecode",)), place)
     assert ours.lines == ("apt-get install dmidecode", "dnf install /usr/sbin/dmidecode")
+
+
+def test_no_line_to_type_starts_a_daemon_or_changes_who_keeps_the_time() -> None:
+    """Packages whose own units run a daemon (Debian 12), and those of which each drives out the other."""
+    daemons = {"chrony", "lldpd", "munge", "ntpsec", "ntp", "openntpd", "slurm-client", "slurmd", "smartmontools"}
+    told = advice(Finding(Trouble.NO_TOOL, "", QUESTIONS.tools), Place("n1", "n1", "22", "audit"))
+    apt, dnf = (line.split() for line in told.lines)
+    assert "ethtool" in apt
+    assert not daemons & {*apt}
+    assert not {"smartctl", "lldpctl", "scontrol", "chronyc", "ntpq", "slurmd"} & {w.rpartition("/")[2] for w in dnf}
+    assert (
+        "Only with a daemon, so not for an audit's sake: lldpctl (lldpd), scontrol (munged), smartctl (smartd)."
+        in told.words
+    )
+    alone = advice(Finding(Trouble.NO_TOOL, "", ("lldpctl",)), Place("n1", "n1", "22", "audit"))
+    assert (alone.lines, alone.words.endswith("Without it, these facts stay unknown.")) == ((), True)
 
 
 def test_lines_for_several_nodes_say_node_where_they_differ() -> None:

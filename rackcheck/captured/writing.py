@@ -1,6 +1,10 @@
-"""Writes a capture as answers come: beside its place first, so that nothing half is ever called whole."""
+"""Writes a capture as answers come: beside its place first, so that nothing half is ever called whole.
+
+It holds what nodes answered, whose they are and all: nobody but its owner may read it.
+"""
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +23,9 @@ from rackcheck.mistake import Mistake
 FORMAT = 1
 
 NOTHING: Mapping[str, Any] = {}
+
+OWN, ROOM = 0o600, 0o700
+"""Modes of a file and of a folder that only their owner may read."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class Writer:
     ) -> None:  # fmt: skip
         """Write one plane's answer, with what came beside its bodies, by URI."""
         place = self._folder / self._rooms[answer.node]
-        place.mkdir(exist_ok=True)
+        place.mkdir(mode=ROOM, exist_ok=True)
         match answer.capture:
             case NodeCapture() as host:
                 _dump(place / places.HOST, host.to_json(), ordered=True)
@@ -67,7 +74,7 @@ class Writer:
         doc |= {"interrupted": True} if head.interrupted else {}
         doc["nodes"] = {n.name: _entry(n, self._told.get(n.name, {}), self._rooms[n.name]) for n in self._nodes}
         for room in self._rooms.values():
-            (self._folder / room).mkdir(exist_ok=True)
+            (self._folder / room).mkdir(mode=ROOM, exist_ok=True)
         _dump(self._folder / places.HEAD, doc)
         return doc
 
@@ -91,7 +98,7 @@ def _bmc(
     ways = places.ways(bodies)
     for uri, way in ways.items():
         folder = place / way
-        folder.mkdir(parents=True, exist_ok=True)
+        _made(folder)
         _dump(folder / places.BODY, bodies[uri])
         if uri in headers:
             _dump(folder / places.HEADERS, {"GET": dict(headers[uri])})
@@ -102,10 +109,18 @@ def _bmc(
     _dump(place / places.BMC, {"apart": apart, "times": dict(capture.times), "unread": unread}, ordered=True)
 
 
+def _made(folder: Path) -> None:
+    """Make a folder and those above it, all of one mode: `parents=True` heeds none."""
+    if not folder.is_dir():
+        _made(folder.parent)
+        folder.mkdir(mode=ROOM)
+
+
 def _dump(file: Path, doc: object, *, ordered: bool = False) -> None:
     """Write a document of ours; a body keeps the order in which its BMC tells it."""
     text = json.dumps(doc, indent=1, sort_keys=ordered, ensure_ascii=True)
-    file.write_text(text + "\n", encoding="ascii")
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWN), "w", encoding="ascii") as opened:
+        opened.write(text + "\n")
 
 
 def free(target: Path) -> None:
@@ -137,7 +152,7 @@ def writing(target: Path) -> Iterator[Path]:
         raise Mistake(f"cannot write a capture to {target}: {error.strerror}") from None
     try:
         for name in ("plain", "made"):
-            (scratch / name).mkdir()
+            (scratch / name).mkdir(mode=ROOM)
         yield scratch
         (scratch / "made").replace(target)
     except OSError as error:

@@ -1,8 +1,9 @@
 """`rackcheck capture`: everything that nodes and their BMCs answer, as a folder to send, to test with, to simulate."""
 
 import secrets
+import shlex
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from rackcheck.cli.stopping import stopped_by_ctrl_c
 from rackcheck.core.anonymous import Anonymous
 from rackcheck.core.event import Answered, Event, FactsRead, RunDone
 from rackcheck.core.fact import Plane
+from rackcheck.core.fold import fold
 from rackcheck.core.identities import Identities, logins, named, of_capture, of_facts, together
 from rackcheck.inventory import Node
 from rackcheck.registry import registry
@@ -65,13 +67,19 @@ def capture(
     wanted = options.planes(planes)
     nodes, origin = options.choose(targets, file, rack)
     asked = captures.everything()
+    asking = captures.asking(nodes, asked, wanted, named=planes is not None)
     job = Job(
         asked, nodes, planes=wanted, targets=origin, seconds=seconds, secrets=secrets_of(nodes, asked.planes & wanted)
     )
     target = output or Path(f"capture-{job.id}")
     captured.free(target)
     if not quiet:
-        note(f"rackcheck {__version__}: {origin}, {several(len(asked.questions) + len(asked.links), 'question')}")
+        count = sum(len(of) for plane, of in ((Plane.OS, asked.questions), (Plane.BMC, asked.links)) if plane in asking)
+        note(f"rackcheck {__version__}: {origin}, {several(count, 'question')}")
+    nothing = captures.unasked(nodes, wanted)
+    if nothing:
+        named = " or ".join(plane.value for plane in sorted(wanted, reverse=True))
+        note(f"rackcheck: nothing is asked of {fold(nothing)}: the inventory names no way to {named}")
     stop = threading.Event()
     with stopped_by_ctrl_c(stop), captured.writing(target) as scratch:
         taking = _Taking(job, anonymise=anonymise)
@@ -84,7 +92,7 @@ def capture(
         click.echo(machine.text(doc))
     elif not quiet:
         _tell(target, doc)
-    return 130 if taking.interrupted else 3 if taking.silent else 0
+    return 130 if taking.interrupted else 3 if taking.silent or nothing else 0
 
 
 @dataclass
@@ -96,6 +104,7 @@ class _Taking:
     silent: bool = False
     interrupted: bool = False
     found: list[Identities] = field(default_factory=list)
+    hosts: dict[str, str] = field(default_factory=dict)
     traces: dict[str, "Trace"] = field(default_factory=dict)
 
     def ask(self, folder: Path, watch: Watch, stop: threading.Event) -> dict[str, Any]:
@@ -122,7 +131,7 @@ class _Taking:
         ways += [node.bmc.url.removeprefix("https://").partition(":")[0] for node in nodes.values() if node.bmc]
         who = logins(user for node in nodes.values() for user in (node.ssh.user, node.bmc.user if node.bmc else ""))
         found = together([*self.found, named([*nodes, *ways]), who])
-        hiding = Anonymous(list(nodes), found, secrets.token_bytes(SALT))
+        hiding = Anonymous(list(nodes), found, secrets.token_bytes(SALT), self.hosts)
         racks = {rack: f"rack{n}" for n, rack in enumerate(dict.fromkeys(n.rack for n in nodes.values() if n.rack), 1)}
         renamed = tuple(
             replace(node, name=hiding.nodes[node.name], rack=racks.get(node.rack, ""), slot="")
@@ -160,6 +169,9 @@ class _Taking:
                     self.found.append(of_capture(event.capture))
             case FactsRead() if self.anonymise:
                 self.found.append(of_facts(event.tree))
+                host = event.tree.leaves.get("node.hostname")
+                if host is not None and isinstance(host.reading, str):
+                    self.hosts.setdefault(host.reading, event.node)
             case RunDone():
                 self.interrupted = event.interrupted
 
@@ -170,9 +182,18 @@ class _Taking:
 
 def _tell(target: Path, doc: Mapping[str, Any]) -> None:
     """Say where it lies, and what it is good for."""
-    first = next(iter(doc["nodes"]))
+    first, place = next(iter(doc["nodes"])), shlex.quote(str(target))
+    if doc.get("interrupted"):
+        whole = sum(_whole(told["planes"], doc["planes"]) for told in doc["nodes"].values())
+        note(f"Interrupted: {whole} of {several(len(doc['nodes']), 'node')} answered wholly; capture.json says which")
     note(f"Capture: {target} ({several(len(doc['nodes']), 'node')}{', anonymised' if doc['anonymised'] else ''})")
     if doc["anonymised"]:
         note("Read it before you send it: docs/capture.md says what stand-ins cannot promise")
-    note(f"Next:    rackcheck facts {first} --from {target}")
-    note(f"         rackcheck sim up --machine {target}")
+    note(f"Next:    rackcheck facts {shlex.quote(first)} --from {place}")
+    note(f"         rackcheck sim up --machine {place}")
+
+
+def _whole(told: Mapping[str, Mapping[str, Any]], planes: Collection[str]) -> bool:
+    """Whether every plane of a node that was asked has answered."""
+    asked = [answer for plane, answer in told.items() if plane in planes]
+    return bool(asked) and all(answer and "trouble" not in answer for answer in asked)

@@ -1,6 +1,6 @@
 """A capture as the job that it was, and what is asked for one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +10,13 @@ from rackcheck import captured, library
 from rackcheck.captured import Captured
 from rackcheck.core.event import RunDone
 from rackcheck.core.fact import Plane
+from rackcheck.core.fold import fold
 from rackcheck.core.path import Path as FactPath
 from rackcheck.core.plan import Plan, plan
 from rackcheck.core.probe import Read
 from rackcheck.core.verdict import Outcome
 from rackcheck.core.waiver import Waiver
+from rackcheck.inventory import Node
 from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
 from rackcheck.run import Job
@@ -37,6 +39,34 @@ def _members() -> set[FactPath]:
             continue
         found |= {path for path in named for family in families if family.member(path) is not None}
     return found
+
+
+def asking(nodes: Sequence[Node], asked: Plan, planes: frozenset[Plane], *, named: bool) -> frozenset[Plane]:
+    """Give the planes of which something will be asked; `named` says that somebody chose them.
+
+    Raises Mistake where there are none, and where a plane that was named is none: nobody means to keep nothing.
+    """
+    having = {Plane.OS: [n for n in nodes if n.host], Plane.BMC: [n for n in nodes if n.bmc is not None]}
+    for plane in sorted(planes):
+        if having[plane] and plane not in asked.planes:
+            raise Mistake(f"no probe asks the {plane.value} plane: nothing of it would be captured")
+    found = frozenset(plane for plane in planes if having[plane])
+    none = sorted(planes - found)
+    if none and (named or not found):
+        words = " and no ".join(_WANTED[plane] for plane in none)
+        has = "has" if len(nodes) == 1 else "have"
+        raise Mistake(f"{fold(n.name for n in nodes)} {has} no {words}: nothing would be captured")
+    return found
+
+
+_WANTED = {Plane.OS: "host in the inventory", Plane.BMC: "BMC in an inventory (-i FILE)"}
+
+
+def unasked(nodes: Sequence[Node], planes: frozenset[Plane]) -> tuple[str, ...]:
+    """Name the nodes that have none of these planes."""
+    return tuple(
+        n.name for n in nodes if not (n.host and Plane.OS in planes) and (n.bmc is None or Plane.BMC not in planes)
+    )
 
 
 def find(run: str) -> Captured | None:

@@ -68,7 +68,7 @@ def doctor(
         if targets or file or rack or as_json:
             raise click.UsageError("--sudoers asks no one: it takes no targets, no inventory and no --json")
         wanted, _ = _plan(profile, values, folders, options.PLANES)
-        click.echo(sudoers.text(sudoers.commands(wanted.probes), user or USER), nl=False)
+        click.echo(sudoers.text(sudoers.commands(wanted.probes), USER if user is None else user), nl=False)
         return 0
     if user is not None:
         raise click.UsageError("--user goes with --sudoers; the user of a login stands in the inventory (ssh: user)")

@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from rackcheck import inventory, waivers
+from rackcheck.cli.output import note
 from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
 from rackcheck.inventory import Node
@@ -41,12 +42,23 @@ def _probes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> li
     return [CompletionItem(p.name, help=p.help) for p in registry().probes if p.name.startswith(incomplete)]
 
 
+def _noted(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """Say of a profile that is looked for by its name where it could not be looked for."""
+    if value is not None and "/" not in value:
+        from rackcheck import library  # noqa: PLC0415  only where a profile is named
+
+        for why in library.closed():
+            note(f"rackcheck: {why}")
+    return value
+
+
 def profile_option(*, required: bool = False) -> Callable[[F], F]:
     """`-p NAME`."""
     words = "Profile to judge by: a name (rackcheck profile list) or a file."
     return click.option(
-        "-p", "--profile", metavar="NAME", required=required, shell_complete=complete_profiles, help=words
-    )
+        "-p", "--profile", metavar="NAME", required=required, shell_complete=complete_profiles, help=words,
+        callback=_noted,
+    )  # fmt: skip
 
 
 def set_option(command: F) -> F:

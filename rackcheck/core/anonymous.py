@@ -16,6 +16,8 @@ from rackcheck.core.identities import PLACES, Identities, is_loose, is_name, is_
 from rackcheck.core.looks import BEFORE, KERNELS, LOOKS, NO_HOST, NO_MAIL, RANGE
 from rackcheck.core.stand_in import Dice, cased, spelt
 
+NOBODY: Mapping[str, str] = {}
+
 LONG = 8
 """Letters and digits from which a word is found inside a longer one, too."""
 
@@ -40,16 +42,21 @@ LONGEST = 512
 class Anonymous:
     """Puts stand-ins in the place of identities, the same ones everywhere; `nodes` become node1, node2, in their order.
 
-    Who makes one with a new salt gets other stand-ins. The salt is nowhere in what comes of it.
+    Who makes one with a new salt gets other stand-ins. The salt is nowhere in what comes of it. `own` are names that
+    nodes give themselves, each with the node's name in `nodes`: they have one stand-in, unless another is called so.
     """
 
-    def __init__(self, nodes: list[str], found: Identities, salt: bytes) -> None:
+    def __init__(self, nodes: list[str], found: Identities, salt: bytes, own: Mapping[str, str] = NOBODY) -> None:
         self.nodes = {name: f"node{number}" for number, name in enumerate(nodes, start=1)}
         self._alike, self._digits = found.alike, found.digits
         people = "|".join(map(re.escape, sorted(found.people, key=lambda p: (-len(p), p))))
         self._people = re.compile(rf"(?<![\w./-])(?:{people})(?![\w/-])", re.IGNORECASE) if people else None
         self._dice = Dice(salt, found.words | found.digits | found.names)
         made = {name.casefold(): made for name, made in self.nodes.items()}
+        for host, name in own.items():
+            word = host.casefold().partition(".")[0]
+            if word in found.names:
+                made.setdefault(word, self.nodes[name])
         names = {*made, *(found.names - found.alike)}
         words = {word for word in found.words - found.alike - found.digits - names if not is_short(word)}
         for word in sorted((names | words) - {*made}):

@@ -58,6 +58,10 @@ _LABEL = re.compile(
     r"|machine[ _-]?id|host[ _-]?name|sysname|chassis[ _-]?id)\.?[\"']?[ \t]{0,20}[:=][ \t]{0,20}"
     r"[\"']?(?P<value>[^\s\"',;]{1,100})"
 )
+_LOGGED = re.compile(r"(?:<[0-9]{1,3}>)?\[[ 0-9.]{1,20}\](?:\[[^\]\n]{1,30}\])? (?:kernel: )?")
+"""What begins a line of the kernel's log. A message that begins with `Serial: ` is of a serial port's driver (pr_fmt of
+drivers/tty/serial): `Serial: 8250/16550 driver, 4 ports`."""
+
 _PAIRS = re.compile(
     r"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?P<sign>[:-])(?:[0-9A-Fa-f]{2}(?P=sign)){4,30}[0-9A-Fa-f]{2}(?![0-9A-Za-z])"
 )
@@ -188,6 +192,9 @@ def _of_texts(texts: Iterable[str]) -> Identities:
         words |= {m[0] for m in _PAIRS.finditer(text)}
         for match in _LABEL.finditer(text):
             kind = re.sub(r"[^a-z]", "", match["name"].casefold())
+            before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+            if kind == "serial" and _LOGGED.fullmatch(before):
+                continue
             (names if _NAMES.search(kind) else words).add(match["value"])
         names |= set(_servers(text))
     return together((_sorted_out(words), named(names)))

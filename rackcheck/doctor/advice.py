@@ -11,30 +11,31 @@ from rackcheck.doctor.finding import NO_INVENTORY, Finding, Place, Trouble
 from rackcheck.inventory.files import LOCKED
 
 PACKAGES = {
-    "apt-config": "apt", "awk": "mawk", "cat": "coreutils", "chronyc": "chrony", "date": "coreutils", "dcb": "iproute2",
-    "df": "coreutils", "dkms": "dkms", "dmesg": "util-linux", "dmidecode": "dmidecode", "ethtool": "ethtool",
+    "apt-config": "apt", "awk": "mawk", "cat": "coreutils", "date": "coreutils", "dcb": "iproute2", "df": "coreutils",
+    "dkms": "dkms", "dmesg": "util-linux", "dmidecode": "dmidecode", "ethtool": "ethtool", "find": "findutils",
     "getconf": "libc-bin", "grep": "grep", "head": "coreutils", "ibv_devinfo": "ibverbs-utils", "id": "coreutils",
-    "ip": "iproute2", "journalctl": "systemd", "last": "util-linux", "lldpctl": "lldpd", "ls": "coreutils",
-    "lsblk": "util-linux", "lscpu": "util-linux", "lspci": "pciutils", "ntpq": "ntpsec", "nvme": "nvme-cli",
-    "od": "coreutils", "python3": "python3", "rdma": "iproute2", "readlink": "coreutils", "scontrol": "slurm-client",
-    "sed": "sed", "slurmd": "slurmd", "smartctl": "smartmontools", "sort": "coreutils", "sudo": "sudo",
+    "ip": "iproute2", "journalctl": "systemd", "last": "util-linux", "ls": "coreutils", "lsblk": "util-linux",
+    "lscpu": "util-linux", "lspci": "pciutils", "nvme": "nvme-cli", "od": "coreutils", "python3": "python3",
+    "rdma": "iproute2", "readlink": "coreutils", "sed": "sed", "sort": "coreutils", "sudo": "sudo",
     "systemctl": "systemd", "tail": "coreutils", "timedatectl": "systemd", "timeout": "coreutils", "tr": "coreutils",
     "uname": "coreutils", "uniq": "coreutils", "wc": "coreutils", "xargs": "findutils", "zpool": "zfsutils-linux",
 }  # fmt: skip
 """Debian's package of a program, as `dpkg -S` names it; dnf finds a program by its path."""
 
-ADMIN = frozenset(
-    {"dcb", "dkms", "dmidecode", "ethtool", "ip", "lldpctl", "lspci", "nvme", "rdma", "slurmd", "smartctl", "zpool"}
-)
+ADMIN = frozenset({"dcb", "dkms", "dmidecode", "ethtool", "ip", "lspci", "nvme", "rdma", "zpool"})
 """Programs that RHEL and its kin keep in /usr/sbin, the others in /usr/bin."""
 
 MAKERS = {
-    "amd-smi": "AMD's ROCm", "dcgmi": "NVIDIA's DCGM", "docker": "Docker", "mlxconfig": "NVIDIA's firmware tools (MFT)",
+    "amd-smi": "AMD's ROCm", "docker": "Docker", "mlxconfig": "NVIDIA's firmware tools (MFT)",
     "mlxfwmanager": "NVIDIA's firmware tools (MFT)", "mlxlink": "NVIDIA's firmware tools (MFT)",
-    "mmgetstate": "IBM Storage Scale", "nv-fabricmanager": "NVIDIA's Fabric Manager", "nvidia-imex": "NVIDIA's IMEX",
-    "nvidia-imex-ctl": "NVIDIA's IMEX", "nvidia-smi": "NVIDIA's driver", "ofed_info": "NVIDIA's OFED or DOCA",
+    "mmgetstate": "IBM Storage Scale", "nvidia-smi": "NVIDIA's driver",
 }  # fmt: skip
 """Programs that come from the makers of what they are for, and from no distribution."""
+
+DAEMONS = {"lldpctl": "lldpd", "scontrol": "munged", "smartctl": "smartd"}
+"""Programs whose package, or one that it depends on, brings a daemon and a unit that starts it (read in Debian 12's
+lldpd 1.0.16, slurm-client 22.05 with munge 0.5.15, smartmontools 7.3): they are named, and installing them is left to
+who runs the daemon anyway."""
 
 APT_ONLY = frozenset({"apt-config"})
 """Programs that a system without apt has no use for."""
@@ -247,8 +248,8 @@ def _slow(_: Finding, place: Place) -> Advice:
 
 
 def _packages(things: Iterable[str]) -> tuple[str, ...]:
-    """Give the lines that install these programs; none for those of makers."""
-    names = [name for thing in things if (name := _program(thing)) not in MAKERS]
+    """Give the lines that install these programs; none for those of makers, and no daemon with them."""
+    names = [name for thing in things if (name := _program(thing)) not in MAKERS.keys() | DAEMONS.keys()]
     known = sorted({PACKAGES[name] for name in names if name in PACKAGES})
     apt = [_line("apt-get", "install", *known)] if known else []
     other = [_line("apt-file", "search", f"bin/{name}") for name in names if name not in PACKAGES]
@@ -261,15 +262,23 @@ def _program(thing: str) -> str:
 
 
 def _tools(finding: Finding, _: Place) -> Advice:
-    words = "Install on the node (Debian and Ubuntu, or RHEL and its kin); without it, these facts stay unknown:"
+    names = tuple(map(_program, finding.things))
     lines = _packages(finding.things)
-    makers = dict.fromkeys(MAKERS[name] for thing in finding.things if (name := _program(thing)) in MAKERS)
-    if not makers:
-        return Advice(words, lines)
-    theirs = f"the software of the device's maker, where the node has the device: {', '.join(makers)}."
-    if not lines:
-        return Advice(f"What is missing comes with {theirs} Without it, these facts stay unknown.")
-    return Advice(f"Some of it comes with {theirs} {words.replace('Install', 'Install the rest')}", lines)
+    words = []
+    if makers := dict.fromkeys(MAKERS[name] for name in names if name in MAKERS):
+        what = "Some of it" if lines or set(names) & DAEMONS.keys() else "What is missing"
+        theirs = "comes with the software of the device's maker, where the node has the device"
+        words.append(f"{what} {theirs}: {', '.join(makers)}.")
+    if daemons := [f"{name} ({DAEMONS[name]})" for name in names if name in DAEMONS]:
+        words.append(f"Only with a daemon, so not for an audit's sake: {', '.join(daemons)}.")
+    if lines:
+        install = "Install the rest" if words else "Install"
+        words.append(
+            f"{install} on the node (Debian and Ubuntu, or RHEL and its kin); without it, these facts stay unknown:"
+        )
+    else:
+        words.append("Without it, these facts stay unknown.")
+    return Advice(" ".join(words), lines)
 
 
 def _root(finding: Finding, place: Place) -> Advice:

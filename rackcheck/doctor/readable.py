@@ -29,7 +29,7 @@ def questions(globs: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     """Write the questions, each with the globs that it is about."""
     for first in range(0, len(globs), ASKED):
         some = globs[first : first + ASKED]
-        yield f"{_LOOK}; {'; '.join(f'l {_quoted(glob)}' for glob in some)}; echo '{END}'", some
+        yield f"{_LOOK}; {'; '.join(f'l {quoted(glob)}' for glob in some)}; echo '{END}'", some
 
 
 def refused(answer: Output | Unknown, globs: Sequence[str]) -> Mapping[str, str] | Unknown:
@@ -47,7 +47,7 @@ def refused(answer: Output | Unknown, globs: Sequence[str]) -> Mapping[str, str]
     return found
 
 
-def _quoted(glob: str) -> str:
+def quoted(glob: str) -> str:
     """Quote everything but the signs of a glob."""
     parts = re.split(r"(\*|\?|\[[0-9A-Za-z-]+\])", glob)
     return "".join(part if index % 2 else shlex.quote(part) if part else "" for index, part in enumerate(parts))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rackcheck.core.capture import NodeCapture, Output
+from rackcheck.core.capture import NodeCapture, Output, named
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import Plane, Reason, Unknown, clean
 from rackcheck.core.plan import Plan
@@ -14,7 +14,7 @@ from rackcheck.core.refusal import LATE
 from rackcheck.doctor import readable
 from rackcheck.doctor.blind import of_plane
 from rackcheck.doctor.finding import Finding, Grant, System, Trouble
-from rackcheck.doctor.tools import looked_for, needed
+from rackcheck.doctor.tools import Need, looked_for, needs
 from rackcheck.sudoers import root_probes
 
 SECONDS = 5.0
@@ -35,6 +35,15 @@ _WHO = (
     'echo "uid $(id -u)"; echo "user $(id -un)"; echo "kernel $(uname -sr)"; echo "sent $RACKCHECK_SENT"; '
     "sed -n 's/^PRETTY_NAME=/name /p' /etc/os-release 2>/dev/null"
 )
+_ON_BUS = "0x10de0x03"
+"""In a question: it looks for NVIDIA's GPUs on the bus first, and has an answer without python3 where there is none."""
+
+_NO_GPU = (
+    "(cd /sys/bus/pci/devices 2>/dev/null || exit 1; for d in *; do "
+    '{ read -r v <"$d/vendor" && read -r c <"$d/class"; } 2>/dev/null || continue; '
+    f"case $v$c in {_ON_BUS}*) exit 1;; esac; done) && echo 'idle python'"
+)
+_SOME = 'some() { for f; do [ ! -e "$f" ] || return 0; done; return 1; }'
 _SUDO = '[ "$(id -u)" = 0 ] && exit 0; command -v sudo >/dev/null || { echo "no sudo"; exit 0; }; sudo -n -l'
 
 
@@ -47,20 +56,37 @@ class Questions:
     seconds: float = SECONDS
 
     @cached_property
-    def tools(self) -> dict[str, tuple[str, ...]]:
-        """The programs that the plan's probes call, each with the probes that call it."""
-        found: dict[str, list[str]] = {}
+    def needs(self) -> Mapping[Need, Sequence[str]]:
+        """What the plan's probes need of the node's programs, each with the probes that need it there."""
+        found: dict[Need, list[str]] = {}
         for probe in self.plan.probes:
             if isinstance(probe.ask, Shell):
-                for tool in needed(probe.ask.command):
-                    found.setdefault(tool, []).append(probe.name)
-        return {tool: tuple(found[tool]) for tool in sorted(found)}
+                for need in needs(probe.ask):
+                    found.setdefault(need, []).append(probe.name)
+        return {need: tuple(found[need]) for need in sorted(found, key=lambda n: (n.tool, n.where))}
+
+    @cached_property
+    def tools(self) -> tuple[str, ...]:
+        """The programs that some probe needs somewhere."""
+        return tuple(dict.fromkeys(need.tool for need in self.needs))
+
+    @cached_property
+    def _wheres(self) -> tuple[str, ...]:
+        """The conditions under which some program is needed; a node tells them by their numbers."""
+        return tuple(dict.fromkeys(need.where for need in self.needs if need.where))
 
     @cached_property
     def scripts(self) -> tuple[str, ...]:
         """The probes that bring a program for the node's own python3."""
         shells = (probe for probe in self.plan.probes if isinstance(probe.ask, Shell))
         return tuple(probe.name for probe in shells if PYTHON in looked_for(str(probe.ask)))
+
+    def _scripts(self, out: str) -> tuple[str, ...]:
+        """Name those of them that have no answer without python3: of a bus without an NVIDIA GPU, they have one."""
+        if re.search(r"^idle python$", out, re.MULTILINE) is None:
+            return self.scripts
+        idle = {p.name for p in self.plan.probes if isinstance(p.ask, Shell) and _ON_BUS in p.ask.command}
+        return tuple(name for name in self.scripts if name not in idle)
 
     @cached_property
     def asked(self) -> tuple[Shell, ...]:
@@ -92,11 +118,19 @@ class Questions:
 
     @cached_property
     def _looks(self) -> Shell:
-        """Who answers, which tools are missing, which python3 runs: one shell for all that cannot hang."""
+        """Who answers, which tools are missing, which conditions do not hold, which python3 runs: all in one shell."""
         names = " ".join(self.tools) or ":"
-        there = f'for t in {names}; do command -v "$t" >/dev/null 2>&1 || echo "missing $t"; done; echo "asked all"'
+        there = f'for t in {names}; do command -v "$t" >/dev/null 2>&1 || echo "missing $t"; done'
+        idle = [f"({where}) >/dev/null 2>&1 || echo 'idle {n}'" for n, where in enumerate(self._wheres)]
         python = f'p=$(command -v {PYTHON} || command -v /usr/libexec/platform-python) && "$p" -V 2>&1; :'
-        return Shell(f"{_WHO}; {there}; {python}", seconds=self.seconds, cap=CAP)
+        parts = (_WHO, *self._paths, there, _SOME, *idle, _NO_GPU, "echo 'asked all'", python)
+        return Shell("; ".join(parts), seconds=self.seconds, cap=CAP)
+
+    @cached_property
+    def _paths(self) -> tuple[str, ...]:
+        """Where some questions look for their program beside the usual places, as the shell is told so."""
+        shells = (named(probe.ask.command) for probe in self.plan.probes if isinstance(probe.ask, Shell))
+        return tuple(dict.fromkeys(path for text in shells for path in re.findall(r"\bPATH=\$PATH:[\w/.-]+", text)))
 
     def read(self, capture: NodeCapture) -> tuple[tuple[Finding, ...], System | None, float | None]:
         """Read the answers: the findings, who answered, and our clock when the script was sent."""
@@ -108,9 +142,10 @@ class Questions:
         denied = self._denied(capture)
         grant = self._grant(capture, who.get("uid", ""), denied)
         found = [*self._missing(answer.out)]
-        if self.scripts and not python:
+        scripts = self._scripts(answer.out)
+        if scripts and not python:
             said = "it did not answer" if python is None else ""
-            found.append(Finding(Trouble.NO_PYTHON, said, (PYTHON,), self.scripts))
+            found.append(Finding(Trouble.NO_PYTHON, said, (PYTHON,), scripts))
         if denied:
             refused = tuple(dict.fromkeys(str(p.ask) for p in root_probes(self.plan.probes) if p.name in denied))
             found.append(Finding(Trouble.NO_ROOT, grant.value, refused, tuple(denied)))
@@ -121,11 +156,15 @@ class Questions:
         return tuple(found), system, float(sent) if re.fullmatch(r"[0-9]{1,12}\.[0-9]{2}", sent) else None
 
     def _missing(self, out: str) -> Iterable[Finding]:
+        """Say which programs are missing where a probe needs them: a device that is not there needs none."""
         said = set(re.findall(r"^missing (\S+)$", out, re.MULTILINE))
-        gone = tuple(tool for tool in self.tools if tool in said)
+        idle = set(re.findall(r"^idle ([0-9]+)$", out, re.MULTILINE))
+        at_work = {"", *(where for n, where in enumerate(self._wheres) if str(n) not in idle)}
+        gone = {need: probes for need, probes in self.needs.items() if need.tool in said and need.where in at_work}
         if gone:
-            lost = tuple(dict.fromkeys(probe for tool in gone for probe in self.tools[tool]))
-            yield Finding(Trouble.NO_TOOL, "", gone, lost)
+            tools = tuple(dict.fromkeys(need.tool for need in gone))
+            lost = tuple(dict.fromkeys(probe for probes in gone.values() for probe in probes))
+            yield Finding(Trouble.NO_TOOL, "", tools, lost)
 
     def _unread(self, capture: NodeCapture) -> Iterable[Finding]:
         """Say which files an audit would be refused; a look that did not end tells nothing of any of them."""
@@ -167,9 +206,8 @@ class Questions:
 
     def _some(self, capture: NodeCapture, denied: dict[str, None]) -> bool:
         """Whether root told anything: where a tool or a device is missing, nobody was asked, and nothing is granted."""
-        answered = (probe for probe in root_probes(self.plan.probes) if probe.name not in denied)
-        leaves = (leaf for probe in answered for leaf in collect((probe,), capture, "").values())
-        return any(not isinstance(leaf.reading, Unknown) for leaf in leaves)
+        asks = (probe.ask for probe in root_probes(self.plan.probes) if probe.name not in denied)
+        return any(_told(capture.output(ask), ask.ok) for ask in asks if isinstance(ask, Shell))
 
     def _hangs(self, capture: NodeCapture) -> bool:
         """Whether sudo, where it is called, did not say in time what it grants."""
@@ -193,6 +231,13 @@ class Questions:
         if denied:
             return Grant.PART if self._some(capture, denied) else Grant.NONE
         return Grant.ALL if re.search(r"^\s+\([^)]{1,200}\) NOPASSWD: ALL$", said, re.MULTILINE) else Grant.LIST
+
+
+def _told(answer: Output | Unknown, ok: Sequence[int]) -> bool:
+    """Whether a command ran and said something, though it be of no use to a reader."""
+    if isinstance(answer, Unknown):
+        return answer.reason is Reason.TOO_LARGE
+    return answer.status in ok and bool(answer.out)
 
 
 def _words(out: str) -> dict[str, str]:

@@ -1,10 +1,12 @@
-"""Which programs a shell command needs: the words in command position that are no words of the shell itself."""
+"""Which programs a question needs, and where: the words in command position that are no words of the shell itself."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rackcheck.core.capture import named
+from rackcheck.core.probe import Shell
+from rackcheck.doctor.readable import quoted
 
 RESERVED = frozenset({"!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac"})
 """Words of the shell's grammar after which a command may stand (POSIX, Shell Command Language, 2.4)."""
@@ -44,12 +46,65 @@ def looked_for(command: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(re.findall(r"\bcommand -v ([\w./+-]+)", named(command))))
 
 
-def needed(command: str) -> tuple[str, ...]:
-    """Name the programs without which a command has no answer: of several ways to one, none is needed alone."""
-    found = looked_for(command)
-    if re.search(r"\belif\b", named(command)):
+_OWN = re.compile(r"(?:[a-z_]+\(\) \{\n(?:[^}\n].*\n)*\}\n)*")
+"""The functions that a question begins with, each ended by a brace on a line of its own."""
+
+_GUARD = re.compile(r"(?P<where>[^\n;&|]+) \|\| \{ echo '?[\w ]+'?; exit 0; \}\n")
+"""A line that ends a question with words of its own where there is nothing to ask: no file, no folder."""
+
+_BRANCHES = re.compile(
+    r"if (?P<where>[^\n;&]+); then (?P<body>[^\n]*?); (?:else (?P<other>[^\n]*?); )?fi(?P<after>(?:\n| |;).*)?",
+    re.DOTALL,
+)
+"""A question that begins with a choice; one with a choice in it is not taken apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A program without which a question has no answer, as far as a condition of the shell holds; empty: everywhere."""
+
+    tool: str
+    where: str = ""
+
+
+def needs(ask: Shell) -> tuple[Need, ...]:
+    """Name the programs without which a question has no answer, each with where it has none.
+
+    A question about each device needs nothing where there is no device. One that looks for a program, and has words for
+    a node without it, does not need it. `some GLOB…` is whether some file of these is there.
+    """
+    command = named(ask.command)
+    if re.search(r"\belif\b", command):  # several ways to one answer: none is needed alone
         return ()
-    return tuple(tool for tool in tools(command) if len(found) < 2 or tool not in found)
+    spared = {tool for tool in looked_for(command) if not _ends(command, tool)}
+    device = f"some {' '.join(map(quoted, ask.each.split()))}" if ask.each else ""
+    found = (Need(tool, where or device) for where, part in _parts(command) for tool in tools(part))
+    return tuple(dict.fromkeys(need for need in found if need.tool not in spared))
+
+
+def _ends(command: str, tool: str) -> bool:
+    """Whether a question ends without an answer where it has looked for a program in vain."""
+    return re.search(rf"\bcommand -v {re.escape(tool)} >/dev/null \|\| \{{ [^}}]*\bexit 127", command) is not None
+
+
+def _parts(command: str) -> Iterator[tuple[str, str]]:
+    """Part a question into what always runs, and what runs where a condition of its own holds."""
+    own = _OWN.match(command)
+    functions = own[0] if own is not None else ""
+    yield "", functions
+    guard, where = _GUARD.match(command, len(functions)), ""
+    if guard is not None:
+        where = functions + guard["where"]
+        yield "", where
+    rest = command[guard.end() if guard is not None else len(functions) :]
+    choice = _BRANCHES.fullmatch(rest)
+    if where or choice is None or re.search(r"\bif\b", choice["body"] + (choice["other"] or "")):
+        yield where, functions + rest
+        return
+    yield "", functions + choice["where"]
+    yield functions + choice["where"], functions + choice["body"]
+    yield f"{functions}! {{ {choice['where']}; }}", functions + (choice["other"] or "")
+    yield "", (choice["after"] or "").strip().removeprefix("&&").removeprefix("||")
 
 
 def calls(text: str, *, builtins: bool = False) -> tuple[Call, ...]:

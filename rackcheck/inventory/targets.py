@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackcheck.core.fact import clean
+from rackcheck.core.fold import fold
 from rackcheck.inventory.node import LOCAL, Inventory, Node
 from rackcheck.inventory.nodeset import unfold
 from rackcheck.inventory.reading import load
@@ -77,8 +78,7 @@ def _matching(target: str, inventory: Inventory) -> list[str]:
         names = unfold(target)
         for name in names:
             if name not in inventory.nodes:
-                near = did_you_mean(name, list(inventory.nodes))
-                raise Mistake(f"no node {name} in {inventory.origin}{near}")
+                raise _unknown(name, inventory)
         return names
     members = _members(inventory)
     for match in _GROUP.finditer(target):
@@ -87,10 +87,20 @@ def _matching(target: str, inventory: Inventory) -> list[str]:
     chosen = unfold(target, _resolver(members))
     for name in chosen:
         if name not in inventory.nodes:
-            raise Mistake(f"no node {name} in {inventory.origin}{did_you_mean(name, list(inventory.nodes))}")
+            raise _unknown(name, inventory)
     there = set(chosen)
     return [name for name in inventory.nodes if name in there]
 
+
+def _unknown(name: str, inventory: Inventory) -> Mistake:
+    """Say that there is no such node, and which one was meant, or which there are."""
+    names = list(inventory.nodes)
+    near = did_you_mean(name, names) or f"; it has {clean(fold(names), FOLDED)}"
+    return Mistake(f"no node {name} in {inventory.origin}{near}")
+
+
+FOLDED = 200
+"""Characters of the nodes that there are, where none is near to what was typed."""
 
 Members = Mapping[str, Mapping[str, list[str]]]
 """Names of nodes by kind of group (none for the file's own, `rack`, `role`) and by its name."""
