@@ -401,3 +401,50 @@ def test_any_text_can_be_read_and_lines_stay_lines(text: str) -> None:
     told = hiding(learnt(f"serial: {SERIAL}\nserial: 4711\n", MAC))
     assert told.text(text).count("\n") == text.count("\n")
     of_capture(NodeCapture(files={"/x": text}))
+
+
+def test_a_host_that_a_device_is_described_by_is_hidden_as_any_other() -> None:
+    found = together([named(["gpuhost77"]), Identities(alike=frozenset({"gpuhost77"}))])
+    told = Anonymous(["n01"], found, SALT, {"gpuhost77": "n01"})
+    assert told.text("gpuhost77\n") == "node1\n"
+    assert told.text("May 1 gpuhost77 kernel: up") == "May 1 node1 kernel: up"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mpt3sas_cm0: sas_addr(0x{})", "enclosure logical id(0x{})", "port wwpn {}", "naa.{}", "eui.{} up", "node_guid 0x{}",
+        "nguid: {}",
+    ],
+)  # fmt: skip
+def test_a_name_as_wide_as_the_world_is_hidden_however_it_is_introduced(line: str) -> None:
+    text = line.format("500605b00f3b1b2c")
+    made = hiding(learnt(text)).text(text)
+    assert "500605b00f3b1b2c" not in made
+    assert re.fullmatch(re.escape(line).replace(r"\{\}", "[0-9a-f]{16}"), made), made
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Vendor SN: MT2208X01234", "MT2208X01234"), ("S/N: MT2208X01234", "MT2208X01234"),
+        ("Serial#: MT2208X01234", "MT2208X01234"), ('{"sn": "MT2208X01234"}', "MT2208X01234"),
+        ("NodeName=rackhost9 Arch=x86_64", "rackhost9"), ("NodeAddr=rackhost9.pod", "rackhost9"),
+        ("//filer7/jobs /jobs cifs rw 0 0", "filer7"), ("jo@filer7:/srv /srv fuse.sshfs rw 0 0", "filer7"),
+        ("rd.iscsi.initiator=iqn.2004-10.com.ubuntu:01:4f7a9b3c", "4f7a9b3c"),
+    ],
+)  # fmt: skip
+def test_serials_hosts_and_qualified_names_are_found_by_what_introduces_them(text: str, value: str) -> None:
+    made = hiding(learnt(text + "\n")).text(text + "\n")
+    assert value not in made
+    assert len(made) == len(text) + 1
+
+
+def test_names_of_a_body_that_tell_an_identity_are_known_in_the_plural_and_shortened_too() -> None:
+    body = {
+        "SerialNumbers": ["MT2208X01234"], "NVMeSerials": ["S6CSNA0T1"], "BoardSN": "1650000000001",
+        "Mac": "B8599F112233", "MACAddresses": ["b8599f112234"], "Contact": {"Name": "x", "Info": "call Jo Doe"},
+    }  # fmt: skip
+    made = str(hiding().json(body))
+    for value in ("MT2208X01234", "S6CSNA0T1", "1650000000001", "B8599F112233", "b8599f112234", "Jo Doe"):
+        assert value not in made

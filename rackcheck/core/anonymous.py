@@ -48,7 +48,10 @@ class Anonymous:
 
     def __init__(self, nodes: list[str], found: Identities, salt: bytes, own: Mapping[str, str] = NOBODY) -> None:
         self.nodes = {name: f"node{number}" for number, name in enumerate(nodes, start=1)}
-        self._alike, self._digits = found.alike, found.digits
+        # A device may be described by the name of its host: that is no kind of things.
+        hosts = {part for host in own for part in (host.casefold(), host.casefold().partition(".")[0])}
+        alike = found.alike - hosts
+        self._alike, self._digits = alike, found.digits
         people = "|".join(map(re.escape, sorted(found.people, key=lambda p: (-len(p), p))))
         self._people = re.compile(rf"(?<![\w./-])(?:{people})(?![\w/-])", re.IGNORECASE) if people else None
         self._dice = Dice(salt, found.words | found.digits | found.names)
@@ -57,8 +60,8 @@ class Anonymous:
             word = host.casefold().partition(".")[0]
             if word in found.names:
                 made.setdefault(word, self.nodes[name])
-        names = {*made, *(found.names - found.alike)}
-        words = {word for word in found.words - found.alike - found.digits - names if not is_short(word)}
+        names = {*made, *(found.names - alike)}
+        words = {word for word in found.words - alike - found.digits - names if not is_short(word)}
         for word in sorted((names | words) - {*made}):
             made[word] = self._dice.word(word)
         self._made = made

@@ -34,11 +34,14 @@ _NUMBERED = re.compile(r"(?:node|cpu|core|socket|gpu|nic|eth|eno|ib|hca|mlx5_|bo
 """Names that the kernel or a BMC gives things of its own: as a node's, they cannot be told apart from those."""
 
 _MADE = re.compile(
-    r"serial(?:number|no)?|assettag|servicetag|expressservicecode|hostname|fqdn|domainname|uuid|guid|machineid"
-    r"|wwn|wwpn|wwnn|nqn|iqn|initiatorname|ssid|chassisid|sysname|systemname|nodename|sasaddress|durablename"
+    r"serial(?:number|no)?s?|assettag|servicetag|expressservicecode|hostname|fqdn|domainname|uuid|guid|machineid"
+    r"|wwn|wwpn|wwnn|nqn|iqn|initiatorname|ssid|chassisid|sysname|systemname|nodename|nodeaddr|sasaddress|durablename"
 )
-_NAMED = re.compile(rf"[a-z0-9]*(?:{_MADE.pattern})")
-_NAMES = re.compile(r"(?:hostname|fqdn|domainname|sysname|systemname|nodename)\Z")
+_NAMED = re.compile(
+    rf"[a-z0-9]*(?:{_MADE.pattern})|(?:board|chassis|device|module|part|product|system|vendor)?sn|nodeid"
+    r"|(?:permanent|burnedin|host)?mac(?:address(?:es)?)?"
+)
+_NAMES = re.compile(r"(?:hostname|fqdn|domainname|sysname|systemname|nodename|nodeaddr)\Z")
 _WHO = re.compile(
     r"(?:username|emailaddress|phonenumber|(?:admin|service)(?:name|phone|email|otherinfo)|server(?:name|otherinfo))\Z"
 )
@@ -50,14 +53,25 @@ _PEOPLE = re.compile(
 )
 """Properties of a Redfish body whose texts are people's own words, as far as they stand below a place or a contact."""
 
-PLACES = frozenset({"PostalAddress", "Contacts", "Placement", "Location", "PhysicalAddress", "ContactInfo"})
+PLACES = frozenset({"PostalAddress", "Contact", "Contacts", "Placement", "Location", "PhysicalAddress", "ContactInfo"})
 """Objects of a Redfish body that tell where a thing stands, or whom to call."""
 
 _LABEL = re.compile(
     r"(?i)(?P<name>serial(?:[ _-]?(?:number|num|no))?|asset[ _-]?tag|service[ _-]?tag|uuid|guid|wwn|wwpn|wwnn|nqn"
-    r"|machine[ _-]?id|host[ _-]?name|sysname|chassis[ _-]?id)\.?[\"']?[ \t]{0,20}[:=][ \t]{0,20}"
+    r"|machine[ _-]?id|host[ _-]?name|sysname|chassis[ _-]?id"
+    r"|(?<![a-z])s/?n|serial[ ]?\#)\.?[\"']?[ \t]{0,20}[:=][ \t]{0,20}"
     r"[\"']?(?P<value>[^\s\"',;]{1,100})"
 )
+_SLURM = re.compile(r"(?<!\S)Node(?:Name|Addr|HostName)=(\S{1,100})")
+"""How Slurm names its nodes."""
+
+_WIDE = re.compile(
+    r"(?i)(?:sas[ _-]?addr(?:ess)?|logical id|wwpn|wwnn|wwn|naa|eui|eui64|nguid|guid)[ \t.:(=]{1,3}"
+    r"(?P<value>(?:0x)?(?:[0-9a-f]{16}){1,2})(?![0-9a-z])"
+    r"|(?<![\w.])(?P<qualified>(?:iqn|nqn)\.[0-9]{4}-[0-9]{2}\.[\w.:-]{1,200})"
+)
+"""Names of ports and drives that are as wide as the world, and qualified ones of iSCSI and NVMe."""
+
 _LOGGED = re.compile(r"(?:<[0-9]{1,3}>)?\[[ 0-9.]{1,20}\](?:\[[^\]\n]{1,30}\])? (?:kernel: )?")
 """What begins a line of the kernel's log. A message that begins with `Serial: ` is of a serial port's driver (pr_fmt of
 drivers/tty/serial): `Serial: 8250/16550 driver, 4 ports`."""
@@ -85,8 +99,11 @@ _VERSIONS = re.compile(r".*/(?:\w*version|fw_ver|firmware_rev)", re.IGNORECASE)
 _SEARCHED = re.compile(r"(?m)^(?:search|domain)[ \t]+(\S.{0,1000})$")
 """Lines of resolv.conf that name domains."""
 
-_SERVER = re.compile(r"(?:\A|[ \t])([A-Za-z0-9][\w.-]{1,252}):/")
-"""Who serves a share over NFS, in lines of mounts, mountinfo, mountstats and fstab."""
+_SERVER = re.compile(r"(?:\A|[ \t])(?:(?:[\w.-]{1,64}@)?([A-Za-z0-9][\w.-]{1,252}):/|//([A-Za-z0-9][\w.-]{1,252})/)")
+"""Who serves a share over the network, in lines of mounts, mountinfo, mountstats and fstab."""
+
+_SHARES = re.compile(r"nfs|cifs|smb|sshfs")
+"""What such a line names."""
 
 LINE = 1000
 """Characters of a line that are searched for who serves a share."""
@@ -190,20 +207,21 @@ def _of_texts(texts: Iterable[str]) -> Identities:
     names: set[str] = set()
     for text in texts:
         words |= {m[0] for m in _PAIRS.finditer(text)}
+        words |= {m["value"] or m["qualified"] for m in _WIDE.finditer(text)}
         for match in _LABEL.finditer(text):
             kind = re.sub(r"[^a-z]", "", match["name"].casefold())
             before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
             if kind == "serial" and _LOGGED.fullmatch(before):
                 continue
             (names if _NAMES.search(kind) else words).add(match["value"])
-        names |= set(_servers(text))
+        names |= {*_servers(text), *_SLURM.findall(text)}
     return together((_sorted_out(words), named(names)))
 
 
 def _servers(text: str) -> Iterator[str]:
-    for line in text.splitlines() if "nfs" in text else ():
-        if "nfs" in line and (found := _SERVER.search(line[:LINE])):
-            yield found[1]
+    for line in text.splitlines() if _SHARES.search(text) else ():
+        if _SHARES.search(line) and (found := _SERVER.search(line[:LINE])):
+            yield found[1] or found[2]
 
 
 def _of_told(told: Iterable[tuple[str, str]]) -> Identities:
