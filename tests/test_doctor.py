@@ -285,7 +285,7 @@ def test_python3_is_missing_only_where_a_gpu_is_on_the_bus(tmp_path: Path) -> No
 def test_a_node_without_timeout_tells_nothing_and_says_why(tmp_path: Path) -> None:
     with serving(tmp_path / "s", force=box(tmp_path / "bin", "timeout")) as small:
         (trouble,) = found(node("n1", small), "n1")["troubles"]
-    assert (trouble["trouble"], trouble["for"]) == (Trouble.NO_FRAME, ["timeout", "head"])
+    assert (trouble["trouble"], trouble["for"]) == (Trouble.NO_FRAME, ["timeout", "head", "tail"])
 
 
 # --- the BMC ---

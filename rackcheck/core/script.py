@@ -64,7 +64,7 @@ echo >&7
 }}
 echo | {{
 exec 7<>/proc/self/fd/0 </dev/null
-command -v timeout >/dev/null && command -v head >/dev/null || {{ printf '\\n%s!timeout\\n' "$m"; exit 0; }}
+for f in timeout head tail; do command -v $f >/dev/null || {{ printf '\\n%s!timeout\\n' "$m"; exit 0; }}; done
 {jobs}
 wait
 printf '\\n%s>%s\\n' "$m" {count}
@@ -214,7 +214,7 @@ def split(raw: bytes, questions: Iterable[Question], mark: str, why: Unknown) ->
     asked = list(questions)
     text = raw.decode("utf-8", "surrogateescape")
     if f"\n{mark}!timeout\n" in text:
-        missing = Unknown(Reason.TOOL_MISSING, "timeout or head is not on this node")
+        missing = Unknown(Reason.TOOL_MISSING, "timeout, head or tail is not on this node")
         return Split(merge(_unanswered(q, missing) for q in asked), whole=True)
     answers = dict(_frames(text, mark))
     ended = {int(n): int(status) for n, status in re.findall(rf"\n{mark}~([0-9]{{1,3}}):([0-9]{{1,3}})\n", text)}

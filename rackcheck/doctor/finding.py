@@ -26,7 +26,7 @@ class Trouble(StrEnum):
     LOGIN = "login refused"
     SLOW = "it answers too slowly"
     CUT = "the shell's answer broke off"
-    NO_FRAME = "timeout or head is missing"
+    NO_FRAME = "timeout, head or tail is missing"
     NO_TOOL = "a tool is missing"
     NO_PYTHON = "python3 is missing"
     NO_ROOT = "root's part is refused"

@@ -182,7 +182,7 @@ class Questions:
         said = str(answer) if isinstance(answer, Unknown) else f"status {answer.status}: {answer.err.strip()}"
         reason = answer.reason if isinstance(answer, Unknown) else Reason.TIMEOUT if answer.status in LATE else None
         trouble = {Reason.TOOL_MISSING: Trouble.NO_FRAME, Reason.TIMEOUT: Trouble.SLOW}.get(reason, Trouble.CUT)  # type: ignore[arg-type]
-        things = ("timeout", "head") if trouble is Trouble.NO_FRAME else ()
+        things = ("timeout", "head", "tail") if trouble is Trouble.NO_FRAME else ()
         return Finding(trouble, clean(said), things, of_plane(self.plan, Plane.OS))
 
     def _python(self, answer: Output) -> str | None:

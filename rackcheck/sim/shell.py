@@ -36,10 +36,10 @@ class Job:
 def jobs(script: str) -> tuple[str, tuple[Job, ...]]:
     """Give a script's mark and its questions; raises ValueError where this is none of ours."""
     mark = re.search(r"^m=([0-9a-f]{32})$", script, re.MULTILINE)
-    begin, end = script.find("; exit 0; }\n"), script.rfind("\nwait\n")
+    begin, end = script.find("; exit 0; }; done\n"), script.rfind("\nwait\n")
     if mark is None or not 0 <= begin < end:
         raise ValueError("not the script of rackcheck")
-    return mark[1], _jobs(script[begin + len("; exit 0; }\n") : end])
+    return mark[1], _jobs(script[begin + len("; exit 0; }; done\n") : end])
 
 
 @lru_cache(maxsize=64)
