@@ -41,7 +41,7 @@ judged = $(BIN)/rackcheck audit $(1); status=$$?; \
 	case $$status in 0|1|3) ;; *) echo "rackcheck ended with $$status"; exit $$status ;; esac
 
 test: $(VENV)/.dev
-	@$(BIN)/pytest -q -n $(JOBS) -m "not slow"
+	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not slow"
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -51,14 +51,14 @@ check: $(VENV)/.dev
 	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/facts.md
 
 full: $(VENV)/.dev $(BROWSER)
-	@$(BIN)/pytest -q -n $(JOBS) -m slow
+	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m slow
 
 # axe-core, for the tests of the report in a real browser; without npm those tests say that they were skipped.
 $(BROWSER): tests/browser/package-lock.json
 	@command -v npm >/dev/null && npm ci --silent --no-audit --no-fund --prefix tests/browser || echo "no npm: the browser's tests are skipped"
 
 explore: $(VENV)/.dev
-	@RACKCHECK_EXPLORE=1 $(BIN)/pytest -q -n $(JOBS) -m "not slow"
+	@RACKCHECK_EXPLORE=1 $(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not slow"
 
 schemas: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck.schema schemas

@@ -9,7 +9,7 @@ from test_probes_nonsense import feed
 PROBES = os_probes()
 BEGINNING = 4_000
 """Characters of a recording that each probe is given at every change; enough for each reader's way in."""
-LARGEST = 400_000
+LARGEST = 100_000
 """And at length: the rest of the largest recordings is more of the same."""
 
 
