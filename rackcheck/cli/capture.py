@@ -13,6 +13,7 @@ import click
 from rackcheck import __version__, captured
 from rackcheck.captured.writing import Head
 from rackcheck.cli import captures, options
+from rackcheck.cli.known import known
 from rackcheck.cli.output import Watch, note, progress
 from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.stopping import stopped_by_ctrl_c
@@ -22,7 +23,6 @@ from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
 from rackcheck.core.identities import Identities, logins, named, of_capture, of_facts, together
 from rackcheck.inventory import Node
-from rackcheck.registry import registry
 from rackcheck.report import machine
 from rackcheck.report.summary import several
 from rackcheck.run import Job, ask_plane
@@ -61,9 +61,7 @@ def capture(
     rackcheck audit --from ./kept -p h100-dgx      judged
     rackcheck sim up --machine ./kept              up again
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    known = registry()
-    for broken in known.broken:
-        note(f"rackcheck: probes left out: {broken}")
+    known()
     wanted = options.planes(planes)
     nodes, origin = options.choose(targets, file, rack)
     asked = captures.everything()

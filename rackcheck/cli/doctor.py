@@ -10,6 +10,7 @@ import click
 
 from rackcheck import library, sudoers
 from rackcheck.cli import options
+from rackcheck.cli.known import known
 from rackcheck.cli.output import note, print_lines, width
 from rackcheck.cli.secrets import fetched
 from rackcheck.core.fact import Plane
@@ -21,7 +22,6 @@ from rackcheck.doctor.pace import Pace
 from rackcheck.doctor.told import document, lines
 from rackcheck.doctor.ward import Ward
 from rackcheck.inventory.targets import found
-from rackcheck.registry import registry
 from rackcheck.report import machine
 
 COLUMNS = 80
@@ -86,7 +86,7 @@ def doctor(
         own[node.name].add(plane)
     ward = Ward(
         {node.name: node.role for node in nodes}, {name: frozenset(all_of) for name, all_of in own.items()},
-        visits, wanted, loaded, registry().catalogue, interrupted, chosen,
+        visits, wanted, loaded, known().catalogue, interrupted, chosen,
     )  # fmt: skip
     if as_json:
         click.echo(machine.text(document(ward, origin)))
@@ -101,15 +101,12 @@ def _plan(
     name: str | None, values: tuple[str, ...], folders: tuple[Path, ...], planes: Collection[Plane]
 ) -> tuple[Plan, Profile | None]:
     """Give what is asked on these planes on behalf of a profile; without one, everything there is."""
-    known = registry()
-    for broken in known.broken:
-        note(f"rackcheck: probes left out: {broken}")
     if name is None:
         if values:
             raise click.UsageError("--set is for a profile: -p NAME")
-        return Plan(tuple(probe for probe in known.probes if probe.plane in planes)), None
-    profile = library.load(name, known.catalogue, options.pairs(values), folders)
-    whole = plan(profile.facts(), known.probes, known.catalogue, known.joins)
+        return Plan(tuple(probe for probe in known().probes if probe.plane in planes)), None
+    profile = library.load(name, known().catalogue, options.pairs(values), folders)
+    whole = plan(profile.facts(), known().probes, known().catalogue, known().joins)
     return Plan(tuple(probe for probe in whole.probes if probe.plane in planes), whole.wanted), profile
 
 
