@@ -75,9 +75,9 @@ def doctor(
     chosen = options.planes(planes)
     wanted, loaded = _plan(profile, values, folders, chosen)
     nodes, origin = options.choose(targets, file, rack)
-    known, lost = fetched(nodes, wanted.planes)
+    secrets, lost = fetched(nodes, wanted.planes)
     listed = rack is not None or found(file) is not None
-    asking = Doctor(wanted, nodes, known, lost, needed=loaded is not None, listed=listed, pace=Pace(seconds))
+    asking = Doctor(wanted, nodes, secrets, lost, needed=loaded is not None, listed=listed, pace=Pace(seconds))
     if not quiet:
         note(f"{origin}, {f'profile {loaded.name}' if loaded is not None else f'all {len(wanted.probes)} probes'}")
     visits, interrupted = _visits(asking, quiet=quiet)
