@@ -28,11 +28,12 @@ BROUGHT = ROOT / "dist" / "gpu-check"
 """Where pynvml.py lies if it was brought along."""
 sys.path[:0] = [str(ROOT), str(ROOT / "probes"), str(BROUGHT)]
 
+from rackcheck.core.answers import split  # noqa: E402
 from rackcheck.core.capture import NodeCapture, Output, named  # noqa: E402  the path to it is made above
 from rackcheck.core.collect import collect  # noqa: E402
 from rackcheck.core.fact import VOLATILE, Absent, Reading, Reason, Unknown  # noqa: E402
 from rackcheck.core.probe import AnyProbe, Probe  # noqa: E402
-from rackcheck.core.script import compose, split  # noqa: E402
+from rackcheck.core.script import compose  # noqa: E402
 from rackcheck.core.tree import Leaf  # noqa: E402
 from rackcheck.wire import stamped  # noqa: E402
 

@@ -11,8 +11,8 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from rackcheck import __version__
+from rackcheck.core import answers, script
 from rackcheck.core import path as paths
-from rackcheck.core import script
 from rackcheck.core.collect import collect
 from rackcheck.core.event import Answered, Event, FactsRead, Judged, NodeAsked, RunDone, RunStarted
 from rackcheck.core.fact import Plane, Reason, Unknown, clean
@@ -230,7 +230,7 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: 
         reply = ssh.run(ssh_config.resolve(node, job.secrets), text, limits)
     if not reply.reached:
         return Answered(node.name, plane, now(), reply.cut)
-    split = script.split(reply.raw, questions, mark, reply.cut)
+    split = answers.split(reply.raw, questions, mark, reply.cut)
     return Answered(node.name, plane, now(), None if split.whole else reply.cut, split.capture.scrubbed())
 
 

@@ -13,13 +13,14 @@ from tempfile import TemporaryDirectory
 import pytest
 from recordings import os_probes
 
+from rackcheck.core.answers import split
 from rackcheck.core.capture import NodeCapture
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import VOLATILE, Absent, Reason, Unknown
 from rackcheck.core.path import parse
 from rackcheck.core.plan import Plan
 from rackcheck.core.probe import Read
-from rackcheck.core.script import compose, split
+from rackcheck.core.script import compose
 from rackcheck.core.tree import Leaf
 from rackcheck.wire import stamped
 

@@ -29,6 +29,7 @@ from sshd import Server, free_port, keygen, serving
 
 from rackcheck import inventory, known_hosts, library
 from rackcheck.core import script
+from rackcheck.core.answers import split
 from rackcheck.core.capture import NodeCapture, Output, named
 from rackcheck.core.fact import Plane, Reason, Unknown
 from rackcheck.core.path import parse
@@ -675,8 +676,8 @@ def test_a_simulated_node_whose_file_is_closed_is_told_with_the_probes_it_costs(
     shell = SimulatedShell(replace(held, files=files, refused={**held.refused, place: Unknown(Reason.DENIED)}))
     mark = "0" * 32
     raw = shell.run(script.compose(QUESTIONS.asked, mark))
-    split = script.split(raw, QUESTIONS.asked, mark, Unknown(Reason.TIMEOUT))
-    findings, system, _ = QUESTIONS.read(split.capture)
+    answered = split(raw, QUESTIONS.asked, mark, Unknown(Reason.TIMEOUT))
+    findings, system, _ = QUESTIONS.read(answered.capture)
     assert system is not None
     (closed,) = [finding for finding in findings if finding.trouble is Trouble.NO_READ]
     assert closed.things == (place,)
@@ -823,6 +824,8 @@ def test_what_a_node_says_of_its_devices_decides_whether_their_tools_are_missing
         ('echo "$(date +%s) $(uname)"', "date uname"),
         ("for i in a b c; do lscpu; done", "lscpu"),
         ("case $x in a|b) foo;; *) bar;; esac; baz", "foo bar baz"),
+        ("case $x in a) foo;;\nb) bar;; esac; baz", "foo bar baz"),
+        ("case $x in\na) foo;; esac; baz", "foo baz"),
         ("if ! grep x; then awk y; else sed z; fi", "grep awk sed"),
         ("echo $((1+2)) `id`", "id"),
         ("# c d\nfoo # bar\n'my' x", "foo my"),

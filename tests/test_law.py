@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from rackcheck import library
 from rackcheck.core import operator
+from rackcheck.core.answers import split
 from rackcheck.core.capture import NodeCapture, named
 from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
 from rackcheck.core.collect import collect
@@ -28,7 +29,7 @@ from rackcheck.core.plan import Plan, plan
 from rackcheck.core.probe import Read, Redfish, Shell
 from rackcheck.core.profile import Clause, Look, Phase, Profile, Rule, Severity
 from rackcheck.core.read import covers
-from rackcheck.core.script import compose, split
+from rackcheck.core.script import compose
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import Outcome, Status, Verdict, in_scope, judge, node_outcome
 from rackcheck.registry import registry

@@ -19,10 +19,11 @@ from command import rackcheck
 from sshd import Server, needed, serving
 
 from rackcheck import local, sudoers
+from rackcheck.core.answers import split
 from rackcheck.core.capture import Output
 from rackcheck.core.path import parse
 from rackcheck.core.probe import Shell
-from rackcheck.core.script import compose, split
+from rackcheck.core.script import compose
 from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
 from rackcheck.wire import Limits

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rackcheck.core.answers import Split, split
 from rackcheck.core.capture import NodeCapture, Output
 from rackcheck.core.collect import _refusal
 from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
@@ -15,7 +16,7 @@ from rackcheck.core.path import parse
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.read import each
 from rackcheck.core.refusal import LATE
-from rackcheck.core.script import Split, compose, split
+from rackcheck.core.script import compose
 
 MARK = "0123456789abcdef" * 2
 CUT = Unknown(Reason.UNREACHABLE, "the line was cut")

@@ -19,9 +19,8 @@ WORDS = (
 GUARD = """\
 command -v nvidia-imex-ctl >/dev/null || {
 [ -r /proc/1/comm ] || { echo 'process 1 is hidden: permission denied' >&2; exit 1; }
-for f in /proc/[0-9]*/comm; do { read -r n <"$f"; } 2>/dev/null || continue
-[ "$n" != nvidia-imex ] || { echo 'nvidia-imex-ctl: not found, though the daemon runs' >&2; exit 127; }
-done
+! grep -qsx nvidia-imex /proc/[0-9]*/comm ||
+{ echo 'nvidia-imex-ctl: not found, though the daemon runs' >&2; exit 127; }
 echo none; exit 0; }
 """
 NONE, GONE = "none\n", Absent("no IMEX on this node")

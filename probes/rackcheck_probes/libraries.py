@@ -44,8 +44,8 @@ FOLLOWED, END = "-- followed --", "-- end --"
         f"{THERE}hidden() {{ (there \"$1\") 2>/dev/null; [ $? != 2 ] || echo \"hidden $1\"; }}\n"
         f"set --; for d in {' '.join(PLACES)}; do [ -e $d ] || {{ hidden $d; continue; }}\n"
         '{ [ -r $d ] && [ -x $d ]; } || { echo "hidden $d"; continue; }\n'
-        f"for n in {' '.join(NAMES)}; do for f in $d/$n.so $d/$n.so.*; do\n"
-        '{ [ -e "$f" ] || [ -L "$f" ]; } && set -- "$@" "$f"\ndone; done; done\n'
+        'for f in $d/lib*.so $d/lib*.so.*; do n=${f##*/}; case ${n%%.so*} in\n'
+        f"{'|'.join(NAMES)}) {{ [ -e \"$f\" ] || [ -L \"$f\" ]; }} && set -- \"$@\" \"$f\";; esac; done; done\n"
         'for f; do [ -e "$f" ] || hidden "$f"; done\n'
         f"[ $# = 0 ] || ls -lnd -- \"$@\" || exit; echo '{FOLLOWED}'\n"
         f"[ $# = 0 ] || ls -lnLd -- \"$@\" 2>/dev/null; echo '{END}'", quick=True),

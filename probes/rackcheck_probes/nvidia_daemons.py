@@ -21,8 +21,7 @@ SOCKET, HIDDEN, END = "socket", "hidden", "-- end --"
 @probe(
     Shell(
         "[ -r /proc/1/comm ] || { echo 'process 1 is hidden: permission denied' >&2; exit 1; }\n"
-        'for f in /proc/[0-9]*/comm; do { read -r n <"$f"; } 2>/dev/null || continue\n'
-        f'case $n in {"|".join(DAEMONS)}) echo "$n";; esac; done\n'
+        f"grep -hsxE '{'|'.join(DAEMONS)}' /proc/[0-9]*/comm\n"
         f"{THERE}(there {PLACE}); [ $? != 2 ] || echo {HIDDEN}\n"
         f"[ ! -S {PLACE} ] || echo {SOCKET}; echo '{END}'",
         quick=True,

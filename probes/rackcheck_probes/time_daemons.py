@@ -7,8 +7,8 @@ NAMES = {"chronyd", "ntpd", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "
 """As the kernel keeps them: the first 15 characters."""
 
 COMMAND = (
-    "cat /proc/1/comm >/dev/null && { cat /proc/[0-9]*/comm 2>/dev/null | "
-    f"grep -xE '{'|'.join(sorted(NAMES))}' | sort -u; echo end; }}"
+    "cat /proc/1/comm >/dev/null && { "
+    f"grep -hsxE '{'|'.join(sorted(NAMES))}' /proc/[0-9]*/comm | sort -u; echo end; }}"
 )
 
 

@@ -11,7 +11,7 @@ from secrets import token_hex
 from urllib.parse import urlsplit
 
 from rackcheck import known_hosts, local, ssh, ssh_config
-from rackcheck.core import script
+from rackcheck.core import answers, script
 from rackcheck.core.fact import Plane, Unknown, clean
 from rackcheck.core.plan import Plan
 from rackcheck.doctor import hurdle
@@ -144,7 +144,7 @@ class Doctor:
                 if wrong := key_trouble(node.ssh.key, passphrase):
                     return self._silent(place, Plane.OS, Trouble.KEY_FILE, f"{node.ssh.key} {wrong}")
             return self._silent(place, Plane.OS, trouble, hurdle.seen(reply.cut))
-        split = script.split(reply.raw, questions.asked, mark, reply.cut)
+        split = answers.split(reply.raw, questions.asked, mark, reply.cut)
         found, system, sent = questions.read(split.capture)
         if system is not None and sent is not None and began - 0.01 <= sent <= ended:
             system = replace(system, login=max(0.0, sent - began) if target is not None else None, script=ended - sent)

@@ -150,7 +150,7 @@ class _Reading:
         """Take the next word or sign."""
         if token in _ENDS:
             self.begun = None
-            self.pattern = token == ";;" or (self.pattern and token == "|")
+            self.pattern = token == ";;" or (self.pattern and token in {"|", "\n"})
             self.first, self.header = not self.pattern, ""
         elif re.fullmatch(r"[0-9]*[<>].*", token):
             self.target = token
