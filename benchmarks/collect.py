@@ -33,6 +33,8 @@ from rackcheck.registry import registry
 from rackcheck.wire import Limits
 
 ROUNDS = 5
+SLOW = (0.1, 0.3, 1.0)
+"""Seconds that a stand-in for a slow command takes: this machine may have no device whose tool does."""
 PEER = (
     "OsPlugin", "KernelPlugin", "CmdlinePlugin", "SysctlPlugin", "KernelModulePlugin", "MemoryPlugin", "DimmPlugin",
     "PackagePlugin", "UptimePlugin", "PciePlugin", "NvmePlugin", "NetworkPlugin", "RdmaPlugin", "StoragePlugin",
@@ -73,6 +75,10 @@ def main() -> None:
         print(f"connection and the slowest question    {slowest:6.3f} s  ({name})")
         print(f"connection and all questions           {whole:6.3f} s")
         print(f"all / slowest                          {whole / slowest:6.2f}")
+        for seconds in SLOW:
+            tool = Shell(f"sleep {seconds}")
+            beside, only = median(ask(*questions, tool)), median(ask(tool))
+            print(f"all / slowest, one of {seconds:3.1f} s among them {beside / only:6.2f}")
         apart = median(lambda: _one_by_one(server, questions), 3)
         print(f"one by one, one connection             {apart:6.3f} s")
         print(f"one by one / all at once               {apart / whole:6.1f}")

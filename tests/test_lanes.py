@@ -1,16 +1,18 @@
 """Questions that share a shell: one does not reach into the next, and who hangs costs only those behind it."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
-from test_script import SHELLS, out, run
+from test_script import CUT, MARK, SHELLS, out, run
 
+from rackcheck.core.answers import split
 from rackcheck.core.capture import Output
 from rackcheck.core.collect import _refusal
 from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.probe import Shell
-from rackcheck.core.script import LANES, lanes
+from rackcheck.core.probe import Read, Shell
+from rackcheck.core.script import LANES, compose, lanes
 
 
 def quick(*commands: str, seconds: float = 10.0) -> tuple[Shell, ...]:
@@ -106,6 +108,43 @@ def test_what_looks_for_its_program_is_answered_as_it_would_answer(
         refusal = _refusal(Shell(command), framed.capture.commands[command])
         assert refusal is not None
         assert refusal.reason is Reason.TOOL_MISSING
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+def test_a_folder_of_path_that_hangs_costs_only_its_time(shell: list[str]) -> None:
+    asked = (Shell("nonsuch -V"), Shell("uname -s"), Shell("echo lane", quick=True))
+    script = (
+        compose(asked, MARK).replace("sh -c 'for f; do", "sh -c 'sleep 60; for f; do").replace("-k 2 5 ", "-k 2 1 ")
+    )
+    assert "sleep 60" in script
+    done = subprocess.run([*shell, "-s"], input=script.encode(), capture_output=True, check=False)
+    result = split(done.stdout, asked, MARK, CUT)
+    assert (out(result, "uname -s"), out(result, "echo lane")) == ("Linux\n", "lane\n")
+    refusal = _refusal(asked[0], result.capture.commands["nonsuch -V"])
+    assert refusal is not None
+    assert refusal.reason is Reason.TOOL_MISSING
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+def test_files_of_a_folder_that_is_not_there_are_absent_and_cost_no_process(shell: list[str]) -> None:
+    gone = Read("/proc/driver/nonsuch/gpus/*/information", "/proc/driver/nonsuch/version")
+    script = compose((gone,), MARK).replace("timeout -k 2", "exit 9; timeout -k 2")
+    done = subprocess.run([*shell, "-s"], input=script.encode(), capture_output=True, check=False)
+    result = split(done.stdout, (gone,), MARK, CUT)
+    assert result.whole
+    assert result.capture.globs == dict.fromkeys(gone.globs)
+    assert not result.capture.files
+    assert not result.capture.refused
+
+
+def test_a_folder_of_the_disk_that_may_not_be_entered_is_never_taken_for_one_that_is_not_there(tmp_path: Path) -> None:
+    place = tmp_path / "closed"
+    place.mkdir()
+    for folder in (tmp_path, *list(tmp_path.parents)[:3]):
+        folder.chmod(0o755)
+    place.chmod(0)
+    result = run(Read(f"{place}/inner/*.conf"), user=65534)
+    assert [why.reason for why in result.capture.refused.values()] == [Reason.DENIED]
 
 
 def test_a_shell_to_test_with_is_there() -> None:
