@@ -256,6 +256,22 @@ def test_completion_knows_profiles_and_runs(shell: str) -> None:
     assert "linux-server" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "at", "wanted"),
+    [
+        ("rackcheck facts localhost memory.t", "3", "memory.total"),
+        ("rackcheck capture --planes o", "3", "os"),
+        ("rackcheck audit --planes b", "3", "bmc"),
+    ],
+)
+def test_completion_knows_facts_and_planes(words: str, at: str, wanted: str) -> None:
+    environment = {**os.environ, "_RACKCHECK_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": at}
+    done = subprocess.run(
+        [sys.executable, "-m", "rackcheck"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert f"plain,{wanted}" in done.stdout.splitlines()
+
+
 def test_each_probe_can_be_shown_and_tried() -> None:
     names = [row["name"] for row in json.loads(rackcheck("probe", "list", "--json").out)]
     assert len(names) >= 20

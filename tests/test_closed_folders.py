@@ -41,3 +41,4 @@ def test_a_shipped_profile_is_found_though_the_users_own_folder_is_closed(home: 
     )
     shown = bound(home, "profile", "list")
     assert (shown.returncode, "linux-server" in shown.stdout) == (0, True), shown.stderr
+    assert shown.stderr == judged.stderr

@@ -42,7 +42,12 @@ from rackcheck.waivers import File
 @options.profile_path_option
 @options.waivers_option
 @options.accept_option
-@click.option("--planes", metavar="os,bmc", help="Ask and judge these planes only; the verdict says so.")
+@click.option(
+    "--planes",
+    metavar="os,bmc",
+    shell_complete=options.complete_planes,
+    help="Ask and judge these planes only; the verdict says so.",
+)
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."
 )

@@ -39,7 +39,7 @@ SALT = 32
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @options.inventory_option
 @options.rack_option
-@click.option("--planes", metavar="os,bmc", help="Ask these planes only.")
+@click.option("--planes", metavar="os,bmc", shell_complete=options.complete_planes, help="Ask these planes only.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for it (default: ./capture-ID).")
 @click.option("--anonymise", is_flag=True, help="Put stand-ins of the same shape for names, addresses and serials.")
 @options.timeout_option

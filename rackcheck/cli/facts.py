@@ -26,7 +26,7 @@ from rackcheck.run import Job, ask_plane, audit, tree_of
 
 @click.command(epilog="Exit: 0 when the node answered, 2 your mistake, 3 when a plane of it did not.")
 @click.argument("node", required=False, default=inventory.LOCAL)
-@click.argument("words", nargs=-1, metavar="[FACT]...")
+@click.argument("words", nargs=-1, metavar="[FACT]...", shell_complete=options.complete_facts)
 @options.inventory_option
 @options.rack_option
 @options.from_option

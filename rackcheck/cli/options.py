@@ -45,11 +45,29 @@ def _probes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> li
 def _noted(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
     """Say of a profile that is looked for by its name where it could not be looked for."""
     if value is not None and "/" not in value:
-        from rackcheck import library  # noqa: PLC0415  only where a profile is named
-
-        for why in library.closed():
-            note(f"rackcheck: {why}")
+        note_closed()
     return value
+
+
+def note_closed() -> None:
+    """Say which folders of profiles could not be looked into."""
+    from rackcheck import library  # noqa: PLC0415  only where a profile is named
+
+    for why in library.closed():
+        note(f"rackcheck: {why}")
+
+
+def complete_facts(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the path of a fact, without the names of things that only a node knows."""
+    from rackcheck.registry import registry  # noqa: PLC0415
+
+    bare = dict.fromkeys(pattern.partition("/*")[0] for pattern in registry().catalogue.entries)
+    return [CompletionItem(path) for path in bare if path.startswith(incomplete)]
+
+
+def complete_planes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the planes' names."""
+    return [CompletionItem(plane.value) for plane in Plane if plane.value.startswith(incomplete)]
 
 
 def profile_option(*, required: bool = False) -> Callable[[F], F]:

@@ -28,6 +28,7 @@ def profile() -> None:
 def list_(folders: tuple[Path, ...], as_json: bool) -> None:
     """List the profiles that a name finds, and where they stand."""
     rows = []
+    options.note_closed()
     for found in library.profiles(folders).values():
         try:
             loaded = library.load(str(found.path), known().catalogue, None, folders)
@@ -54,6 +55,7 @@ def list_(folders: tuple[Path, ...], as_json: bool) -> None:
 @options.profile_path_option
 def show(name: str, values: tuple[str, ...], folders: tuple[Path, ...]) -> None:
     """Show a profile whole: its parents laid under it, each rule with what it wants, why and by which source."""
+    options.note_closed()
     loaded = library.load(name, known().catalogue, options.pairs(values), folders)
     print_lines(_lines(loaded))
 
@@ -65,6 +67,7 @@ def show(name: str, values: tuple[str, ...], folders: tuple[Path, ...]) -> None:
 def check(names: tuple[str, ...], values: tuple[str, ...], folders: tuple[Path, ...]) -> int:
     """Check profiles without asking any node; each mistake with its file, line and column."""
     bad = 0
+    options.note_closed()
     for name in names:
         try:
             loaded = library.load(name, known().catalogue, options.pairs(values), folders)
