@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
+from rackcheck.core.pcie_near import Near, Places, nearest, nearness
 from rackcheck.core.pcie_tree import (
     Hop,
     Links,
-    Near,
-    Places,
     Table,
     bandwidth,
     bottleneck,
@@ -21,8 +20,6 @@ from rackcheck.core.pcie_tree import (
     expected_width,
     hops,
     narrowed,
-    nearest,
-    nearness,
     ports,
     slowed,
     switch,

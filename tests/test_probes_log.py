@@ -11,16 +11,14 @@ from recordings import answering, facts, os_probes, shared, shared_text
 
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
 from rackcheck.core.probe import Shell
-from rackcheck.core.read import dmesg
+from rackcheck.core.read import dmesg, journalctl
 from rackcheck.core.read import xid as xids
 from rackcheck.core.read.dmesg import line, message, of_each, seconds, tallies
+from rackcheck.core.read.dmesg_storage import DISKS
 from rackcheck_probes import (
     fabric_manager_log,
     journal,
     journal_before,
-    journal_priorities,
-    log_crash,
-    log_disk,
     xid_table,
 )
 from rackcheck_probes.kernel_log import DMESG
@@ -1029,7 +1027,7 @@ def journalled(second: float, priority: str, kind: str = "") -> str:
     return json.dumps(told | ({"MESSAGE_ID": kind} if kind else {})) + "\n"
 
 
-BEGINS = journalled(4, "6", journal_priorities.STARTED)
+BEGINS = journalled(4, "6", journalctl.STARTED)
 
 
 def test_entries_of_each_priority_are_counted_and_no_others() -> None:
@@ -1048,7 +1046,7 @@ def test_entries_of_each_priority_are_counted_and_no_others() -> None:
         "",
         journalled(9, "3"),
         # Started anew after a day; what was before is gone.
-        journalled(90000, "3") + journalled(86400, "6", journal_priorities.STARTED),
+        journalled(90000, "3") + journalled(86400, "6", journalctl.STARTED),
         BEGINS.rstrip(),
         BEGINS + "[]\n",
         BEGINS + '{"PRIORITY": "3"}\n',
@@ -1142,12 +1140,27 @@ def test_lines_come_in_the_logs_order_each_once() -> None:
 
 def test_a_device_has_the_counts_of_its_own_lines_alone() -> None:
     text = "I/O error, dev sda, sector 1\nI/O error, dev sdb, sector 1\nI/O error, dev sda, sector 2\n"
-    given = dict(of_each("log.kernel.disk", text, log_disk.KINDS))
+    given = dict(of_each("log.kernel.disk", text, DISKS))
     assert given["log.kernel.disk/sda.io_errors"] == 2
     assert given["log.kernel.disk/sdb.io_errors"] == 1
     assert given["log.kernel.disk/sda.last"] == "I/O error, dev sda, sector 2"
 
 
+def test_a_logs_span_is_that_of_its_first_and_last_line_where_these_bear_a_time() -> None:
+    assert dmesg.span("[    1.5] a\nb\n[   99.25] c\n") == (1.5, 99.25)
+    assert dmesg.span("a\n[    1.5] b\n") == (None, 1.5)
+    assert dmesg.span("[Sun Feb 23 16:24:18 2025] a\n") == (None, None)
+
+
+def test_messages_that_were_kept_back_are_added_up_where_the_kernel_itself_says_so() -> None:
+    rows = ("net_ratelimit: 33 callbacks suppressed", "x_y: 4 callbacks suppressed", "app says: 9 callbacks suppressed")
+    assert dmesg.kept_back("".join(f"[ 9.5] {row}\n" for row in rows)) == 37
+
+
 def test_each_count_has_one_sentence_of_help() -> None:
-    promised = dmesg.promised("log.kernel.crash", log_crash.KINDS)
-    assert set(promised) == {f"log.kernel.crash.{leaf}" for leaf in ("panics", "oopses", "bugs", "warnings", "last")}
+    kinds = (
+        line("a", "x", "x", "The first of its kinds has it."),
+        line("a", "y", "y"),
+        line("b", "z", "z", "Another."),
+    )
+    assert set(dmesg.promised("log.kernel.some", kinds)) == {f"log.kernel.some.{leaf}" for leaf in ("a", "b", "last")}

@@ -144,6 +144,15 @@ def test_the_limits_of_a_recorded_limits_conf_are_those_of_everybody() -> None:
         assert isinstance(given[f"limits.configured.nproc.{side}"], Absent)
 
 
+def test_a_limit_that_is_none_leaves_its_own_fact_unknown_and_no_other() -> None:
+    given = held("limits_configured", **{"/etc/security/limits.conf": "* soft nofile 64k\n* - memlock unlimited\n"})
+    bad = given["limits.configured.nofile.soft"]
+    assert isinstance(bad, Unknown)
+    assert (bad.reason, bad.detail) == (Reason.UNPARSABLE, "a limit of '64k'")
+    assert given["limits.configured.memlock.soft"] == given["limits.configured.memlock.hard"] == math.inf
+    assert isinstance(given["limits.configured.nofile.hard"], Absent)
+
+
 def test_a_later_file_of_limits_wins_and_one_that_may_not_be_read_leaves_all_unknown() -> None:
     later = "/etc/security/limits.d/99-site.conf"
     files = {"/etc/security/limits.conf": "* hard memlock unlimited\n* - nofile 1024\n", later: "* soft nofile 4096\n"}

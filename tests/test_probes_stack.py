@@ -11,7 +11,8 @@ from recordings import answering, facts, holding, os_probes
 
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
 from rackcheck.core.probe import Shell
-from rackcheck_probes import libraries, toolkits
+from rackcheck.core.read import toolkit_versions
+from rackcheck_probes import libraries
 
 PROBES = os_probes()
 VERSION, LIB = "/proc/driver/nvidia/version", "/usr/lib/x86_64-linux-gnu"
@@ -144,20 +145,20 @@ def test_another_line_is_no_version_of_ofed(answer: str) -> None:
 @pytest.mark.parametrize("version", ["11.6.1", "12.1.20230222", "13.0.3"])
 def test_the_whole_toolkits_version_is_read_and_not_that_of_a_part(version: str) -> None:
     parts = {"cuda_nvcc": {"name": "CUDA NVCC", "version": "9.9.9"}, "cuda": {"name": "CUDA SDK", "version": version}}
-    assert toolkits.cuda(json.dumps(parts, indent=3)) == version
+    assert toolkit_versions.cuda(json.dumps(parts, indent=3)) == version
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"cuda": "12"}', '{"cuda": {"version": 12}}', "[" * 99_999])
 def test_another_json_is_no_toolkit(content: str) -> None:
     with pytest.raises(Unreadable):
-        toolkits.cuda(content)
+        toolkit_versions.cuda(content)
 
 
 @pytest.mark.parametrize(
     ("content", "version"), [("6.2.4-139\n", "6.2.4"), ("7.0.2\n", "7.0.2"), ("5.7.1-98\n", "5.7.1")]
 )
 def test_rocm_is_told_without_the_number_of_its_build(content: str, version: str) -> None:
-    assert toolkits.rocm(content) == version
+    assert toolkit_versions.rocm(content) == version
 
 
 # Libraries

@@ -24,6 +24,11 @@ def test_ranges_join_neighbours_and_leave_a_pair_as_a_range() -> None:
     assert percpu.ranges([]) == ""
 
 
+def test_a_list_of_ranges_names_them_one_by_one_and_none_of_no_cpu() -> None:
+    assert percpu.listed([3, 1, 2, 8]) == ("1-3", "8")
+    assert percpu.listed([]) == ()
+
+
 @given(st.dictionaries(st.integers(0, 99), st.sampled_from(["0", "6", "15"])))
 def test_every_cpu_either_says_what_most_say_or_is_named_with_what_it_says(values: dict[int, str]) -> None:
     named = {

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from rackcheck import Facts, Files, Read, Reason, Unknown, Unreadable, spell_key
-from rackcheck.core import read
+from rackcheck import Facts, Files, Read, Reason, Unknown, spell_key
 from rackcheck.core.catalogue import Kind
 from rackcheck.core.fact import Value
 
@@ -64,34 +63,3 @@ def of_gpus(files: Files, table: Table) -> Facts:
     for item, folder, running in gpus(files):
         for leaf, shown in table.items():
             yield f"{item}.{leaf}", files.read(f"{folder}/{shown.file}", shown.convert) if running else NOT_RUN
-
-
-def gibibytes(content: str) -> float:
-    """Read bytes, in GiB."""
-    return read.whole(content) / (1 << 30)
-
-
-def watts(content: str) -> float:
-    """Read microwatts, in W."""
-    return read.whole(content) / 1e6
-
-
-def degrees(content: str) -> float:
-    """Read thousandths of a degree, in C."""
-    return read.whole(content) / 1000
-
-
-def percent(content: str) -> float:
-    """Read a share; a driver that cannot tell it right now may print more than all."""
-    share = read.whole(content)
-    if not 0 <= share <= 100:
-        raise Unreadable(f"not a share: {share}")
-    return float(share)
-
-
-def hexadecimal(content: str) -> str:
-    """Read a number such as `0x0000004b` as it is spelt: versions of firmware blocks have no order of their own."""
-    word = read.line(content)
-    if not re.fullmatch(r"0x[0-9a-f]{1,16}", word):
-        raise Unreadable(f"not a hexadecimal number: {word[:80]!r}")
-    return word

@@ -1,20 +1,10 @@
 """The pages of memory that each AMD GPU gave up."""
 
-import re
-
-from rackcheck import Class, Facts, Files, Read, Sourced, Unreadable, integer, probe
-from rackcheck.core import read
+from rackcheck import Class, Facts, Files, Read, Sourced, integer, probe
+from rackcheck.core.read.amdgpu import bad_pages
 from rackcheck_probes.amd import DEVICE, GPUS, NOT_RUN, gpus
 
 FLAGS = {"R": "retired", "P": "pending", "F": "failed"}
-
-
-def marks(content: str) -> str:
-    """Give the last letters of the lines `0x00000001 : 0x00001000 : R`, one for each page."""
-    found = [re.fullmatch(r"0x[0-9a-f]{8,16} : 0x[0-9a-f]{8,16} : ([RPF])", row) for row in read.rows(content)]
-    if None in found:
-        raise Unreadable(f"not a list of pages: {content[:80]!r}")
-    return "".join(match[1] for match in found if match)
 
 
 # Unverified on hardware: the form of the kernel's documentation. A GPU without bad pages has an empty file.
@@ -29,7 +19,7 @@ def marks(content: str) -> str:
 def amd_bad_pages(files: Files) -> Facts:
     """Count each GPU's pages by what became of them."""
     for item, folder, running in gpus(files):
-        found = files.read(f"{folder}/ras/gpu_vram_bad_pages", marks) if running else Sourced(NOT_RUN, folder)
+        found = files.read(f"{folder}/ras/gpu_vram_bad_pages", bad_pages) if running else Sourced(NOT_RUN, folder)
         for letter, word in FLAGS.items():
             known = found.reading.count(letter) if isinstance(found.reading, str) else found.reading
             yield f"{item}.bad_pages.{word}", Sourced(known, found.source)

@@ -1,5 +1,7 @@
 """Which other AMD GPUs each one reaches, and by which links: XGMI, or PCIe only."""
 
+from collections.abc import Iterator
+
 from rackcheck import Absent, Facts, Files, Read, Reason, Unknown, collection, integer, probe, quantity, spell_key, text
 from rackcheck.core.read import kfd
 from rackcheck_probes.amd_topology import FILES, NODES, parts
@@ -8,17 +10,11 @@ LINKS = tuple(NODES.format("*") + f"/{which}_links/*/properties" for which in ("
 GONE = Unknown(Reason.NOT_COLLECTED, "the compute driver does not know it")
 
 
-def nearest(files: Files, owners: dict[int, str]) -> dict[str, dict[str, kfd.Link]]:
-    """Give the nearest link between each two GPUs, one way."""
-    found: dict[str, dict[str, kfd.Link]] = {address: {} for address in owners.values()}
+def told(files: Files) -> Iterator[kfd.Link]:
+    """Read every link that the kernel shows."""
     for glob in LINKS:
         for number, index in files.found(glob):
-            link = kfd.link(files.text(glob.replace("*", number, 1).replace("*", index, 1)))
-            ours, theirs = owners.get(link.start), owners.get(link.end)
-            if ours is not None and theirs is not None and ours != theirs:
-                best = found[ours].setdefault(theirs, link)
-                found[ours][theirs] = min(best, link, key=lambda one: one.weight)
-    return found
+            yield kfd.link(files.text(glob.replace("*", number, 1).replace("*", index, 1)))
 
 
 @probe(
@@ -35,7 +31,7 @@ def nearest(files: Files, owners: dict[int, str]) -> dict[str, dict[str, kfd.Lin
 def amd_links(files: Files) -> Facts:
     """Read each GPU's links to others; those to CPUs are no concern of ours."""
     found = parts(files)
-    links = nearest(files, {number: address for address, nodes in found.items() for number in nodes})
+    links = kfd.nearest(told(files), {number: address for address, nodes in found.items() for number in nodes})
     for address in found:
         item, peers = f"gpu.amd/{spell_key(address)}", links.get(address)
         if peers is None:

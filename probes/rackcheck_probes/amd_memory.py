@@ -2,7 +2,8 @@
 
 from rackcheck import Class, Facts, Files, integer, probe, quantity, text
 from rackcheck.core import read
-from rackcheck_probes.amd import Shown, gibibytes, gives, of_gpus, percent, question
+from rackcheck.core.read.amdgpu import gibibytes, percent
+from rackcheck_probes.amd import Shown, gives, of_gpus, question
 
 FACTS = {
     "memory.total": Shown("mem_info_vram_total", gibibytes, quantity("GiB", "The GPU's memory.")),

@@ -2,13 +2,8 @@
 
 from rackcheck import Facts, Files, listing, probe, text
 from rackcheck.core import read
+from rackcheck.core.read.amdgpu import words
 from rackcheck_probes.amd import Shown, gives, of_gpus, question
-
-
-def words(content: str) -> tuple[str, ...]:
-    """Read `SPX, DPX, QPX, CPX`, or the same with blanks only."""
-    return tuple(read.line(content).replace(",", " ").split())
-
 
 FACTS = {
     "partition.compute": Shown(

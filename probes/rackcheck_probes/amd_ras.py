@@ -4,22 +4,9 @@ To answer, the driver adds what the hardware counted to its own sums, and tells 
 file `xgmi_error` beside them is not read: that one is cleared by who reads it.
 """
 
-from rackcheck import (
-    Absent,
-    Class,
-    Facts,
-    Files,
-    Read,
-    Sourced,
-    Unknown,
-    Unreadable,
-    collection,
-    integer,
-    probe,
-    spell_key,
-)
-from rackcheck.core.fact import Reading
-from rackcheck.core.read.ras import COUNTS, counts, total
+from rackcheck import Class, Facts, Files, Read, Sourced, collection, integer, probe, spell_key
+from rackcheck.core.read import ras
+from rackcheck.core.read.ras import COUNTS
 from rackcheck_probes.amd import DEVICE, GPUS, NOT_RUN, gpus
 
 BLOCKS = DEVICE.format("*") + "/ras/*_err_count"
@@ -45,20 +32,10 @@ def amd_ras(files: Files) -> Facts:
         if not running:
             yield from ((f"{item}.{leaf}", NOT_RUN) for leaf in LEAVES)
             continue
-        sums: dict[str, list[Reading]] = {name: [] for name in COUNTS}
-        for block in blocks.get(folder, ()):
-            place = f"{folder}/ras/{block}_err_count"
+        places = {block: f"{folder}/ras/{block}_err_count" for block in blocks.get(folder, ())}
+        told = {block: ras.block(files, place) for block, place in places.items()}
+        for block, place in places.items():
             for name, word in COUNTS.items():
-                told = _one(files, place, name)
-                sums[name].append(told)
-                yield f"{item}.ecc.block/{spell_key(block)}.{word}", Sourced(told, place)
+                yield f"{item}.ecc.block/{spell_key(block)}.{word}", Sourced(told[block][name], place)
         for name, word in COUNTS.items():
-            yield f"{item}.ecc.{word}", Sourced(total(sums[name]), BLOCKS)
-
-
-def _one(files: Files, place: str, name: str) -> Reading:
-    try:
-        found = counts(files.text(place))
-    except Unreadable as error:
-        return Unknown(error.reason, str(error))
-    return found.get(name, Absent("this driver does not count them"))
+            yield f"{item}.ecc.{word}", Sourced(ras.total(one[name] for one in told.values()), BLOCKS)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rackcheck import Absent, Class, Facts, Files, Sourced, Unknown, probe, quantity
 from rackcheck.core.fact import Reading
-from rackcheck_probes.amd import degrees
+from rackcheck.core.read.amdgpu import degrees
 from rackcheck_probes.amd_hwmon import folders, question
 
 PLACES = {

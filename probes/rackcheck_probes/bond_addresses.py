@@ -1,7 +1,7 @@
 """The IP addresses of each bond."""
 
 from rackcheck import Class, Facts, Shell, listing, probe
-from rackcheck_probes.interface_addresses import of_each
+from rackcheck.core.read import iproute, per_device
 from rackcheck_probes.interfaces import BONDS
 
 
@@ -14,4 +14,4 @@ from rackcheck_probes.interfaces import BONDS
 )
 def bond_addresses(answer: str) -> Facts:
     """Read each bond's addresses."""
-    yield from ((f"nic.bond/{leaf}", reading) for leaf, reading in of_each(answer))
+    yield from per_device.facts(answer, "nic.bond/*", iproute.FAMILIES, iproute.addresses)

@@ -1,8 +1,8 @@
 """The link that each bond offers."""
 
-from rackcheck import Absent, Facts, Files, Read, Sourced, integer, probe, quantity, spell_key, text
+from rackcheck import Facts, Files, Read, integer, probe, quantity, spell_key, text
 from rackcheck.core import read
-from rackcheck_probes.interfaces import NONE, gigabits, told
+from rackcheck.core.read import net_class
 
 PLACE = "/sys/class/net/{}/bonding/../{}"
 """Only bonds have that folder; beside it lies what every interface has."""
@@ -22,6 +22,4 @@ def bond_links(files: Files) -> Facts:
         item = f"nic.bond/{spell_key(name)}"
         yield f"{item}.mtu", files.read(PLACE.format(name, "mtu"), read.whole)
         yield f"{item}.link", files.read(PLACE.format(name, "operstate"))
-        speed = told(files, PLACE.format(name, "speed"), gigabits)
-        lost = speed.reading in (-0.001, 4294967.295)
-        yield f"{item}.speed", Sourced(Absent(NONE), speed.source) if lost else speed
+        yield f"{item}.speed", net_class.speed(files, PLACE.format(name, "speed"))

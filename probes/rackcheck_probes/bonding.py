@@ -1,15 +1,10 @@
 """Bonds of network interfaces: their mode, their members, and whether all of them carry."""
 
-import re
-from collections.abc import Iterator
-
 from rackcheck import (
-    Absent,
     Class,
     Facts,
     Files,
     Read,
-    Reason,
     Unknown,
     Unreadable,
     collection,
@@ -20,10 +15,9 @@ from rackcheck import (
     text,
 )
 from rackcheck.core import read
-from rackcheck.core.fact import Reading
+from rackcheck.core.read import proc_bonding
 from rackcheck_probes.interfaces import BONDS
 
-MEMBERS = 64
 OF_BOND = {
     "mode": "Bonding Mode",
     "hash": "Transmit Hash Policy",
@@ -32,31 +26,6 @@ OF_BOND = {
     "active": "Currently Active Slave",
     "lacp_rate": "LACP rate",
 }
-
-
-def sections(content: str) -> Iterator[dict[str, str]]:
-    """Part the kernel's report into the bond and its members; of a name said twice the first counts."""
-    if not content.startswith("Ethernet Channel Bonding Driver:"):
-        raise Unreadable(f"not a bond: {content[:80]!r}")
-    found: list[dict[str, str]] = [{}]
-    for row in content.splitlines():
-        key, mark, value = row.strip().partition(": ")
-        if mark and key == "Slave Interface":
-            found.append({})
-        if mark:
-            found[-1].setdefault(key, value.strip())
-    if len(found) > MEMBERS + 1:
-        raise Unreadable(f"more than {MEMBERS} members", Reason.TOO_LARGE)
-    yield from found
-
-
-def number(section: dict[str, str], key: str, word: str = r"([0-9]{1,12})") -> Reading:
-    """Read a number of a section; absent where the kernel does not say it in this mode."""
-    said = section.get(key)
-    if said is None:
-        return Absent(f"no {key}")
-    match = re.fullmatch(word, said)
-    return int(match[1]) if match else Unknown(Reason.UNPARSABLE, f"{key} {said[:80]!r}")
 
 
 @probe(
@@ -85,25 +54,21 @@ def bonding(files: Files) -> Facts:
     for (name,) in files.found(BONDS):
         item = f"nic.bond/{spell_key(name)}"
         try:
-            bond, *members = sections(files.text(f"/proc/net/bonding/{name}"))
+            bond = proc_bonding.bond(files.text(f"/proc/net/bonding/{name}"))
         except Unreadable as error:
             yield f"{item}.mode", Unknown(error.reason, str(error))
             yield f"{item}.member", Unknown(error.reason, str(error))
             continue
         for leaf, key in OF_BOND.items():
-            told = bond.get(key, "None")
-            yield f"{item}.{leaf}", Absent(f"no {key}") if told == "None" else told
-        yield f"{item}.poll", number(bond, "MII Polling Interval (ms)")
-        yield f"{item}.aggregated", number(bond, "Number of ports")
-        yield f"{item}.partner", bond.get("Partner Mac Address", Absent("no LACP"))
-        yield f"{item}.member", tuple(sorted((m["Slave Interface"] for m in members), key=read.natural))
-        for member in members:
-            its = f"{item}.member/{spell_key(member['Slave Interface'])}"
-            yield f"{its}.state", member.get("MII Status", Absent("no MII Status"))
-            speed = number(member, "Speed", r"([0-9]{1,9}) Mbps")
-            no_link = member.get("Speed") == "Unknown"
-            gigabits = speed / 1000 if isinstance(speed, int) else speed
-            yield f"{its}.speed", Absent("no link") if no_link else gigabits
-            yield f"{its}.failures", number(member, "Link Failure Count")
-            yield f"{its}.aggregator", number(member, "Aggregator ID")
-            yield f"{its}.mac", member.get("Permanent HW addr", Absent("no Permanent HW addr"))
+            yield f"{item}.{leaf}", bond.own.chosen(key)
+        yield f"{item}.poll", bond.own.number("MII Polling Interval (ms)")
+        yield f"{item}.aggregated", bond.own.number("Number of ports")
+        yield f"{item}.partner", bond.own.text("Partner Mac Address", lacking="no LACP")
+        yield f"{item}.member", tuple(sorted((member for member, _ in bond.members), key=read.natural))
+        for member, told in bond.members:
+            its = f"{item}.member/{spell_key(member)}"
+            yield f"{its}.state", told.text("MII Status")
+            yield f"{its}.speed", told.speed()
+            yield f"{its}.failures", told.number("Link Failure Count")
+            yield f"{its}.aggregator", told.number("Aggregator ID")
+            yield f"{its}.mac", told.text("Permanent HW addr")

@@ -1,26 +1,11 @@
 """How long the system has been up, which boot this is, and whether it lets users in."""
 
-import re
-
-from rackcheck import Class, Facts, Files, Read, Unreadable, flag, probe, quantity, text
-from rackcheck.core import read
+from rackcheck import Class, Facts, Files, Read, flag, probe, quantity, text
+from rackcheck.core.read import proc_boot
 
 UPTIME, ID = "/proc/uptime", "/proc/sys/kernel/random/boot_id"
 NOLOGIN = ("/etc/nologin", "/run/nologin")
 """What pam_nologin looks for."""
-
-
-def seconds(content: str) -> float:
-    """Read the first of `351735.47 234388.90`."""
-    return read.number(read.line(content).partition(" ")[0])
-
-
-def uuid(content: str) -> str:
-    """Read a UUID as the kernel prints it."""
-    told = read.line(content)
-    if not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", told):
-        raise Unreadable(f"not a UUID: {told[:80]!r}")
-    return told
 
 
 @probe(
@@ -33,6 +18,6 @@ def uuid(content: str) -> str:
 )
 def boot(files: Files) -> Facts:
     """Read the uptime and the boot's id, and look for the marks that keep users out."""
-    yield "os.boot.uptime", files.read(UPTIME, seconds)
-    yield "os.boot.id", files.read(ID, uuid)
+    yield "os.boot.uptime", files.read(UPTIME, proc_boot.uptime)
+    yield "os.boot.id", files.read(ID, proc_boot.boot_id)
     yield "os.nologin", any(files.has(place) for place in NOLOGIN)

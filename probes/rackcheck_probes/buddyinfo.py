@@ -1,9 +1,7 @@
 """How much of the free memory lies in large pieces."""
 
-import re
-
-from rackcheck import Class, Facts, Files, Read, Unreadable, probe, quantity
-from rackcheck.core import read
+from rackcheck import Class, Facts, Files, Read, probe, quantity
+from rackcheck.core.read import buddyinfo as zones
 
 PLACE = "/proc/buddyinfo"
 
@@ -24,19 +22,10 @@ PLACE = "/proc/buddyinfo"
     },
 )
 def buddyinfo(files: Files) -> Facts:
-    """Add up each node's free pieces: the column of order n counts pieces of 2^n pages, the last the largest."""
-    free: dict[str, list[int]] = {}
-    for row in read.rows(files.text(PLACE)):
-        match = re.fullmatch(r"Node ([0-9]{1,5}), zone +\w{1,20}((?: +[0-9]{1,15}){2,20}) *", row)
-        if match is None:
-            raise Unreadable(f"{PLACE}: no zone with its free pieces: {row[:60]!r}")
-        pages = [int(count) << order for order, count in enumerate(match[2].split())]
-        node = free.setdefault(match[1], [0, 0])
-        node[0] += sum(pages)
-        node[1] += pages[-1]
-    total, large = (sum(node[at] for node in free.values()) for at in (0, 1))
-    for number, (of, part) in free.items():
-        if of:
-            yield f"numa.node/{number}.unbroken", 100 * part / of
-    if total:
-        yield "memory.unbroken", 100 * large / total
+    """Give each node's share and that of all; unknown where nothing is free."""
+    nodes = zones.nodes(files.text(PLACE))
+    for number, free in nodes.items():
+        if (share := free.unbroken()) is not None:
+            yield f"numa.node/{number}.unbroken", share
+    if (share := zones.together(nodes.values()).unbroken()) is not None:
+        yield "memory.unbroken", share

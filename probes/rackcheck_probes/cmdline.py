@@ -1,26 +1,7 @@
 """What the kernel was started with."""
 
-import re
-
-from rackcheck import (
-    Absent,
-    Facts,
-    Reason,
-    Shell,
-    Unknown,
-    Unreadable,
-    collection,
-    flag,
-    listing,
-    probe,
-    setting,
-    spell_key,
-)
-from rackcheck.core import read
-
-SECRET = '[^ ="]*(passw|secret|token|credential)[^ ="]*|[^ ="]*key'
-WITHHELD = "<withheld>"
-WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
+from rackcheck import Facts, Shell, collection, flag, listing, probe, setting, spell_key
+from rackcheck.core.read.cmdline import SECRET, WITHHELD, arguments
 
 
 # The node takes the secrets out, so that no capture ever holds them.
@@ -48,23 +29,9 @@ def cmdline(answer: str) -> Facts:
 
     Blanks part arguments, double quotes keep one together; a bare word is present and has no value.
     """
-    if answer.count('"') % 2:
-        raise Unreadable("a quote that never closes")
-    words = [
-        w[1:-1] if w[0] == w[-1] == '"' and w.count('"') == 2 else w
-        for w in WORD.findall(read.line("\n".join(read.rows(answer))))
-    ]
-    words = words[: words.index("--")] if "--" in words else words
-    shown: list[str] = []
-    values: dict[str, str | Absent | Unknown] = {}
-    for word in words:
-        name, mark, value = word.partition("=")
-        secret = mark and (value == WITHHELD or re.fullmatch(SECRET, name, re.IGNORECASE))
-        shown.append(f"{name}={WITHHELD}" if secret else word)
-        given = value.replace('"', "") if mark else Absent("a bare word")
-        values[name] = Unknown(Reason.DENIED, "withheld: its name looks like a secret's") if secret else given
-    yield "cmdline.arguments", tuple(shown)
-    for name, reading in values.items():
+    found = arguments(answer)
+    yield "cmdline.arguments", tuple(argument.shown for argument in found)
+    for name, value in {argument.name: argument.value for argument in found}.items():
         if name:
-            yield f"cmdline.argument/{spell_key(name)}.value", reading
+            yield f"cmdline.argument/{spell_key(name)}.value", value
             yield f"cmdline.argument/{spell_key(name)}.present", True

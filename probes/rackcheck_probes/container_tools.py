@@ -1,19 +1,18 @@
 """Which container tools are installed, and in which version."""
 
-import re
-
-from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, probe, version
+from rackcheck import Facts, Shell, Unreadable, probe, version
 from rackcheck.core import read
+from rackcheck.core.read.tool_versions import versions
 
 END = "-- end --"
 TOOLS = {
-    "docker": (r"Docker version ([^\s,]+).*", "Docker's command"),
-    "containerd": (r"containerd \S+ v?(\S+).*", "containerd"),
-    "runc": (r"runc version (\S+)", "runc, which starts the containers"),
-    "crio": (r"crio version (\S+)", "CRI-O"),
-    "kubelet": (r"Kubernetes v(\S+)", "Kubernetes' agent on the node"),
-    "nvidia-ctk": (r"NVIDIA Container Toolkit CLI version (\S+)", "NVIDIA's container toolkit"),
-    "nvidia-container-cli": (r"(?:cli-)?version: (\S+)", "libnvidia-container's command"),
+    "docker": "Docker's command",
+    "containerd": "containerd",
+    "runc": "runc, which starts the containers",
+    "crio": "CRI-O",
+    "kubelet": "Kubernetes' agent on the node",
+    "nvidia-ctk": "NVIDIA's container toolkit",
+    "nvidia-container-cli": "libnvidia-container's command",
 }
 
 
@@ -33,7 +32,7 @@ def path(tool: str) -> str:
     ),
     gives={
         path(tool): version("dotted", f"The version of {what}; absent where no PATH has it.")
-        for tool, (_, what) in TOOLS.items()
+        for tool, what in TOOLS.items()
     },
 )
 def container_tools(answer: str) -> Facts:
@@ -41,17 +40,5 @@ def container_tools(answer: str) -> Facts:
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")
-    for row in rows[:-1]:
-        word, _, told = row.partition(" ")
-        if word == "none" and told in TOOLS:
-            yield path(told), Absent(f"no {told} in PATH")
-        elif word == "fails" and told in TOOLS:
-            yield path(told), Unknown(Reason.NOT_COLLECTED, f"{told} --version failed")
-        elif word in TOOLS:
-            match = re.fullmatch(TOOLS[word][0], told[:200])
-            yield (
-                path(word),
-                match[1].partition("+")[0] if match else Unknown(Reason.UNPARSABLE, f"{word} says {told[:80]!r}"),
-            )
-        else:
-            raise Unreadable(f"no tool of ours: {row[:80]!r}")
+    for tool, told in versions(rows[:-1]):
+        yield path(tool), told

@@ -1,7 +1,7 @@
 """Which CPUs there are."""
 
-from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, integer, probe, text
-from rackcheck.core import read
+from rackcheck import Absent, Class, Facts, Shell, integer, probe, text
+from rackcheck.core.read import lscpu
 
 TEXTS = {"cpu.model": "Model name", "cpu.vendor": "Vendor ID"}
 COUNTS = {
@@ -29,16 +29,13 @@ COUNTS = {
 )
 def cpu(answer: str) -> Facts:
     """Read lscpu's table of either age, flat or indented; a cut one is unreadable."""
-    table = read.key_values("\n".join(read.rows(answer)))
-    if "CPU(s)" not in table or not any(key.startswith(("NUMA node0", "L1d")) for key in table):
-        raise Unreadable("not the whole of lscpu: no CPU(s), or the answer ends before the caches")
+    told = lscpu.table(answer)
     for path, key in TEXTS.items():
-        if table.get(key, "-") != "-":
-            yield path, table[key]
+        if told.get(key, "-") != "-":
+            yield path, told[key]
     for path, key in COUNTS.items():
-        if key in table:
-            told = table[key]
-            yield path, Unknown(Reason.NOT_COLLECTED, f"lscpu: {key}: -") if told == "-" else read.whole(told)
-    if "-" not in (sockets := table.get("Socket(s)", "-"), cores := table.get("Core(s) per socket", "-")):
-        yield "cpu.cores", read.whole(sockets) * read.whole(cores)
-    yield "cpu.hypervisor", table.get("Hypervisor vendor") or Absent("lscpu names no hypervisor")
+        if (number := lscpu.count(told, key)) is not None:
+            yield path, number
+    if (cores := lscpu.cores(told)) is not None:
+        yield "cpu.cores", cores
+    yield "cpu.hypervisor", told.get("Hypervisor vendor") or Absent("lscpu names no hypervisor")

@@ -36,5 +36,5 @@ def cpu_clocks(files: Files) -> Facts:
     yield "cpu.clocks_odd", tuple(odd) if told_any else Absent("CPUs tell no clocks")
     yield "cpu.governors", files.read(GOVERNORS, lambda content: tuple(sorted(content.split())))
     switches = [(cpu, bit) for glob in BOOSTS for cpu, bit in percpu.numbers(percpu.by_cpu(files, glob)).items()]
-    off = percpu.ranges([cpu for cpu, bit in switches if bit == 0])
-    yield "cpu.boost_off", tuple(off.split(",")) if off else () if switches else Absent("CPUs have no boost switch")
+    off = percpu.listed([cpu for cpu, bit in switches if bit == 0])
+    yield "cpu.boost_off", off if switches else Absent("CPUs have no boost switch")

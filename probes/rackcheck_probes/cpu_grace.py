@@ -1,11 +1,8 @@
 """How hot NVIDIA's Grace CPUs are, and what they draw: firmware tells it by names of its own."""
 
-import re
-from collections.abc import Mapping
-
-from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, collection, probe, quantity
+from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, probe, quantity
 from rackcheck.core import read
-from rackcheck.core.fact import Reading
+from rackcheck.core.read import grace
 
 END, NONE = "-- end --", "none"
 # Only what bears a name of Grace is read: other meters ask the BMC, for seconds. 036b is NVIDIA.
@@ -21,18 +18,8 @@ read -r v 2>/dev/null <"$f" && echo "${{f##*/}} $v"
 done
 done
 echo '{END}'"""
-NAME = re.compile("is (?:Thermal Zone Skt([0-9]{1,3}) TJMax|(CPU|SysIO|Module|Grace) Power Socket ([0-9]{1,3}))")
 TRIPS = {"temperature_warning": "passive", "temperature_critical": "critical"}
 POWERS = {"CPU": "power.cpu", "SysIO": "power.sysio", "Module": "power.module", "Grace": "power.limit"}
-
-
-def watts(meter: Mapping[str, str] | None, name: str) -> Reading:
-    """Read one file of a meter; a meter that is there and tells no power did not answer."""
-    if meter is None:
-        return Absent("no such meter")
-    if name in meter:
-        return read.whole(meter[name]) / 1e6
-    return Absent("no limit") if name == "power1_cap" else Unknown(Reason.NOT_COLLECTED, f"{name} tells nothing")
 
 
 # Unverified on hardware: written to the source of DCGM, which reads these files (modules/sysmon/DcgmModuleSysmon.cpp,
@@ -61,29 +48,17 @@ def cpu_grace(answer: str) -> Facts:
         raise Unreadable("the answer was cut")
     if rows[:-1] == [NONE]:
         return
-    found: dict[str, dict[str, dict[str, str]]] = {}
-    told: dict[str, str] = {}
-    for row in rows[:-1]:
-        name, _, value = row.partition(" ")
-        if name == "is":
-            match = NAME.fullmatch(row)
-            told = {}
-            if match is not None:
-                found.setdefault(match[1] or match[3], {})[match[2] or "zone"] = told
-        else:
-            told[name] = value
+    found = grace.sockets(rows[:-1])
     if not found:
         raise Unreadable(
             "no sensor of a Grace CPU: acpi_power_meter or the thermal zones are missing", Reason.TOOL_MISSING
         )
     for socket, sensors in found.items():
-        item, zone = f"cpu.grace/{socket}", sensors.get("zone", {})
+        item, zone = f"cpu.grace/{socket}", sensors.get(grace.ZONE, {})
         if "temp" in zone:
-            yield f"{item}.temperature", read.whole(zone["temp"]) / 1000
+            yield f"{item}.temperature", grace.celsius(zone["temp"])
         for leaf, kind in TRIPS.items():
-            trip = next(
-                (zone.get(f"trip_point_{n}_temp") for n in "01" if zone.get(f"trip_point_{n}_type") == kind), None
-            )
-            yield f"{item}.{leaf}", Absent(f"no {kind} trip point") if trip is None else read.whole(trip) / 1000
+            yield f"{item}.{leaf}", grace.trip(zone, kind)
         for sensor, leaf in POWERS.items():
-            yield f"{item}.{leaf}", watts(sensors.get(sensor), "power1_cap" if sensor == "Grace" else "power1_average")
+            file = "power1_cap" if sensor == "Grace" else "power1_average"
+            yield f"{item}.{leaf}", grace.watts(sensors.get(sensor), file)

@@ -1,9 +1,8 @@
 """How hot the CPUs are, by their own sensors."""
 
-import re
-
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unreadable, collection, probe, quantity, spell_key, text
 from rackcheck.core import read
+from rackcheck.core.read import hwmon
 
 # Of all sensors of the machine only the CPUs' are read: others may be slow to answer. /dev/null has grep name files.
 COMMAND = """\
@@ -36,22 +35,16 @@ def cpu_heat(answer: str) -> Facts:
         raise Unreadable("not the whole of the CPU sensors")
     if rows == ["end"]:
         raise Unreadable("no CPU sensor has a driver: nobody reads the CPUs' temperature", Reason.TOOL_MISSING)
-    found: dict[str, dict[str, float]] = {}
-    for row in rows[:-1]:
-        if match := re.fullmatch(r"sensor (\S{1,60}) (coretemp|k10temp|zenpower)", row):
-            item = f"cpu.thermal/{spell_key(match[1])}"
-            yield f"{item}.driver", match[2]
-            found[item] = {}
-        elif (match := re.fullmatch(r"(temp[0-9]{1,4}_(?:input|max|crit)) (-?[0-9]{1,9})", row)) and found:
-            found[item][match[1]] = int(match[2]) / 1000
-        else:
-            raise Unreadable(f"neither a sensor nor a temperature: {row[:60]!r}")
-    for item, told in found.items():
-        inputs = [value for name, value in told.items() if name.endswith("_input")]
+    found: dict[str, hwmon.Package] = {}
+    for package in hwmon.packages(rows[:-1]):
+        found[package.device] = package
+        yield f"cpu.thermal/{spell_key(package.device)}.driver", package.driver
+    for device, package in found.items():
+        item, told, hottest = f"cpu.thermal/{spell_key(device)}", package.told, package.hottest()
         for leaf, name in (("temperature", "temp1_input"), ("max", "temp1_max"), ("critical", "temp1_crit")):
             if name in told:
                 yield f"{item}.{leaf}", told[name]
             elif leaf != "temperature":
                 yield f"{item}.{leaf}", Absent(f"no {name}")
-        if inputs:
-            yield f"{item}.hottest", max(inputs)
+        if hottest is not None:
+            yield f"{item}.hottest", hottest

@@ -1,10 +1,7 @@
 """Whether the CPUs reported hardware errors."""
 
-import re
-
-from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing, probe
-from rackcheck.core import read
-from rackcheck.core.read import percpu
+from rackcheck import Class, Facts, Shell, integer, listing, probe
+from rackcheck.core.read.proc_interrupts import interrupts
 
 # The whole table is megabytes on a large node; blanks are squeezed there.
 KINDS = {"exceptions": "MCE", "thresholds": "THR", "deferred": "DFR", "thermal": "TRM"}
@@ -23,18 +20,7 @@ COMMAND = "grep -E '^ +CPU|^ *(MCE|THR|DFR|TRM):' /proc/interrupts | tr -s ' '; 
 )
 def cpu_mce(answer: str) -> Facts:
     """Add up each kind's interrupts of all CPUs; absent is a kind that this kernel or CPU has not."""
-    rows = read.rows(answer)
-    if not rows or rows[-1] != "end" or not rows[0].split()[:1] == ["CPU0"]:
-        raise Unreadable("not the whole of the lines from /proc/interrupts")
-    cpus = [read.whole(word.removeprefix("CPU")) for word in rows[0].split()]
-    counts: dict[str, list[int]] = {}
-    for row in rows[1:-1]:
-        name, *words = row.split() or [""]
-        # A row that is shorter than the others is not one count for each CPU.
-        if len(words) < len(cpus) or not all(re.fullmatch("[0-9]{1,20}", word) for word in words[: len(cpus)]):
-            raise Unreadable(f"not a count for each CPU: {row[:60]!r}")
-        counts[name.rstrip(":")] = [int(word) for word in words[: len(cpus)]]
+    found = interrupts(answer)
     for leaf, kind in KINDS.items():
-        yield f"cpu.mce.{leaf}", sum(counts[kind]) if kind in counts else Absent(f"no {kind} in /proc/interrupts")
-    hit = percpu.ranges([cpu for cpu, count in zip(cpus, counts.get("MCE", ()), strict=False) if count])
-    yield "cpu.mce.cpus", (tuple(hit.split(",")) if hit else ()) if "MCE" in counts else Absent("no MCE")
+        yield f"cpu.mce.{leaf}", found.total(kind)
+    yield "cpu.mce.cpus", found.hit("MCE")

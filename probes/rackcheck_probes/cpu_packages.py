@@ -1,9 +1,8 @@
 """How many cores and threads each CPU package has."""
 
-from collections import Counter
-
 from rackcheck import Facts, Files, Read, collection, integer, listing, probe, spell_key
 from rackcheck.core.read import percpu
+from rackcheck.core.read.cpu_topology import packages
 
 FOLDER = "/sys/devices/system/cpu/cpu*/topology"
 PACKAGE, SIBLINGS = f"{FOLDER}/physical_package_id", f"{FOLDER}/thread_siblings_list"
@@ -21,14 +20,10 @@ PACKAGE, SIBLINGS = f"{FOLDER}/physical_package_id", f"{FOLDER}/thread_siblings_
 def cpu_packages(files: Files) -> Facts:
     """Count the online CPUs of each package; a core is told by the threads that share it."""
     siblings = percpu.by_cpu(files, SIBLINGS)
-    packages: dict[int, dict[str, int]] = {}
-    for cpu, package in percpu.numbers(percpu.by_cpu(files, PACKAGE)).items():
-        cores = packages.setdefault(package, Counter())
+    for number, package in packages(percpu.numbers(percpu.by_cpu(files, PACKAGE)), siblings).items():
+        item, per_core = f"cpu.package/{spell_key(str(number))}", package.per_core()
+        yield f"{item}.threads", package.threads()
         # A kernel that does not tell siblings leaves the cores unknown, and the threads counted.
-        cores[siblings.get(cpu, "")] += 1
-    for package, cores in packages.items():
-        item = f"cpu.package/{spell_key(str(package))}"
-        yield f"{item}.threads", sum(cores.values())
-        if "" not in cores:
-            yield f"{item}.cores", len(cores)
-            yield f"{item}.threads_per_core", tuple(map(str, sorted(set(cores.values()))))
+        if per_core is not None:
+            yield f"{item}.cores", len(package.cores)
+            yield f"{item}.threads_per_core", tuple(map(str, per_core))

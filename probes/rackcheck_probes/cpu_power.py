@@ -1,21 +1,20 @@
 """How much power the CPU packages may take."""
 
-import re
-
 from rackcheck import Absent, Facts, Files, Read, Reason, Unreadable, collection, flag, probe, quantity, text
 from rackcheck.core import read
+from rackcheck.core.read import rapl
+from rackcheck.core.read.rapl import LIMIT_NAME, NAME, ZONE
 
-ZONE = "/sys/class/powercap/intel-rapl:*"
-NAME, ENABLED = f"{ZONE}/name", f"{ZONE}/enabled"
-LIMIT_NAME, LIMIT, MOST, WINDOW = (
-    f"{ZONE}/constraint_*_{name}" for name in ("name", "power_limit_uw", "max_power_uw", "time_window_us")
+ENABLED = f"{ZONE}/enabled"
+LIMIT, MOST, WINDOW = (f"{ZONE}/constraint_*_{name}" for name in ("power_limit_uw", "max_power_uw", "time_window_us"))
+LIMITS = (
+    ("long_term", "limit.long", LIMIT),
+    ("long_term", "window.long", WINDOW),
+    ("short_term", "limit.short", LIMIT),
+    ("short_term", "window.short", WINDOW),
+    ("peak_power", "limit.peak", LIMIT),
 )
-LIMITS = {"long_term": "long", "short_term": "short", "peak_power": "peak"}
-
-
-def watts(content: str) -> float:
-    """Read the kernel's millionths of a watt."""
-    return read.whole(content) / 1e6
+"""What the kernel calls a limit, the fact, and the file that it is read from."""
 
 
 @probe(
@@ -37,26 +36,14 @@ def watts(content: str) -> float:
 )
 def cpu_power(files: Files) -> Facts:
     """Read each zone's limits by the names that the kernel gives them; AMD's zones have none."""
-    zones = [zone for (zone,) in files.found(NAME) if re.fullmatch("[0-9]{1,4}(:[0-9]{1,4})?", zone)]
+    zones = rapl.zones(files)
     if not zones:
         raise Unreadable("no power zone has a driver: nobody tells the CPUs' limits", Reason.TOOL_MISSING)
-    numbers: dict[str, dict[str, str]] = {}
-    for zone, number in files.found(LIMIT_NAME):
-        numbers.setdefault(zone, {})[read.line(files.text(_place(LIMIT_NAME, zone, number)))] = number
     for zone in zones:
-        item = f"cpu.power/intel-rapl:{zone}"
-        yield f"{item}.domain", files.read(NAME.replace("*", zone))
-        yield f"{item}.enabled", files.read(ENABLED.replace("*", zone), read.bit)
-        for name, leaf in LIMITS.items():
-            none = Absent(f"intel-rapl:{zone} has no {name} limit")
-            number = numbers.get(zone, {}).get(name, "")
-            yield f"{item}.limit.{leaf}", files.read(_place(LIMIT, zone, number), watts) if number else none
-            if leaf != "peak":
-                window = files.read(_place(WINDOW, zone, number), watts) if number else none
-                yield f"{item}.window.{leaf}", window
-        first = numbers.get(zone, {}).get("long_term", "")
-        yield f"{item}.most", files.read(_place(MOST, zone, first), watts) if first else Absent("no limit")
-
-
-def _place(glob: str, zone: str, number: str) -> str:
-    return glob.replace("*", zone, 1).replace("*", number, 1)
+        item = f"cpu.power/intel-rapl:{zone.number}"
+        yield f"{item}.domain", files.read(NAME.replace("*", zone.number))
+        yield f"{item}.enabled", files.read(ENABLED.replace("*", zone.number), read.bit)
+        for name, leaf, file in LIMITS:
+            none = Absent(f"intel-rapl:{zone.number} has no {name} limit")
+            yield f"{item}.{leaf}", zone.read(files, file, name, none)
+        yield f"{item}.most", zone.read(files, MOST, "long_term", Absent("no limit"))

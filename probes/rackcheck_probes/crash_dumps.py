@@ -1,18 +1,10 @@
 """What crashes of the kernel have left on the disk."""
 
-import re
-
-from rackcheck import Class, Facts, Shell, Unreadable, listing, probe
-from rackcheck.core import read
+from rackcheck import Class, Facts, Shell, listing, probe
+from rackcheck.core.read.kdump import DUMPS, END, KEPT, left
 from rackcheck_probes.hidden import THERE
 
-KEPT, DUMPS = "/var/lib/systemd/pstore", "/var/crash"
-END = "-- end --"
 MOST = 100
-DUMP = re.compile(
-    rf"{DUMPS}/([0-9]{{12}}|\S{{1,60}}-[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}-[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}})"
-)
-"""A folder of kdump: 202411211030 on Debian and Ubuntu, 127.0.0.1-2024-11-21-10:30:00 on RHEL."""
 
 
 @probe(
@@ -29,8 +21,5 @@ DUMP = re.compile(
     },
 )
 def crash_dumps(answer: str) -> Facts:
-    """Read the names; what else lies in /var/crash (reports of programs, kdump's own files) is no kernel's."""
-    rows = read.rows(answer)
-    if not rows or rows[-1] != END:
-        raise Unreadable("the answer was cut")
-    yield "os.crash.dumps", tuple(sorted(r for r in rows[:-1] if r.startswith(f"{KEPT}/") or DUMP.fullmatch(r)))
+    """Read the names; what else lies there is no kernel's."""
+    yield "os.crash.dumps", left(answer)

@@ -2,25 +2,15 @@
 
 from collections.abc import Mapping
 
-from rackcheck import Facts, Shell, Unreadable, listing, probe, spell_key
-from rackcheck.core.fact import Reading, clean
-from rackcheck.core.read import per_device
-from rackcheck_probes.dcb_pfc import document
+from rackcheck import Facts, Shell, listing, probe
+from rackcheck.core.fact import Reading
+from rackcheck.core.read import dcb, per_device
 from rackcheck_probes.interfaces import HARDWARE
 
 
 def dscp(said: str) -> Mapping[str, Reading]:
-    """Read the map; dcb leaves out one that is empty."""
-    table = document(said).get("dscp_prio", [])
-    if not isinstance(table, list) or len(table) > 512:
-        raise Unreadable(f"no map: {clean(said, 80)!r}")
-    found = []
-    for entry in table:
-        whole = isinstance(entry, list) and len(entry) == 2 and all(type(n) is int and 0 <= n < 64 for n in entry)
-        if not whole:
-            raise Unreadable(f"not a DSCP and its priority: {str(entry)[:80]}")
-        found.append((entry[0], entry[1]))
-    return {"dscp": tuple(f"{value}:{priority}" for value, priority in sorted(found))}
+    """Read the map."""
+    return {"dscp": tuple(f"{value}:{priority}" for value, priority in dcb.dscp(said))}
 
 
 @probe(
@@ -33,5 +23,4 @@ def dscp(said: str) -> Mapping[str, Reading]:
 )
 def dcb_app(answer: str) -> Facts:
     """Read each interface's map. Unverified on hardware: written to the source of iproute2's dcb."""
-    for name, told in per_device.read(answer, ("dscp",), dscp):
-        yield f"nic.interface/{spell_key(name)}.dscp", told["dscp"]
+    yield from per_device.facts(answer, "nic.interface/*", ("dscp",), dscp)

@@ -1,36 +1,15 @@
 """Which memory modules there are, slot by slot."""
 
-import re
-
-from rackcheck import Class, Facts, Reason, Unknown, collection, flag, integer, probe, quantity, spell_key, text
-from rackcheck.core.read import dmidecode
+from rackcheck import Class, Facts, collection, flag, integer, probe, quantity, spell_key, text
+from rackcheck.core.read import dmidecode, dmidecode_memory
 from rackcheck_probes.dmi_table import TABLE, devices, installed, told
 
 TEXTS = {"type": "Type", "detail": "Type Detail", "form_factor": "Form Factor", "technology": "Memory Technology"}
 MAKERS = {"manufacturer": "Manufacturer", "part_number": "Part Number", "serial": "Serial Number"}
 SPEEDS = {"rated": ("Speed",), "configured": ("Configured Memory Speed", "Configured Clock Speed")}
-CHANNEL = re.compile(r"(.{0,64}?channel[ _-]?[a-z0-9]{1,2})(?![a-z0-9]).{0,64}", re.IGNORECASE)
 
 # Before SMBIOS 3.1 the transfer rate's unit was called MHz; the number was the same.
 transfers = dmidecode.measured("MT/s", "MHz")
-
-
-def channel(device: dmidecode.Structure) -> str | Unknown:
-    """Give the channel where the slot's text says it: `ChannelA-DIMM0`, `P0_Node0_Channel0_Dimm0`."""
-    for key in ("Locator", "Bank Locator"):
-        match = CHANNEL.fullmatch(device.said(key) or "")
-        if match is not None:
-            return match[1].strip()
-    shown = f"{device.fields.get('Locator', '')}, {device.fields.get('Bank Locator', '')}"
-    return Unknown(Reason.NOT_COLLECTED, f"the slot's text names no channel: {shown[:80]}")
-
-
-def corrects(device: dmidecode.Structure) -> bool | Unknown:
-    """Tell whether the module has bits beyond its data: what ECC is kept in."""
-    total, data = (device.value(dmidecode.measured("bits"), f"{word} Width") for word in ("Total", "Data"))
-    if isinstance(total, Unknown) or isinstance(data, Unknown):
-        return total if isinstance(total, Unknown) else device.unsaid("Data Width")
-    return total > data
 
 
 @probe(
@@ -67,8 +46,8 @@ def dimm(answer: str) -> Facts:
             yield f"{item}.speed.{leaf}", device.value(transfers, *keys)
         yield f"{item}.voltage", device.value(dmidecode.measured("V"), "Configured Voltage")
         yield f"{item}.rank", device.count("Rank")
-        yield f"{item}.ecc", corrects(device)
+        yield f"{item}.ecc", dmidecode_memory.corrects(device)
         yield f"{item}.bank", device.text("Bank Locator")
-        yield f"{item}.channel", channel(device)
+        yield f"{item}.channel", dmidecode_memory.channel(device)
         for leaf, key in MAKERS.items():
             yield f"{item}.{leaf}", told(device, key)

@@ -1,10 +1,8 @@
 """What daemon.json sets, of Docker's settings that matter here."""
 
-import re
-
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, text
 from rackcheck.core import read
-from rackcheck.core.fact import Reading
+from rackcheck.core.read import docker
 from rackcheck_probes.hidden import THERE
 
 PLACE, END = "/etc/docker/daemon.json", "-- end --"
@@ -16,10 +14,7 @@ TEXTS = {
     "default-shm-size": "shm_size",
 }
 FLAGS = {"live-restore": "live_restore", "cdi": "cdi"}
-FOUND = re.compile(
-    rf'"({"|".join((*TEXTS, *FLAGS))})" *: *("[^"]{{0,200}}"|true|false)|"native\.cgroupdriver=([a-z]{{1,20}})"'
-    r'|"(nvidia)" *: *\{'
-)
+LEAVES = {**TEXTS, **FLAGS, docker.CGROUP_DRIVER: "cgroup_driver", docker.NVIDIA_RUNTIME: "nvidia_runtime"}
 PATTERN = f'"({"|".join((*TEXTS, *FLAGS))})" *: *("[^"]*"|true|false)|"native[.]cgroupdriver=[a-z]*"|"nvidia" *: *[{{]'
 
 
@@ -48,22 +43,9 @@ def docker_config(answer: str) -> Facts:
     missing = rows == ["no file"]
     if not missing and (not rows or rows[-1] != END):
         raise Unreadable("the answer was cut")
-    given: dict[str, Reading] = {}
-    for row in () if missing else rows[:-1]:
-        match = FOUND.fullmatch(row)
-        if match is None:
-            raise Unreadable(f"not a setting of daemon.json: {row[:80]!r}")
-        name, value, driver, nvidia = match.groups()
-        if driver:
-            given["cgroup_driver"] = driver
-        elif nvidia:
-            given["nvidia_runtime"] = True
-        elif name in TEXTS:
-            given[TEXTS[name]] = read.unquoted(value)
-        else:
-            given[FLAGS[name]] = read.flag(value, yes="true", no="false")
+    given = dict(docker.settings([] if missing else rows[:-1], texts=TEXTS, flags=FLAGS))
     if not missing:
-        given.setdefault("nvidia_runtime", False)
-    for leaf in (*TEXTS.values(), *FLAGS.values(), "cgroup_driver", "nvidia_runtime"):
-        default = Absent(f"no {PLACE}" if missing else f"not in {PLACE}")
-        yield f"container.docker.configured.{leaf}", given.get(leaf, default)
+        given.setdefault(docker.NVIDIA_RUNTIME, False)
+    default = Absent(f"no {PLACE}" if missing else f"not in {PLACE}")
+    for name, leaf in LEAVES.items():
+        yield f"container.docker.configured.{leaf}", given.get(name, default)

@@ -1,10 +1,8 @@
 """How Docker runs: its version, drivers and runtimes, as the daemon says."""
 
-import re
-
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, integer, listing, probe, text, version
 from rackcheck.core import read
-from rackcheck.core.fact import Reading
+from rackcheck.core.read import docker
 
 END = "-- end --"
 TEXTS = {
@@ -14,16 +12,12 @@ TEXTS = {
     "Default Runtime": "default_runtime",
     "Docker Root Dir": "root",
 }
-OTHERS = ("Server Version", "Cgroup Version", "Runtimes", "Live Restore Enabled")
-
-
-def reading(name: str, value: str) -> Reading:
-    """Read one value as its fact wants it."""
-    if name == "Cgroup Version":
-        return read.whole(value)
-    if name == "Runtimes":
-        return tuple(sorted(value.split()))
-    return read.flag(value, yes="true", no="false") if name == "Live Restore Enabled" else value
+OTHERS = {
+    "Server Version": "daemon",
+    "Cgroup Version": "cgroup_version",
+    "Runtimes": "runtimes",
+    "Live Restore Enabled": "live_restore",
+}
 
 
 # Asking a daemon that does not run could start it, by its socket: then it is not asked. Without a seat in the group
@@ -52,13 +46,8 @@ def docker_info(answer: str) -> Facts:
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END:
         raise Unreadable("the answer was cut")
-    shown: dict[str, str] = {}
-    for row in rows[:-1]:
-        match = re.fullmatch(r" ?([A-Z][A-Za-z ]{1,40}): ?(.{0,400}?)\s{0,20}", row)
-        if match is None:
-            raise Unreadable(f"not a name and a value: {row[:80]!r}")
-        shown.setdefault(match[1], match[2])
-    leaves = {**TEXTS, **dict(zip(OTHERS, ("daemon", "cgroup_version", "runtimes", "live_restore"), strict=True))}
-    for name, leaf in leaves.items():
-        told = shown.get(name)
-        yield f"container.docker.{leaf}", reading(name, told) if told else Absent(f"docker info has no {name}")
+    info = docker.info(rows[:-1])
+    for name, leaf in {**TEXTS, **OTHERS}.items():
+        told = info.get(name)
+        none = Absent(f"docker info has no {name}")
+        yield f"container.docker.{leaf}", docker.shown(name, told) if told else none

@@ -1,14 +1,11 @@
 """What the node tells GPU and network libraries by its environment and by NCCL's own file."""
 
-import re
-
-from rackcheck import Facts, Shell, Unreadable, collection, probe, setting, spell_key
-from rackcheck.core import read
+from rackcheck import Facts, Shell, collection, probe, setting, spell_key
+from rackcheck.core.read.environment import END, assignments
 from rackcheck_probes.hidden import THERE
 
 WORDS = ("NCCL", "RCCL", "HIP", "HSA", "ROCR", "CUDA", "NVSHMEM", "UCX", "FI", "OMPI", "PMIX", "GLOO", "MLX5", "SHARP")
 PLACES = {"/etc/environment": "os.environment", "/etc/nccl.conf": "os.nccl_conf"}
-END = "-- end --"
 
 
 # Only these words: what else stands in the environment may be anybody's secret.
@@ -29,18 +26,5 @@ END = "-- end --"
 )
 def environment(answer: str) -> Facts:
     """Read the assignments of each file; of a repeated name the last counts."""
-    rows = read.rows(answer)
-    if not rows or rows[-1] != END:
-        raise Unreadable("the answer was cut")
-    found: dict[str, str] = {}
-    owner = ""
-    for row in rows[:-1]:
-        head = PLACES.get(row.removeprefix("== ")) if row.startswith("== ") else None
-        match = re.fullmatch(r"\s{0,80}(?:export\s{1,80})?([A-Z][A-Z0-9_]{1,100})\s{0,80}=(.{0,4000})", row)
-        if head is not None:
-            owner = head
-        elif match is None or not owner:
-            raise Unreadable(f"not an assignment: {row[:80]!r}")
-        else:
-            found[f"{owner}/{spell_key(match[1])}.value"] = read.unquoted(match[2])
-    yield from found.items()
+    for (place, name), value in assignments(answer, PLACES).items():
+        yield f"{PLACES[place]}/{spell_key(name)}.value", value

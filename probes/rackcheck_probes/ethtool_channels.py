@@ -1,25 +1,8 @@
 """How many queues each network interface works with."""
 
-from collections.abc import Mapping
-
-from rackcheck import Facts, Shell, integer, probe, spell_key
-from rackcheck.core.fact import Reading
-from rackcheck.core.read import ethtool, per_device
+from rackcheck import Facts, Shell, integer, probe
+from rackcheck.core.read import ethtool_settings, per_device
 from rackcheck_probes.interfaces import HARDWARE
-
-KINDS = {"rx": "RX", "tx": "TX", "combined": "Combined"}
-LEAVES = tuple(f"channels.{kind}{end}" for end in ("", "_max") for kind in KINDS)
-
-
-def channels(text: str) -> Mapping[str, Reading]:
-    """Read the queues' numbers."""
-    highest, current = ethtool.halves(text)
-    ends = {"": current, "_max": highest}
-    return {
-        f"channels.{kind}{end}": ethtool.number(told.get(key))
-        for end, told in ends.items()
-        for kind, key in KINDS.items()
-    }
 
 
 @probe(
@@ -35,6 +18,6 @@ def channels(text: str) -> Mapping[str, Reading]:
 )
 def ethtool_channels(answer: str) -> Facts:
     """Read each interface's queues."""
-    for name, told in per_device.read(answer, LEAVES, channels):
-        for leaf, reading in told.items():
-            yield f"nic.interface/{spell_key(name)}.{leaf}", reading
+    yield from per_device.facts(
+        answer, "nic.interface/*.channels", ethtool_settings.CHANNELS, ethtool_settings.channels
+    )

@@ -1,27 +1,8 @@
 """How long each network interface gathers packets before it interrupts."""
 
-import re
-from collections.abc import Mapping
-
-from rackcheck import Facts, Shell, Unreadable, flag, integer, probe, spell_key
-from rackcheck.core.fact import Reading, clean
-from rackcheck.core.read import ethtool, per_device
+from rackcheck import Facts, Shell, flag, integer, probe
+from rackcheck.core.read import ethtool_settings, per_device
 from rackcheck_probes.interfaces import HARDWARE
-
-NUMBERS = {"rx_usecs": "rx-usecs", "tx_usecs": "tx-usecs", "rx_frames": "rx-frames", "tx_frames": "tx-frames"}
-FLAGS = ("adaptive_rx", "adaptive_tx")
-LEAVES = tuple(f"coalescing.{leaf}" for leaf in (*FLAGS, *NUMBERS))
-ADAPTIVE = re.compile(r"(on|off|n/a) {1,8}TX: (on|off|n/a)")
-
-
-def coalescing(text: str) -> Mapping[str, Reading]:
-    """Read the settings; both adaptive ones stand on one line."""
-    told = dict(ethtool.pairs(text))
-    match = ADAPTIVE.fullmatch(told.get("Adaptive RX", ""))
-    if match is None:
-        raise Unreadable(f"no coalesce parameters: {clean(text, 80)!r}")
-    found = {f"coalescing.{leaf}": ethtool.switch(word) for leaf, word in zip(FLAGS, match.groups(), strict=True)}
-    return found | {f"coalescing.{leaf}": ethtool.number(told.get(key)) for leaf, key in NUMBERS.items()}
 
 
 @probe(
@@ -37,6 +18,6 @@ def coalescing(text: str) -> Mapping[str, Reading]:
 )
 def ethtool_coalescing(answer: str) -> Facts:
     """Read each interface's settings."""
-    for name, told in per_device.read(answer, LEAVES, coalescing):
-        for leaf, reading in told.items():
-            yield f"nic.interface/{spell_key(name)}.{leaf}", reading
+    yield from per_device.facts(
+        answer, "nic.interface/*.coalescing", ethtool_settings.COALESCING, ethtool_settings.coalescing
+    )

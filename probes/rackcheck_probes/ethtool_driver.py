@@ -1,25 +1,8 @@
 """Which driver version and firmware each network interface runs with."""
 
-from collections.abc import Mapping
-
-from rackcheck import Absent, Facts, Shell, Unreadable, probe, spell_key, version
-from rackcheck.core.fact import Reading, clean
-from rackcheck.core.read import ethtool, per_device
+from rackcheck import Facts, Shell, probe, version
+from rackcheck.core.read import ethtool_settings, per_device
 from rackcheck_probes.interfaces import HARDWARE
-
-LEAVES = {"driver_version": "version", "firmware": "firmware-version", "option_rom": "expansion-rom-version"}
-
-
-def versions(text: str) -> Mapping[str, Reading]:
-    """Read the versions; drivers write N/A, or nothing, where they have none."""
-    told = dict(ethtool.pairs(text))
-    if "driver" not in told:
-        raise Unreadable(f"no driver: {clean(text, 80)!r}")
-    none = {"", "N/A", "n/a"}
-    return {
-        leaf: Absent(f"the driver tells no {key}") if told.get(key, "") in none else told[key]
-        for leaf, key in LEAVES.items()
-    }
 
 
 @probe(
@@ -34,6 +17,4 @@ def versions(text: str) -> Mapping[str, Reading]:
 )
 def ethtool_driver(answer: str) -> Facts:
     """Read each interface's versions."""
-    for name, told in per_device.read(answer, tuple(LEAVES), versions):
-        for leaf, reading in told.items():
-            yield f"nic.interface/{spell_key(name)}.{leaf}", reading
+    yield from per_device.facts(answer, "nic.interface/*", ethtool_settings.VERSIONS, ethtool_settings.versions)

@@ -1,10 +1,8 @@
 """What each network interface does in hardware."""
 
-from rackcheck import Facts, Reason, Shell, Unknown, collection, flag, probe, spell_key
-from rackcheck.core.read import ethtool, per_device
+from rackcheck import Facts, Shell, collection, flag, probe
+from rackcheck.core.read import ethtool_settings, per_device
 from rackcheck_probes.interfaces import HARDWARE
-
-MOST = 200
 
 
 @probe(
@@ -17,14 +15,4 @@ MOST = 200
 )
 def ethtool_features(answer: str) -> Facts:
     """Read each interface's features."""
-    for name, said in per_device.answers(answer):
-        item = f"nic.interface/{spell_key(name)}.feature"
-        features = ethtool.pairs(said)[1:] if isinstance(said, str) else []
-        if not isinstance(said, str):
-            yield item, said
-        elif not said.startswith("Features for ") or not 0 < len(features) <= MOST:
-            yield item, Unknown(Reason.UNPARSABLE, f"no features: {said[:80]!r}")
-        else:
-            for feature, value in features:
-                yield f"{item}/{spell_key(feature)}.on", ethtool.switch(value)
-                yield f"{item}/{spell_key(feature)}.fixed", value.endswith("[fixed]")
+    yield from per_device.facts(answer, "nic.interface/*", ("feature",), ethtool_settings.features)

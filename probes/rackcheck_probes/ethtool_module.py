@@ -2,23 +2,9 @@
 
 from collections.abc import Iterator
 
-from rackcheck import (
-    Absent,
-    Class,
-    Facts,
-    Shell,
-    Unknown,
-    Unreadable,
-    collection,
-    listing,
-    probe,
-    quantity,
-    spell_key,
-    text,
-)
-from rackcheck.core.fact import Reading, clean
+from rackcheck import Class, Facts, Shell, collection, listing, probe, quantity, text
+from rackcheck.core.fact import Reading
 from rackcheck.core.read import module_eeprom, per_device
-from rackcheck.core.read.module_eeprom import Module
 from rackcheck_probes.interfaces import HARDWARE
 
 NAMED = " ".join(HARDWARE.removesuffix("*") + "[a-z]" + "[0-9a-z]" * more for more in range(1, 15))
@@ -31,13 +17,13 @@ TEXTS = {"type": "Identifier", "connector": "Connector", "vendor": "Vendor name"
          "revision": "Vendor rev", "serial": "Vendor SN", "date": "Date code"}  # fmt: skip
 LIMITS = {f"{end}_{grade}": f"Module temperature {end} {grade} threshold"
           for end in ("high", "low") for grade in ("alarm", "warning")}  # fmt: skip
-POWERS = {"tx_power": ("Laser output power", "Laser tx power"), "rx_power": ("Laser rx power", "Laser rx power")}
+POWERS = {"tx_power": "sent", "rx_power": "received"}
 LEAVES = (*TEXTS, "temperature", "voltage", "raised", "lane", *(f"temperature_{end}" for end in LIMITS),
           *(f"{way}_{end}_alarm" for way in POWERS for end in ("high", "low")))  # fmt: skip
 MEASURED = Class.MEASUREMENT
 
 
-def facts(found: Module) -> Iterator[tuple[str, Reading]]:
+def facts(found: module_eeprom.Module) -> Iterator[tuple[str, Reading]]:
     """Give a module's facts."""
     for leaf, name in TEXTS.items():
         yield leaf, found.text(name)
@@ -45,13 +31,10 @@ def facts(found: Module) -> Iterator[tuple[str, Reading]]:
     yield "voltage", found.voltage()
     for leaf, name in LIMITS.items():
         yield f"temperature_{leaf}", found.temperature(name)
-    for way, words in POWERS.items():
+    for way in POWERS:
         for end in ("high", "low"):
-            told = (found.power(f"{word} {end} alarm threshold") for word in words)
-            known = (reading for reading in told if not isinstance(reading, Absent))
-            yield f"{way}_{end}_alarm", next(known, Absent(module_eeprom.UNMEASURED))
-    flags = found.text("Alarm/warning flags implemented")
-    yield "raised", found.raised if flags == "Yes" or found.raised else Absent("the module raises no flags")
+            yield f"{way}_{end}_alarm", found.alarm(way, end)
+    yield "raised", found.flags()
     for lane, readings in found.lanes.items():
         for leaf, reading in readings.items():
             yield f"lane/{lane}.{leaf}", reading
@@ -76,7 +59,7 @@ def facts(found: Module) -> Iterator[tuple[str, Reading]]:
         },
         **{
             f"nic.interface/*.module.{way}_{end}_alarm": quantity("mW", f"Its own {end} alarm of the {what} light.")
-            for way, what in (("tx_power", "sent"), ("rx_power", "received"))
+            for way, what in POWERS.items()
             for end in ("high", "low")
         },
         "nic.interface/*.module.raised": listing("Alarms and warnings that the module raises now.", MEASURED),
@@ -88,15 +71,6 @@ def facts(found: Module) -> Iterator[tuple[str, Reading]]:
 )
 def ethtool_module(answer: str) -> Facts:
     """Read each interface's module. QSFP and newer forms: unverified on hardware of ours."""
-    for name, said in per_device.answers(answer):
-        item = f"nic.interface/{spell_key(name)}.module"
-        told: Reading = said
-        if isinstance(said, str):
-            try:
-                found = module_eeprom.module(said)
-            except Unreadable as error:
-                told = Unknown(error.reason, clean(str(error)))
-            else:
-                yield from ((f"{item}.{leaf}", reading) for leaf, reading in facts(found))
-                continue
-        yield from ((f"{item}.{leaf}", told) for leaf in LEAVES)
+    yield from per_device.facts(
+        answer, "nic.interface/*.module", LEAVES, lambda said: dict(facts(module_eeprom.module(said)))
+    )

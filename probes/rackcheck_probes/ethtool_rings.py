@@ -1,23 +1,8 @@
 """How many packets each network interface's rings hold."""
 
-from collections.abc import Mapping
-
-from rackcheck import Facts, Shell, integer, probe, spell_key
-from rackcheck.core.fact import Reading
-from rackcheck.core.read import ethtool, per_device
+from rackcheck import Facts, Shell, integer, probe
+from rackcheck.core.read import ethtool_settings, per_device
 from rackcheck_probes.interfaces import HARDWARE
-
-WAYS = {"rx": "RX", "tx": "TX"}
-LEAVES = tuple(f"ring.{way}{end}" for end in ("", "_max") for way in WAYS)
-
-
-def rings(text: str) -> Mapping[str, Reading]:
-    """Read the rings' sizes."""
-    highest, current = ethtool.halves(text)
-    ends = {"": current, "_max": highest}
-    return {
-        f"ring.{way}{end}": ethtool.number(told.get(key)) for end, told in ends.items() for way, key in WAYS.items()
-    }
 
 
 @probe(
@@ -31,6 +16,4 @@ def rings(text: str) -> Mapping[str, Reading]:
 )
 def ethtool_rings(answer: str) -> Facts:
     """Read each interface's rings."""
-    for name, told in per_device.read(answer, LEAVES, rings):
-        for leaf, reading in told.items():
-            yield f"nic.interface/{spell_key(name)}.{leaf}", reading
+    yield from per_device.facts(answer, "nic.interface/*.ring", ethtool_settings.RINGS, ethtool_settings.rings)

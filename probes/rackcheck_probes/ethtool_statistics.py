@@ -1,8 +1,7 @@
 """What each network interface's own statistics tell of errors, losses and flow control."""
 
-from rackcheck import Class, Facts, Shell, Unknown, Unreadable, collection, integer, probe, spell_key
-from rackcheck.core.fact import clean
-from rackcheck.core.read import ethtool, per_device
+from rackcheck import Class, Facts, Shell, collection, integer, probe
+from rackcheck.core.read import ethtool_settings, per_device
 from rackcheck_probes.interfaces import HARDWARE
 
 
@@ -18,16 +17,4 @@ from rackcheck_probes.interfaces import HARDWARE
 )
 def ethtool_statistics(answer: str) -> Facts:
     """Read each interface's statistics."""
-    for name, said in per_device.answers(answer):
-        item = f"nic.interface/{spell_key(name)}.statistic"
-        if not isinstance(said, str):
-            yield item, said
-            continue
-        try:
-            found = ethtool.statistics(said)
-        except Unreadable as error:
-            yield item, Unknown(error.reason, clean(str(error)))
-            continue
-        yield item, tuple(found)
-        for statistic, value in found.items():
-            yield f"{item}/{spell_key(statistic)}.value", value
+    yield from per_device.facts(answer, "nic.interface/*", ("statistic",), ethtool_settings.statistics)

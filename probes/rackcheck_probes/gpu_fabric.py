@@ -1,10 +1,7 @@
 """The NVLink fabric as each NVIDIA GPU sees it: whether it has joined, which part of it, how it fares."""
 
-from collections.abc import Callable
-from typing import Any
-
-from rackcheck import Absent, Class, Facts, Sourced, flag, integer, probe, text
-from rackcheck.core.fact import Reading, Value
+from rackcheck import Class, Facts, Sourced, flag, integer, probe, text
+from rackcheck.core.read import fabric_health
 from rackcheck_probes.nvml import QUESTION, Told, answered, gives, of_gpus
 from rackcheck_probes.nvml_values import as_told, counted, mask, one_of
 
@@ -22,46 +19,6 @@ FACTS = {
         "fabric_cluster", as_told, text("The cluster's id; zeros where one node is all of it.", Class.IDENTITY)
     ),
 }
-
-# Bits of the health mask: where each part begins, how many bits it has, and its words after 0, which is `not told`.
-HEALTH: dict[str, tuple[int, int, tuple[Value, ...]]] = {
-    "degraded_bandwidth": (0, 2, (True, False)),
-    "route_recovery": (2, 2, (True, False)),
-    "route_unhealthy": (4, 2, (True, False)),
-    "access_timeout_recovery": (6, 2, (True, False)),
-    "configuration": (
-        8,
-        4,
-        (
-            "good",
-            "incorrect system guid",
-            "incorrect chassis serial number",
-            "no partition",
-            "insufficient nvlinks",
-            "incompatible gpu firmware",
-            "invalid location",
-            "invalid gpu state",
-        ),
-    ),
-}
-SUMMARY = ("healthy", "unhealthy", "limited capacity")
-NOT_TOLD = Absent("the fabric does not tell")
-
-
-def part(start: int, bits: int, words: tuple[Value, ...]) -> Callable[[int], Reading]:
-    """Read one part of the health mask; a number without a word is shown."""
-
-    def converted(value: int) -> Reading:
-        number = value >> start & (1 << bits) - 1
-        if not number:
-            return NOT_TOLD
-        return words[number - 1] if number <= len(words) else f"number {number}"
-
-    return converted
-
-
-def _told(reading: Reading, convert: Callable[[int], Reading]) -> Reading:
-    return convert(reading) if isinstance(reading, int) else reading
 
 
 @probe(
@@ -82,13 +39,8 @@ def gpu_fabric(answer: str) -> Facts:
     """Read each GPU's view of the fabric."""
     yield from of_gpus(answer, FACTS)
     told = answered(answer)
-    summary = part(0, 8, SUMMARY)
     for path, gpu, lost in told.each():
-        bits, word = (told.reading(_one(gpu, lost, key), mask) for key in ("fabric_health", "fabric_summary"))
-        yield f"{path}.fabric.health.summary", Sourced(_told(word, summary), told.by)
-        for leaf, place in HEALTH.items():
-            yield f"{path}.fabric.health.{leaf}", Sourced(_told(bits, part(*place)), told.by)
-
-
-def _one(gpu: Any, lost: Any, key: str) -> Any:
-    return lost or gpu.get(key)
+        bits, word = (told.reading(lost or gpu.get(key), mask) for key in ("fabric_health", "fabric_summary"))
+        yield f"{path}.fabric.health.summary", Sourced(fabric_health.summary(word), told.by)
+        for leaf, reading in fabric_health.parts(bits).items():
+            yield f"{path}.fabric.health.{leaf}", Sourced(reading, told.by)

@@ -1,11 +1,10 @@
 """Which NIC is nearest to each GPU, which GPU to each NIC, and the rails that follow."""
 
-from collections.abc import Mapping
-
-from rackcheck import Absent, Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key, text
+from rackcheck import Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key, text
 from rackcheck.core.fact import Reading
-from rackcheck.core.join import settled
-from rackcheck.core.pcie_tree import Near, Places, bottleneck, narrowed, nearest, nearness, slowed
+from rackcheck.core.pairing import distance, nearest_named, rail
+from rackcheck.core.pcie_near import Near, Places
+from rackcheck.core.pcie_tree import bottleneck, narrowed, slowed
 from rackcheck_probes.pcie_path import links
 
 PAIRS = 1 << 16
@@ -53,9 +52,9 @@ def gpu_near(inputs: Inputs) -> Facts:
     for kind, other, leaf in (("gpu", "nic", "nearest_nic"), ("nic", "gpu", "nearest_gpu")):
         for name, address in told[kind].items():
             item = f"{kind}/{spell_key(name)}"
-            near[kind][name] = _nearest(address, told[other], hidden[other], places)
+            near[kind][name] = nearest_named(address, told[other], hidden[other], places)
             yield f"{item}.{leaf}", near[kind][name]
-            yield f"{item}.{leaf}_distance", _distance(address, near[kind][name], told[other], places)
+            yield f"{item}.{leaf}_distance", distance(address, near[kind][name], told[other], places)
             known = isinstance(address, str)
             yield f"{item}.path.narrowed", narrowed(str(address), upstream, ends) if known else address
             yield f"{item}.path.bandwidth", bottleneck(str(address), upstream, ends)[1] if known else address
@@ -66,40 +65,4 @@ def gpu_near(inputs: Inputs) -> Facts:
                 yield f"{item}.path.slowed_above", slow[1]
                 yield f"{item}.numa", inputs.reading(f"pcie/{spell_key(str(address))}.numa") if known else address
     for name in told["nic"]:
-        yield f"nic/{spell_key(name)}.rail", _rail(name, near["nic"][name], near["gpu"])
-
-
-def _nearest(address: Reading, others: Mapping[str, Reading], hidden: Unknown | None, places: Places) -> Reading:
-    """Name those of the others that are nearest; one whose place is not known might be."""
-    if not isinstance(address, str):
-        return address
-    trouble = hidden or settled(others.values())
-    if trouble is not None:
-        return trouble
-    by_place: dict[str, list[str]] = {}
-    for name, place in others.items():
-        if isinstance(place, str):
-            by_place.setdefault(place, []).append(name)
-    found = nearest(address, by_place, places)
-    return found if isinstance(found, Unknown) else tuple(name for place in found for name in by_place[place])
-
-
-def _distance(address: Reading, found: Reading, others: Mapping[str, Reading], places: Places) -> Reading:
-    if not isinstance(found, tuple):
-        return found
-    if not found:
-        return Absent("there are none")
-    near = nearness(str(address), str(others[found[0]]), places)
-    return near if isinstance(near, Unknown) else near.value
-
-
-def _rail(name: str, gpus: Reading, nics: Mapping[str, Reading]) -> Reading:
-    """Pair a NIC with the GPU whose one nearest NIC it is."""
-    if not isinstance(gpus, tuple):
-        return gpus
-    if len(gpus) != 1:
-        return Absent("no one GPU is nearest")
-    mine = nics.get(gpus[0], Absent("no such GPU"))
-    if not isinstance(mine, tuple):
-        return mine
-    return int(gpus[0]) if mine == (name,) and gpus[0].isdecimal() else Absent("not that GPU's one nearest NIC")
+        yield f"nic/{spell_key(name)}.rail", rail(name, near["nic"][name], near["gpu"])

@@ -4,7 +4,7 @@ import re
 
 from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, Unreadable, probe, version
 from rackcheck.core import read
-from rackcheck_probes.modules import ALWAYS, MODPROBE, built_without
+from rackcheck.core.read.proc_modules import ALWAYS, MODPROBE, built_without
 
 MODULES, PLACE = "/proc/modules", "/proc/driver/nvidia-fs/version"
 

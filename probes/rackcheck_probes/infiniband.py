@@ -1,30 +1,12 @@
 """Every RDMA device and its ports."""
 
-import re
-
-from rackcheck import Class, Facts, Files, Read, Unreadable, collection, probe, quantity, spell_key, text, version
+from rackcheck import Class, Facts, Files, Read, collection, probe, quantity, spell_key, text, version
 from rackcheck.core import read
+from rackcheck.core.read import ib_port
 
 FOLDER = "/sys/class/infiniband/{}"
 PORT = FOLDER + "/ports/{}"
 DEVICE = {"firmware": "fw_ver", "psid": "board_id", "type": "hca_type", "guid": "node_guid"}
-RATE = re.compile(r"(?P<rate>\d{1,5}(?:\.\d)?) Gb/sec \((?P<width>\d{1,2}X)(?: \w+)?\)")
-
-
-def numbered(content: str) -> str:
-    """Read the word of `4: ACTIVE`."""
-    number, mark, word = read.line(content).partition(": ")
-    if not mark or not number.isdigit() or not word:
-        raise Unreadable(f"not a numbered state: {content.strip()[:80]!r}")
-    return word
-
-
-def speed(content: str) -> re.Match[str]:
-    """Read `400 Gb/sec (4X NDR)`; older kernels leave the last word out."""
-    match = RATE.fullmatch(read.line(content))
-    if match is None:
-        raise Unreadable(f"not a rate: {content.strip()[:80]!r}")
-    return match
 
 
 @probe(
@@ -53,8 +35,8 @@ def infiniband(files: Files) -> Facts:
             yield f"nic/{spell_key(device)}.{leaf}", files.read(f"{FOLDER.format(device)}/{name}")
     for device, port in ports:
         item, folder = f"nic/{spell_key(device)}.port/{spell_key(port)}", PORT.format(device, port)
-        yield f"{item}.state", files.read(f"{folder}/state", numbered)
-        yield f"{item}.physical", files.read(f"{folder}/phys_state", numbered)
-        yield f"{item}.rate", files.read(f"{folder}/rate", lambda content: float(speed(content)["rate"]))
-        yield f"{item}.width", files.read(f"{folder}/rate", lambda content: speed(content)["width"])
+        yield f"{item}.state", files.read(f"{folder}/state", ib_port.state)
+        yield f"{item}.physical", files.read(f"{folder}/phys_state", ib_port.state)
+        yield f"{item}.rate", files.read(f"{folder}/rate", lambda content: ib_port.rate(content).gigabits)
+        yield f"{item}.width", files.read(f"{folder}/rate", lambda content: ib_port.rate(content).width)
         yield f"{item}.link_layer", files.read(f"{folder}/link_layer")

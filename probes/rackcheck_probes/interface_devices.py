@@ -1,17 +1,15 @@
 """What is behind each network interface: its driver and its place on PCI."""
 
-from rackcheck import Absent, Facts, Files, Read, Sourced, flag, integer, probe, spell_key, text
-from rackcheck.core import read
-from rackcheck_probes.rdma_devices import BESIDE, numa_node
+from rackcheck import Facts, Files, Read, flag, integer, probe, spell_key, text
+from rackcheck.core.read import net_class, net_devices, pci
+from rackcheck_probes.interfaces import HARDWARE
 
-HERE = "/sys/class/net/{0}/device/net/{0}/mtu"
-VIRTIO = "/sys/bus/pci/devices/*/virtio*/net/*/mtu"
-NUMA = "/sys/class/net/{}/device/numa_node"
-VIRTUAL = "/sys/class/net/{}/device/physfn/vendor"
+MARK = f"{HARDWARE}/mtu"
+OF_DEVICE = (net_devices.NUMA.format("*"), net_devices.VIRTUAL.format("*"))
 
 
 @probe(
-    Read(HERE.format("*"), BESIDE, VIRTIO, NUMA.format("*"), VIRTUAL.format("*"), cap=2 << 20),
+    Read(MARK, net_devices.BESIDE, net_devices.VIRTIO, *OF_DEVICE, cap=2 << 20),
     gives={
         "nic.interface/*.driver": text("Its driver: mlx5_core, ice, bnxt_en, ionic, virtio_net; absent if not on PCI."),
         "nic.interface/*.pci": text("The PCI function it is part of, as in pcie/*; absent if not on PCI."),
@@ -21,15 +19,10 @@ VIRTUAL = "/sys/class/net/{}/device/physfn/vendor"
 )
 def interface_devices(files: Files) -> Facts:
     """Read each interface's place."""
-    driven = {name: (driver, address) for driver, address, name in files.found(BESIDE)}
-    driven |= {name: ("virtio_net", address) for address, _, name in files.found(VIRTIO)}
-    none = Absent("not a PCI device")
-    for one, other in files.found(HERE.replace("{0}", "*")):
-        if one == other:
-            item = f"nic.interface/{spell_key(one)}"
-            driver, address = driven.get(one, ("", ""))
-            yield f"{item}.driver", Sourced(driver or none, BESIDE)
-            yield f"{item}.pci", Sourced(address or none, BESIDE)
-            numa = files.read(NUMA.format(one), read.whole)
-            yield f"{item}.numa", Sourced(numa_node(numa.reading), numa.source)
-            yield f"{item}.virtual", Sourced(files.has(VIRTUAL.format(one)), VIRTUAL.format(one))
+    found = net_devices.places(files)
+    for name in net_class.names(files, MARK):
+        item, place = f"nic.interface/{spell_key(name)}", net_devices.place(found, name)
+        yield f"{item}.driver", place.driver
+        yield f"{item}.pci", place.address
+        yield f"{item}.numa", pci.numa(files, net_devices.DEVICE.format(name))
+        yield f"{item}.virtual", net_devices.virtual(files, name)

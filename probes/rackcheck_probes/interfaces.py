@@ -1,15 +1,10 @@
 """Every network interface that has hardware behind it."""
 
-from collections.abc import Callable
-
 from rackcheck import (
-    Absent,
     Class,
     Facts,
     Files,
     Read,
-    Sourced,
-    Unreadable,
     collection,
     flag,
     integer,
@@ -19,7 +14,7 @@ from rackcheck import (
     text,
 )  # fmt: skip
 from rackcheck.core import read
-from rackcheck.core.fact import Value
+from rackcheck.core.read import net_class
 
 HARDWARE = "/sys/class/net/*/device/net/*"
 """The interfaces with a device behind them, by their last part: no bridge, no tunnel, no container's end of a pair.
@@ -40,34 +35,6 @@ NUMBERS = {
     "carrier_changes": "carrier_changes",
     "carrier_losses": "carrier_down_count",
 }
-TYPES = {"1": "Ethernet", "32": "InfiniBand", "772": "loopback"}
-ADDRESSES = {"0": "permanent", "1": "random", "2": "stolen", "3": "set"}
-ADMIN_UP, PROMISCUOUS = 0x1, 0x100
-NONE = "the interface is down, or its driver tells none"
-
-
-def flags(content: str) -> int:
-    """Read the interface's flags, in hexadecimal."""
-    word = read.line(content)
-    if not word.startswith("0x") or len(word) > 10:
-        raise Unreadable(f"not flags: {word[:80]!r}")
-    try:
-        return int(word, 16)
-    except ValueError as error:
-        raise Unreadable(f"not flags: {word[:80]!r}") from error
-
-
-def gigabits(content: str) -> float:
-    """Read Mb/s; the kernel's unknown is -1, and as an unsigned number of old kernels 4294967295."""
-    return read.whole(content) / 1000
-
-
-def told(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
-    """Read a file that the kernel refuses to read (EINVAL) while the interface is down."""
-    refused = files.refused.get(place)
-    if refused is not None and refused.detail == "Invalid argument":
-        return Sourced(Absent(NONE), place)
-    return files.read(place, reader)
 
 
 @probe(
@@ -92,26 +59,16 @@ def told(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
 )
 def interfaces(files: Files) -> Facts:
     """Read each interface's link."""
-    for one, other in files.found(f"{HARDWARE}/mtu"):
-        if one != other:
-            continue  # two interfaces of one device see each other
+    for one in net_class.names(files, f"{HARDWARE}/mtu"):
         item, place = f"nic.interface/{spell_key(one)}", {name: PLACE.format(one, name) for name in NAMES}
         yield f"{item}.state", files.read(place["operstate"])
-        yield f"{item}.carrier", told(files, place["carrier"], read.bit)
-        shown = files.read(place["flags"], flags)
-        for leaf, bit in (("up", ADMIN_UP), ("promiscuous", PROMISCUOUS)):
-            known = shown.reading
-            yield f"{item}.{leaf}", Sourced(bool(known & bit) if isinstance(known, int) else known, shown.source)
-        speed = told(files, place["speed"], gigabits)
-        lost = speed.reading in (-0.001, 4294967.295)
-        yield f"{item}.speed", Sourced(Absent(NONE), speed.source) if lost else speed
-        duplex = told(files, place["duplex"], read.line)
-        yield f"{item}.duplex", Sourced(Absent(NONE), duplex.source) if duplex.reading == "unknown" else duplex
+        yield f"{item}.carrier", net_class.while_up(files, place["carrier"], read.bit)
+        for leaf, bit in (("up", net_class.ADMIN_UP), ("promiscuous", net_class.PROMISCUOUS)):
+            yield f"{item}.{leaf}", net_class.flagged(files, place["flags"], bit)
+        yield f"{item}.speed", net_class.speed(files, place["speed"])
+        yield f"{item}.duplex", net_class.duplex(files, place["duplex"])
         yield f"{item}.mac", files.read(place["address"])
-        yield (
-            f"{item}.mac_origin",
-            files.read(place["addr_assign_type"], lambda c: ADDRESSES.get(c.strip(), read.line(c))),
-        )
-        yield f"{item}.type", files.read(place["type"], lambda c: TYPES.get(c.strip(), read.line(c)))
+        yield f"{item}.mac_origin", files.read(place["addr_assign_type"], net_class.address_origin)
+        yield f"{item}.type", files.read(place["type"], net_class.link_type)
         for leaf, name in NUMBERS.items():
             yield f"{item}.{leaf}", files.read(place[name], read.whole)

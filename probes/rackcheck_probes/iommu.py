@@ -25,8 +25,8 @@ def iommu(files: Files) -> Facts:
     """Count the groups by type; a group that a virtual machine holds is neither passed through nor translated."""
     units = tuple(name for (name,) in files.found(UNITS))
     yield "iommu.units", units
-    typed = {number for (number,) in files.found(TYPES)}
-    if (units and not typed) or not typed.issuperset(number for number, _ in files.found(MEMBERS)):
+    typed = [number for (number,) in files.found(TYPES)]
+    if (units and not typed) or not set(typed).issuperset(number for number, _ in files.found(MEMBERS)):
         raise Unreadable("the kernel does not tell the types of its groups", Reason.NOT_COLLECTED)
     types = Counter(read.line(files.text(TYPES.replace("*", number))) for number in typed)
     yield "iommu.groups", sum(types.values())

@@ -1,48 +1,11 @@
 """Where the interrupts of each PCI device go."""
 
-import re
-from collections.abc import Iterator
-
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, integer, probe, spell_key, text
 from rackcheck.core import read
-from rackcheck.core.fact import Reading
-from rackcheck.core.read.cpu_ranges import Ranges, ranges, within
+from rackcheck.core.read import irq_vectors
+from rackcheck.core.read.irq_vectors import HIDDEN
 
-END, HIDDEN = "-- end --", "?"
-
-
-def cpus(told: str) -> Ranges | None:
-    """Read a list of CPUs; none of a file that could not be read."""
-    return None if told == HIDDEN else ranges(told)
-
-
-def devices(rows: list[str]) -> Iterator[tuple[str, Ranges | None, list[Ranges | None]]]:
-    """Give each device's address, the CPUs near it, and for each of its vectors the CPUs that serve it."""
-    seen: tuple[str, Ranges | None, list[Ranges | None]] | None = None
-    for row in rows:
-        head = re.fullmatch(r"device ([0-9a-f:.]{1,20}) (\?|[0-9,-]{0,4000})", row)
-        vector = re.fullmatch(r"[0-9]{1,6} (\?|[0-9,-]{0,4000})", row)
-        if head is not None:
-            if seen is not None:
-                yield seen
-            seen = (head[1], cpus(head[2]), [])
-        elif vector is not None and seen is not None:
-            seen[2].append(cpus(vector[1]))
-        else:
-            raise Unreadable(f"neither a device nor a vector: {row[:80]!r}")
-    if seen is not None:
-        yield seen
-
-
-def remote(near: Ranges | None, vectors: list[Ranges | None]) -> Reading:
-    """Count the vectors that a CPU serves which is not near."""
-    if near is None:
-        return Unknown(Reason.NOT_COLLECTED, "local_cpulist could not be read")
-    if not near:
-        return Absent("near no CPU")
-    if None in vectors:
-        return Unknown(Reason.NOT_COLLECTED, f"{vectors.count(None)} of {len(vectors)} vectors do not tell their CPU")
-    return sum(not within(served, near) for served in vectors if served is not None)
+END = "-- end --"
 
 
 # The shell's own `read` and `echo` only: a large node has thousands of vectors, and must not start as many programs.
@@ -75,9 +38,9 @@ def irq(answer: str) -> Facts:
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END or not rows[-2].startswith("default "):
         raise Unreadable("the answer was cut")
-    for address, near, vectors in devices(rows[:-2]):
-        item = f"pcie/{spell_key(address)}"
-        yield f"{item}.irq.vectors", len(vectors)
-        yield f"{item}.irq.remote", remote(near, vectors)
+    for device in irq_vectors.devices(rows[:-2]):
+        item = f"pcie/{spell_key(device.address)}"
+        yield f"{item}.irq.vectors", len(device.vectors)
+        yield f"{item}.irq.remote", device.remote()
     mask, hidden = rows[-2].removeprefix("default ").strip(), Unknown(Reason.NOT_COLLECTED, "it could not be read")
     yield "os.irq.default_affinity", hidden if mask == HIDDEN else mask or Absent("no default_smp_affinity")

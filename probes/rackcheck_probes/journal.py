@@ -6,60 +6,17 @@ beginning, by vacuuming it: then nobody knows that a GPU had no Xid. Unverified 
 node's journal in this form was at hand.
 """
 
-import re
-
-from rackcheck import (
-    Class,
-    Facts,
-    Reason,
-    Shell,
-    Unknown,
-    Unreadable,
-    collection,
-    integer,
-    listing,
-    probe,
-    quantity,
-    spell_key,
-)
-from rackcheck.core.read import dmesg
-from rackcheck_probes.kernel_log import by_place, every_sxid, every_xid, told
+from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, integer, listing, probe, quantity, spell_key
+from rackcheck.core.read import journalctl
+from rackcheck.core.read.xid_lines import by_place, codes, every_sxid, every_xid
 
 MOST = 5000
 EARLY = 10
 """Seconds after boot by which a journal that has its beginning warns; ours, chosen to be before GPUs' drivers."""
-_BLOB = re.compile(r"\[[0-9]{1,6}(?:\.[0-9])?[BKMG] blob data\]")
 # Xids are warnings (4), so errors (3) alone would not do. Without names of hosts, with seconds since boot.
 BOOT = Shell(
     f"journalctl -k -b -p 4 -n {MOST} -o short-monotonic --no-hostname --no-pager", root=True, cap=4 << 20, seconds=20
 )
-
-
-def hidden(log: str) -> Unknown | None:
-    """Give that journalctl shows but the size of some messages, those with an unprintable byte; none if it shows all.
-
-    A process may bear such a byte in its name, and an Xid names the process.
-    """
-    rows = sum(_BLOB.fullmatch(dmesg.message(row)) is not None for row in dmesg.lines(log, " blob data]"))
-    return Unknown(Reason.UNPARSABLE, f"of {rows} of the lines journalctl shows the size alone") if rows else None
-
-
-def oldest(log: str) -> float:
-    """Give the seconds since boot of a journal's first line; raises Unreadable on lines that bear no time."""
-    first = dmesg.seconds(log[: dmesg.LONGEST])
-    if first is None:
-        raise Unreadable("a journal's lines without seconds since boot")
-    return first
-
-
-def entries(answer: str) -> str:
-    """Give the lines of a journal; raises Unreadable where it has none, which may be for want of a journal."""
-    if answer and not answer.endswith("\n"):
-        dmesg.whole(answer)
-    kept = "".join(f"{row}\n" for row in answer.split("\n") if row and not row.startswith("-- "))
-    if not kept:
-        raise Unreadable("no line of this boot: nobody knows whether a journal is kept", Reason.NOT_COLLECTED)
-    return kept
 
 
 @probe(
@@ -83,18 +40,19 @@ def entries(answer: str) -> str:
 )
 def journal(answer: str) -> Facts:
     """Gather the Xids and SXids of the newest lines; where the lines do not reach back, there may be others."""
-    log = entries(answer)
-    begins = oldest(log)
+    log = journalctl.of_this_boot(answer)
+    begins = journalctl.oldest(log)
     yield "log.boot.begins", begins
     gpus, unread = every_xid(log)
     switches, unread_too = every_sxid(log)
-    blobs = hidden(log)
+    blobs = journalctl.hidden(log)
     for name, found, odd in (("xid", by_place(gpus), unread), ("sxid", by_place(switches), unread_too)):
         if why := odd or blobs:
             yield f"log.boot.{name}", why
         for place, errors in found.items():
-            facts = told(f"log.boot.{name}/{spell_key(place)}", errors)
-            yield from ((path, value) for path, value in facts if not path.endswith(".last"))
+            item = f"log.boot.{name}/{spell_key(place)}"
+            yield f"{item}.codes", codes(errors)
+            yield f"{item}.count", len(errors)
     if log.count("\n") >= MOST:
         raise Unreadable(f"only the newest {MOST} lines were read", Reason.NOT_READ_FURTHER)
     if begins > EARLY:

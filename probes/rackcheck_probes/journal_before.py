@@ -9,18 +9,18 @@ from collections.abc import Sequence
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, integer, listing, probe, text
 from rackcheck.core.fact import clean
-from rackcheck.core.read import dmesg
+from rackcheck.core.read import dmesg, journalctl
 from rackcheck.core.read.dmesg import Line
-from rackcheck.core.read.xid import SXid, Xid, xid
-from rackcheck_probes import log_crash, log_mce
-from rackcheck_probes.journal import EARLY, hidden, oldest
-from rackcheck_probes.kernel_log import every_sxid, every_xid
+from rackcheck.core.read.dmesg_hardware import MACHINE_CHECKS
+from rackcheck.core.read.dmesg_kernel import FAULTS
+from rackcheck.core.read.xid import xid
+from rackcheck.core.read.xid_lines import codes, every_sxid, every_xid
+from rackcheck_probes.journal import EARLY
 
 MOST = 500
-NONE = "-- No entries --"
 CUT = "the oldest line is not of that boot's beginning"
-PANIC = tuple(kind for kind in log_crash.KINDS if kind.leaf == "panics")
-CHECKS = tuple(kind for kind in log_mce.KINDS if kind.leaf == "uncorrected")
+PANIC = tuple(kind for kind in FAULTS if kind.leaf == "panics")
+CHECKS = tuple(kind for kind in MACHINE_CHECKS if kind.leaf == "uncorrected")
 
 
 @probe(
@@ -40,21 +40,18 @@ CHECKS = tuple(kind for kind in log_mce.KINDS if kind.leaf == "uncorrected")
 )
 def journal_before(answer: str) -> Facts:
     """Read the newest lines of the boot before this one; journalctl fails where it knows of none."""
-    rows = [row for row in answer.split("\n")[:-1] if row and not row.startswith("-- ")]
-    if not rows and NONE not in answer:
-        raise Unreadable("neither lines nor that there are none", Reason.NOT_COLLECTED)
-    if not answer.endswith("\n"):
-        dmesg.whole(answer)
-    log = "".join(f"{row}\n" for row in rows)
+    log = journalctl.of_boot_before(answer)
+    rows = log.split("\n")[:-1]
     # As many lines as were asked for are the newest of them, wherever they begin.
-    cut = None if len(rows) >= MOST or (log and oldest(log) <= EARLY) else Unknown(Reason.NOT_READ_FURTHER, CUT)
+    reaches_back = len(rows) >= MOST or (log and journalctl.oldest(log) <= EARLY)
+    cut = None if reaches_back else Unknown(Reason.NOT_READ_FURTHER, CUT)
     yield "log.previous_boot.panics", _count(log, PANIC)
     yield "log.previous_boot.uncorrected", cut or _count(log, CHECKS)
     gpus, unread = every_xid(log)
     switches, unread_too = every_sxid(log)
-    blobs = hidden(log)
-    yield "log.previous_boot.xids", cut or unread or blobs or _codes(gpus)
-    yield "log.previous_boot.sxids", cut or unread_too or blobs or _codes(switches)
+    blobs = journalctl.hidden(log)
+    yield "log.previous_boot.xids", cut or unread or blobs or codes(gpus)
+    yield "log.previous_boot.sxids", cut or unread_too or blobs or codes(switches)
     last = dmesg.message(rows[-1][: dmesg.LONGEST]) if rows else ""
     error = xid(last)
     yield "log.previous_boot.last", clean(error.said if error else last) if rows else Absent("no such line")
@@ -66,7 +63,3 @@ def journal_before(answer: str) -> Facts:
 def _count(log: str, kinds: Sequence[Line]) -> int:
     found = dmesg.tallies(log, kinds) if log else {}
     return sum(found[""].counts.values()) if found else 0
-
-
-def _codes(errors: Sequence[Xid | SXid]) -> tuple[str, ...]:
-    return tuple(str(code) for code in sorted({error.code for error in errors}))

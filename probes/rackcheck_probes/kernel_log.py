@@ -5,90 +5,29 @@ fact here is of what the ring holds, which is read to its end; none is of the ti
 whole, and `log.kernel.from_boot` says whether the ring reaches back to the boot: a profile that wants the time since
 boot asks for that beside them. Were they unknown beyond the ring, every healthy node would be incomplete from the day
 its ring is full, and nobody would read that word any more. An Xid that is in the ring is found either way.
-
-A line that holds an Xid and cannot be taken apart, be it of a later driver, behind what no dmesg that we know puts
-before a message, or forged, leaves the collection unknown: what was found stays found, and nobody says that it is all.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
 
-from rackcheck import (
-    Class,
-    Facts,
-    Reason,
-    Shell,
-    Unknown,
-    collection,
-    flag,
-    integer,
-    listing,
-    probe,
-    spell_key,
-    text,
-)
+from rackcheck import Class, Facts, Shell, collection, flag, integer, listing, probe, spell_key, text
 from rackcheck.core.fact import clean
 from rackcheck.core.read import dmesg
-from rackcheck.core.read.xid import SXIDS, XIDS, SXid, Xid, sxid, xid
+from rackcheck.core.read.xid import SXid, Xid
+from rackcheck.core.read.xid_lines import by_place, codes, every_sxid, every_xid
 
 # Plain: what util-linux and busybox both know. Dates would be computed from the clock, which may be wrong.
 DMESG = Shell("dmesg", root=True, cap=8 << 20)
 """Asked once, read by every probe of the kernel's log."""
 
 KILLED = re.compile(r"(?:Memory cgroup out|Out) of memory(?: \([^)]{0,40}\))?: Kill(?:ed)? process [0-9]")
-Error = TypeVar("Error", Xid, SXid)
 EARLY = 20
 """Lines among which a boot says the kernel's version; arm64 says another thing first."""
 
 
-def every_xid(log: str) -> tuple[list[Xid], Unknown | None]:
-    """Give every Xid of a log, in its order, and why there may be others; none if each line could be taken apart."""
-    return _every(log, XIDS, xid)
-
-
-def every_sxid(log: str) -> tuple[list[SXid], Unknown | None]:
-    """Give every line of an NVSwitch's error, in the log's order, and why there may be others."""
-    return _every(log, SXIDS, sxid)
-
-
-def xids(log: str) -> list[Xid]:
-    """Give every Xid of a log that could be taken apart, in its order."""
-    return every_xid(log)[0]
-
-
-def sxids(log: str) -> list[SXid]:
-    """Give every line of an NVSwitch's error that could be taken apart, in the log's order."""
-    return every_sxid(log)[0]
-
-
-def _every(log: str, holds: str, read: Callable[[str], Error | None]) -> tuple[list[Error], Unknown | None]:
-    found: list[Error] = []
-    odd: list[str] = []
-    for line in dmesg.lines(log, holds):
-        error = read(dmesg.message(line))
-        if error is not None:
-            found.append(error)
-        else:
-            odd.append(line)
-    if not odd:
-        return found, None
-    # A process' name stands behind the first comma, if anywhere.
-    shown = clean(odd[-1][odd[-1].find(holds) :].partition(",")[0], 60)
-    return found, Unknown(Reason.UNPARSABLE, f"{len(odd)} of the lines cannot be taken apart, the last: {shown!r}")
-
-
-def by_place(errors: Iterable[Error]) -> Mapping[str, list[Error]]:
-    """Gather the lines of each device."""
-    devices: dict[str, list[Error]] = {}
-    for error in errors:
-        devices.setdefault(error.place, []).append(error)
-    return devices
-
-
 def told(item: str, errors: Sequence[Xid] | Sequence[SXid]) -> Iterator[tuple[str, tuple[str, ...] | int | str]]:
     """Give what both kinds of error have: which codes, how many lines, the last of them."""
-    yield f"{item}.codes", tuple(str(code) for code in sorted({error.code for error in errors}))
+    yield f"{item}.codes", codes(errors)
     yield f"{item}.count", len(errors)
     yield f"{item}.last", clean(errors[-1].said)
 

@@ -1,10 +1,8 @@
 """Which kernels are installed, and which of them is the newest."""
 
-from functools import cmp_to_key, partial
-
-from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, listing, probe, version
+from rackcheck import Class, Facts, Shell, Unreadable, listing, probe, version
 from rackcheck.core import read
-from rackcheck.core.version import Unordered, order
+from rackcheck.core.read.kernel_releases import newest
 from rackcheck_probes.hidden import THERE
 
 FOLDER, END = "/lib/modules", "-- end --"
@@ -32,9 +30,4 @@ def kernels(answer: str) -> Facts:
         raise Unreadable("the answer was cut")
     found = sorted(rows[:-1])
     yield "kernel.installed", tuple(found)
-    try:
-        ordered = sorted(found, key=cmp_to_key(partial(order, "kernel")))
-    except Unordered as error:
-        yield "kernel.newest", Unknown(Reason.UNPARSABLE, str(error))
-    else:
-        yield "kernel.newest", ordered[-1] if ordered else Absent("no modules are installed")
+    yield "kernel.newest", newest(found)

@@ -5,23 +5,9 @@ A file of no bytes and a link that leads nowhere are there by name only: program
 
 from pathlib import PurePosixPath
 
-from rackcheck import (
-    Absent,
-    Facts,
-    Reason,
-    Shell,
-    Unknown,
-    Unreadable,
-    collection,
-    flag,
-    probe,
-    quantity,
-    spell_key,
-    text,
-    version,
-)
+from rackcheck import Facts, Shell, Unreadable, collection, flag, probe, quantity, spell_key, text, version
 from rackcheck.core import read
-from rackcheck.core.read import ls
+from rackcheck.core.read import shared_libraries
 from rackcheck_probes.hidden import THERE
 
 NAMES = (
@@ -44,7 +30,7 @@ FOLLOWED, END = "-- followed --", "-- end --"
         f"{THERE}hidden() {{ (there \"$1\") 2>/dev/null; [ $? != 2 ] || echo \"hidden $1\"; }}\n"
         f"set --; for d in {' '.join(PLACES)}; do [ -e $d ] || {{ hidden $d; continue; }}\n"
         '{ [ -r $d ] && [ -x $d ]; } || { echo "hidden $d"; continue; }\n'
-        'for f in $d/lib*.so $d/lib*.so.*; do n=${f##*/}; case ${n%%.so*} in\n'
+        'for f in $d/lib*.so $d/lib*.so.*; do n=${f##*/} n=${n%.so}; case ${n%%.so.*} in\n'
         f"{'|'.join(NAMES)}) {{ [ -e \"$f\" ] || [ -L \"$f\" ]; }} && set -- \"$@\" \"$f\";; esac; done; done\n"
         'for f; do [ -e "$f" ] || hidden "$f"; done\n'
         f"[ $# = 0 ] || ls -lnd -- \"$@\" || exit; echo '{FOLLOWED}'\n"
@@ -62,21 +48,10 @@ def libraries(answer: str) -> Facts:
     rows = read.rows(answer)
     if not rows or rows[-1] != END or FOLLOWED not in rows:
         raise Unreadable("the answer was cut")
-    hidden = {row.removeprefix("hidden ") for row in rows if row.startswith("hidden ")}
     at = rows.index(FOLLOWED)
-    links = ls.listed([row for row in rows[:at] if not row.startswith("hidden ")])
-    files = ls.listed(rows[at + 1 : -1])
-    for path in links:
-        item = f"os.library/{spell_key(path)}"
-        size = files.get(path, (None, ""))[0]
-        yield f"{item}.name", PurePosixPath(path).name.partition(".so")[0]
-        yield f"{item}.version", ls.release(path, links)
-        if path in hidden:
-            lost = Unknown(Reason.DENIED, "the link leads where this login may not look")
-            yield from ((f"{item}.{leaf}", lost) for leaf in ("size", "usable"))
-            continue
-        yield f"{item}.size", Absent("the link leads nowhere") if size is None else size / (1 << 20)
-        yield f"{item}.usable", bool(size)
-    folders = sorted(hidden - links.keys())
-    if folders:
-        raise Unreadable(f"{folders[0][:80]} may not be listed", Reason.DENIED)
+    for library in shared_libraries.libraries(rows[:at], rows[at + 1 : -1]):
+        item = f"os.library/{spell_key(library.path)}"
+        yield f"{item}.name", PurePosixPath(library.path).name.partition(".so")[0]
+        yield f"{item}.version", library.version
+        yield f"{item}.size", library.size
+        yield f"{item}.usable", library.usable

@@ -1,12 +1,8 @@
 """Which TCP ports somebody listens on: 6666 is the Fabric Manager's, 5555 that of DCGM, 50000 that of IMEX."""
 
-import re
+from rackcheck import Class, Facts, Shell, flag, listing, probe
+from rackcheck.core.read import proc_tcp
 
-from rackcheck import Class, Facts, Shell, Unreadable, flag, listing, probe
-from rackcheck.core import read
-
-END = "-- end --"
-ROW = re.compile(r" {0,8}[0-9]{1,9}: [0-9A-F]{8,32}:(?P<port>[0-9A-F]{4}) [0-9A-F]{8,32}:0000 0A .{0,300}")
 FABRIC_MANAGER = "6666"
 """FM_CMD_PORT_NUMBER, as the Fabric Manager ships with it."""
 
@@ -17,7 +13,7 @@ FABRIC_MANAGER = "6666"
         "[ -r /proc/net/tcp ] || { echo '/proc/net/tcp: permission denied' >&2; exit 1; }\n"
         "for f in /proc/net/tcp /proc/net/tcp6; do [ -e $f ] || continue\n"
         "grep -E ' [0-9A-F]+:0000 0A ' $f || { s=$?; [ $s = 1 ] || exit $s; }\n"
-        f"done; echo '{END}'",
+        f"done; echo '{proc_tcp.END}'",
         quick=True,
     ),
     gives={
@@ -29,15 +25,6 @@ FABRIC_MANAGER = "6666"
 )
 def listening(answer: str) -> Facts:
     """Read the ports of both families."""
-    rows = read.rows(answer)
-    if not rows or rows[-1] != END:
-        raise Unreadable("the answer was cut")
-    ports = set()
-    for row in rows[:-1]:
-        match = ROW.fullmatch(row)
-        if match is None:
-            raise Unreadable(f"not a listener: {row[:80]!r}")
-        ports.add(int(match["port"], 16))
-    found = tuple(str(port) for port in sorted(ports))
+    found = proc_tcp.ports(answer)
     yield "os.ports.listening", found
     yield "driver.fabric.listening", FABRIC_MANAGER in found

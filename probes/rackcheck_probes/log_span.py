@@ -1,12 +1,9 @@
 """What stretch of time the kernel's log spans, and how much the kernel kept back."""
 
-import re
-
 from rackcheck import Absent, Class, Facts, integer, probe, quantity
 from rackcheck.core.read import dmesg
 from rackcheck_probes.kernel_log import DMESG
 
-SUPPRESSED = re.compile(r"\S{1,80}: (?P<number>[0-9]{1,9}) callbacks suppressed\b")
 NO_TIME = Absent("the lines bear no seconds since boot")
 
 
@@ -28,10 +25,8 @@ NO_TIME = Absent("the lines bear no seconds since boot")
 def log_span(answer: str) -> Facts:
     """Read the first and the last line, and those that tell of messages kept back."""
     dmesg.whole(answer)
-    first = dmesg.seconds(answer[: dmesg.LONGEST])
-    last = dmesg.seconds(answer[answer.rfind("\n", 0, len(answer) - 1) + 1 :][: dmesg.LONGEST])
+    first, last = dmesg.span(answer)
     yield "log.kernel.begins", NO_TIME if first is None else first
     yield "log.kernel.ends", NO_TIME if last is None else last
     yield "log.kernel.lines", answer.count("\n")
-    kept_back = (SUPPRESSED.match(dmesg.message(line)) for line in dmesg.lines(answer, "callbacks suppressed"))
-    yield "log.kernel.suppressed", sum(int(match["number"]) for match in kept_back if match is not None)
+    yield "log.kernel.suppressed", dmesg.kept_back(answer)

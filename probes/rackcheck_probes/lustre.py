@@ -1,20 +1,11 @@
 """The Lustre client: its version, and whether it holds itself for healthy."""
 
-import re
-
-from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, Unreadable, probe, text, version
+from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, probe, text, version
 from rackcheck.core import read
+from rackcheck.core.read.lustre import health, release
 
 KNOWN = "/proc/filesystems"
 OLD, NEW = "/proc/fs/lustre", "/sys/fs/lustre"
-
-
-def release(content: str) -> str:
-    """Read `2.14.0_ddn85`, or the first line `lustre: 2.10.8` of older clients."""
-    match = re.match(r"(?:lustre: )?([0-9][\w.-]{0,60})\s", content + "\n")
-    if match is None:
-        raise Unreadable(f"not a version of Lustre: {content[:80]!r}")
-    return match[1]
 
 
 # Unverified on hardware: the words of health are those of the kernel's sysfs-fs-lustre and of Lustre's wiki, the old
@@ -37,11 +28,3 @@ def lustre(files: Files) -> Facts:
             mute = Unknown(Reason.NOT_COLLECTED, f"Lustre is loaded, and there is no {place}")
             told = Sourced(mute if loaded else Absent("no Lustre"), KNOWN)
         yield f"storage.lustre.{leaf}", told
-
-
-def health(content: str) -> str:
-    """Give the word, which older clients put behind the device that is ill."""
-    words = [word for word in ("LBUG", "NOT HEALTHY", "healthy") if word in content]
-    if not words:
-        raise Unreadable(f"no word of Lustre's health: {content[:80]!r}")
-    return words[0]

@@ -1,51 +1,13 @@
 """Software RAID arrays and their members."""
 
-from rackcheck import (
-    Absent,
-    Class,
-    Facts,
-    Files,
-    Read,
-    Reason,
-    Sourced,
-    Unknown,
-    Unreadable,
-    collection,
-    flag,
-    integer,
-    probe,
-    spell_key,
-    text,
-)
+from rackcheck import Absent, Class, Facts, Files, Read, Sourced, collection, flag, integer, probe, spell_key, text
 from rackcheck.core import read
 from rackcheck.core.fact import Reading
+from rackcheck.core.read import md_array
 
 FOLDER = "/sys/block/{}/md"
 NAMES = ("array_state", "level", "metadata_version", "raid_disks", "degraded", "sync_action", "mismatch_cnt")
 MEMBERS = f"{FOLDER.format('*')}/dev-*/state"
-WORKS = {"clear": False, "inactive": False, "suspended": False, "broken": False, "readonly": True, "read-auto": True,
-         "clean": True, "active": True, "write-pending": True, "active-idle": True}  # fmt: skip
-"""The states of the kernel's documentation of md, and whether data can be read in them."""
-
-
-def works(content: str) -> bool:
-    """Tell from the array's state whether it works."""
-    state = read.line(content)
-    if state not in WORKS:
-        raise Unreadable(f"not a state of an array: {state[:80]!r}")
-    return WORKS[state]
-
-
-def devices(content: str) -> int:
-    """Read `4`, or `4 (3)` while an array is reshaped from three."""
-    return read.whole(read.line(content).partition(" (")[0])
-
-
-def having(word: str, states: list[Reading]) -> Reading:
-    """Count the members whose state has a word: in_sync, faulty, spare."""
-    if any(isinstance(state, Unknown) for state in states):
-        return Unknown(Reason.NOT_COLLECTED, "a member's state is not known")
-    return sum(word in str(state).split(",") for state in states)
 
 
 @probe(
@@ -77,16 +39,14 @@ def md(files: Files) -> Facts:
     for (array,) in files.found(FOLDER.format("*") + "/array_state"):
         item, folder, states = f"storage.md/{spell_key(array)}", FOLDER.format(array), members.get(array, [])
         level = f"{folder}/level"
-        version = files.read(f"{folder}/metadata_version").reading
-        # A container only holds metadata for the arrays in it, which are arrays of their own (external:/md127/0).
-        holds = isinstance(version, str) and version.startswith("external:") and not version.startswith("external:/")
+        holds = md_array.is_container(files.read(f"{folder}/metadata_version").reading)
         container = Sourced(Absent("a container of arrays"), level)
-        yield f"{item}.works", container if holds else files.read(f"{folder}/array_state", works)
+        yield f"{item}.works", container if holds else files.read(f"{folder}/array_state", md_array.works)
         yield f"{item}.state", files.read(f"{folder}/array_state")
         yield f"{item}.level", container if holds and not files.contents.get(level, "").strip() else files.read(level)
-        yield f"{item}.devices", files.read(f"{folder}/raid_disks", devices)
+        yield f"{item}.devices", files.read(f"{folder}/raid_disks", md_array.devices)
         for leaf, word in (("active", "in_sync"), ("failed", "faulty"), ("spare", "spare")):
-            yield f"{item}.{leaf}", having(word, states)
+            yield f"{item}.{leaf}", md_array.having(word, states)
         yield f"{item}.degraded", files.read(f"{folder}/degraded", read.whole)
         yield f"{item}.sync", files.read(f"{folder}/sync_action")
         yield f"{item}.mismatches", files.read(f"{folder}/mismatch_cnt", read.whole)

@@ -1,9 +1,8 @@
 """Whether memory was taken offline, and whether new memory comes online by itself."""
 
-import re
-
-from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, integer, probe, quantity, text
+from rackcheck import Absent, Facts, Shell, Unreadable, integer, probe, quantity, text
 from rackcheck.core import read
+from rackcheck.core.read import memory_blocks as reader
 
 # A block is 128 MiB on small machines and up to 2 GiB: there may be ten thousand, so the node counts them.
 FOLDER = "/sys/devices/system/memory"
@@ -39,15 +38,10 @@ def memory_blocks(answer: str) -> Facts:
         return
     if not rows or rows[-1] != "end":
         raise Unreadable("not the whole of the memory blocks")
-    table = {words[-1] if words[0].isdigit() else words[0]: words for row in rows[:-1] if (words := row.split())}
-    states = {row[1]: read.whole(row[0]) for row in table.values() if len(row) == 2 and row[0].isdigit()}
-    blocks = read.whole(table["blocks"][1]) if len(table.get("blocks", ())) == 2 else 0
-    silent = Unknown(Reason.NOT_COLLECTED, f"{sum(states.values())} of {blocks} blocks told their state")
+    blocks = reader.blocks(rows[:-1])
     for state in ("online", "offline"):
-        yield f"memory.blocks.{state}", states.get(state, 0) if 0 < blocks == sum(states.values()) else silent
-    if len(table.get("size", ())) == 2:
-        if not re.fullmatch("[0-9a-f]{1,16}", table["size"][1]):
-            raise Unreadable(f"not a size in hexadecimal: {table['size'][1][:40]!r}")
-        yield "memory.blocks.size", int(table["size"][1], 16) / (1 << 20)
-    if len(table.get("auto", ())) == 2:
-        yield "memory.blocks.auto", table["auto"][1]
+        yield f"memory.blocks.{state}", blocks.having(state)
+    if "size" in blocks.told:
+        yield "memory.blocks.size", reader.mebibytes(blocks.told["size"])
+    if "auto" in blocks.told:
+        yield "memory.blocks.auto", blocks.told["auto"]

@@ -3,8 +3,7 @@
 from collections import Counter
 
 from rackcheck import Facts, Unknown, integer, listing, probe, quantity, text
-from rackcheck.core.read import dmidecode
-from rackcheck_probes.dimm import channel
+from rackcheck.core.read import dmidecode, dmidecode_memory
 from rackcheck_probes.dmi_table import MEMORY_ARRAY, TABLE, devices, installed
 
 
@@ -44,7 +43,7 @@ def memory_slots(answer: str) -> Facts:
             "memory.ecc",
             arrays[0].unsaid("Error Correction Type") if "Unknown" in kinds else ", ".join(sorted(kinds)),
         )
-    channels = [channel(device) for device in filled]
+    channels = [dmidecode_memory.channel(device) for device in filled]
     unknown = next((c for c in channels if isinstance(c, Unknown)), None)
     counts = Counter(map(str, channels))
     yield "memory.channels", len(counts) if unknown is None else unknown

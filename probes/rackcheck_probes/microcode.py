@@ -1,7 +1,8 @@
 """Which microcode the CPUs run."""
 
 from rackcheck import Absent, Facts, probe, version
-from rackcheck_probes.cpu_info import CPUINFO, counted
+from rackcheck.core.read import cpuinfo
+from rackcheck_probes.cpu_info import CPUINFO
 
 
 # The same number stands in each CPU's microcode/version in /sys, but not in a virtual machine, where nobody loads any.
@@ -13,5 +14,5 @@ from rackcheck_probes.cpu_info import CPUINFO, counted
 )
 def microcode(answer: str) -> Facts:
     """Read every CPU's microcode revision; absent where the kernel shows none (ARM)."""
-    found = sorted(counted(answer).get("microcode", ()))
+    found = sorted(cpuinfo.counted(answer).get("microcode", ()))
     yield "cpu.microcode", ", ".join(found) if found else Absent("no microcode in /proc/cpuinfo")

@@ -3,17 +3,14 @@
 from collections.abc import Iterator
 
 from rackcheck import (
-    Absent,
     Class,
     Facts,
-    Reason,
     Shell,
     Unknown,
     collection,
     integer,
     probe,
     quantity,
-    spell_key,
     text,
 )  # fmt: skip
 from rackcheck.core.fact import Reading
@@ -34,10 +31,15 @@ COUNTS = {
 SHARES = {
     "link.raw_ber": "Raw Physical BER", "link.effective_ber": "Effective Physical BER", "link.symbol_ber": "Symbol BER",
 }  # fmt: skip
-SENSORS = {"module.temperature": ("Temperature [C]", 1), "module.voltage": ("Voltage [mV]", 1000)}
-LANES = {"tx_power": "Tx Power Current [dBm]", "rx_power": "Rx Power Current [dBm]", "bias": "Bias Current [mA]"}
+SENSORS: dict[str, tuple[str, tool.Scale]] = {
+    "module.temperature": ("Temperature [C]", tool.rounded),
+    "module.voltage": ("Voltage [mV]", tool.thousandths),
+}
+LANES: dict[str, tuple[str, tool.Scale]] = {
+    "tx_power": ("Tx Power Current [dBm]", tool.milliwatts), "rx_power": ("Rx Power Current [dBm]", tool.milliwatts),
+    "bias": ("Bias Current [mA]", tool.thousandths),
+}  # fmt: skip
 ENDS = ("", "_low_alarm", "_high_alarm")
-RAW = "Raw Physical Errors Per Lane"
 LEAVES = (*LINK, *COUNTS, *SHARES, "link.lane", *(f"{leaf}{end}" for leaf in SENSORS for end in ENDS), "module.lane",
           *(f"module.{leaf}{end}" for leaf in LANES for end in ENDS[1:]))  # fmt: skip
 MEASURED = Class.MEASUREMENT
@@ -48,32 +50,22 @@ def facts(port: tool.Port) -> Iterator[tuple[str, Reading]]:
     yield from ((leaf, port.text(name)) for leaf, name in LINK.items())
     yield from ((leaf, port.count(name)) for leaf, name in COUNTS.items())
     yield from ((leaf, port.share(name)) for leaf, name in SHARES.items())
-    for leaf, (name, parts) in SENSORS.items():
-        for end, told in zip(ENDS, port.measured(name), strict=True):
-            yield f"{leaf}{end}", float(f"{told / parts:.12g}") if isinstance(told, float) else told
-    errors = port.counts(RAW)
-    if isinstance(errors, Absent):
-        # No lane is one without errors: only a link that is down has none.
-        errors = Unknown(Reason.NOT_COLLECTED, errors.detail) if port.text("State") == "Active" else []
-    yield "link.lane", errors if isinstance(errors, Unknown) else tuple(str(lane) for lane, _ in enumerate(errors))
-    for lane, count in enumerate(errors if isinstance(errors, list) else ()):
+    for leaf, (name, scale) in SENSORS.items():
+        yield from zip((f"{leaf}{end}" for end in ENDS), port.measured(name, scale), strict=True)
+    errors = port.errors()
+    yield "link.lane", errors if isinstance(errors, Unknown) else tuple(map(str, range(len(errors))))
+    for lane, count in enumerate(() if isinstance(errors, Unknown) else errors):
         yield f"link.lane/{lane}.raw_errors", count
-    known: list[int] = []
+    known: set[int] = set()
     trouble: Reading | None = None
-    for leaf, name in LANES.items():
-        values, *alarms = port.lanes(name)
-        for end, told in zip(ENDS[1:], alarms, strict=True):
-            yield f"module.{leaf}{end}", scaled(leaf, told) if isinstance(told, float) else told
+    for leaf, (name, scale) in LANES.items():
+        values, *alarms = port.lanes(name, scale)
+        yield from zip((f"module.{leaf}{end}" for end in ENDS[1:]), alarms, strict=True)
         trouble = values if isinstance(values, Unknown) else trouble
         for lane, value in enumerate(values if isinstance(values, list) else (), start=1):
-            known.append(lane)
-            yield f"module.lane/{lane}.{leaf}", scaled(leaf, value)
-    yield "module.lane", trouble or tuple(map(str, sorted(set(known))))
-
-
-def scaled(leaf: str, value: float) -> float:
-    """Give mW for dBm, and A for mA."""
-    return float(f"{value / 1000:.12g}") if leaf == "bias" else tool.milliwatts(value)
+            known.add(lane)
+            yield f"module.lane/{lane}.{leaf}", value
+    yield "module.lane", trouble or tuple(map(str, sorted(known)))
 
 
 @probe(
@@ -119,6 +111,4 @@ def scaled(leaf: str, value: float) -> float:
 )  # fmt: skip
 def mlxlink(answer: str) -> Facts:
     """Read each link. Unverified on hardware: written to the documentation and to quoted outputs."""
-    for address, told in per_device.read(answer, LEAVES, lambda said: dict(facts(tool.port(said)))):
-        for leaf, reading in told.items():
-            yield f"nic.adapter/{spell_key(address)}.{leaf}", reading
+    yield from per_device.facts(answer, "nic.adapter/*", LEAVES, lambda said: dict(facts(tool.port(said))))

@@ -6,8 +6,8 @@ Only parameters that bear on GPUs and their networks are read; a module that is 
 import re
 
 from rackcheck import Facts, Files, Read, collection, probe, setting, spell_key
-from rackcheck.core import read
-from rackcheck_probes.module_files import PROBE, rows
+from rackcheck.core.read import drop_ins, modprobe
+from rackcheck_probes.module_files import PROBE
 
 NAMED = {
     "amdgpu": ("gpu_recovery", "noretry", "ras_enable", "runpm", "vm_fragment_size", "pcie_p2p", "use_xgmi_p2p"),
@@ -42,12 +42,5 @@ def module_parameters(files: Files) -> Facts:
             place = PLACE.format(module, name)
             if files.has(place):
                 yield f"{ITEM}{spell_key(f'{module}.{name}')}.value", files.read(place)
-    given: dict[str, str] = {}
-    for row in rows(files, PROBE):
-        words = re.findall(r'(?:[^\s"]|"[^"]*")+', row[:4000])
-        module = words[1].replace("-", "_") if len(words) > 2 and words[0] == "options" else ""
-        if OPTIONS.fullmatch(module):
-            pairs = (word.partition("=") for word in words[2:])
-            given |= {f"{module}.{name}": value for name, _, value in pairs if re.fullmatch(r"\w{1,80}", name)}
-    for name, value in given.items():
-        yield f"kernel.modules.option/{spell_key(name)}.value", read.unquoted(value)
+    for name, value in modprobe.options(drop_ins.lines(files, PROBE), OPTIONS).items():
+        yield f"kernel.modules.option/{spell_key(name)}.value", value

@@ -1,9 +1,8 @@
 """How NVIDIA's container runtime brings GPUs into containers."""
 
-import re
-
 from rackcheck import Absent, Facts, Files, Read, Sourced, flag, probe, text
 from rackcheck.core import read
+from rackcheck.core.read import toml_lines
 
 PLACE = "/etc/nvidia-container-runtime/config.toml"
 TEXTS = {"nvidia-container-runtime.mode": "mode"}
@@ -12,20 +11,6 @@ FLAGS = {
     "accept-nvidia-visible-devices-envvar-when-unprivileged": "visible_devices_unprivileged",
     "accept-nvidia-visible-devices-as-volume-mounts": "visible_devices_as_mounts",
 }
-
-
-def values(content: str) -> dict[str, str]:
-    """Read TOML of one value a line as `table.key`; what spans lines is none of ours."""
-    found: dict[str, str] = {}
-    table = ""
-    for row in content.splitlines():
-        head = re.fullmatch(r"\s{0,20}\[([\w.-]{1,100})\]\s{0,20}(?:#.*)?", row)
-        pair = re.fullmatch(r"\s{0,20}([\w-]{1,100})\s{0,20}=\s{0,20}([\"']?)([\w.-]{0,100})\2\s{0,20}(?:#.*)?", row)
-        if head is not None:
-            table = f"{head[1]}."
-        elif pair is not None:
-            found[f"{table}{pair[1]}"] = pair[3]
-    return found
 
 
 @probe(
@@ -43,7 +28,7 @@ def values(content: str) -> dict[str, str]:
 )
 def nvidia_container(files: Files) -> Facts:
     """Read the runtime's file; a key that it does not set, and a file that is not there, is absent."""
-    given = values(files.text(PLACE)) if files.has(PLACE) else {}
+    given = toml_lines.values(files.text(PLACE)) if files.has(PLACE) else {}
     why = Absent(f"not in {PLACE}" if files.has(PLACE) else f"no {PLACE}")
     for name, leaf in TEXTS.items():
         yield f"container.nvidia.{leaf}", Sourced(given.get(name) or why, PLACE)

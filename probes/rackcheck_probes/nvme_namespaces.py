@@ -3,7 +3,7 @@
 from rackcheck import Absent, Facts, Files, Read, Unknown, collection, flag, probe, quantity, spell_key
 from rackcheck.core import read
 from rackcheck.core.fact import Reading
-from rackcheck_probes.nvme import FOLDER, controllers
+from rackcheck.core.read.nvme_controllers import FOLDER, controllers
 
 SPACE = f"{FOLDER}/{{}}"
 SECTOR = 512
@@ -31,7 +31,7 @@ def gib(content: str) -> float:
 )
 def nvme_namespaces(files: Files) -> Facts:
     """Read each namespace, and add their sizes up."""
-    sizes: dict[str, list[Reading]] = {name: [] for name in controllers(files, "model")}
+    sizes: dict[str, list[Reading]] = {name: [] for name in controllers(files, ["model"])}
     for controller, rest, number in files.found(SPACE.format("*", "nvme*n*") + "/size"):
         name = f"nvme{rest}n{number}"
         item, folder = f"nvme/{spell_key(controller)}.namespace/{spell_key(name)}", SPACE.format(controller, name)

@@ -1,11 +1,9 @@
 """Which OFED is installed in place of the distribution's own InfiniBand drivers."""
 
-import re
-
 from rackcheck import Absent, Facts, Shell, Unreadable, probe, text, version
 from rackcheck.core import read
+from rackcheck.core.read import ofed_info
 
-SAID = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]{0,60})-(?P<version>[0-9]{1,4}(?:[.-][0-9]{1,6}){1,8}):")
 NONE = "none"
 
 
@@ -25,8 +23,6 @@ def ofed(answer: str) -> Facts:
     if said == NONE:
         yield from ((f"os.ofed.{leaf}", Absent("no ofed_info")) for leaf in ("name", "version"))
         return
-    match = SAID.fullmatch(said)
-    if match is None:
-        raise Unreadable(f"not a version of OFED: {said[:80]!r}")
-    yield "os.ofed.name", match["name"]
-    yield "os.ofed.version", match["version"].replace("-", ".")
+    found = ofed_info.package(said)
+    yield "os.ofed.name", found.name
+    yield "os.ofed.version", found.version

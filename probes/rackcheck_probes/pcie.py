@@ -1,7 +1,5 @@
 """Every PCI device and the link it trained."""
 
-import re
-
 from rackcheck import (
     Absent,
     Class,
@@ -18,8 +16,7 @@ from rackcheck import (
     spell_key,
     text,
 )
-from rackcheck.core import read
-from rackcheck.core.fact import Reading
+from rackcheck.core.read import pci
 
 FOLDER = "/sys/bus/pci/devices/{}"
 BUS = "/sys/bus/pci/drivers_autoprobe"
@@ -27,29 +24,6 @@ BUS = "/sys/bus/pci/drivers_autoprobe"
 TEXTS = ("class", "vendor", "device")
 LINKS = {"": "current", "max_": "max"}
 NAMES = (*TEXTS, *(f"{age}_link_{what}" for age in LINKS.values() for what in ("speed", "width")), "numa_node")
-NO_LINK = {"0", "255"}
-"""What the kernel writes as the width of no link, and of a device that has no link register."""
-
-
-def gigatransfers(content: str) -> float:
-    """Read `16.0 GT/s PCIe`, or `8 GT/s` of older kernels."""
-    match = re.fullmatch(r"(\d{1,3}(?:\.\d)?) GT/s(?: PCIe)?", read.line(content))
-    if match is None:
-        raise Unreadable(f"not a link speed: {content.strip()[:80]!r}")
-    return float(match[1])
-
-
-def lanes(content: str) -> int:
-    """Read a link width; a device that fell off the bus answers all ones, which is 63."""
-    width = read.whole(content)
-    if width not in {1, 2, 4, 8, 12, 16, 32}:
-        raise Unreadable(f"no link is {width} wide")
-    return width
-
-
-def numa_node(number: int) -> Reading:
-    """Give the node; the kernel's -1 is none."""
-    return Absent("the firmware names no NUMA node") if number == -1 else number
 
 
 @probe(
@@ -79,9 +53,8 @@ def pcie(files: Files) -> Facts:
             yield f"{item}.{name}", files.read(f"{folder}/{name}")
         for spelt, age in LINKS.items():
             speed, width = f"{folder}/{age}_link_speed", f"{folder}/{age}_link_width"
-            none = files.contents.get(width, "").strip() in NO_LINK
-            for leaf, place, reader in (("speed", speed, gigatransfers), ("width", width, lanes)):
+            none = files.contents.get(width, "").strip() in pci.NO_LINK
+            for leaf, place, reader in (("speed", speed, pci.gigatransfers), ("width", width, pci.lanes)):
                 told = Sourced(Absent("no link"), place) if none else files.read(place, reader)
                 yield f"{item}.link.{spelt}{leaf}", told
-        node = files.read(f"{folder}/numa_node", read.whole)
-        yield f"{item}.numa", Sourced(numa_node(node.reading), node.source) if isinstance(node.reading, int) else node
+        yield f"{item}.numa", pci.numa(files, folder)

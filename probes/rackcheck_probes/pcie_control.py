@@ -11,19 +11,24 @@ from rackcheck.core.read.lspci import EXPRESS
 LSPCI = Shell("lspci -Dnnvvv", root=True, seconds=30, cap=16 << 20)
 
 BYTES = {
-    "max_payload": ("DevCtl", "MaxPayload"),
-    "max_payload_supported": ("DevCap", "MaxPayload"),
-    "max_read_request": ("DevCtl", "MaxReadReq"),
+    "max_payload": ("DevCtl", "MaxPayload", "The largest payload the function may send."),
+    "max_payload_supported": ("DevCap", "MaxPayload", "The largest payload the function could send."),
+    "max_read_request": ("DevCtl", "MaxReadReq", "How much one read request of the function may ask for."),
 }
 FLAGS = {
-    "relaxed_ordering": ("DevCtl", "RlxdOrd"),
-    "no_snoop": ("DevCtl", "NoSnoop"),
-    "extended_tag": ("DevCtl", "ExtTag"),
-    "extended_tag_supported": ("DevCap", "ExtTag"),
-    "ten_bit_tag": ("DevCtl2", "10BitTagReq"),
-    "ten_bit_tag_supported": ("DevCap2", "10BitTagReq"),
-    "ten_bit_tag_completer": ("DevCap2", "10BitTagComp"),
+    "relaxed_ordering": ("DevCtl", "RlxdOrd", "Whether the function may mark its writes as relaxed in their order."),
+    "no_snoop": ("DevCtl", "NoSnoop", "Whether the function may pass by the processors' caches."),
+    "extended_tag": ("DevCtl", "ExtTag", "Whether the function uses tags of 8 bits: more requests under way."),
+    "extended_tag_supported": ("DevCap", "ExtTag", "Whether the function could use tags of 8 bits."),
+    "ten_bit_tag": ("DevCtl2", "10BitTagReq", "Whether the function uses tags of 10 bits as a requester."),
+    "ten_bit_tag_supported": (
+        "DevCap2",
+        "10BitTagReq",
+        "Whether the function could use tags of 10 bits as a requester.",
+    ),
+    "ten_bit_tag_completer": ("DevCap2", "10BitTagComp", "Whether the function answers requests with tags of 10 bits."),
 }
+"""Each by its register, its name there, and what it says."""
 
 
 @probe(
@@ -32,16 +37,8 @@ FLAGS = {
         "pcie/*.type": text(
             "What the function is on PCI Express: Endpoint, Root Port, Upstream Port, Downstream Port."
         ),
-        "pcie/*.max_payload": quantity("B", "The largest payload the function may send."),
-        "pcie/*.max_payload_supported": quantity("B", "The largest payload the function could send."),
-        "pcie/*.max_read_request": quantity("B", "How much one read request of the function may ask for."),
-        "pcie/*.relaxed_ordering": flag("Whether the function may mark its writes as relaxed in their order."),
-        "pcie/*.no_snoop": flag("Whether the function may pass by the processors' caches."),
-        "pcie/*.extended_tag": flag("Whether the function uses tags of 8 bits: more requests under way."),
-        "pcie/*.extended_tag_supported": flag("Whether the function could use tags of 8 bits."),
-        "pcie/*.ten_bit_tag": flag("Whether the function uses tags of 10 bits as a requester."),
-        "pcie/*.ten_bit_tag_supported": flag("Whether the function could use tags of 10 bits as a requester."),
-        "pcie/*.ten_bit_tag_completer": flag("Whether the function answers requests with tags of 10 bits."),
+        **{f"pcie/*.{leaf}": quantity("B", what) for leaf, (_, _, what) in BYTES.items()},
+        **{f"pcie/*.{leaf}": flag(what) for leaf, (_, _, what) in FLAGS.items()},
     },
 )
 def pcie_control(answer: str) -> Facts:
@@ -50,7 +47,7 @@ def pcie_control(answer: str) -> Facts:
         item, express = f"pcie/{spell_key(function.address)}", function.capability(EXPRESS)
         kind = express.name if isinstance(express, lspci.Capability) else express
         yield f"{item}.type", lspci.kind(kind) if isinstance(kind, str) else kind
-        for leaf, (register, name) in BYTES.items():
+        for leaf, (register, name, _) in BYTES.items():
             yield f"{item}.{leaf}", function.field(EXPRESS, register, rf"\b{name} ([0-9]{{1,5}}) bytes", float)
-        for leaf, (register, name) in FLAGS.items():
+        for leaf, (register, name, _) in FLAGS.items():
             yield f"{item}.{leaf}", function.flag(EXPRESS, register, name)

@@ -1,28 +1,10 @@
 """Which driver each PCI function has, and whose card it is on."""
 
-import re
-
-from rackcheck import Absent, Class, Facts, Files, Read, Sourced, Unreadable, probe, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.fact import clean
+from rackcheck import Absent, Class, Facts, Files, Read, Sourced, probe, spell_key, text
+from rackcheck.core.read import pci
 
 DEVICES = "/sys/bus/pci/devices"
 CARD = ("subsystem_vendor", "subsystem_device", "revision")
-
-
-def code(content: str) -> str:
-    """Read the kernel's `0x10de`."""
-    if not re.fullmatch(r"0x[0-9a-f]{2,4}", read.line(content)):
-        raise Unreadable(f"not a code: {clean(content, 40)!r}")
-    return read.line(content)
-
-
-def driver(content: str) -> str:
-    """Read the driver of a function's uevent; empty where it has none. Every kernel tells the address there too."""
-    table = read.key_values("\n".join(read.rows(content)), separator="=")
-    if "PCI_SLOT_NAME" not in table:
-        raise Unreadable("no PCI_SLOT_NAME")
-    return table.get("DRIVER", "")
 
 
 @probe(
@@ -38,7 +20,7 @@ def pcie_driver(files: Files) -> Facts:
     """Read each function's driver and card."""
     for (address,) in files.found(f"{DEVICES}/*/class"):
         item, folder = f"pcie/{spell_key(address)}", f"{DEVICES}/{address}"
-        name = files.read(f"{folder}/uevent", driver)
+        name = files.read(f"{folder}/uevent", pci.driver)
         yield f"{item}.driver", Sourced(Absent("no driver"), name.source) if name.reading == "" else name
         for leaf in CARD:
-            yield f"{item}.{leaf}", files.read(f"{folder}/{leaf}", code)
+            yield f"{item}.{leaf}", files.read(f"{folder}/{leaf}", pci.code)

@@ -1,20 +1,10 @@
 """PCI errors that the kernel has counted, function by function."""
 
-from rackcheck import Absent, Class, Facts, Files, Read, Sourced, Unknown, integer, listing, probe, spell_key
-from rackcheck.core.fact import Reading
+from rackcheck import Class, Facts, Files, Read, Sourced, integer, listing, probe, spell_key
 from rackcheck.core.read import pci
 
 DEVICES = "/sys/bus/pci/devices"
 KINDS = ("correctable", "nonfatal", "fatal")
-
-
-def together(told: dict[str, Reading]) -> Reading:
-    """Name all errors that came with the kind of each; unknown if one kind is, absent if the kernel counts none."""
-    for odd in (Unknown, Absent):
-        found = next((reading for reading in told.values() if isinstance(reading, odd)), None)
-        if found is not None:
-            return found
-    return tuple(f"{kind} {name}" for kind, names in told.items() if isinstance(names, tuple) for name in names)
 
 
 @probe(
@@ -36,4 +26,4 @@ def pcie_errors(files: Files) -> Facts:
         for kind in KINDS:
             yield f"{item}.{kind}", files.read(f"{folder}/aer_dev_{kind}", pci.total)
         told = {kind: files.read(f"{folder}/aer_dev_{kind}", pci.seen).reading for kind in KINDS}
-        yield f"{item}.seen", Sourced(together(told), f"{folder}/aer_dev_*")
+        yield f"{item}.seen", Sourced(pci.together(told), f"{folder}/aer_dev_*")

@@ -15,7 +15,7 @@ def links(inputs: Inputs) -> Links:
     needs=(
         "pcie",
         "pcie/*.upstream",
-        *(f"pcie/*.link.{leaf}" for leaf in ("max_speed", "max_width", "width", "speed")),
+        *(f"pcie/*.link.{leaf}" for leaf in ENDS),
     ),
     gives={
         "pcie/*.path.narrowed": listing(

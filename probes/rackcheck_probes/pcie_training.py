@@ -1,34 +1,9 @@
 """How well each PCI Express link trained: equalization, retimers on the way, lanes with errors."""
 
-import re
-
-from rackcheck import Absent, Class, Facts, Unreadable, flag, integer, listing, probe, spell_key
-from rackcheck.core.fact import Reading, clean
-from rackcheck.core.read import lspci
-from rackcheck.core.read.lspci import EXPRESS, SECONDARY, Function
+from rackcheck import Class, Facts, flag, integer, listing, probe, spell_key
+from rackcheck.core.read import lspci, lspci_link
+from rackcheck.core.read.lspci import EXPRESS
 from rackcheck_probes.pcie_control import LSPCI
-
-
-def lanes(content: str) -> tuple[str, ...]:
-    """Read `0`, or `LaneErr at lane: 0 1 2`."""
-    match = re.fullmatch(r"0|LaneErr at lane:((?: [0-9]{1,2}){1,32})", content)
-    if match is None:
-        raise Unreadable(f"no lanes: {clean(content, 80)!r}")
-    return tuple((match[1] or "").split())
-
-
-def retimers(function: Function) -> Reading:
-    """Count the retimers on the way, which are one or two or none."""
-    one, two = (function.flag(EXPRESS, "LnkSta2", name) for name in ("Retimer", "2Retimers"))
-    return (2 if two else int(one)) if isinstance(one, bool) and isinstance(two, bool) else one
-
-
-def active(function: Function) -> Reading:
-    """Tell whether the link is up; only an end that reports it knows."""
-    reports = function.flag(EXPRESS, "LnkCap", "LLActRep")
-    if reports is False:
-        return Absent("this end does not report it")
-    return function.flag(EXPRESS, "LnkSta", "DLActive") if reports is True else reports
 
 
 @probe(
@@ -44,7 +19,7 @@ def pcie_training(answer: str) -> Facts:
     """Read the training registers of each function; absent where it has no link."""
     for function in lspci.functions(answer):
         item = f"pcie/{spell_key(function.address)}.link"
-        yield f"{item}.active", active(function)
+        yield f"{item}.active", lspci_link.active(function)
         yield f"{item}.equalized", function.flag(EXPRESS, "LnkSta2", "EqualizationComplete")
-        yield f"{item}.retimers", retimers(function)
-        yield f"{item}.lane_errors", function.field(SECONDARY, "LaneErrStat", "^(.{1,200})$", lanes)
+        yield f"{item}.retimers", lspci_link.retimers(function)
+        yield f"{item}.lane_errors", lspci_link.lane_errors(function)

@@ -4,17 +4,11 @@ Since when a process hangs the kernel does not show: two readings, minutes apart
 and the kernel's own word (`log.kernel.stall.hung_tasks`).
 """
 
-import re
-from collections import Counter
+from rackcheck import Class, Facts, Shell, integer, listing, probe, quantity
+from rackcheck.core.read import process_states
 
-from rackcheck import Class, Facts, Reason, Shell, Unreadable, integer, listing, probe, quantity
-from rackcheck.core import read
-
-END = "-- end --"
 NAMES = 20
 """Names of hanging processes that a node gives at most."""
-TICKS = 100
-"""Of a second, in which the kernel tells times on x86 and ARM (USER_HZ, include/asm-generic/param.h)."""
 
 
 # No ps: busybox has another. `xargs` parts the list where it would be too long; who ended meanwhile is passed over.
@@ -28,7 +22,7 @@ TICKS = 100
         'if (!(s in o) || $20 < o[s]) o[s] = $20; if (s == "D" && '
         f'k++ < {NAMES}) {{ sub(/^[0-9]+ \\(/, "", l); sub(/\\) D [-0-9 ]*$/, "", l); print "hangs " l }} }} '
         'END { for (s in c) print "state " s " " c[s] " " o[s] }\'\n'
-        f'read -r u _ </proc/uptime && echo "up ${{u%.*}}" && echo "{END}"',
+        f'read -r u _ </proc/uptime && echo "up ${{u%.*}}" && echo "{process_states.END}"',
         quick=True,
     ),
     gives={
@@ -53,27 +47,10 @@ TICKS = 100
 )
 def processes(answer: str) -> Facts:
     """Read the processes of each state, the start of their oldest, and the names of those in state D."""
-    rows = read.rows(answer)
-    up = re.fullmatch("up ([0-9]{1,12})", rows[-2]) if len(rows) > 1 and rows[-1] == END else None
-    if up is None:
-        raise Unreadable("the answer was cut")
-    counts: Counter[str] = Counter()
-    ages: dict[str, float] = {}
-    names: set[str] = set()
-    for row in rows[:-2]:
-        match = re.fullmatch(r"state ([A-Za-z]) ([0-9]{1,9}) ([0-9]{1,15})", row)
-        if match is not None:
-            counts[match[1]] += int(match[2])
-            ages[match[1]] = max(0, int(up[1]) * TICKS - int(match[3])) / TICKS
-        elif row.startswith("hangs ") and len(names) < NAMES:
-            names.add(row.removeprefix("hangs ")[:80])
-        else:
-            raise Unreadable(f"neither a state nor a name: {row[:80]!r}")
-    if not counts:
-        raise Unreadable("no process at all", Reason.NOT_COLLECTED)
-    yield "os.processes.count", counts.total()
-    yield "os.processes.zombies", counts["Z"]
-    yield "os.processes.uninterruptible", counts["D"]
-    yield "os.processes.uninterruptible_names", tuple(sorted(names))
-    yield "os.processes.uninterruptible_oldest", ages.get("D", 0.0)
-    yield "os.processes.zombies_oldest", ages.get("Z", 0.0)
+    found = process_states.states(answer, NAMES)
+    yield "os.processes.count", sum(found.counts.values())
+    yield "os.processes.zombies", found.counts.get("Z", 0)
+    yield "os.processes.uninterruptible", found.counts.get("D", 0)
+    yield "os.processes.uninterruptible_names", found.hanging
+    yield "os.processes.uninterruptible_oldest", found.ages.get("D", 0.0)
+    yield "os.processes.zombies_oldest", found.ages.get("Z", 0.0)

@@ -1,12 +1,9 @@
 """What a crash of before left in the firmware's store."""
 
-import re
-
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unreadable, listing, probe
-from rackcheck.core import read
+from rackcheck.core.read import find_types
 
 PARENT, FOLDER, AFTER = "/sys/fs", "/sys/fs/pstore", "/proc/version"
-ROW = re.compile(r"([A-Za-z0-9_.-]{1,40})(/.{0,4000})")
 
 
 # `%F` is the type of the file system that a path lies on: pstore's own tells an empty store from one that nobody has
@@ -23,10 +20,7 @@ ROW = re.compile(r"([A-Za-z0-9_.-]{1,40})(/.{0,4000})")
 )
 def pstore(answer: str) -> Facts:
     """Read the names in the folder; systemd-pstore moves them at boot, see `os.crash.dumps`."""
-    matches = [ROW.fullmatch(row) for row in read.rows(answer)]
-    types = {match[2]: match[1] for match in matches if match is not None}
-    if None in matches or PARENT not in types or AFTER not in types:
-        raise Unreadable("the answer was cut, or is not of types and places")
+    types = find_types.types(answer, (PARENT, AFTER))
     if FOLDER not in types:
         yield "os.crash.pstore", Absent("this kernel has no pstore")
         return

@@ -1,17 +1,9 @@
 """What each RDMA port has counted of errors and traffic."""
 
-from rackcheck import Absent, Class, Facts, Files, Read, Reason, Sourced, Unreadable, integer, listing, probe, spell_key
-from rackcheck.core import read
+from rackcheck import Class, Facts, Files, Read, integer, listing, probe, spell_key
+from rackcheck.core.read import ib_port
 
 PORT = "/sys/class/infiniband/{}/ports/{}"
-BITS = {
-    "symbol_error": 16, "link_error_recovery": 8, "link_downed": 8, "port_rcv_errors": 16,
-    "port_rcv_remote_physical_errors": 16, "port_rcv_switch_relay_errors": 16, "port_xmit_discards": 16,
-    "port_xmit_constraint_errors": 8, "port_rcv_constraint_errors": 8, "local_link_integrity_errors": 4,
-    "excessive_buffer_overrun_errors": 4, "VL15_dropped": 16,
-}  # fmt: skip
-"""How wide the standard error counters are (drivers/infiniband/core/sysfs.c of the kernel): at their end they stop."""
-
 HELP = {
     "symbol_error": "Minor link errors on any lane: the cable or the module.",
     "link_error_recovery": "Times the link recovered by itself from an error.",
@@ -31,15 +23,6 @@ HELP = {
     "port_rcv_packets": "Packets received.",
     "port_xmit_wait": "Ticks in which there was data to send and no credit to send it.",
 }
-NO_PMA = "N/A (no PMA)"
-"""What older kernels write where the driver has no performance management agent."""
-
-
-def count(content: str) -> int:
-    """Read a counter."""
-    if content.strip() == NO_PMA:
-        raise Unreadable(NO_PMA, Reason.NOT_COLLECTED)
-    return read.whole(content)
 
 
 @probe(
@@ -56,16 +39,7 @@ def rdma_counters(files: Files) -> Facts:
     """Read the standard counters of each port, and which of them are full."""
     for device, port in files.found(PORT.format("*", "*") + "/state"):
         item, folder = f"nic/{spell_key(device)}.port/{spell_key(port)}.counter", PORT.format(device, port)
-        told: dict[str, Sourced] = {}
-        for name in HELP:
-            place = f"{folder}/counters/{name}"
-            if files.contents.get(place, "").strip() == NO_PMA:
-                told[name] = Sourced(Absent("the driver has no performance management agent"), place)
-            else:
-                told[name] = files.read(place, count)
-            yield f"{item}.{name.lower()}", told[name]
-        known = {name: told[name].reading for name in BITS}
-        full = (name.lower() for name, bits in BITS.items() if known[name] == (1 << bits) - 1)
-        strange = next((reading for reading in known.values() if not isinstance(reading, int | Absent)), None)
-        none = all(isinstance(reading, Absent) for reading in known.values())
-        yield f"{item}.full", (Absent("no such counters") if none else tuple(full)) if strange is None else strange
+        told = {name: ib_port.counter(files, f"{folder}/counters/{name}") for name in HELP}
+        for name, count in told.items():
+            yield f"{item}.{name.lower()}", count
+        yield f"{item}.full", ib_port.full({name: count.reading for name, count in told.items()})

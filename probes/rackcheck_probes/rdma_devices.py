@@ -2,20 +2,15 @@
 
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, integer, listing, probe, spell_key, text
 from rackcheck.core import read
-from rackcheck.core.fact import Reading
+from rackcheck.core.read import pci
+from rackcheck.core.read.net_devices import BESIDE
 
 DEVICE = "/sys/class/infiniband/{}"
 NODE = DEVICE.format("*") + "/node_type"
 DRIVEN = "/sys/bus/pci/drivers/*/*/infiniband/*/node_type"
-BESIDE = "/sys/bus/pci/drivers/*/*/net/*/mtu"
 """Links of sysfs, followed by their globs: each star of a file that is there tells a driver, an address, a name."""
 
 NAMES = ("node_desc", "device/numa_node", "device/sriov_numvfs", "device/sriov_totalvfs", "device/physfn/vendor")
-
-
-def numa_node(number: Reading) -> Reading:
-    """Give the node; the kernel's -1 is none."""
-    return Absent("the firmware names no NUMA node") if number == -1 else number
 
 
 @probe(
@@ -46,8 +41,7 @@ def rdma_devices(files: Files) -> Facts:
         yield f"{item}.driver", Sourced(driver or none, DRIVEN)
         yield f"{item}.pci", Sourced(address or none, DRIVEN)
         yield f"{item}.interfaces", Sourced(tuple(beside.get(address, ())) if address else none, BESIDE)
-        numa = files.read(f"{folder}/device/numa_node", read.whole)
-        yield f"{item}.numa", Sourced(numa_node(numa.reading), numa.source)
+        yield f"{item}.numa", pci.numa(files, f"{folder}/device")
         yield f"{item}.node_description", files.read(f"{folder}/node_desc")
         yield f"{item}.virtual", Sourced(files.has(f"{folder}/device/physfn/vendor"), f"{folder}/device/physfn")
         yield f"{item}.virtual_functions", files.read(f"{folder}/device/sriov_numvfs", read.whole)

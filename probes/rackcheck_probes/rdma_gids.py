@@ -1,24 +1,7 @@
 """The GID table of each RDMA port: which of its entries carry RoCE v2."""
 
-import re
-from collections.abc import Iterator
-
-from rackcheck import (
-    Absent,
-    Class,
-    Facts,
-    Reason,
-    Shell,
-    Unknown,
-    Unreadable,
-    collection,
-    integer,
-    listing,
-    probe,
-    spell_key,
-    text,
-)
-from rackcheck.core import read
+from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, collection, integer, listing, probe, spell_key, text
+from rackcheck.core.read import gid_table
 
 # A table has up to 256 entries, nearly all of them zeros, and the kernel refuses to tell an empty entry's type.
 COMMAND = """\
@@ -35,33 +18,6 @@ printf '%s|%s|%s|%s\\n' "$i" "$v" "$t" "$n"
 done
 echo end
 done 2>/dev/null"""
-PORT = re.compile(r"port ([^/\s]{1,100})/ports/([0-9]{1,5})")
-ENTRY = re.compile(r"([0-9]{1,5})\|((?:[0-9a-f]{4}:){7}[0-9a-f]{4})\|([^|]{0,40})\|([^|]{0,40})")
-MAPPED = "0000:0000:0000:0000:0000:ffff:"
-"""How the GID of an IPv4 address begins."""
-
-
-Entry = tuple[str, str, str, str]
-"""An entry's index, address, type and interface."""
-
-
-def tables(answer: str) -> Iterator[tuple[str, str, list[Entry]]]:
-    """Part the answer into ports, each with its entries; raises Unreadable on a table without its end."""
-    port: re.Match[str] | None = None
-    entries: list[Entry] = []
-    for row in read.rows(answer):
-        head, entry = PORT.fullmatch(row), ENTRY.fullmatch(row)
-        if head is not None and port is None:
-            port, entries = head, []
-        elif entry is not None and port is not None:
-            entries.append((entry[1], entry[2], entry[3], entry[4]))
-        elif row == "end" and port is not None:
-            yield port[1], port[2], entries
-            port = None
-        else:
-            raise Unreadable(f"not an entry of a GID table: {row[:80]!r}")
-    if port is not None:
-        raise Unreadable("a GID table without its end")
 
 
 @probe(
@@ -79,20 +35,19 @@ def tables(answer: str) -> Iterator[tuple[str, str, list[Entry]]]:
 )  # fmt: skip
 def rdma_gids(answer: str) -> Facts:
     """Read each port's entries."""
-    for device, port, entries in tables(answer):
+    for device, port, entries in gid_table.tables(answer):
         item = f"nic/{spell_key(device)}.port/{spell_key(port)}"
-        entries.sort(key=lambda entry: int(entry[0]))
-        yield f"{item}.gid", tuple(index for index, *_ in entries)
+        yield f"{item}.gid", tuple(entry.index for entry in entries)
         untold = Unknown(Reason.NOT_COLLECTED, "the kernel tells no type of this entry")
-        for index, address, kind, interface in entries:
-            yield f"{item}.gid/{index}.address", address
-            yield f"{item}.gid/{index}.type", kind or untold
-            yield f"{item}.gid/{index}.interface", interface or Absent("no network interface")
-        if any(not kind for _, _, kind, _ in entries):
+        for entry in entries:
+            yield f"{item}.gid/{entry.index}.address", entry.address
+            yield f"{item}.gid/{entry.index}.type", entry.kind or untold
+            yield f"{item}.gid/{entry.index}.interface", entry.interface or Absent("no network interface")
+        if not all(entry.kind for entry in entries):
             yield f"{item}.roce_v2", untold
             yield f"{item}.roce_v2_ipv4", untold
             continue
-        second = [(index, address) for index, address, kind, _ in entries if kind == "RoCE v2"]
-        yield f"{item}.roce_v2", tuple(index for index, _ in second)
-        mapped = [int(index) for index, address in second if address.startswith(MAPPED)]
-        yield f"{item}.roce_v2_ipv4", mapped[0] if mapped else Absent("no RoCE v2 entry with an IPv4 address")
+        second = [entry for entry in entries if entry.second]
+        yield f"{item}.roce_v2", tuple(entry.index for entry in second)
+        lowest = next((int(entry.index) for entry in second if entry.ipv4), None)
+        yield f"{item}.roce_v2_ipv4", Absent("no RoCE v2 entry with an IPv4 address") if lowest is None else lowest

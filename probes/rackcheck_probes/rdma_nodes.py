@@ -1,9 +1,7 @@
 """The character devices through which programs use each RDMA device."""
 
-import re
-
-from rackcheck import Facts, Shell, Unreadable, flag, probe, spell_key
-from rackcheck.core import read
+from rackcheck import Facts, Shell, flag, probe, spell_key
+from rackcheck.core.read import ib_nodes
 from rackcheck_probes.hidden import THERE
 
 # Only looked at, never opened: whoever opens issmN tells the fabric that a subnet manager runs here.
@@ -25,7 +23,6 @@ n "${f##*/}" "$d" "$p"
 done 2>/dev/null
 n rdma_cm - -"""
 )
-ROW = re.compile(r"(umad|issm|uverbs|port|rdma_cm)([0-9]{0,6}) (yes|no|-) ([^\s/]{1,100}) ([0-9]{1,5}|-)")
 
 
 @probe(
@@ -41,25 +38,10 @@ ROW = re.compile(r"(umad|issm|uverbs|port|rdma_cm)([0-9]{0,6}) (yes|no|-) ([^\s/
 )
 def rdma_nodes(answer: str) -> Facts:
     """Read which nodes are there; the kernel's list says whose they are."""
-    ports: dict[tuple[str, str], None] = {}
-    there: set[tuple[str, str, str]] = set()
-    connection: bool | None = None
-    for row in read.rows(answer):
-        match = ROW.fullmatch(row)
-        if match is None:
-            raise Unreadable(f"not a device and its node: {row[:80]!r}")
-        kind, _, node, device, port = match.groups()
-        if kind == "port":
-            ports[device, port] = None
-        elif kind == "rdma_cm":
-            connection = node == "yes"
-        elif node == "yes":
-            there.add((kind, device, "-" if kind == "uverbs" else port))
-    if connection is None:
-        raise Unreadable("no row for rdma_cm: the answer was cut")
-    yield "nic.rdma_cm_node", connection
-    for device in dict.fromkeys(device for device, _ in ports):
-        yield f"nic/{spell_key(device)}.verbs_node", ("uverbs", device, "-") in there
-    for device, port in ports:
+    found = ib_nodes.nodes(answer)
+    yield "nic.rdma_cm_node", found.connection
+    for device in found.devices:
+        yield f"nic/{spell_key(device)}.verbs_node", found.has("uverbs", device)
+    for device, port in found.ports:
         for kind in ("umad", "issm"):
-            yield f"nic/{spell_key(device)}.port/{port}.{kind}_node", (kind, device, port) in there
+            yield f"nic/{spell_key(device)}.port/{port}.{kind}_node", found.has(kind, device, port)

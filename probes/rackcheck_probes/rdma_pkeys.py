@@ -1,9 +1,7 @@
 """The partitions each RDMA port has joined."""
 
-import re
-
-from rackcheck import Facts, Shell, Unreadable, listing, probe, spell_key
-from rackcheck.core import read
+from rackcheck import Facts, Shell, listing, probe, spell_key
+from rackcheck.core.read import pkey_tables
 
 # The device's firmware answers, so it is no quick question. A table has 128 places, nearly all of them 0x0000: no key.
 COMMAND = """\
@@ -16,7 +14,6 @@ case $v in 0x0000) ;; *) printf ' %s' "${v:-?}";; esac
 done
 echo
 done 2>/dev/null"""
-ROW = re.compile(r"([^/\s]{1,100})/ports/([0-9]{1,5})((?: 0x[0-9a-f]{4})*)")
 
 
 @probe(
@@ -29,9 +26,5 @@ ROW = re.compile(r"([^/\s]{1,100})/ports/([0-9]{1,5})((?: 0x[0-9a-f]{4})*)")
 )
 def rdma_pkeys(answer: str) -> Facts:
     """Read each port's keys."""
-    for row in read.rows(answer):
-        match = ROW.fullmatch(row)
-        if match is None:
-            raise Unreadable(f"not a port and its keys: {row[:80]!r}")
-        keys = tuple(dict.fromkeys(sorted(match[3].split())))
-        yield f"nic/{spell_key(match[1])}.port/{match[2]}.pkeys", keys
+    for port in pkey_tables.ports(answer):
+        yield f"nic/{spell_key(port.device)}.port/{port.number}.pkeys", port.keys

@@ -1,21 +1,12 @@
 """How RoCE marks its packets: the traffic class of each device, and what connections are made with."""
 
-import re
-
-from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, integer, probe, spell_key, text
+from rackcheck import Facts, Files, Read, integer, probe, spell_key, text
 from rackcheck.core import read
+from rackcheck.core.read import ib_port
 
 STATE = "/sys/class/infiniband/*/ports/*/state"
 CLASS = "/sys/class/infiniband/{}/tc/{}/traffic_class"
 CM = "/sys/kernel/config/rdma_cm/{}/ports/{}"
-
-
-def traffic_class(content: str) -> int:
-    """Read `Global tclass=106`; without one the driver writes nothing."""
-    match = re.fullmatch(r"(?:Global )?tclass=([0-9]{1,3})", read.line(content))
-    if match is None:
-        raise Unreadable(f"not a traffic class: {content.strip()[:80]!r}")
-    return int(match[1])
 
 
 @probe(
@@ -34,9 +25,6 @@ def roce_settings(files: Files) -> Facts:
     """Read each port's settings. Unverified on hardware: written to the documentation of NVIDIA's driver."""
     for device, port in files.found(STATE):
         item = f"nic/{spell_key(device)}.port/{spell_key(port)}"
-        place = CLASS.format(device, port)
-        empty = place in files.contents and not files.contents[place].strip()
-        told = Sourced(Absent("none is set"), place) if empty else files.read(place, traffic_class)
-        yield f"{item}.roce_traffic_class", told
+        yield f"{item}.roce_traffic_class", ib_port.traffic_class(files, CLASS.format(device, port))
         yield f"{item}.roce_cm_mode", files.read(f"{CM.format(device, port)}/default_roce_mode")
         yield f"{item}.roce_cm_tos", files.read(f"{CM.format(device, port)}/default_roce_tos", read.whole)

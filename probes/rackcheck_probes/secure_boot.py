@@ -1,9 +1,8 @@
 """Whether firmware checked what the system booted, as the system sees it."""
 
-from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe
-from rackcheck.core import read
+from rackcheck import Absent, Facts, Shell, flag, probe
+from rackcheck.core.read import efivars
 
-END = "-- end --"
 LEAVES = {"SecureBoot": "enabled", "SetupMode": "setup_mode"}
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
 """UEFI's own variables."""
@@ -19,7 +18,7 @@ GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
         f"for v in {' '.join(LEAVES)}; do\n"
         f"[ -e $v-{GLOBAL} ] || continue\n"
         f"b=$(od -An -v -tu1 $v-{GLOBAL}) || exit 1\n"
-        f'echo $v $b\ndone; echo "{END}"'
+        f'echo $v $b\ndone; echo "{efivars.END}"'
     ),
     gives={
         "os.secure_boot.enabled": flag("Whether Secure Boot was on at this boot; absent without UEFI."),
@@ -27,20 +26,7 @@ GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
     },
 )
 def secure_boot(answer: str) -> Facts:
-    """Read each variable: four bytes of attributes, then 0 or 1."""
-    rows = read.rows(answer)
-    if rows == ["legacy"]:
-        yield from ((f"os.secure_boot.{leaf}", Absent("not booted by UEFI")) for leaf in LEAVES.values())
-        return
-    if not rows or rows[-1] != END:
-        raise Unreadable("the answer was cut")
-    shown = dict(row.partition(" ")[::2] for row in rows[:-1])
+    """Read each variable; all of them are absent without UEFI."""
+    shown = efivars.variables(answer)
     for name, leaf in LEAVES.items():
-        told = shown.get(name)
-        if told is None:
-            yield f"os.secure_boot.{leaf}", Absent(f"firmware has no {name}")
-            continue
-        octets = told.split()
-        if len(octets) != 5:
-            raise Unreadable(f"{name} is not five bytes: {told[:80]!r}")
-        yield f"os.secure_boot.{leaf}", read.bit(octets[4])
+        yield f"os.secure_boot.{leaf}", Absent("not booted by UEFI") if shown is None else efivars.yes(name, shown)

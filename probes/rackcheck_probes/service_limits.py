@@ -1,26 +1,12 @@
 """How often each service was restarted, and what its processes may use."""
 
 import math
-from collections.abc import Iterator
 
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, probe, quantity, spell_key
 from rackcheck.core import read
-from rackcheck_probes.services import OF_LOGINS
-from rackcheck_probes.systemd import in_kib, limit
+from rackcheck.core.read import systemctl
 
 END = "-- end --"
-
-
-def units(rows: list[str]) -> Iterator[dict[str, str]]:
-    """Part `systemctl show` into its units."""
-    block: dict[str, str] = {}
-    for row in (*rows, ""):
-        key, _, value = row.partition("=")
-        if row:
-            block[key] = value
-        elif block:
-            yield block
-            block = {}
 
 
 @probe(
@@ -46,13 +32,11 @@ def service_limits(answer: str) -> Facts:
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")
-    for unit in units(rows[:-1]):
-        name = unit.get("Id", "")
-        gone = unit.get("LoadState") == "not-found" and unit.get("ActiveState") == "inactive"
-        if gone or not name.endswith(".service") or name.startswith(OF_LOGINS):
+    for unit in systemctl.units(rows[:-1]):
+        if (name := systemctl.service(unit)) is None:
             continue
-        item = f"service/{spell_key(name.removesuffix('.service'))}"
-        restarts = limit(unit.get("NRestarts"))
+        item = f"service/{spell_key(name)}"
+        restarts = systemctl.limit(unit.get("NRestarts"))
         yield f"{item}.restarts", Absent("systemd does not tell") if restarts == math.inf else restarts
-        yield f"{item}.limits.memlock", in_kib(limit(unit.get("LimitMEMLOCK")))
-        yield f"{item}.limits.nofile", limit(unit.get("LimitNOFILE"))
+        yield f"{item}.limits.memlock", systemctl.limit_in_kib(unit.get("LimitMEMLOCK"))
+        yield f"{item}.limits.nofile", systemctl.limit(unit.get("LimitNOFILE"))

@@ -5,6 +5,7 @@ import re
 from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, flag, probe, setting, text, version
 from rackcheck.core import read
 from rackcheck.core.fact import Reading
+from rackcheck.core.read import slurm as reader
 from rackcheck_probes.hidden import THERE
 
 END = "-- end --"
@@ -14,7 +15,6 @@ TREE = "/opt/slurm"
 FOLDERS = ("/etc/slurm", "/etc/slurm-llnl", "/run/slurm/conf", f"{TREE}/etc")
 FILES = {"slurm.conf": CONFIG, "cgroup.conf": CGROUP, "gres.conf": ("AutoDetect",)}
 
-HIDDEN = Unknown(Reason.DENIED, "its folder may not be entered, or it may not be read")
 MISSING: dict[str, Reading] = {
     "no slurmd": Absent(f"no slurmd in PATH and {TREE}"),
     "hidden slurmd": Unknown(Reason.DENIED, f"no slurmd in PATH, and {TREE} may not be entered"),
@@ -64,30 +64,12 @@ def slurm(answer: str) -> Facts:
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END:
         raise Unreadable("the answer was cut")
-    said = re.fullmatch(r"(?:slurm|slurm-wlm) ([\w.-]{1,40})", rows[0])
-    if said is None and rows[0] not in MISSING:
+    installed = reader.version(rows[0])
+    if installed is None and rows[0] not in MISSING:
         raise Unreadable(f"not a version: {rows[0][:80]!r}")
-    yield "scheduler.slurm.version", said[1] if said else MISSING[rows[0]]
-    given: dict[str, Reading] = {}
-    found: dict[str, Reading] = {}
-    seen: dict[str, Reading] = {}
-    for row in rows[1:-1]:
-        word, _, rest = row.partition(" ")
-        if word in {"==", "hidden"} and rest in FILES:
-            found[rest] = HIDDEN if word == "hidden" and rest not in found else True
-            seen[rest] = HIDDEN if word == "hidden" else Absent(f"not in {rest}")
-            continue
-        if seen and re.match(r"\s{0,80}include\s", row, re.IGNORECASE):
-            name = list(seen)[-1]
-            seen[name] = Unknown(Reason.NOT_READ_FURTHER, f"{name} includes other files and has no such line itself")
-            continue
-        # gres.conf may have more on the line.
-        key, _, value = row.partition("#")[0].strip().partition("=")
-        if not seen or not key.strip().isalnum():
-            raise Unreadable(f"not a setting of Slurm: {row[:80]!r}")
-        given[key.strip().lower()] = value.strip().split()[0] if value.strip() else Absent("set to nothing")
-    for name, keys in FILES.items():
-        why = seen.get(name, Absent(f"no {name}"))
-        yield f"scheduler.slurm.file.{name.partition('.')[0]}", found.get(name, False)
-        for key in keys:
-            yield f"scheduler.slurm.{leaf(key)}", given.get(key.lower(), why)
+    yield "scheduler.slurm.version", MISSING[rows[0]] if installed is None else installed
+    settings = reader.settings(rows[1:-1], FILES)
+    for file, names in FILES.items():
+        yield f"scheduler.slurm.file.{file.partition('.')[0]}", settings.there(file)
+        for name in names:
+            yield f"scheduler.slurm.{leaf(name)}", settings.setting(file, name)

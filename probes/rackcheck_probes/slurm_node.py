@@ -1,17 +1,8 @@
 """What Slurm's controller thinks of the node."""
 
-import re
-
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing, probe, quantity, text, version
 from rackcheck.core import read
-
-FIELD = re.compile(r"(?:^|\s)(NodeName|CPUTot|Gres|Version|RealMemory|State|Partitions|ActiveFeatures)=(\S*)")
-REASON = re.compile(r"^[ \t]{0,20}Reason=(.{0,500})$", re.MULTILINE)
-
-
-def told(value: str | None) -> str | Absent:
-    """Give a value; what Slurm calls (null) or N/A is none."""
-    return Absent("the controller has none") if value in {None, "", "(null)", "N/A"} else str(value)
+from rackcheck.core.read import slurm
 
 
 # Asks the controller about this one node: a few kilobytes, and nothing changes.
@@ -43,23 +34,14 @@ def slurm_node(answer: str) -> Facts:
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
         raise Unreadable("the answer was cut")
-    # The first counts: a reason is anybody's text, and comes last.
-    shown = dict(reversed(FIELD.findall(answer)))
-    if "NodeName" not in shown or "State" not in shown:
-        raise Unreadable("no node and its state")
-    parts = shown["State"].split("+")
-    state, *marks = (part.rstrip("*~#!%$@^-") for part in parts)
-    if any(part.endswith("*") for part in parts):
-        marks.append("NOT_RESPONDING")
-    reason = REASON.search(answer)
+    node = slurm.node(answer)
     at = "scheduler.slurm.node"
-    yield f"{at}.state", state
-    yield f"{at}.marks", tuple(sorted(set(marks)))
-    yield f"{at}.reason", told(reason[1].strip() if reason else None)
-    yield f"{at}.gres", told(shown.get("Gres"))
-    yield f"{at}.version", told(shown.get("Version"))
-    yield f"{at}.cpus", read.whole(shown["CPUTot"]) if "CPUTot" in shown else Absent("not told")
-    yield f"{at}.memory", read.whole(shown["RealMemory"]) if "RealMemory" in shown else Absent("not told")
+    yield f"{at}.state", node.state
+    yield f"{at}.marks", node.marks
+    yield f"{at}.reason", node.reason
+    yield f"{at}.gres", node.text("Gres")
+    yield f"{at}.version", node.text("Version")
+    for leaf, name in (("cpus", "CPUTot"), ("memory", "RealMemory")):
+        yield f"{at}.{leaf}", read.whole(node.fields[name]) if name in node.fields else Absent("not told")
     for leaf, name in (("partitions", "Partitions"), ("features", "ActiveFeatures")):
-        value = told(shown.get(name))
-        yield f"{at}.{leaf}", value if isinstance(value, Absent) else tuple(sorted(value.split(",")))
+        yield f"{at}.{leaf}", node.names(name)

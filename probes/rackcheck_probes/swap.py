@@ -1,7 +1,8 @@
 """What memory is swapped to."""
 
-from rackcheck import Class, Facts, Files, Read, Unreadable, listing, probe, quantity
+from rackcheck import Class, Facts, Files, Read, listing, probe, quantity
 from rackcheck.core import read
+from rackcheck.core.read import proc_swaps
 
 SWAPS, SIZE, STAT = "/proc/swaps", "/sys/block/zram*/disksize", "/sys/block/zram*/mm_stat"
 GIB = 1 << 30
@@ -18,14 +19,9 @@ GIB = 1 << 30
 )
 def swap(files: Files) -> Facts:
     """Read the swap areas, and the compressed memory disks whether they are swapped to or not."""
-    head, *rows = read.rows(files.text(SWAPS)) or [""]
-    if head.split() != ["Filename", "Type", "Size", "Used", "Priority"]:
-        raise Unreadable(f"{SWAPS} begins otherwise: {head[:60]!r}")
-    yield "memory.swap.areas", tuple(row.split()[0] for row in rows if row.split())
+    yield "memory.swap.areas", proc_swaps.areas(files.text(SWAPS))
     sizes = {name: read.whole(files.text(SIZE.replace("*", name))) for (name,) in files.found(SIZE)}
-    used = {
-        name: read.whole((files.text(STAT.replace("*", name)).split() + [""] * 3)[2]) for (name,) in files.found(STAT)
-    }
+    used = {name: proc_swaps.zram_used(files.text(STAT.replace("*", name))) for (name,) in files.found(STAT)}
     set_up = [name for name, size in sizes.items() if size]
     yield "memory.zram.devices", tuple(f"zram{name}" for name in set_up)
     yield "memory.zram.size", sum(sizes.values()) / GIB

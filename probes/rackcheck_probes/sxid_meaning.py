@@ -3,7 +3,8 @@
 from rackcheck import Class, Facts, listing, probe, spell_key
 from rackcheck.core.fact import visible
 from rackcheck.core.read import dmesg
-from rackcheck_probes.kernel_log import DMESG, by_place, sxids
+from rackcheck.core.read.xid_lines import by_place, sxids
+from rackcheck_probes.kernel_log import DMESG
 
 
 @probe(

@@ -1,26 +1,10 @@
 """How systemd itself stands: its state, what failed, what it boots into, and what its services get by default."""
 
-import math
-
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing, probe, quantity, text, version
 from rackcheck.core import read
-from rackcheck.core.fact import Reading
+from rackcheck.core.read import systemctl
 
 TARGET, FAILED, END = "-- target --", "-- failed --", "-- end --"
-ALL_ONES = str(2**64 - 1)
-"""How systemd before 229 writes infinity."""
-
-
-def limit(value: str | None) -> float | Absent:
-    """Read a limit of systemd: a number, or infinity."""
-    if not value:
-        return Absent("this systemd does not tell")
-    return math.inf if value in {"infinity", ALL_ONES} else read.whole(value)
-
-
-def in_kib(size: float | Absent) -> Reading:
-    """Give a limit in bytes as KiB."""
-    return size if isinstance(size, Absent) else size / 1024
 
 
 @probe(
@@ -54,7 +38,7 @@ def systemd(answer: str) -> Facts:
         yield f"os.systemd.{leaf}", shown.get(name) or Absent("this systemd does not tell")
     yield "os.systemd.target", read.line(target) if target != FAILED else Absent("no default target")
     # Before 246 a mark stands before a failed unit, whatever was asked.
-    names = [row.lstrip("●* ").split(maxsplit=1)[0] for row in failed if row.strip("●* ")]
+    names = [words[0] for row in failed if (words := row.lstrip("●* ").split(maxsplit=1))]
     yield "os.systemd.failed", tuple(sorted(names))
-    yield "os.systemd.limits.memlock", in_kib(limit(shown.get("DefaultLimitMEMLOCK")))
-    yield "os.systemd.limits.nofile", limit(shown.get("DefaultLimitNOFILE"))
+    yield "os.systemd.limits.memlock", systemctl.limit_in_kib(shown.get("DefaultLimitMEMLOCK"))
+    yield "os.systemd.limits.nofile", systemctl.limit(shown.get("DefaultLimitNOFILE"))

@@ -2,17 +2,9 @@
 
 from rackcheck import Facts, Shell, Unreadable, collection, probe, spell_key, text
 from rackcheck.core import read
+from rackcheck.core.read import systemctl
 
 FILES, END = "-- unit files --", "-- end --"
-SUFFIX = ".timer"
-
-
-def words(row: str) -> list[str]:
-    """Part a row of a list of units; before systemd 246 a mark may stand before the name."""
-    found = row.lstrip("●* ").split()
-    if len(found) < 2 or not found[0].endswith(SUFFIX):
-        raise Unreadable(f"not a timer: {row[:80]!r}")
-    return found
 
 
 @probe(
@@ -32,16 +24,8 @@ def timers(answer: str) -> Facts:
     rows = [row for row in read.rows(answer) if row.strip()]
     if not rows or rows[-1] != END or FILES not in rows:
         raise Unreadable("the answer was cut")
-    active = {}
-    for row in rows[: rows.index(FILES)]:
-        found = words(row)
-        if len(found) < 4:
-            raise Unreadable(f"not a unit: {row[:80]!r}")
-        if found[1] != "not-found":
-            active[found[0]] = found[2]
-    enabled = {name: state for name, state, *_ in map(words, rows[rows.index(FILES) + 1 : -1]) if state != "alias"}
-    for name in sorted(active.keys() | enabled.keys()):
-        if not name.endswith(f"@{SUFFIX}"):
-            item = f"os.timer/{spell_key(name.removesuffix(SUFFIX))}"
-            yield f"{item}.active", active.get(name, "inactive")
-            yield f"{item}.enabled", enabled.get(name, "transient")
+    middle = rows.index(FILES)
+    for timer in systemctl.timers(rows[:middle], rows[middle + 1 : -1]):
+        item = f"os.timer/{spell_key(timer.name)}"
+        yield f"{item}.active", timer.active
+        yield f"{item}.enabled", timer.enabled

@@ -1,9 +1,7 @@
 """How many memory modules udev found when the machine started: what everybody may read of firmware's table."""
 
-import re
-
-from rackcheck import Facts, Files, Read, Reason, Unknown, Unreadable, integer, listing, probe, quantity, text
-from rackcheck.core import read
+from rackcheck import Facts, Files, Read, Unknown, integer, listing, probe, quantity, text
+from rackcheck.core.read import udev_dmi
 
 # systemd 248 and later keep the table's memory devices here; root's `dmidecode` tells more, and of older systems.
 PLACE = "/run/udev/data/+dmi:id"
@@ -24,28 +22,14 @@ PLACE = "/run/udev/data/+dmi:id"
 )
 def udev_memory(files: Files) -> Facts:
     """Read udev's note of the table; unknown where it took none: older than systemd 248, or a virtual machine."""
-    found = re.findall(r"^E:(MEMORY_[A-Z0-9_]{1,60})=(.{0,200})$", files.text(PLACE), re.MULTILINE)
-    slots: dict[int, dict[str, str]] = {}
-    array = {key: value.strip() for key, value in found if key.startswith("MEMORY_ARRAY_")}
-    for key, value in found:
-        match = re.fullmatch(r"MEMORY_DEVICE_([0-9]{1,4})_(\w+)", key)
-        if match is not None:
-            slots.setdefault(int(match[1]), {})[match[2]] = value.strip()
-    # The number of slots is the last thing that udev reads from the table.
-    if array.get("MEMORY_ARRAY_NUM_DEVICES") != str(len(slots)):
-        raise Unreadable(f"{PLACE} holds no memory slots, or not all of them", Reason.NOT_COLLECTED)
-    empty = [slot for _, slot in sorted(slots.items()) if slot.get("PRESENT") == "0"]
-    modules = [slot for slot in slots.values() if slot.get("PRESENT") != "0"]
-    yield "memory.modules.slots", len(slots)
-    yield "memory.modules.count", len(modules)
-    yield "memory.modules.empty", tuple(slot.get("LOCATOR", "?") for slot in empty)
-    if "MEMORY_ARRAY_EC_TYPE" in array:
-        yield "memory.modules.correction", array["MEMORY_ARRAY_EC_TYPE"]
-    for leaf, key in (("speeds", "CONFIGURED_SPEED_MTS"), ("parts", "PART_NUMBER")):
-        told = {slot.get(key, "?") for slot in modules}
-        untold = Unknown(Reason.NOT_COLLECTED, f"udev noted no {key} of a module")
-        yield f"memory.modules.{leaf}", untold if "?" in told else tuple(sorted(told, key=read.natural))
-    sizes = [read.whole(slot["SIZE"]) / (1 << 30) for slot in modules if "SIZE" in slot]
-    whole, untold = len(sizes) == len(modules), Unknown(Reason.NOT_COLLECTED, "udev noted no size of a module")
-    yield "memory.modules.size", sum(sizes) if whole else untold
-    yield "memory.modules.sizes", tuple(f"{size:g}" for size in sorted(set(sizes))) if whole else untold
+    told = udev_dmi.memory(files.text(PLACE), PLACE)
+    yield "memory.modules.slots", len(told.empty) + len(told.modules)
+    yield "memory.modules.count", len(told.modules)
+    yield "memory.modules.empty", told.empty
+    if told.correction is not None:
+        yield "memory.modules.correction", told.correction
+    yield "memory.modules.speeds", told.each("CONFIGURED_SPEED_MTS")
+    yield "memory.modules.parts", told.each("PART_NUMBER")
+    sizes = told.sizes()
+    yield "memory.modules.size", sizes if isinstance(sizes, Unknown) else sum(sizes)
+    yield "memory.modules.sizes", sizes if isinstance(sizes, Unknown) else tuple(f"{s:g}" for s in sorted(set(sizes)))

@@ -1,14 +1,8 @@
 """VLAN interfaces: which tag on which interface."""
 
-import re
-
-from rackcheck import Facts, Shell, Unreadable, collection, integer, probe, spell_key, text
+from rackcheck import Facts, Shell, collection, integer, probe, spell_key, text
 from rackcheck.core import read
-
-ROW = re.compile(
-    r"[0-9]{1,9}: ([^\s@:]{1,15})@([^\s@:]{1,15}): <[^>]{0,200}> mtu ([0-9]{1,6}) [^\n]{0,400}?state ([A-Z]{1,20}) "
-    r"[^\n]{0,600}? vlan protocol (802\.1[a-zA-Z]{1,2}) id ([0-9]{1,4})[^\n]{0,600}"
-)
+from rackcheck.core.read import iproute
 
 
 @probe(
@@ -25,13 +19,10 @@ ROW = re.compile(
 def vlans(answer: str) -> Facts:
     """Read each VLAN; without one `ip` writes nothing."""
     for row in read.rows(answer):
-        match = ROW.fullmatch(row)
-        if match is None:
-            raise Unreadable(f"not a VLAN: {row[:80]!r}")
-        name, below, mtu, state, protocol, tag = match.groups()
-        item = f"nic.vlan/{spell_key(name)}"
-        yield f"{item}.id", int(tag)
-        yield f"{item}.on", below
-        yield f"{item}.protocol", protocol
-        yield f"{item}.mtu", int(mtu)
-        yield f"{item}.state", state
+        vlan = iproute.vlan(row)
+        item = f"nic.vlan/{spell_key(vlan.name)}"
+        yield f"{item}.id", vlan.tag
+        yield f"{item}.on", vlan.below
+        yield f"{item}.protocol", vlan.protocol
+        yield f"{item}.mtu", vlan.mtu
+        yield f"{item}.state", vlan.state

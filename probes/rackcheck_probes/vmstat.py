@@ -1,7 +1,7 @@
 """How often the kernel ran short of memory."""
 
-from rackcheck import Absent, Class, Facts, Files, Read, Unreadable, integer, probe
-from rackcheck.core import read
+from rackcheck import Class, Facts, Files, Read, integer, probe
+from rackcheck.core.read import vmstat as counters
 
 PLACE = "/proc/vmstat"
 COUNTS = {
@@ -15,25 +15,16 @@ COUNTS = {
     "thp_fault_fallback": "Page faults that got no huge page, since boot.",
     "numa_pages_migrated": "Pages that NUMA balancing moved, since boot.",
     "drop_pagecache": "Times that somebody dropped the page cache, since boot.",
+    "allocstall": "Times that a program had to free memory before it got some, since boot.",
 }
 
 
 @probe(
     Read(PLACE),
-    gives={
-        **{f"memory.events.{name}": integer(said, Class.COUNTER) for name, said in COUNTS.items()},
-        "memory.events.allocstall": integer(
-            "Times that a program had to free memory before it got some, since boot.", Class.COUNTER
-        ),
-    },
+    gives={f"memory.events.{name}": integer(said, Class.COUNTER) for name, said in COUNTS.items()},
 )
 def vmstat(files: Files) -> Facts:
     """Read the counters by the kernel's names; absent is what this kernel does not count."""
-    table = {name: count for name, _, count in (row.partition(" ") for row in read.rows(files.text(PLACE)))}
-    if "pgfault" not in table:
-        raise Unreadable(f"no pgfault in {PLACE}")
+    table = counters.counters(files.text(PLACE))
     for name in COUNTS:
-        yield f"memory.events.{name}", read.whole(table[name]) if name in table else Absent(f"no {name} in {PLACE}")
-    # One for each zone since Linux 4.8, one for all before.
-    stalls = [read.whole(count) for name, count in table.items() if name.startswith("allocstall")]
-    yield "memory.events.allocstall", sum(stalls) if stalls else Absent(f"no allocstall in {PLACE}")
+        yield f"memory.events.{name}", counters.count(table, name)

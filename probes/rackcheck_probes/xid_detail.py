@@ -2,7 +2,8 @@
 
 from rackcheck import Absent, Class, Facts, integer, listing, probe, spell_key, text
 from rackcheck.core.read import dmesg
-from rackcheck_probes.kernel_log import DMESG, by_place, xids
+from rackcheck.core.read.xid_lines import by_place, nvlink_errors, recovery, xids
+from rackcheck_probes.kernel_log import DMESG
 
 
 @probe(
@@ -26,12 +27,6 @@ def xid_detail(answer: str) -> Facts:
     dmesg.whole(answer)
     for place, errors in by_place(xids(answer)).items():
         item = f"log.xid/{spell_key(place)}"
-        links = [(error.code, error.nvlink) for error in errors if error.nvlink is not None]
-        kinds = sorted({(code, link.unit, link.link, link.fatal) for code, link in links})
-        recoveries = [error.recovery for error in errors if error.recovery is not None]
-        yield (
-            f"{item}.nvlink",
-            tuple(f"{code} {unit} {'Fatal' if fatal else 'Nonfatal'} link {link}" for code, unit, link, fatal in kinds),
-        )
-        yield f"{item}.nvlink_fatal", sum(link.fatal for _, link in links)
-        yield f"{item}.recovery", recoveries[-1] if recoveries else Absent("no Xid 154")
+        yield f"{item}.nvlink", nvlink_errors(errors)
+        yield f"{item}.nvlink_fatal", sum(error.nvlink is not None and error.nvlink.fatal for error in errors)
+        yield f"{item}.recovery", recovery(errors) or Absent("no Xid 154")

@@ -6,7 +6,8 @@ No source is believed over the others: what they do not agree on is called dispu
 from rackcheck import Class, Facts, listing, probe, spell_key
 from rackcheck.core.read import dmesg
 from rackcheck.core.read.xid import actions, by_agreement, named
-from rackcheck_probes.kernel_log import DMESG, by_place, xids
+from rackcheck.core.read.xid_lines import by_place, xids
+from rackcheck_probes.kernel_log import DMESG
 from rackcheck_probes.xid_table import TABLE
 
 FOUR = "DCGM's health watch, Azure's node health check, its health agent, Imbue's health checks"

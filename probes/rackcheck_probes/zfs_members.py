@@ -1,31 +1,11 @@
 """The disks of each ZFS pool, and their errors."""
 
-import re
-from collections.abc import Iterator, Sequence
-
 from rackcheck import Class, Facts, Shell, Unreadable, collection, integer, probe, spell_key, text
 from rackcheck.core import read
-from rackcheck.core.fact import clean
+from rackcheck.core.read import zpool_status
 
 END, NONE = "-- end --", "none"
-NUMBER = "([0-9]{1,20})"
-ROW = re.compile(rf"\t( {{0,20}})(\S{{1,200}}) +(?:([A-Z]{{1,20}}) +{NUMBER} +{NUMBER} +{NUMBER}|AVAIL|INUSE)(?: +.*)?")
 COUNTS = ("read", "write", "checksum")
-
-
-def pools(rows: Sequence[str]) -> Iterator[tuple[str, list[re.Match[str]]]]:
-    """Give each pool's name and the rows of its table, its spares, which have no counts, left out."""
-    starts = [at for at, row in enumerate(rows) if row.startswith("  pool: ")]
-    for at, end in zip(starts, [*starts[1:], len(rows)], strict=True):
-        head = next((n for n in range(at, end) if re.fullmatch(r"\tNAME +STATE +READ +WRITE +CKSUM", rows[n])), None)
-        stop = next((n for n in range(at, end) if rows[n].startswith("errors:")), None)
-        if head is None or stop is None:
-            raise Unreadable(f"no table of {clean(rows[at], 80)!r}")
-        lines = [row for row in rows[head + 1 : stop] if row.strip() and not re.fullmatch(r"\t\S{1,40} *", row)]
-        told = [ROW.fullmatch(row) for row in lines]
-        if None in told:
-            raise Unreadable(f"no member: {clean(lines[told.index(None)], 80)!r}")
-        yield rows[at].removeprefix("  pool: "), [row for row in told if row is not None and row[4] is not None]
 
 
 # It asks only where ZFS is loaded: older tools load it. Unverified on hardware: written to zpool-status(8) and to
@@ -52,14 +32,10 @@ def zfs_members(answer: str) -> Facts:
         raise Unreadable("the answer was cut")
     if rows[:-1] == [NONE] or rows[:-1] == ["no pools available"]:
         return
-    if not any(row.startswith("  pool: ") for row in rows):
-        raise Unreadable(f"no pool: {clean(rows[0], 80)!r}")
-    for pool, told in pools(rows):
+    for pool, members in zpool_status.pools(rows):
         item = f"storage.zpool/{spell_key(pool)}"
-        below = [*(len(row[1]) for row in told[1:]), 0]
-        members = [row for row, depth in zip(told, below, strict=True) if depth <= len(row[1]) and row[1]]
-        yield f"{item}.member", tuple(row[2] for row in members)
-        for row in members:
-            yield f"{item}.member/{spell_key(row[2])}.state", row[3]
-            for number, leaf in enumerate(COUNTS, start=4):
-                yield f"{item}.member/{spell_key(row[2])}.errors.{leaf}", int(row[number])
+        yield f"{item}.member", tuple(member.name for member in members)
+        for member in members:
+            at = f"{item}.member/{spell_key(member.name)}"
+            yield f"{at}.state", member.state
+            yield from ((f"{at}.errors.{leaf}", count) for leaf, count in zip(COUNTS, member.errors, strict=True))

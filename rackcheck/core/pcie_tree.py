@@ -1,4 +1,4 @@
-"""The tree of PCI functions: which links lie on a function's way, what they should carry, and who is near to whom.
+"""The tree of PCI functions: which links lie on a function's way, and what they should carry.
 
 Pure functions over tables of readings by address, as `pcie/*.upstream`, `pcie/*.link.width` and their kin give them.
 They keep the law of derived facts: unknown unless every value of the unknown inputs gives the same. An unknown fact may
@@ -11,7 +11,6 @@ switch's upper port, from which it is no link to the switch's lower ports, and b
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
 
@@ -27,16 +26,6 @@ SLOWEST = min(CODING)
 UNTOLD = Unknown(Reason.NOT_COLLECTED, "nobody tells it of this function")
 DEEPEST = 64
 """Ports above a function; more would be a loop, or somebody who wants us to walk for ever."""
-
-
-class Near(StrEnum):
-    """How near two functions are, the nearest first, in the words of `nvidia-smi topo`."""
-
-    PIX = "PIX"
-    PXB = "PXB"
-    PHB = "PHB"
-    NODE = "NODE"
-    SYS = "SYS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +54,7 @@ class Links:
 
 def ports(address: str, upstream: Table) -> tuple[str, ...] | Unknown:
     """Give the ports above a function, the nearest first; none on a root bus; unknown where one step is."""
-    found, trouble = _climbed(address, upstream)
+    found, trouble = climbed(address, upstream)
     return trouble or found
 
 
@@ -175,83 +164,7 @@ def bottleneck(address: str, upstream: Table, links: Links) -> tuple[Reading, Re
     return str(least_of[1]), least_of[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Where every function is: the port above it, its host bridge, its NUMA node."""
-
-    upstream: Table
-    host_bridge: Table
-    numa: Table
-    _ways: dict[str, "_Way"] = field(init=False, repr=False, compare=False, default_factory=dict)
-
-    def way(self, address: str) -> "_Way":
-        """Give the way up from a function; it is climbed once, as every function is held against many."""
-        known = self._ways.get(address)
-        if known is None:
-            above, trouble = _climbed(address, self.upstream)
-            known = self._ways[address] = _Way({port: n for n, port in enumerate((address, *above))}, trouble)
-        return known
-
-
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """How many steps above a function each port stands, itself first, and why no farther ones are known."""
-
-    steps: Mapping[str, int]
-    trouble: Unknown | None
-
-
-def nearness(one: str, other: str, places: Places) -> Near | Unknown:
-    """Say how near two functions are.
-
-    PIX: at most one switch between them; PXB: several; PHB: one host bridge; NODE: one NUMA node; SYS: two.
-    """
-    span = _span(one, other, places)
-    return span.why or span.best
-
-
-def nearest(one: str, others: Iterable[str], places: Places) -> tuple[str, ...] | Unknown:
-    """Give those of the others that are nearest, in their order; unknown where one of them might be as near."""
-    spans = {other: _span(one, other, places) for other in others}
-    if not spans:
-        return ()
-    least_far = min(_ORDER[span.worst] for span in spans.values())
-    near = {other: span for other, span in spans.items() if _ORDER[span.best] <= least_far}
-    why = next((span.why for span in near.values() if span.why is not None), None)
-    return why or tuple(near)
-
-
-_ORDER = {near: number for number, near in enumerate(Near)}
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """How near two functions are at best and at worst, and why no more is known; nothing where that is one."""
-
-    best: Near
-    worst: Near
-    why: Unknown | None = None
-
-
-def _span(one: str, other: str, places: Places) -> _Span:
-    met = _meeting(places.way(one), places.way(other))
-    if isinstance(met, Near):
-        return _Span(met, met)
-    nodes = _same(one, other, places.numa, "NUMA node")
-    bridges = _same(one, other, places.host_bridge, "host bridge")
-    far = Near.PHB if bridges is True else Near.NODE if nodes is True else Near.SYS
-    if met is not None:
-        return _Span(Near.PIX, far, met)
-    if bridges is True:
-        return _Span(Near.PHB, Near.PHB)
-    if isinstance(bridges, Unknown):
-        return _Span(Near.PHB, far, bridges)
-    if isinstance(nodes, Unknown):
-        return _Span(Near.NODE, Near.SYS, nodes)
-    return _Span(far, far)
-
-
-def _climbed(address: str, upstream: Table) -> tuple[tuple[str, ...], Unknown | None]:
+def climbed(address: str, upstream: Table) -> tuple[tuple[str, ...], Unknown | None]:
     """Give the ports above as far as they are known, and why no farther; none where the way ends on a root bus."""
     found: dict[str, None] = {}
     at = address
@@ -265,27 +178,6 @@ def _climbed(address: str, upstream: Table) -> tuple[tuple[str, ...], Unknown | 
             return tuple(found), Unknown(Reason.UNPARSABLE, f"the ports above {address} lead nowhere")
         found[step] = None
         at = step
-
-
-def _meeting(mine: _Way, theirs: _Way) -> Near | Unknown | None:
-    """Say how near two functions meet in a port above both; none where there is no such port."""
-    for port, steps in mine.steps.items():
-        if port in theirs.steps:
-            # One switch is its lower ports on both sides, below the upper port that they share.
-            return Near.PIX if max(steps, theirs.steps[port]) <= 2 else Near.PXB
-    # A way that is not known to its end could still join the other, wherever that leads.
-    return mine.trouble or theirs.trouble
-
-
-def _same(one: str, other: str, table: Table, what: str) -> bool | Unknown:
-    """Say whether two functions have one value; of a function that has none nothing can be said."""
-    mine, theirs = table.get(one, UNTOLD), table.get(other, UNTOLD)
-    for reading in (mine, theirs):
-        if isinstance(reading, Unknown):
-            return reading
-        if isinstance(reading, Absent):
-            return Unknown(Reason.NOT_COLLECTED, f"the firmware names no {what}")
-    return mine == theirs
 
 
 def _below(told: Iterable[tuple[Hop, Reading, Reading, float]]) -> Reading:

@@ -5,6 +5,7 @@ Up to ROCm 6 it is a list; from amd-smi 26 on, an object whose `gpu_data` is tha
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable, cl
 
 MOST = 256
 """GPUs of one node that are read: a divided MI300X is eight of them."""
+
+_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
 def gpus(answer: str) -> list[Mapping[str, Any]]:
@@ -41,6 +44,32 @@ def told(gpu: Mapping[str, Any], *path: str) -> Reading:
     if isinstance(value, bool) or not isinstance(value, int | str):
         return Unknown(Reason.UNPARSABLE, f"neither a text nor a number at {'.'.join(path)}")
     return value
+
+
+def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Give each GPU's PCI address, as the kernel spells it, and its table; raises Unreadable where one has none.
+
+    A GPU that is divided is listed part by part, which its address counts in its last digit: the first stands for it.
+    """
+    if not answer.endswith("\n"):
+        raise Unreadable("the answer was cut")
+    found = [(str(told(gpu, "bus", "bdf")).lower(), gpu) for gpu in gpus(answer)]
+    if not all(_ADDRESS.fullmatch(address) for address, _ in found):
+        raise Unreadable("a GPU without its PCI address")
+    firsts = {address for address, _ in found if address.endswith(".0")}
+    return [(a, gpu) for a, gpu in found if a.endswith(".0") or f"{a[:-1]}0" not in firsts]
+
+
+def text(gpu: Mapping[str, Any], *path: str) -> Reading:
+    """Give a text that stands at a path; a number where a text belongs is spelt as one."""
+    reading = told(gpu, *path)
+    return str(reading) if isinstance(reading, int) else reading
+
+
+def number(gpu: Mapping[str, Any], *path: str) -> Reading:
+    """Give a number that stands at a path; a text is none."""
+    reading = told(gpu, *path)
+    return Unknown(Reason.UNPARSABLE, f"not a number: {reading[:80]!r}") if isinstance(reading, str) else reading
 
 
 def enabled(gpu: Mapping[str, Any]) -> Reading:

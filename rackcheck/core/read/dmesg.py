@@ -28,6 +28,8 @@ _BEFORE = re.compile(
     rf"(?:(?:{_TIME}|{_DATE}) ?)?(?:\[ *[TC][0-9]{{1,10}}\] ?)?(?:kernel: )? *"
 )
 
+_KEPT_BACK = re.compile(r"\S{1,80}: (?P<number>[0-9]{1,9}) callbacks suppressed\b")
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -43,7 +45,7 @@ class Line:
 
 
 def line(leaf: str, holds: str, shape: str, help: str = "") -> Line:  # noqa: A002  the field's word
-    """Make a kind of line; several may add to one count, of which the first has the sentence of help.
+    """Make a kind of line; several may add to one count, of which the first has the sentence of help, if any has.
 
     A shape may say `<pci>` for a PCI address and `<driver>` for a driver's name.
     """
@@ -94,6 +96,17 @@ def seconds(row: str) -> float | None:
     return float(before["seconds"]) if before is not None and before["seconds"] else None
 
 
+def span(log: str) -> tuple[float | None, float | None]:
+    """Give the times of a whole log's first and last line, in seconds since boot; none where it bears none."""
+    return seconds(log[:LONGEST]), seconds(log[log.rfind("\n", 0, len(log) - 1) + 1 :][:LONGEST])
+
+
+def kept_back(log: str) -> int:
+    """Add up the messages that the kernel says it kept back because there were too many like them."""
+    told = (_KEPT_BACK.match(message(row)) for row in lines(log, "callbacks suppressed"))
+    return sum(int(match["number"]) for match in told if match is not None)
+
+
 def tallies(log: str, kinds: Sequence[Line]) -> Mapping[str, Tally]:
     """Count the lines of each kind by their key, or by an empty one where the kinds name no device.
 
@@ -121,7 +134,12 @@ def _nameless(said: str, match: re.Match[str]) -> str:
 
 def promised(item: str, kinds: Sequence[Line]) -> dict[str, Kind]:
     """Give the facts that these kinds of lines promise of an item."""
-    facts = {f"{item}.{kind.leaf}": integer(kind.help, Class.COUNTER) for kind in kinds if kind.help}
+    return counts(item, {kind.leaf: kind.help for kind in kinds if kind.help})
+
+
+def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
+    """Give an item's counts with what each means, and the last of the lines that are counted."""
+    facts = {f"{item}.{leaf}": integer(meaning, Class.COUNTER) for leaf, meaning in meanings.items()}
     facts[f"{item}.last"] = text(
         "The last of these lines, without its time and any process' name; absent without one.", Class.MEASUREMENT
     )

@@ -54,6 +54,22 @@ def switch(value: str | None) -> Reading:
     return word == "on" if word in {"on", "off"} else Unknown(Reason.UNPARSABLE, f"neither on nor off: {clean(value)}")
 
 
+def modes(text: str, key: str) -> Reading:
+    """Read link modes, which go on in the lines below, each begun with blanks and without a colon.
+
+    Absent where there are none, or the driver says that it does not know them.
+    """
+    found: list[str] = []
+    inside = False
+    for row in text.splitlines():
+        name, mark, value = row.partition(":")
+        inside = name.strip() == key if mark else inside
+        if inside:
+            found.extend((value if mark else row).split())
+    told = tuple(found)
+    return Absent("not reported") if not told or told in {("Not", "reported"), ("None",)} else told
+
+
 def halves(text: str) -> tuple[dict[str, str], dict[str, str]]:
     """Part `ethtool -g` and its like into the highest settings and the current ones."""
     highest: dict[str, str] = {}

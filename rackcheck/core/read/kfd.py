@@ -4,7 +4,7 @@ A GPU that is divided is several nodes; the kernel then counts them in the last 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rackcheck.core.fact import Unreadable, clean
@@ -76,3 +76,17 @@ def link(content: str) -> Link:
     start, end, weight = (_one(found, name) for name in ("node_from", "node_to", "weight"))
     bandwidths = (found.get(f"{which}_bandwidth", 0) for which in ("min", "max"))
     return Link(start, end, LINKS.get(kind, f"type {kind}"), weight, *bandwidths)
+
+
+def nearest(links: Iterable[Link], owners: Mapping[int, str]) -> dict[str, dict[str, Link]]:
+    """Give the nearest link between each two GPUs, one way; of links that are as near, the first.
+
+    `owners` are the GPUs by the numbers of their nodes; links to others, and within one, are left out.
+    """
+    found: dict[str, dict[str, Link]] = {address: {} for address in owners.values()}
+    for each in links:
+        ours, theirs = owners.get(each.start), owners.get(each.end)
+        if ours is not None and theirs is not None and ours != theirs:
+            best = found[ours].setdefault(theirs, each)
+            found[ours][theirs] = min(best, each, key=lambda one: one.weight)
+    return found

@@ -5,6 +5,7 @@ lines of a ConnectX-7 with an optical module): unverified on hardware of ours.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
@@ -14,8 +15,11 @@ _NONE = {"", "N/A", "None"}
 _RATIO = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,9})?(?:[eE][+-]?[0-9]{1,3})?")
 _DECIMAL = re.compile(r"-?[0-9]{1,6}(?:\.[0-9]{1,9})?")
 _RANGE = re.compile(r"(.{1,400}?)(?: \[(-?[0-9.]{1,12})\.\.(-?[0-9.]{1,12})\])?")
+_RAW = "Raw Physical Errors Per Lane"
 ROWS = 500
 LANES = 16
+Scale = Callable[[float], float]
+"""What makes the fact's unit of the tool's."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,21 @@ class Port:
             return float(value) * 100 if isinstance(value, str) else value
         return _strange(name, value)
 
-    def measured(self, name: str) -> tuple[Reading, Reading, Reading]:
+    def errors(self) -> list[int] | Unknown:
+        """The errors before correction of each lane; none of a link that is down."""
+        told = self.counts(_RAW)
+        if not isinstance(told, Absent):
+            return told
+        # No lane is one without errors: only a link that is down has none.
+        return Unknown(Reason.NOT_COLLECTED, told.detail) if self.text("State") == "Active" else []
+
+    def measured(self, name: str, scale: Scale) -> tuple[Reading, Reading, Reading]:
         """What one sensor reads, and its lowest and highest alarm; absent where it tells none."""
-        values, low, high = self.lanes(name)
+        values, low, high = self.lanes(name, scale)
         return (values if isinstance(values, Absent | Unknown) else values[0]), low, high
 
-    def lanes(self, name: str) -> tuple[list[float] | Absent | Unknown, Reading, Reading]:
-        """What is measured on each lane: `1.886,1.989 [-10.41..6]`, with the alarms behind."""
+    def lanes(self, name: str, scale: Scale = float) -> tuple[list[float] | Absent | Unknown, Reading, Reading]:
+        """What is measured on each lane: `1.886,1.989 [-10.41..6]`, with the alarms behind, all of them scaled."""
         value = self.text(name)
         if not isinstance(value, str):
             told = value if isinstance(value, Absent | Unknown) else Absent(name)
@@ -72,12 +84,12 @@ class Port:
         ends = [
             Absent("the module tells no alarms")
             if end is None
-            else float(end)
+            else scale(float(end))
             if _DECIMAL.fullmatch(end)
             else _strange(name, value)
             for end in (match[2], match[3])
         ]
-        return [float(part) for part in parts], ends[0], ends[1]
+        return [scale(float(part)) for part in parts], ends[0], ends[1]
 
 
 def _strange(name: str, value: str) -> Unknown:
@@ -87,6 +99,16 @@ def _strange(name: str, value: str) -> Unknown:
 def milliwatts(dbm: float) -> float:
     """Give an optical power in mW; 0 dBm is 1 mW."""
     return float(f"{10 ** (max(-100.0, min(dbm, 100.0)) / 10):.6g}")
+
+
+def thousandths(value: float) -> float:
+    """Give V for mV, A for mA."""
+    return rounded(value / 1000)
+
+
+def rounded(value: float) -> float:
+    """Give a number as it was written, without the dust of a division."""
+    return float(f"{value:.12g}")
 
 
 def port(text: str) -> Port:

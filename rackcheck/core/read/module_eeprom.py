@@ -22,6 +22,9 @@ _MEASURES = {
     ),
     "bias": ("Laser bias current", "Laser tx bias current"),
 }  # fmt: skip
+_ALARMS = {"tx_power": ("Laser output power", "Laser tx power"), "rx_power": ("Laser rx power",)}
+"""How the thresholds of the light are called; those of the light it sends have two names."""
+
 _OF_NAME = {name: leaf for leaf, names in _MEASURES.items() for name in names}
 
 
@@ -45,9 +48,16 @@ class Module:
         """A voltage in V."""
         return _measured(self.texts.get(name), _VOLTAGE)
 
-    def power(self, name: str) -> Reading:
-        """An optical power in mW."""
-        return _measured(self.texts.get(name), _POWER)
+    def alarm(self, measure: str, end: str) -> Reading:
+        """The module's own `high` or `low` alarm of its light (`tx_power`, `rx_power`), in mW."""
+        names = (f"{word} {end} alarm threshold" for word in _ALARMS[measure])
+        told = next((self.texts[name] for name in names if name in self.texts), None)
+        return _measured(told, _POWER)
+
+    def flags(self) -> Reading:
+        """The alarms and warnings that are on; absent where the module says of no flag that it has it."""
+        has = self.text("Alarm/warning flags implemented") == "Yes"
+        return self.raised if has or self.raised else Absent("the module raises no flags")
 
 
 def _measured(value: str | None, form: re.Pattern[str], parts: int = 1) -> Reading:

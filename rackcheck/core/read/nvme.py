@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from rackcheck.core.fact import Reading, Reason, Unknown, Unreadable, Value, clean
@@ -11,6 +12,7 @@ _BEGIN = re.compile(r"^[ \t]{0,100}\{", re.MULTILINE)
 _DIGITS = re.compile(r"[0-9]{1,39}")
 """As many as the 128 bits have that NVMe counts with."""
 
+_ACTIVE = "Active Firmware Slot (afi)"
 
 Field = tuple[tuple[str, ...], Callable[[int], Value]]
 """A count of an answer: the names that versions gave it, and how it becomes the fact's value."""
@@ -89,3 +91,27 @@ def celsius(kelvin: int) -> float:
     if not 200 <= kelvin <= 500:
         raise Unreadable(f"no drive's temperature in kelvins: {kelvin}")
     return float(kelvin - 273)
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The slot that the running firmware was loaded from, and whether another's waits for the next reset."""
+
+    running: int | Unknown
+    pending: bool | Unknown
+
+
+def slots(said: str | Unknown, name: str) -> Slots:
+    """Read the byte of active firmware: the slot now in bits 0 to 2, the next in bits 4 to 6, or 0.
+
+    nvme-cli puts the log into an object that bears the device's name.
+    """
+    if isinstance(said, Unknown):
+        return Slots(said, said)
+    try:
+        byte = counted(inside(document(said), name), _ACTIVE)
+    except Unreadable as error:
+        unknown = Unknown(error.reason, str(error))
+        return Slots(unknown, unknown)
+    running, following = byte & 7, (byte >> 4) & 7
+    return Slots(running, following not in {0, running})

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from rackcheck.core.fact import Absent, Reading, Unknown, Unreadable, clean
+from rackcheck.core.path import spell_key
 from rackcheck.core.read.each import each
 
 _UNSUPPORTED = ("operation not supported", "not supported by device", "no stats available")
@@ -29,3 +30,13 @@ def read(answer: str, leaves: Iterable[str], reader: Callable[[str], Leaves]) ->
             yield name, reader(said)
         except Unreadable as error:
             yield name, dict.fromkeys(names, Unknown(error.reason, clean(str(error))))
+
+
+def facts(
+    answer: str, item: str, leaves: Iterable[str], reader: Callable[[str], Leaves]
+) -> Iterator[tuple[str, Reading]]:
+    """Give each device's facts; `item` is what they hang on, with a star for the device: `nic.interface/*.ring`."""
+    before, _, after = item.partition("*")
+    for name, told in read(answer, leaves, reader):
+        for leaf, reading in told.items():
+            yield f"{before}{spell_key(name)}{after}.{leaf}", reading

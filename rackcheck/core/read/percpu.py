@@ -53,3 +53,8 @@ def ranges(cpus: Collection[int]) -> str:
             spelt.append(f"{first}" if first == last else f"{first}-{last}")
             start = at
     return ",".join(spelt)
+
+
+def listed(cpus: Collection[int]) -> tuple[str, ...]:
+    """Give the ranges one by one, `0-3` and `8`; none of no CPU."""
+    return tuple(ranges(cpus).split(",")) if cpus else ()

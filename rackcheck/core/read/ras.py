@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.core.read.files import Files
 from rackcheck.core.read.values import rows, whole
 
 COUNTS = {"ue": "uncorrected", "ce": "corrected", "de": "deferred"}
@@ -22,6 +23,15 @@ def counts(content: str) -> dict[str, int]:
     if not {"ue", "ce"} <= found.keys():
         raise Unreadable("not both of ue and ce")
     return found
+
+
+def block(files: Files, place: str) -> dict[str, Reading]:
+    """Read each of a block's counts by the driver's name for it; why there is none is said of every one."""
+    try:
+        found = counts(files.text(place))
+    except Unreadable as error:
+        return dict.fromkeys(COUNTS, Unknown(error.reason, str(error)))
+    return {name: found.get(name, Absent("this driver does not count them")) for name in COUNTS}
 
 
 def total(told: Iterable[Reading]) -> Reading:

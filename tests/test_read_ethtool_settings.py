@@ -1,0 +1,99 @@
+"""Settings that ethtool tells of one interface: a reading for each leaf, absent where the driver has none."""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rackcheck.core.fact import Absent, Reading, Reason, Unreadable
+from rackcheck.core.read import each, ethtool_settings
+
+RECORDED = Path(__file__).parent / "recorded"
+NONE = Absent("the driver tells none")
+READERS: dict[str, tuple[Callable[[str], dict[str, Reading]], tuple[str, ...]]] = {
+    "driver": (ethtool_settings.versions, tuple(ethtool_settings.VERSIONS)),
+    "channels": (ethtool_settings.channels, ethtool_settings.CHANNELS),
+    "rings": (ethtool_settings.rings, ethtool_settings.RINGS),
+    "coalescing": (ethtool_settings.coalescing, ethtool_settings.COALESCING),
+    "fec": (ethtool_settings.fec, ethtool_settings.FEC),
+    "pause": (ethtool_settings.pause, tuple(ethtool_settings.PAUSE)),
+    "permanent": (ethtool_settings.permanent, ("mac_permanent",)),
+    "link": (ethtool_settings.link, ethtool_settings.LINK),
+}
+
+
+def recorded(name: str) -> str:
+    """What ethtool says of eth0 in our own recording."""
+    (command,) = json.loads((RECORDED / f"ethtool_{name}" / "written.json").read_text())["commands"].values()
+    said = each(command["out"])["eth0"]
+    assert isinstance(said, str)
+    return said
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_the_leaves_that_are_unknown_of_a_broken_interface_are_those_of_a_sound_one(name: str) -> None:
+    reader, leaves = READERS[name]
+    assert tuple(reader(recorded(name))) == leaves
+
+
+def test_what_is_in_use_and_what_could_be_are_told_apart() -> None:
+    told = ethtool_settings.channels(recorded("channels"))
+    assert (told["combined"], told["combined_max"], told["rx"], told["rx_max"]) == (32, 63, NONE, NONE)
+
+
+def test_without_a_link_no_error_correction_is_active_and_both_spellings_are_one() -> None:
+    old = "FEC parameters for eth0:\nConfigured FEC encodings: Auto Off\nActive FEC encodings: None\n"
+    told = ethtool_settings.fec(old)
+    assert told == {"configured": ("Auto", "Off"), "active": Absent("none is active")}
+    assert ethtool_settings.fec(recorded("fec"))["active"] == "RS"
+
+
+def test_both_adaptive_settings_of_one_line_are_read() -> None:
+    told = ethtool_settings.coalescing(recorded("coalescing"))
+    assert (told["adaptive_rx"], told["adaptive_tx"], told["rx_usecs"], told["tx_frames"]) == (True, False, 8, NONE)
+
+
+@pytest.mark.parametrize("said", ["not set", "00:00:00:00:00:00"])
+def test_an_address_that_is_none_is_absent(said: str) -> None:
+    told = ethtool_settings.permanent(f"Permanent address: {said}\n")
+    assert told == {"mac_permanent": Absent("the device tells none")}
+
+
+def test_an_interface_has_each_feature_on_and_fixed() -> None:
+    told = ethtool_settings.features("Features for eth0:\nrx-fcs: off [fixed]\ntx-checksum-ipv4: on\n")
+    assert told == {
+        "feature/rx-fcs.on": False, "feature/rx-fcs.fixed": True,
+        "feature/tx-checksum-ipv4.on": True, "feature/tx-checksum-ipv4.fixed": False,
+    }  # fmt: skip
+
+
+def test_a_feature_without_a_name_costs_its_own_interface() -> None:
+    with pytest.raises(Unreadable, match="no features"):
+        ethtool_settings.features("Features for eth0:\nrx-fcs: on\n: off\n")
+
+
+def test_features_without_end_are_refused_for_one_interface() -> None:
+    rows = [f"f{n}: on\n" for n in range(ethtool_settings.FEATURES + 1)]
+    assert len(ethtool_settings.features("Features for eth0:\n" + "".join(rows[1:]))) == 2 * ethtool_settings.FEATURES
+    with pytest.raises(Unreadable, match="no features"):
+        ethtool_settings.features("Features for eth0:\n" + "".join(rows))
+    with pytest.raises(Unreadable) as caught:
+        ethtool_settings.features("Features for eth0:\n" + "".join(rows) * 10)
+    assert caught.value.reason is Reason.TOO_LARGE
+
+
+@pytest.mark.parametrize("name", READERS)
+@given(data=st.data())
+def test_nonsense_is_readings_or_unreadable(name: str, data: st.DataObject) -> None:
+    reader, leaves = READERS[name]
+    rows = recorded(name).splitlines()
+    text = data.draw(st.text() | st.lists(st.sampled_from(rows) | st.text(), max_size=9).map("\n".join))
+    with suppress(Unreadable):
+        assert tuple(reader(text)) == leaves
+    for more in (ethtool_settings.features, ethtool_settings.statistics):
+        with suppress(Unreadable):
+            more(text)

@@ -1,0 +1,58 @@
+"""The Fabric Manager's log: what stands behind the last start, and no line that is taken for another."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from recordings import shared_text
+
+from rackcheck.core.fact import Unreadable
+from rackcheck.core.read.fabric_manager_log import log
+
+START = (
+    "[Dec 19 2024 07:10:01] [INFO] [tid 1374] Fabric Manager version 535.161.08 is running with the following "
+    "configuration options\n"
+)
+MINOR = "[Dec 19 2024 19:17:49] [ERROR] [tid 1374] detected NVSwitch non-fatal error 12028 on fid 0\n"
+GRAVE = "[Dec 19 2024 19:17:50] [FATAL] [tid 1374] detected NVSwitch fatal error 20034 on fid 0\n"
+MILD = "[Dec 19 2024 19:17:51] [WARNING] a link is slow\n"
+
+
+def test_errors_before_the_last_start_do_not_count() -> None:
+    told = log(f"80\n{START}{GRAVE}{START}{MILD}{MINOR}")
+    assert (told.size, told.started) == (80, True)
+    assert (told.errors, told.warnings, told.fatal, told.sxids) == (1, 1, 0, (12028,))
+    assert told.last == "detected NVSwitch non-fatal error 12028 on fid 0"
+
+
+def test_without_a_start_all_lines_count_and_it_is_said() -> None:
+    told = log(f"80\n{GRAVE}{MINOR}{GRAVE}{MILD}")
+    assert (told.started, told.errors, told.warnings, told.fatal) == (False, 3, 1, 2)
+    assert told.sxids == (12028, 20034)
+    assert told.last == "a link is slow"
+
+
+def test_every_error_of_a_recorded_log_is_counted() -> None:
+    rows = shared_text("logs/fabric-manager-0.log").splitlines()
+    bad = [row for row in rows if "] [ERROR] [" in row or "] [WARNING] [" in row]
+    told = log("\n".join(["1048576", *bad]) + "\n")
+    assert told.errors + told.warnings == len(bad) > 0
+    assert told.last in bad[-1]
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "x\n", f"80\n{MINOR}"[:-1], "80\n[Dec 19 2024 07:10:01] [INFO] [tid 1] hello\n"]
+)
+def test_an_answer_without_its_size_or_its_end_or_with_another_line_is_unreadable(answer: str) -> None:
+    with pytest.raises(Unreadable):
+        log(answer)
+
+
+@given(st.lists(st.sampled_from([START, MINOR, GRAVE, MILD, "[] [ERROR] x\n", "\n"]) | st.text(), max_size=6))
+def test_nonsense_is_a_log_or_unreadable(rows: list[str]) -> None:
+    try:
+        told = log("".join(["7\n", *rows]))
+    except Unreadable as error:
+        assert str(error)
+    else:
+        assert told.fatal <= told.errors + told.warnings
+        assert bool(told.last) <= bool(told.errors + told.warnings)

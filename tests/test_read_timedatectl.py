@@ -1,0 +1,81 @@
+"""What timedatectl says of systemd-timesyncd: spans of time, and a server that has not answered."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from recordings import shared_text
+
+from rackcheck.core.fact import Absent, Unreadable
+from rackcheck.core.read import timedatectl
+
+
+def test_a_recorded_server_and_its_offset_are_read() -> None:
+    told = timedatectl.status(shared_text("services/timedatectl-timesync-status.txt").splitlines())
+    assert (told.server(), told.number("Stratum"), told.text("Leap")) == ("216.239.35.8", 1, "normal")
+    assert told.seconds("Offset") == -0.005224
+    assert told.seconds("Root distance") == 0.000091
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [("8min 32s", 512.0), ("91us (max: 5s)", 0.000091), ("-5.224ms", -0.005224), ("-1min 30s", -90.0), ("+1h", 3600.0)],
+)
+def test_a_span_is_the_sum_of_its_parts_and_its_sign_is_that_of_all(told: str, seconds: float) -> None:
+    assert timedatectl.span(told) == seconds
+
+
+@pytest.mark.parametrize("told", ["", "0", "5 s", "1d", "-", "(max: 5s)", "1s later"])
+def test_what_is_no_span_is_unreadable(told: str) -> None:
+    with pytest.raises(Unreadable, match="not a time"):
+        timedatectl.span(told)
+
+
+def test_before_a_servers_answer_only_its_name_is_known() -> None:
+    told = timedatectl.status(["       Server: 10.0.0.1 (ntp.site)", " Packet count: 0"])
+    assert told.server() == "10.0.0.1"
+    silent = Absent("no server has answered yet")
+    assert (told.number("Stratum"), told.text("Leap"), told.seconds("Offset")) == (silent, silent, silent)
+    with pytest.raises(Unreadable, match="no 'Server'"):
+        timedatectl.status([" Packet count: 0"])
+
+
+def test_a_status_is_told_by_all_its_leaves() -> None:
+    rows = shared_text("services/timedatectl-timesync-status.txt").splitlines()
+    told = dict(timedatectl.status(rows).facts())
+    assert tuple(told) == timedatectl.LEAVES
+    assert (told["server"], told["stratum"], told["offset"]) == ("216.239.35.8", 1, -0.005224)
+
+
+@pytest.mark.parametrize(
+    ("recording", "zone"), [("centos77", "America/Los_Angeles"), ("ubuntu1804", "Etc/UTC")], ids=["219", "237"]
+)
+def test_a_recorded_clock_is_read_in_the_words_of_each_systemd(recording: str, zone: str) -> None:
+    told = dict(timedatectl.clock(shared_text(f"services/timedatectl-{recording}.txt").splitlines()))
+    assert told == {"synchronized": True, "zone": zone, "rtc_local": False, "ntp_enabled": True}
+
+
+def test_a_clock_without_a_time_service_has_none_that_is_off() -> None:
+    rows = ["Time zone: n/a", "System clock synchronized: no", "NTP service: {}"]
+    for word, enabled in (("n/a", Absent("systemd knows no time service")), ("inactive", False), ("active", True)):
+        assert dict(timedatectl.clock([row.format(word) for row in rows]))["ntp_enabled"] == enabled
+
+
+def test_what_was_read_of_a_clock_before_a_strange_word_stands() -> None:
+    told = timedatectl.clock(["Time zone: UTC", "NTP synchronized: yes", "RTC in local TZ: perhaps"])
+    assert [next(told), next(told)] == [("synchronized", True), ("zone", "UTC")]
+    with pytest.raises(Unreadable, match="perhaps"):
+        next(told)
+
+
+@given(st.lists(st.text()), st.text() | st.from_regex(r"\A[-+0-9. a-zµ]{0,20}\Z"))
+def test_nonsense_is_a_table_or_unreadable(rows: list[str], told: str) -> None:
+    for given_rows in (rows, ["Server: x", f"Stratum: {told}", f"Offset: {told}", *rows]):
+        for read in (timedatectl.Status.server, lambda s: s.number("Stratum"), lambda s: s.seconds("Offset")):
+            with suppress(Unreadable):
+                read(timedatectl.status(given_rows))
+    with suppress(Unreadable):
+        timedatectl.span(told)
+    with suppress(Unreadable):
+        assert dict(timedatectl.clock(["Time zone: UTC", f"NTP synchronized: {told}", f"NTP service: {told}", *rows]))
