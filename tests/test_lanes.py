@@ -141,7 +141,8 @@ def test_a_folder_of_the_disk_that_may_not_be_entered_is_never_taken_for_one_tha
     place = tmp_path / "closed"
     place.mkdir()
     for folder in (tmp_path, *list(tmp_path.parents)[:3]):
-        folder.chmod(0o755)
+        if str(folder).startswith("/tmp/"):
+            folder.chmod(0o755)
     place.chmod(0)
     result = run(Read(f"{place}/inner/*.conf"), user=65534)
     assert [why.reason for why in result.capture.refused.values()] == [Reason.DENIED]

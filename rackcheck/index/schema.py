@@ -53,7 +53,13 @@ STEPS: tuple[tuple[str, ...], ...] = (
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] = STEPS) -> None:
     """Bring a file up to the last step, all of it or nothing; raises Mistake at a file that is not ours to change."""
-    if _step(connection, steps) == len(steps):
+    # In one transaction: between two of its looks another rackcheck may bring the file up to date.
+    connection.execute("BEGIN")
+    try:
+        done = _step(connection, steps) == len(steps)
+    finally:
+        connection.execute("ROLLBACK")
+    if done:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
