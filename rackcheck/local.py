@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.wire import LARGE, Limits, Reply, drain, stamped
@@ -50,6 +52,17 @@ def run(script: str, limits: Limits) -> Reply:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End what is left of the script; its commands run in its own session."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    """End what is left of the script; its commands run in its own session, each `timeout` in a group of its own."""
+    for group in {process.pid, *_groups(process.pid)}:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def _groups(session: int) -> Iterator[int]:
+    """Give the groups of processes in a session, where the kernel shows them as files."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError):
+            # After the name, which may hold blanks and brackets: state, parent, group, session.
+            group, of = stat.read_text(errors="replace").rpartition(")")[2].split()[2:4]
+            if int(of) == session:
+                yield int(group)

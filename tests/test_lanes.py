@@ -1,5 +1,8 @@
 """Questions that share a shell: one does not reach into the next, and who hangs costs only those behind it."""
 
+import os
+import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,8 +14,10 @@ from rackcheck.core.answers import split
 from rackcheck.core.capture import Output
 from rackcheck.core.collect import _refusal
 from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.plan import Plan
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.script import LANES, compose, lanes
+from rackcheck.registry import registry
 
 
 def quick(*commands: str, seconds: float = 10.0) -> tuple[Shell, ...]:
@@ -113,9 +118,7 @@ def test_what_looks_for_its_program_is_answered_as_it_would_answer(
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
 def test_a_folder_of_path_that_hangs_costs_only_its_time(shell: list[str]) -> None:
     asked = (Shell("nonsuch -V"), Shell("uname -s"), Shell("echo lane", quick=True))
-    script = (
-        compose(asked, MARK).replace("sh -c 'for f; do", "sh -c 'sleep 60; for f; do").replace("-k 2 5 ", "-k 2 1 ")
-    )
+    script = compose(asked, MARK).replace("sh -c 'IFS=:;", "sh -c 'sleep 60; IFS=:;").replace("-k 2 5 ", "-k 2 1 ")
     assert "sleep 60" in script
     done = subprocess.run([*shell, "-s"], input=script.encode(), capture_output=True, check=False)
     result = split(done.stdout, asked, MARK, CUT)
@@ -146,6 +149,86 @@ def test_a_folder_of_the_disk_that_may_not_be_entered_is_never_taken_for_one_tha
     place.chmod(0)
     result = run(Read(f"{place}/inner/*.conf"), user=65534)
     assert [why.reason for why in result.capture.refused.values()] == [Reason.DENIED]
+
+
+def without(place: str, shell: list[str], mode: str, *asked: Shell | Read) -> dict[str, object]:
+    """Ask as nobody where an empty folder of this mode lies over `place`."""
+    script = f"mount -t tmpfs -o mode={mode} none {place} && exec setpriv --reuid=65534 --clear-groups {shlex.join(shell)} -s"
+    unshare = ["unshare", "-m", "sh", "-c", script]
+    done = subprocess.run(unshare, input=compose(asked, MARK).encode(), capture_output=True, check=False)
+    if done.returncode or b"mount" in done.stderr:
+        pytest.skip(f"NO MOUNTING HERE: {done.stderr[:80]!r}")
+    result = split(done.stdout, asked, MARK, CUT)
+    assert result.whole
+    return {**result.capture.commands, **result.capture.globs, **result.capture.refused}
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+@pytest.mark.parametrize(("mode", "reason"), [("0700", Reason.DENIED), ("0755", Reason.NOT_COLLECTED)])
+@pytest.mark.skipif(os.geteuid() != 0, reason="ONLY ROOT CAN LAY A FOLDER OVER /sys")
+def test_what_lies_in_a_sys_that_is_closed_or_not_mounted_is_never_absent(
+    shell: list[str], mode: str, reason: Reason
+) -> None:
+    asked = (
+        Shell("echo {}", each="/sys/class/net/*"),
+        Shell("echo lane {}", each="/sys/class/net/*", lane="l"),
+        Shell("if [ -d /sys/class/infiniband ]; then echo there; else echo none; fi"),
+        Shell("cd /sys/devices/system/memory 2>/dev/null || { echo none; exit 0; }", quick=True),
+        Read("/sys/class/net/*/mtu"), Read("/sys/devices/system/cpu/vulnerabilities/*", "/proc/uptime"),
+        Shell("cat /proc/sys/kernel/ostype"),
+    )  # fmt: skip
+    told = without("/sys", shell, mode, *asked)
+    assert told["cat /proc/sys/kernel/ostype"] == Output(0, "Linux\n", "")
+    for question in asked[:4]:
+        assert isinstance(question, Shell)
+        refusal = _refusal(question, told[question.command])  # type: ignore[arg-type]
+        assert refusal is not None, question
+        assert refusal.reason is reason
+    for glob in ("/sys/class/net/*/mtu", "/sys/devices/system/cpu/vulnerabilities/*"):
+        why = told[glob]
+        assert isinstance(why, Unknown), (glob, told)
+        assert why.reason is reason
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+def test_a_program_that_is_there_and_may_not_be_run_is_denied(shell: list[str], tmp_path: Path) -> None:
+    (tmp_path / "closedtool").write_text("#!/bin/sh\necho run\n")
+    (tmp_path / "closedtool").chmod(0o600)
+    asked = (
+        Shell("closedtool -V"),
+        Shell("if command -v closedtool >/dev/null; then closedtool -V; else echo none; fi"),
+        Shell("nonsuch -V"),
+    )
+    environment = {**os.environ, "PATH": f"{os.environ['PATH']}:{tmp_path}"}
+    done = subprocess.run(
+        [*shell, "-s"], input=compose(asked, MARK).encode(), capture_output=True, check=False, env=environment
+    )
+    commands = split(done.stdout, asked, MARK, CUT).capture.commands
+    reasons = [why.reason for question in asked if (why := _refusal(question, commands[question.command])) is not None]
+    assert reasons == [Reason.DENIED, Reason.DENIED, Reason.TOOL_MISSING]
+
+
+def test_sudo_is_asked_for_a_program_that_this_login_may_not_run(tmp_path: Path) -> None:
+    sudo = tmp_path / "sudo"
+    sudo.write_text('#!/bin/sh\nshift\necho "asked sudo for $*"\n')
+    sudo.chmod(0o755)
+    (tmp_path / "hiddentool").write_text("#!/bin/sh\n")
+    (tmp_path / "hiddentool").chmod(0o600)
+    script = compose((Shell("hiddentool -t 17", root=True),), MARK).replace('"$(id -u)" = 0', "1 = 0")
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["sh", "-s"], input=script.encode(), capture_output=True, check=False, env=environment)
+    assert b"asked sudo for hiddentool -t 17" in done.stdout
+
+
+def test_no_question_of_a_lane_leaves_something_running_behind_it() -> None:
+    questions = Plan(registry().probes).questions
+    shared = [
+        question for lane in lanes(questions) for index in lane if isinstance(question := questions[index], Shell)
+    ]
+    assert len(shared) > 20
+    alone = re.compile(r"(?<![&>|])&(?![&>0-9])")
+    quoted = re.compile(r"'[^']*'|\"[^\"]*\"")
+    assert [question.command for question in shared if alone.search(quoted.sub("", question.command))] == []
 
 
 def test_a_shell_to_test_with_is_there() -> None:

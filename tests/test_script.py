@@ -484,3 +484,33 @@ def test_a_program_that_is_there_and_may_not_be_run_is_denied_not_missing(status
     why = _refusal(ask, Output(status, "", "sh: 1: dkms: Permission denied\n"))
     assert why is not None
     assert why.reason is Reason.DENIED
+
+
+def test_a_file_that_was_cut_is_told_though_the_shell_dropped_its_zeros(folder: Path) -> None:
+    (folder / "zeros").write_bytes(b"\0" * 900 + b"x" * 9000)
+    read = Read(f"{folder}/zeros", cap=1000)
+    result = run(read).capture
+    assert not result.files
+    assert result.globs[read.globs[0]] == Unknown(Reason.TOO_LARGE, "more than 1000 bytes")
+
+
+def test_a_closed_file_is_denied_whatever_signs_are_in_its_name(folder: Path) -> None:
+    for name in ("a'b.conf", 'c"d.conf', "e f.conf"):
+        (folder / name).write_text("x")
+        (folder / name).chmod(0)
+    (folder / "g.conf").write_text("seen\n")
+    refused = run(Read(f"{folder}/*.conf"), user=65534).capture.refused
+    assert [why.reason for why in refused.values()] == [Reason.DENIED] * 3
+
+
+def test_what_head_opened_and_could_not_read_is_no_empty_file(folder: Path) -> None:
+    (folder / "inner").mkdir()
+    result = run(Read(f"{folder}/inner", f"{folder}/seen")).capture
+    assert result.files == {f"{folder}/seen": "hello\n"}
+
+
+def test_a_file_that_holds_another_ones_header_makes_that_one_unreadable(folder: Path) -> None:
+    (folder / "forger").write_text(f"x\n\n==> {folder}/seen <==\nforged\n")
+    result = run(Read(f"{folder}/seen", f"{folder}/forger")).capture
+    assert f"{folder}/seen" not in result.files
+    assert result.refused[f"{folder}/seen"].reason is Reason.UNPARSABLE

@@ -10,7 +10,7 @@ END = "-- end --"
 @probe(
     Shell(
         "if [ -e /run/reboot-required ]; then echo yes && "
-        "if [ -e /run/reboot-required.pkgs ]; then sort -u /run/reboot-required.pkgs; fi\n"
+        "if [ -e /run/reboot-required.pkgs ]; then cat /run/reboot-required.pkgs | sort -u; fi\n"
         "elif [ -e /usr/share/update-notifier/notify-reboot-required ]; then echo no\n"
         "else echo 'update-notifier: not found, so nobody marks that here' >&2; exit 127; fi && "
         f"echo '{END}'",

@@ -60,9 +60,9 @@ def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
         index, status = _INDEX.match(said), _STATUS.match(ended)
         if index and before.endswith("\n"):
             out = said[index.end() :]
-            if status and after.startswith(".\n"):
-                yield int(index[1]), Output(int(status[1]), out, ended[status.end() :])
-            elif ended.startswith(".\n"):
+            if status and after.startswith("."):
+                yield int(index[1]), Output(int(status[1]), out, ended[status.end() :].rstrip("\n"))
+            elif ended.startswith(";") or (status and after.startswith(";")):
                 yield int(index[1]), Output(CUT, out, "")
 
 
@@ -83,17 +83,17 @@ def _unanswered(question: Question, why: Unknown) -> NodeCapture:
 
 
 def _answered(question: Question, output: Output) -> NodeCapture:
-    # The shell drops bytes of zero, so a cut answer may be short; what wrote on after the cut died of it .
+    # The shell drops bytes of zero, so a cut answer may be short; one that has no end was cut.
     full = len(output.out.encode("utf-8", "surrogateescape")) >= question.cap or output.status == CUT
     large = Unknown(Reason.TOO_LARGE, f"more than {question.cap} bytes")
     if isinstance(question, Shell):
         return NodeCapture(commands={named(question.command): large if full else output})
     if output.out.rstrip("\n") == NOTHING:
         return NodeCapture(globs=dict.fromkeys(question.globs))
-    contents = dict(_contents(output.out, question))
+    contents, doubled = _once(_contents(output.out, question))
     complaints = list(_complained(output.err, question))
-    told = sorted({*contents, *(path for path, _ in complaints)})
-    refused = dict(_refused(complaints))
+    told = sorted({*contents, *doubled, *(path for path, _ in complaints)})
+    refused = dict(_refused(complaints)) | doubled
     trouble: Unknown | None = None
     if full:
         trouble = large
@@ -101,15 +101,36 @@ def _answered(question: Question, output: Output) -> NodeCapture:
         trouble = Unknown(Reason.TIMEOUT, f"no answer within {question.seconds:g} s")
     elif output.status not in {0, 1}:
         trouble = Unknown(Reason.NOT_COLLECTED, f"head ended with status {output.status}")
+    elif (odd := _not_mounted(output.err)) is not None:
+        trouble = odd
     if trouble is not None and contents:
         contents.popitem()  # cut somewhere
     if trouble is None and len(output.err.encode("utf-8", "surrogateescape")) >= kept(question) - 1:
         trouble = Unknown(Reason.TOO_LARGE, "more complaints than were kept")
-    for path in refused:
+    for path, _ in complaints:
         contents.pop(path, None)
     if trouble is None:
         refused |= {glob: SILENT for glob in question.globs if not _told(glob, told)}
     return NodeCapture(globs=dict.fromkeys(question.globs, trouble), files=contents, refused=refused)
+
+
+_UNMOUNTED = re.compile(r"sh: (/sys|/proc/sys): is not mounted")
+
+
+def _not_mounted(err: str) -> Unknown | None:
+    """Say which folder of the kernel is not there, where the files were not asked for because of that."""
+    match = _UNMOUNTED.fullmatch(err)
+    return Unknown(Reason.NOT_COLLECTED, f"{match[1]} is not mounted") if match else None
+
+
+def _once(told: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, Unknown]]:
+    """Give the contents by path, and the files that came twice and differ: a file may hold another one's header."""
+    contents: dict[str, str] = {}
+    doubled: dict[str, Unknown] = {}
+    for path, content in told:
+        if contents.setdefault(path, content) != content:
+            doubled[path] = Unknown(Reason.UNPARSABLE, "the file came twice, with two contents")
+    return {path: content for path, content in contents.items() if path not in doubled}, doubled
 
 
 def _contents(out: str, question: Read) -> Iterator[tuple[str, str]]:
@@ -136,7 +157,7 @@ _NO_FILE = frozenset({"No such file or directory", "Not a directory", "Is a dire
 def _complained(err: str, question: Read) -> Iterator[tuple[str, str]]:
     """Read what `head` complains of, file by file; what it says of files that nobody asked for is passed over."""
     pattern = re.compile(
-        r"^head: (?:cannot open |error reading )?'?(/[^\n]*?)'?(?: for reading)?: ([^\n:]+)$", re.MULTILINE
+        r"^head: (?:cannot open |error reading )?['\"]?(/[^\n]*?)['\"]?(?: for reading)?: ([^\n:]+)$", re.MULTILINE
     )
     hidden = frozenset(re.findall(r"^hidden (/[^\n]+)$", err, re.MULTILINE))
     yield from ((glob, "Permission denied") for glob in question.globs if folder(glob) in hidden)

@@ -17,65 +17,79 @@ Question = Shell | Read
 
 # The token is one line in a pipe that the shell opens for itself at both ends (7): reading it takes it, writing gives
 # it back. A command's answer goes a way of its own (9) beside its complaints, of which the last bytes are kept; its
-# status follows the answer, so an answer without one was cut.
+# status and what it complained of follow the answer with a mark at their end: an answer without that mark was cut.
 # A question about devices that are not there, or to a program that is not, is answered without asking it, in its own
 # words where it has some for that: most machines have few of the programs. One shell looks for all of them, under a
 # timeout, since a folder of PATH may hang; nobody waits for it who names no program, and if it fails all are asked.
+# What lies in a /sys that is not mounted, or that this login may not enter, is not asked for: it would look absent.
 # SIGPIPE is ignored while an answer is printed: a holder that died would leave the others waiting on the node.
 _FRAME = """\
 LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin:/usr/local/sbin; export PATH
-unset ENV BASH_ENV CDPATH
+unset ENV BASH_ENV CDPATH m M S
 m={mark} none= have=
-p() {{
+{shut}S=; for i in /sys:/sys/devices /proc/sys:/proc/sys/kernel; do [ -d "${{i#*:}}" ] || S="$S ${{i%%:*}}"; done
+say() {{
 trap '' PIPE
 read -r t <&7
 printf '%s\\n' "$1"
 echo >&7
 }}
-r() {{
-n=$1 t=$2 c=$3 q=$4 k=$5 p=$6 w=$7 d=y a=0; shift 7
+own() {{
+n=$1 t=$2 c=$3 q=$4 k=$5 p=$6 w=$7 d=y a=; shift 7
+if [ -n "$S" ] && shut "$q" && {{ [ "$w" != '{nothing}' ] || [ -x "$i" ]; }}; then a="1=$e" w=
+elif [ -z "$S" ] || [ "$w" != '{nothing}' ]; then
 [ $# = 0 ] || {{ d=; for f; do [ ! -e "$f" ] || {{ d=y; break; }}; done; }}
-[ -z "$d" ] || case $p$have in -*|*/$p/*) ;; *) d=; [ -n "$w" ] || a=127;; esac
-if [ -z "$d" ]; then
-case $a in 0) a="${{w:+$w
-}}$m:0=";; *) a="$m:127=sh: $p: not found";; esac
-none="$none
-$m<$n
-$a$m."; return
+case $p in +*) p=${{p#+}}; [ -z "$ROOT" ] || case $have in *"!$p!"*) p=-;; esac;; esac
+if [ -z "$d" ]; then a=0=
+elif [ "$p" != - ]; then case $have in *"/$p/"*) ;; *"!$p!"*) a="126=sh: $p: Permission denied" w=;;
+*) a="127=sh: $p: not found"; [ -z "$w" ] || a=0=;; esac; fi
 fi
-{{ {{ timeout -k 2 "$t" sh -c "$q" </dev/null 2>&1 >&9 7>&- 9>&-; printf '%s:%s=' "$m" "$?" >&9; }} |
-tail -c "$k"; }} 9>&1 |
-{{ o=$(head -c $((c + k + 64))); p "
+[ -z "$a" ] || {{ none="$none
 $m<$n
-$o$m."; }} &
+${{w:+$w
+}}$m:$a$m.$m;"; return; }}
+{{ {{ timeout -k 2 "$t" sh -c "$q" </dev/null 2>&1 >&9 7>&- 9>&-; printf '%s:%s=' "$m" "$?" >&9; }} |
+tail -c "$k"; printf '%s.' "$m"; }} 9>&1 |
+{{ o=$(head -c $((c + k + 128))); case $w$o in '{nothing}'*|*"$m."*) ;; *) o=;; esac; say "
+$m<$n
+$o$m;"; }} &
 }}
-l() {{
+lane() {{
 n=$1 t=$2 c=$3; shift 3
-{{ M=$m timeout -k 2 "$t" sh -c '{lane}' sh "$@" </dev/null 2>/dev/null 7>&-; printf '%s@%s\\n' "$m" "$?"; }} |
-{{ o=$(head -c "$c"); p "$o
+{{ M=$m S=$S timeout -k 2 "$t" sh -c '{lane}' sh "$@" </dev/null 2>/dev/null 7>&-; printf '%s@%s\\n' "$m" "$?"; }} |
+{{ o=$(head -c "$c"); say "$o
 $m~$n."; }} &
 }}
 echo | {{
 exec 7<>/proc/self/fd/0 </dev/null
 for f in timeout head tail; do command -v $f >/dev/null || {{ printf '\\n%s!timeout\\n' "$m"; exit 0; }}; done
 {jobs}
-p "$none"
+say "$none"
 wait
 printf '\\n%s>%s\\n' "$m" {count}
 }}
 """
 
+# Whether a question asks for what lies in a folder of the kernel that cannot be looked into; says why not.
+_SHUT = """\
+shut() {
+for i in $S; do case "$i $1" in "/sys "*[!c]/sys/*|"/proc/sys "*/proc/sys/*) e="sh: $i: is not mounted"
+[ ! -d "$i" ] || [ -x "$i" ] || e="sh: $i: Permission denied"; return 0;; esac; done
+return 1
+}
+"""
+
 _HAVE = """\
-have=$(timeout -k 2 5 sh -c 'for f; do ! command -v "$f" >/dev/null || printf "/%s/" "$f"; done' sh {programs} 7>&-) ||
-have=/{all}/ ;"""
+have=$(timeout -k 2 5 sh -c 'IFS=:; for f; do if command -v "$f" >/dev/null; then printf "/%s/" "$f"
+else for d in $PATH; do [ ! -e "$d/$f" ] || printf "!%s!" "$f"; done; fi; done' sh {programs} 7>&-) || have=/{all}/ ;"""
 
 # Quick questions, and those of a lane, follow each other in one shell, which learns the mark from a variable that it
 # does not pass on: its words can be seen by others.
-_LANE = """\
+_LANE = f"""\
 m=$M; unset M; exec 3>&1
-while [ $# -gt 0 ]; do
+{_SHUT}while [ $# -gt 0 ]; do
 printf "\\n%s<%s\\n" "$m" "$1"
-e=$(eval "$2" 2>&1 >&3 3>&-); s=$?
+if [ -n "$S" ] && shut "$2"; then s=1; else e=$(eval "$2" 2>&1 >&3 3>&-); s=$?; fi
 printf "%s:%s=%.4000s%s.\\n" "$m" "$s" "$e" "$m"
 shift 2
 done"""
@@ -120,7 +134,9 @@ def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> s
         jobs.append(_HAVE.format(programs=" ".join(programs), all="/".join(programs)))
     jobs += [_own(index, questions[index], looks[index]) for index in apart if looks[index].program]
     root = (_SUDO if sudo else _NO_SUDO) if needs else ""
-    return root + _FRAME.format(mark=mark, jobs="\n".join(jobs), count=len(questions), lane=_LANE)
+    return root + _FRAME.format(
+        mark=mark, jobs="\n".join(jobs), count=len(questions), lane=_LANE, shut=_SHUT, nothing=NOTHING
+    )
 
 
 def lanes(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
@@ -137,15 +153,20 @@ def lanes(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
 def _lane(number: int, asked: Mapping[int, Question]) -> str:
     seconds, cap = max(q.seconds for q in asked.values()), sum(q.cap for q in asked.values())
     words = " ".join(f"{index} {shlex.quote(_command(question))}" for index, question in asked.items())
-    return f"l {number} {seconds:g} {cap} {words} ;"
+    return f"lane {number} {seconds:g} {cap} {words} ;"
 
 
 def _own(index: int, question: Question, look: "_Look") -> str:
     words = (
         f"{index} {question.seconds:g} {question.cap} {shlex.quote(_command(question))}",
-        f"{kept(question)} {look.program or '-'} {shlex.quote(look.without)} {look.places}",
+        f"{kept(question)} {_root(question)}{look.program or '-'} {shlex.quote(look.without)} {look.places}",
     )
-    return f"r {' '.join(words)} ;"
+    return f"own {' '.join(words)} ;"
+
+
+def _root(question: Question) -> str:
+    """Mark a program that root may be allowed to run where this login is not."""
+    return "+" if isinstance(question, Shell) and question.root else ""
 
 
 def kept(question: Question) -> int:
@@ -162,7 +183,7 @@ def _command(question: Question) -> str:
             else command
         )
     # Globs are ours and a profile's: everything but the glob signs is quoted.
-    asked = f"head -v -c {question.cap} -- {_globs(question.globs)}"
+    asked = f"head -v -c {question.cap + kept(question) + 128} -- {_globs(question.globs)}"
     folders = " ".join(map(shlex.quote, dict.fromkeys(filter(None, map(folder, question.globs)))))
     return asked + _HIDDEN.format(folders=folders) if folders else asked
 
@@ -204,7 +225,7 @@ def _look(question: Question) -> _Look:
     if isinstance(question, Read):
         folders = list(dict.fromkeys(re.split(r"[^/]*[*?\[]", glob, maxsplit=1)[0] for glob in question.globs))
         few = len(folders) <= FEW and all(folder.startswith(("/sys/", "/proc/")) for folder in folders)
-        return _Look("", NOTHING, " ".join(map(shlex.quote, folders))) if few else _Look()
+        return _Look("", NOTHING, " ".join(map(shlex.quote, folders)) if few else "")
     looks = _PLAIN.fullmatch(question.command) or _OR_ELSE.fullmatch(question.command)
     looks = looks or _OR_ENDS.fullmatch(question.command)
     said = looks.groupdict(default="") if looks else {}

@@ -36,7 +36,7 @@ class Job:
 def jobs(script: str) -> tuple[str, tuple[Job, ...]]:
     """Give a script's mark and its questions; raises ValueError where this is none of ours."""
     mark = re.search(r"^m=([0-9a-f]{32}) none= have=$", script, re.MULTILINE)
-    begin, end = script.find("; exit 0; }; done\n"), script.rfind('\np "$none"\nwait\n')
+    begin, end = script.find("; exit 0; }; done\n"), script.rfind('\nsay "$none"\nwait\n')
     if mark is None or not 0 <= begin < end:
         raise ValueError("not the script of rackcheck")
     return mark[1], _jobs(script[begin + len("; exit 0; }; done\n") : end])
@@ -46,17 +46,19 @@ def jobs(script: str) -> tuple[str, tuple[Job, ...]]:
 def _jobs(text: str) -> tuple[Job, ...]:
     """Part the lines of a script; all nodes of a run are sent the same ones.
 
-    `r INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM WITHOUT [GLOB]... ;`, `l LANE SECONDS CAP [INDEX COMMAND]... ;` and
-    one that looks for programs, `have=... ;`
+    `own INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM WITHOUT [GLOB]... ;`, `lane LANE SECONDS CAP [INDEX COMMAND]... ;`
+    and one that looks for programs, `have=... ;`
     """
     words = shlex.split(text)
     ends = [i for i, word in enumerate(words) if word == ";"]
     rows = [words[a:b] for a, b in zip([0, *(end + 1 for end in ends)], ends, strict=False)]
     rows = [row for row in rows if not row[0].startswith("have=")]
-    if any(len(row) < 6 or row[0] not in {"r", "l"} for row in rows) or words[-1:] not in ([], [";"]):
+    if any(len(row) < 6 or row[0] not in {"own", "lane"} for row in rows) or words[-1:] not in ([], [";"]):
         raise ValueError("not the questions of rackcheck")
-    alone = [Job(row[1], row[4], int(row[3]), int(row[5])) for row in rows if row[0] == "r"]
-    pairs = [(int(row[3]), *pair) for row in rows if row[0] == "l" for pair in zip(row[4::2], row[5::2], strict=True)]
+    alone = [Job(row[1], row[4], int(row[3]), int(row[5])) for row in rows if row[0] == "own"]
+    pairs = [
+        (int(row[3]), *pair) for row in rows if row[0] == "lane" for pair in zip(row[4::2], row[5::2], strict=True)
+    ]
     return (*alone, *(Job(index, command, cap, 4000) for cap, index, command in pairs))
 
 
