@@ -57,8 +57,12 @@ def test_no_line_of_a_help_is_wider_than_the_terminal(words: tuple[str, ...]) ->
     assert not wide(done.out)
 
 
+@pytest.mark.parametrize("terminal", ["xterm-256color", "dumb"])
 @pytest.mark.parametrize("words", LISTS, ids=" ".join)
-def test_no_line_of_a_list_is_wider_than_the_terminal(words: tuple[str, ...]) -> None:
+def test_no_line_of_a_list_is_wider_than_the_terminal(
+    words: tuple[str, ...], terminal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", terminal)
     assert accepted("pod", "first").status == 0
     done = rackcheck(*words)
     assert done.status in {0, 1, 3}, done.err

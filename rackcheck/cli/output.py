@@ -29,8 +29,8 @@ def _signs() -> Signs:
 
 
 def width() -> int:
-    """How wide lines may be."""
-    return min(shutil.get_terminal_size((100, 24)).columns, 120)
+    """How wide lines may be; where a word that was cut ends in three dots, two such are given room."""
+    return min(shutil.get_terminal_size((100, 24)).columns, 120) - (4 if is_plain() else 0)
 
 
 def print_lines(lines: Iterable[Line]) -> None:
