@@ -191,6 +191,16 @@ def test_what_lies_in_a_sys_that_is_closed_or_not_mounted_is_never_absent(
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+def test_files_of_a_sys_that_does_not_even_exist_are_not_absent(shell: list[str]) -> None:
+    files = Read("/nosuch/class/net/*/mtu", "/nosuch/devices/system/cpu/online")
+    script = compose((files,), MARK).replace("/sys:/sys/devices", "/nosuch:/nosuch/devices")
+    script = script.replace('"/sys "*[!c]/sys/*', '"/nosuch "*[!c]/nosuch/*')
+    done = subprocess.run([*shell, "-s"], input=script.encode(), capture_output=True, check=False)
+    told = split(done.stdout, (files,), MARK, CUT).capture
+    assert told.globs == dict.fromkeys(files.globs, Unknown(Reason.NOT_COLLECTED, "/nosuch is not mounted"))
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
 def test_a_program_that_is_there_and_may_not_be_run_is_denied(shell: list[str], tmp_path: Path) -> None:
     (tmp_path / "closedtool").write_text("#!/bin/sh\necho run\n")
     (tmp_path / "closedtool").chmod(0o600)

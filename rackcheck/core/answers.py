@@ -114,7 +114,7 @@ def _answered(question: Question, output: Output) -> NodeCapture:
     return NodeCapture(globs=dict.fromkeys(question.globs, trouble), files=contents, refused=refused)
 
 
-_UNMOUNTED = re.compile(r"sh: (/sys|/proc/sys): is not mounted")
+_UNMOUNTED = re.compile(r"sh: (/[a-z/]+): is not mounted")
 
 
 def _not_mounted(err: str) -> Unknown | None:

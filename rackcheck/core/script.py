@@ -36,7 +36,7 @@ echo >&7
 }}
 own() {{
 n=$1 t=$2 c=$3 q=$4 k=$5 p=$6 w=$7 d=y a=; shift 7
-if [ -n "$S" ] && shut "$q" && {{ [ "$w" != '{nothing}' ] || [ -x "$i" ]; }}; then a="1=$e" w=
+if [ -n "$S" ] && shut "$q" && {{ [ "$w" != '{nothing}' ] || [ ! -d "$i" ] || [ -x "$i" ]; }}; then a="1=$e" w=
 elif [ -z "$S" ] || [ "$w" != '{nothing}' ]; then
 [ $# = 0 ] || {{ d=; for f; do [ ! -e "$f" ] || {{ d=y; break; }}; done; }}
 case $p in +*) p=${{p#+}}; [ -z "$ROOT" ] || case $have in *"!$p!"*) p=-;; esac;; esac
