@@ -230,6 +230,12 @@ def test_sudo_is_asked_for_a_program_that_this_login_may_not_run(tmp_path: Path)
     assert b"asked sudo for hiddentool -t 17" in done.stdout
 
 
+def test_all_questions_of_all_probes_are_less_than_128_kib_with_pynvml_among_them() -> None:
+    script = compose(Plan(registry().probes).questions, MARK)
+    assert "python3" in script
+    assert 30_000 < len(script.encode()) <= 128 << 10
+
+
 def test_no_question_of_a_lane_leaves_something_running_behind_it() -> None:
     questions = Plan(registry().probes).questions
     shared = [

@@ -7,12 +7,11 @@ from rackcheck.core import read
 from rackcheck.core.catalogue import Kind
 from rackcheck.core.fact import Value
 from rackcheck.core.read import block_queue
-from rackcheck_probes.nvme_namespaces import gib
 
 FOLDER = "/sys/block/{}"
 ITEM = "storage.device"
 LEAVES: dict[str, tuple[str, Callable[[str], Value], Kind]] = {
-    "size": ("size", gib, quantity("GiB", "The device's size.")),
+    "size": ("size", block_queue.gibibytes, quantity("GiB", "The device's size.")),
     "read_only": ("ro", read.bit, flag("Whether it cannot be written.")),
     "model": ("device/model", read.line, text(
         "The drive's model; absent on devices that are made of others.", Class.IDENTITY)),

@@ -3,16 +3,10 @@
 from rackcheck import Absent, Facts, Files, Read, Unknown, collection, flag, probe, quantity, spell_key
 from rackcheck.core import read
 from rackcheck.core.fact import Reading
+from rackcheck.core.read import block_queue
 from rackcheck.core.read.nvme_controllers import FOLDER, controllers
 
 SPACE = f"{FOLDER}/{{}}"
-SECTOR = 512
-"""Bytes that the kernel counts a block device in, whatever its own blocks are."""
-
-
-def gib(content: str) -> float:
-    """Read a size in the kernel's sectors."""
-    return read.whole(content) * SECTOR / (1 << 30)
 
 
 # A namespace with several paths stands below each controller under another name (nvme0c1n1), and is hidden.
@@ -35,7 +29,7 @@ def nvme_namespaces(files: Files) -> Facts:
     for controller, rest, number in files.found(SPACE.format("*", "nvme*n*") + "/size"):
         name = f"nvme{rest}n{number}"
         item, folder = f"nvme/{spell_key(controller)}.namespace/{spell_key(name)}", SPACE.format(controller, name)
-        size = files.read(f"{folder}/size", gib)
+        size = files.read(f"{folder}/size", block_queue.gibibytes)
         sizes.setdefault(controller, []).append(size.reading)
         yield f"{item}.size", size
         yield f"{item}.block_size", files.read(f"{folder}/queue/logical_block_size", lambda c: float(read.whole(c)))

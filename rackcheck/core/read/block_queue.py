@@ -9,9 +9,18 @@ _NO_DISK = re.compile(r"(loop|ram|zram|sr|fd|nbd)[0-9]+")
 """Devices that are files, memory or doors: their number says nothing of the machine."""
 
 
+_SECTOR = 512
+"""Bytes that the kernel counts a block device in, whatever its own blocks are."""
+
+
 def is_disk(name: str) -> bool:
     """Whether the kernel's name is that of a device of the machine: nvme0n1, sda, md0, dm-1."""
     return _NO_DISK.fullmatch(name) is None
+
+
+def gibibytes(content: str) -> float:
+    """Read a size in the kernel's sectors, in GiB; raises Unreadable on anything but a whole number."""
+    return whole(content) * _SECTOR / (1 << 30)
 
 
 def amount(content: str) -> float:
