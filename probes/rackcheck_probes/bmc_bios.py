@@ -18,26 +18,20 @@ from rackcheck import (
     text,
 )
 from rackcheck.core import bios
+from rackcheck.core.bios_table import scalar, settings
 from rackcheck.core.fact import clean
 from rackcheck.core.item import gather
 from rackcheck.core.resource import BROKEN, Resource, inside
 
-TABLE = bios.settings(json.loads((files(__package__) / "bios_settings.json").read_text("utf-8")))
-ELSEWHERE = frozenset({"secure_boot"})
-"""Settings that have a resource of their own."""
+TABLE = settings(json.loads((files(__package__) / "bios_settings.json").read_text("utf-8")))
 
 
 @probe(
     Redfish("Systems/*/Bios", "Systems/*/Bios/@Redfish.Settings/SettingsObject"),
     gives={
-        "bios.smt": text("two threads on each core", words=bios.WORDS),
-        "bios.virtualization": text("VT-x or AMD-V: virtual machines on the processor", words=bios.WORDS),
-        "bios.sr_iov": text("devices may split into virtual functions", words=bios.WORDS),
-        "bios.c_states": text("cores may sleep deeper than halt; waking costs latency", words=bios.WORDS),
-        "bios.turbo": text("cores may run above their base clock", words=bios.WORDS),
-        "bios.pcie_aspm": text("PCIe links may sleep; mixed where ports differ", words=bios.WORDS),
+        **{f"bios.{name}": known.kind for name, known in TABLE.items() if not known.apart},
         "bios.pending": collection("of the settings above, those that the next boot changes"),
-        "bios.pending/*": text("what the setting will be", words=bios.WORDS),
+        "bios.pending/*": text("what the setting will be"),
         "bios.attribute": collection("every attribute the BIOS tells the BMC"),
         "bios.attribute/*": setting("value as the BIOS spells it"),
     },
@@ -45,10 +39,9 @@ ELSEWHERE = frozenset({"secure_boot"})
 def bmc_bios(docs: Documents) -> Facts:
     """BIOS settings in vendor-neutral words, and those that wait for a reboot."""
     found = bios.with_attributes(docs)
-    for name, candidates in TABLE.items():
-        if name not in ELSEWHERE:
-            told = (bios.tell(name, candidates, bios.attributes(b)).sourced(b) for b in found)
-            yield f"bios.{name}", bios.agreed(told)
+    told = [(b, bios.told(TABLE, bios.attributes(b))) for b in found]
+    for name in told[0][1]:
+        yield f"bios.{name}", bios.agreed(of[name].sourced(b) for b, of in told)
     for resource in found:
         yield from _pending(docs, resource)
     names = dict.fromkeys(name for b in found for name in bios.attributes(b))
@@ -61,7 +54,7 @@ def bmc_bios(docs: Documents) -> Facts:
 
 
 def _raw(resource: Resource, name: str) -> Sourced:
-    value = bios.scalar(bios.attributes(resource)[name])
+    value = scalar(bios.attributes(resource)[name])
     source = inside(resource.uri, "Attributes", name)
     return Sourced(Unknown(Reason.NOT_COLLECTED, "no value") if value is None else value, source)
 

@@ -1,6 +1,6 @@
 """Secure Boot as the BMC tells it."""
 
-from rackcheck import Documents, Facts, Reason, Redfish, Sourced, Unknown, Unreadable, probe, text
+from rackcheck import Documents, Facts, Reason, Redfish, Sourced, Unknown, Unreadable, probe
 from rackcheck.core import bios
 from rackcheck.core.fact import clean
 from rackcheck.core.item import gather, not_there
@@ -10,7 +10,7 @@ from rackcheck_probes.bmc_bios import TABLE
 
 @probe(
     Redfish("Systems/*/SecureBoot", "Systems/*/Bios"),
-    gives={"bios.secure_boot": text("only signed boot loaders start", words=bios.WORDS)},
+    gives={"bios.secure_boot": TABLE["secure_boot"].kind},
 )
 def bmc_secure_boot(docs: Documents) -> Facts:
     """Whether this boot was a secure one; some BMCs have the resource and leave it empty."""
@@ -56,5 +56,5 @@ def _attributes(docs: Documents) -> list[Sourced]:
         found = bios.with_attributes(docs)
     except Unreadable:
         return []
-    told = [bios.tell("secure_boot", TABLE["secure_boot"], bios.attributes(b)).sourced(b) for b in found]
+    told = [bios.tell(TABLE["secure_boot"], bios.attributes(b)).sourced(b) for b in found]
     return [t for t in told if not isinstance(t.reading, Unknown)]

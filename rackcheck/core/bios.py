@@ -1,37 +1,17 @@
 """BIOS settings in vendor-neutral words: which attribute of this BIOS tells one, and what its value means."""
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
+from rackcheck.core.bios_table import ELSEWHERE, MIXED, Setting, Settings, scalar, spelled, spelling
 from rackcheck.core.fact import Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.core.item import gather, not_there
 from rackcheck.core.read import Sourced
-from rackcheck.core.resource import BROKEN, Documents, Resource, inside
-
-WORDS = ("enabled", "disabled", "auto", "mixed")
-"""What a setting may say; `mixed` where several attributes of one idea say different things."""
-
-ELSEWHERE = "elsewhere"
-"""In a word table: this value says that other attributes decide (`PerPort`)."""
+from rackcheck.core.resource import Documents, Resource, inside
 
 Attributes = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """Attributes that tell a setting: by name, or a family of them by pattern; all that are there must agree."""
-
-    names: frozenset[str] = frozenset()
-    pattern: re.Pattern[str] | None = None
-    words: Mapping[str, str] = field(default_factory=dict)
-
-    def matches(self, name: str) -> bool:
-        """Whether an attribute is one of these, however this BIOS spells it."""
-        spelt = spelling(name)
-        return spelt in self.names or (self.pattern is not None and self.pattern.fullmatch(spelt) is not None)
 
 
 @dataclass(frozen=True)
@@ -40,6 +20,10 @@ class Told:
 
     reading: Reading
     attributes: tuple[str, ...] = ()
+
+    def spelt(self, setting: Setting) -> Reading:
+        """The reading as a text, whatever its unit."""
+        return setting.spell(self.reading) if isinstance(self.reading, (str, float)) else self.reading
 
     def sourced(self, bios: Resource) -> Sourced:
         """Name the attributes that were used as the source."""
@@ -54,27 +38,8 @@ class Waiting:
     doubt: Unknown | None = None
 
 
-Settings = Mapping[str, tuple[Candidate, ...]]
-
-
 MOST = 5_000
 """Attributes that are read of one BIOS; the recorded machines have up to 455."""
-
-
-def settings(table: Mapping[str, Any]) -> Settings:
-    """Read the table of candidates; its word tables are laid over the common one."""
-    common: dict[str, str] = {_word(w): word for word, ws in table["words"].items() for w in ws}
-    return {
-        name: tuple(
-            Candidate(
-                frozenset(spelling(n) for n in row.get("names", ())),
-                re.compile(row["pattern"]) if "pattern" in row else None,
-                common | {_word(w): word for word, ws in row.get("words", {}).items() for w in ws},
-            )
-            for row in rows
-        )
-        for name, rows in table["settings"].items()
-    }
 
 
 def with_attributes(docs: Documents) -> list[Resource]:
@@ -116,63 +81,78 @@ def agreed(readings: Iterable[Sourced]) -> Sourced:
     return Sourced(Unknown(Reason.UNPARSABLE, f"the systems of this BMC differ: {shown}"), first.source)
 
 
-@lru_cache(maxsize=16384)
-def spelling(name: str) -> str:
-    """Spell an attribute's name as it is compared: `Hyper_Threading_ALL__F27F` and `Hyper-Threading [ALL]` are one.
+def displayed(registry: Mapping[str, Any]) -> dict[str, str]:
+    """Read what an attribute registry calls each attribute on the screen; odd entries are passed over."""
+    entries = registry.get("RegistryEntries")
+    listed = entries.get("Attributes") if isinstance(entries, Mapping) else None
+    pairs = ((e.get("AttributeName"), e.get("DisplayName")) for e in _mappings(listed))
+    return {n: d for n, d in pairs if isinstance(n, str) and isinstance(d, str) and 0 < len(d) <= 200}
 
-    Supermicro adds four hex digits to each name.
+
+def _mappings(listed: object) -> list[Mapping[str, Any]]:
+    return [e for e in listed[:MOST] if isinstance(e, Mapping)] if isinstance(listed, list) else []
+
+
+def tell(setting: Setting, given: Attributes, shown: Mapping[str, str] = MappingProxyType({})) -> Told:
+    """Read one setting: the first row that this BIOS has, and that does not point elsewhere, decides.
+
+    With what a registry displays, an attribute is known by that too, where no attribute is known by its name.
     """
-    return re.sub(r"[^a-z0-9]", "", re.sub(r"_[0-9A-F]{4}\Z", "", name.strip()).casefold())
+    found = _tell(setting, given, spelled(given))
+    if found.attributes or not shown:
+        return found
+    on_screen: dict[str, list[str]] = {}
+    for name in given:
+        if name in shown:
+            on_screen.setdefault(spelling(shown[name]), []).append(name)
+    by_screen = _tell(setting, given, on_screen)
+    return by_screen if by_screen.attributes else found
 
 
-def scalar(value: object) -> str | None:
-    """Give an attribute's value as text; where it is an object, the current value in it; none where it says none.
-
-    A text that could not be decoded says none either.
-    """
-    if isinstance(value, Mapping):
-        value = value.get("CurrentValue", value.get("Value"))
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return f"{value}" if -1e18 < value < 1e18 else None
-    return value if isinstance(value, str) and BROKEN not in value else None
+def told(known: Settings, given: Attributes) -> dict[str, Told]:
+    """Read all settings of a BIOS but those that a probe of their own gives."""
+    spelt = spelled(given)
+    return {name: _tell(setting, given, spelt) for name, setting in known.items() if not setting.apart}
 
 
-def tell(name: str, candidates: tuple[Candidate, ...], given: Attributes) -> Told:
-    """Read one setting: the first candidate that this BIOS has, and that does not point elsewhere, decides."""
-    for candidate in candidates:
-        found = sorted(a for a in given if candidate.matches(a))
-        words = [_meaning(candidate, a, given[a]) for a in found]
-        said = [w for w in words if w != ELSEWHERE]
+def _tell(setting: Setting, given: Attributes, spelt: Mapping[str, list[str]]) -> Told:
+    for row in setting.rows:
+        found = row.among(spelt)
+        meant = [setting.meaning(row, a, given[a]) for a in found]
+        said = [m for m in meant if m != ELSEWHERE]
         if said:
-            unknown = next((w for w in said if isinstance(w, Unknown)), None)
-            return Told(unknown or (said[0] if len(set(said)) == 1 else "mixed"), tuple(found))
-    return Told(Unknown(Reason.NOT_COLLECTED, f"none of {len(given)} attributes is known as {name}"))
+            unknown = next((m for m in said if isinstance(m, Unknown)), None)
+            return Told(unknown or (said[0] if len(set(said)) == 1 else _differing(setting, said)), tuple(found))
+    detail = f"none of {len(given)} attributes is known as {setting.name}: {setting.sought}"
+    return Told(Unknown(Reason.NOT_COLLECTED, detail))
 
 
-def _meaning(candidate: Candidate, name: str, value: object) -> str | Unknown:
-    text = scalar(value)
-    if text is None:
-        return Unknown(Reason.NOT_COLLECTED, f"{clean(name)} says nothing")
-    word = candidate.words.get(_word(text))
-    return word or Unknown(Reason.UNPARSABLE, f"{clean(name)} says {clean(text)!r}, which is no known word")
+def _differing(setting: Setting, said: list[Any]) -> Reading:
+    """Several attributes, several values: a quantity has no word for that."""
+    if setting.unit is None:
+        return MIXED
+    shown = ", ".join(sorted({setting.spell(m) for m in said})[:3])
+    return Unknown(Reason.UNPARSABLE, f"the attributes of {setting.name} differ: {shown}")
 
 
 def waiting(known: Settings, now: Attributes, then: Attributes) -> Waiting:
     """Name the settings that the next boot changes; of what nobody knows now, nobody knows whether it changes."""
     changes: dict[str, Told] = {}
     doubt: Unknown | None = None
-    for name, candidates in known.items():
-        mine = sorted(a for a in then if any(candidate.matches(a) for candidate in candidates))
+    spelt = spelled(then)
+    for name, setting in known.items():
+        mine = sorted({a for row in setting.rows for a in row.among(spelt)})
         differ = {a: _differ(now.get(a), then[a]) for a in mine}
         changed = [a for a in mine if differ[a]]
-        before, after = tell(name, candidates, now), tell(name, candidates, {**now, **{a: then[a] for a in changed}})
-        if changed and isinstance(before.reading, Unknown):
-            doubt = doubt or before.reading
-        elif changed and before.reading != after.reading:
-            changes[name] = Told(after.reading, tuple(changed))
-        elif None in differ.values():
+        if changed:
+            before, after = tell(setting, now), tell(setting, {**now, **{a: then[a] for a in changed}})
+            if isinstance(before.reading, Unknown):
+                doubt = doubt or before.reading
+                continue
+            if before.reading != after.reading:
+                changes[name] = Told(after.spelt(setting), tuple(changed))
+                continue
+        if None in differ.values():
             unclear = next(a for a in mine if differ[a] is None)
             doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(unclear)} says nothing, now or for the next boot")
     return Waiting(changes, doubt)
@@ -182,7 +162,3 @@ def _differ(now: object, then: object) -> bool | None:
     """Whether two values differ; nobody knows where one of them says nothing."""
     before, after = scalar(now), scalar(then)
     return None if before is None or after is None else before != after
-
-
-def _word(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.casefold())
