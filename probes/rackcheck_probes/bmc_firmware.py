@@ -1,10 +1,17 @@
-"""The firmware inventory of the BMC."""
+"""The firmware inventory of the BMC, component by component and by function."""
 
-from rackcheck import Documents, Facts, Redfish, collection, flag, probe, spell_key, text, version
+import json
+from importlib.resources import files
+
+from rackcheck import Documents, Facts, Redfish, collection, flag, listing, probe, spell_key, text, version
+from rackcheck.core import redfish_firmware as firmware
 from rackcheck.core.item import keyed, members
 from rackcheck.core.resource import truth
 
 INVENTORY = "UpdateService/FirmwareInventory"
+TABLE = firmware.table(json.loads((files(__package__) / "firmware_functions.json").read_text("utf-8")))
+FUNCTIONS = (*(row.name for row in TABLE.functions), firmware.OTHER)
+ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEATED)
 
 
 @probe(
@@ -14,15 +21,30 @@ INVENTORY = "UpdateService/FirmwareInventory"
         "firmware.component/*.version": version("opaque", "version as the BMC spells it"),
         "firmware.component/*.name": text("what it is; some BMCs number the Ids"),
         "firmware.component/*.updateable": flag("can be updated through the BMC"),
+        "firmware.component/*.function": text("what it is for; other where no sign tells", words=FUNCTIONS),
+        "firmware.component/*.function_by": listing("the signs that told its function, with the words they hold"),
+        "firmware.component/*.role": text("installed, or why it is kept; repeated where listed twice", words=ROLES),
+        **{f"firmware.{row.name}": collection(f"installed firmware by function: {row.help}") for row in TABLE.counted},
+        **{f"firmware.{row.name}/*": version("opaque", "installed version") for row in TABLE.counted},
     },
 )
 def bmc_firmware(docs: Documents) -> Facts:
-    """Every component's firmware version."""
-    components, trouble = members(docs, INVENTORY)
-    for key, component in keyed(components):
-        item = f"firmware.component/{spell_key(key)}"
-        yield f"{item}.version", component.read("Version")
-        yield f"{item}.name", component.read("Name")
-        yield f"{item}.updateable", component.read("Updateable", truth)
+    """Every component's firmware version, its function and role."""
+    resources, trouble = members(docs, INVENTORY)
+    found = firmware.components(TABLE, keyed(resources))
+    for component in found:
+        item = f"firmware.component/{spell_key(component.key)}"
+        yield f"{item}.version", component.resource.read("Version")
+        yield f"{item}.name", component.resource.read("Name")
+        yield f"{item}.updateable", component.resource.read("Updateable", truth)
+        yield f"{item}.function", component.function
+        yield f"{item}.function_by", component.by
+        yield f"{item}.role", component.role
     if trouble is not None:
         yield "firmware.component", trouble
+    for row in TABLE.counted:
+        for component in firmware.of(found, row.name):
+            yield f"firmware.{row.name}/{spell_key(component.key)}", component.version
+        gap = trouble or firmware.gap(found, row.name)
+        if gap is not None:
+            yield f"firmware.{row.name}", gap
