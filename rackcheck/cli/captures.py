@@ -12,7 +12,7 @@ from rackcheck.core.event import RunDone
 from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
 from rackcheck.core.path import Path as FactPath
-from rackcheck.core.plan import Plan, plan
+from rackcheck.core.plan import Plan, affordable, plan
 from rackcheck.core.probe import Read
 from rackcheck.core.verdict import Outcome
 from rackcheck.core.waiver import Waiver
@@ -25,7 +25,7 @@ from rackcheck.run import Job
 def everything() -> Plan:
     """Give every question of every probe; of a family without end, the members that some profile of ours names."""
     known = registry()
-    return Plan(known.probes, tuple(sorted(_members(), key=str)), known.joins)
+    return Plan(affordable(known.probes), tuple(sorted(_members(), key=str)), known.joins)
 
 
 def _members() -> set[FactPath]:

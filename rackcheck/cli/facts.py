@@ -17,7 +17,7 @@ from rackcheck.core import operator
 from rackcheck.core.catalogue import collection
 from rackcheck.core.event import Answered, FactsRead, facts_json
 from rackcheck.core.fact import Absent, Plane, Unknown
-from rackcheck.core.plan import Plan
+from rackcheck.core.plan import Plan, affordable
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine
@@ -47,7 +47,7 @@ def facts(
     rackcheck facts dgx03 -i pod7.yaml gpu   one node's GPUs
     rackcheck facts dgx03 --from last        as a stored run read them
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    tree, troubles = _stored(node, run) if run is not None else _asked(node, file, rack, seconds)
+    tree, troubles = _stored(node, run) if run is not None else _asked(node, file, rack, seconds, words)
     tree = _with_silent(tree, words, troubles)
     chosen = [p for p in tree if not words or any(p.startswith(w) for w in words)]
     if words and not chosen:
@@ -75,9 +75,11 @@ def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unkno
     return Tree(told, tree.silent)
 
 
-def _asked(name: str, file: Path | None, rack: str | None, seconds: float | None) -> tuple[Tree, dict[Plane, Unknown]]:
+def _asked(
+    name: str, file: Path | None, rack: str | None, seconds: float | None, words: tuple[str, ...]
+) -> tuple[Tree, dict[Plane, Unknown]]:
     nodes, _ = options.choose([name], file, rack)
-    asked = Plan(known().probes, joins=known().joins)
+    asked = Plan(affordable(known().probes, words), joins=known().joins)
     job = Job(asked, nodes, seconds=seconds, secrets=secrets_of(nodes, asked.planes))
     tree, troubles = Tree({}), {}
     with progress(len(nodes), quiet=False) as watch:

@@ -81,6 +81,25 @@ def _place(glob: str) -> str:
     return "disk"
 
 
+def affordable(probes: Iterable[AnyProbe], named: Iterable[str] = ()) -> tuple[AnyProbe, ...]:
+    """Choose what is asked where no profile says what is wanted: all but the dear ones, of which a fact must be named.
+
+    `named` are the beginnings of paths that somebody typed.
+    """
+    words = tuple(named)
+    return tuple(
+        probe
+        for probe in probes
+        if not (isinstance(probe.ask, Redfish) and probe.ask.dear)
+        or any(pattern.startswith(word) or word.startswith(bare(pattern)) for pattern in probe.gives for word in words)
+    )
+
+
+def bare(pattern: str) -> str:
+    """Give the beginning of a pattern that names no item."""
+    return pattern.partition("/*")[0]
+
+
 ALWAYS = tuple(map(parse_path, ("node.product", "os.release.name")))
 """Facts every audit reads beside those its rules name: they say what machine the verdict is about."""
 

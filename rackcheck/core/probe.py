@@ -120,13 +120,16 @@ class Read:
 class Redfish:
     """Resources of the BMC, by the names of the links that lead to them from the service root.
 
-    `Systems/*/Bios` follows Systems, every member, then its Bios link. No URI is ever guessed.
+    `Systems/*/Bios` follows Systems, every member, then its Bios link. No URI is ever guessed. What is `dear` takes a
+    GET for each of hundreds of parts: it is asked where one of its facts is named, and not where all facts are.
     """
 
     links: tuple[str, ...]
+    dear: bool
 
-    def __init__(self, *links: str) -> None:
+    def __init__(self, *links: str, dear: bool = False) -> None:
         object.__setattr__(self, "links", links)
+        object.__setattr__(self, "dear", dear)
 
     def asking(self, _: Iterable[Path]) -> "Redfish":
         """Ask the same, whatever facts are wanted."""

@@ -1,0 +1,47 @@
+"""CPUs of the host as the BMC sees them."""
+
+from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text, version
+from rackcheck.core.item import fitted, keyed
+from rackcheck.core.redfish_processors import count, cpus
+from rackcheck.core.redfish_systems import hosts, some, whole
+from rackcheck.core.resource import health
+
+TEXTS = {"model": "Model", "manufacturer": "Manufacturer", "serial": "SerialNumber"}
+COUNTS = {"cores": "TotalCores", "cores_enabled": "TotalEnabledCores", "threads": "TotalThreads"}
+
+
+@probe(
+    Redfish("Systems/*/Processors/*"),
+    gives={
+        "bmc.cpu": collection("CPU sockets of the host, empty ones too; GPUs are none"),
+        "bmc.cpu.count": integer("CPUs that are fitted"),
+        "bmc.cpu/*.state": text("Enabled, or Absent for an empty socket"),
+        "bmc.cpu/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.cpu/*.model": text("model", Class.IDENTITY),
+        "bmc.cpu/*.manufacturer": text("manufacturer", Class.IDENTITY),
+        "bmc.cpu/*.serial": text("serial number, where it has one to read", Class.IDENTITY),
+        "bmc.cpu/*.cores": integer("cores"),
+        "bmc.cpu/*.cores_enabled": integer("cores that firmware left switched on"),
+        "bmc.cpu/*.threads": integer("threads"),
+        "bmc.cpu/*.max_speed": quantity("MHz", "highest clock; some BMCs tell that of the socket"),
+        "bmc.cpu/*.socket": text("the board's name for the socket"),
+        "bmc.cpu/*.microcode": version("opaque", "microcode"),
+    },
+)
+def bmc_cpu(docs: Documents) -> Facts:
+    """Every CPU: fitted, healthy, alike."""
+    found, trouble = cpus(docs, hosts(docs))
+    for key, cpu in keyed(found):
+        item = f"bmc.cpu/{spell_key(key)}"
+        yield f"{item}.state", cpu.read("Status.State")
+        yield f"{item}.health", fitted(cpu, "Status.Health", health)
+        for leaf, name in TEXTS.items():
+            yield f"{item}.{leaf}", fitted(cpu, name)
+        for leaf, name in COUNTS.items():
+            yield f"{item}.{leaf}", fitted(cpu, name, whole)
+        yield f"{item}.max_speed", fitted(cpu, "MaxSpeedMHz", some)
+        yield f"{item}.socket", cpu.read("Socket")
+        yield f"{item}.microcode", fitted(cpu, "ProcessorId.MicrocodeInfo")
+    yield "bmc.cpu.count", count((cpu.read("Status.State").reading for cpu in found), trouble)
+    if trouble is not None:
+        yield "bmc.cpu", trouble

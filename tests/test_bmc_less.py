@@ -1,0 +1,60 @@
+"""The law on facts of host, GPUs and switches: a resource that says less leaves each as it was, or unknown."""
+
+import re
+
+import pytest
+from test_bmc_law import less
+from trees import ALL, DMTF, GB200, LENOVO, bmc_probes, read
+
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.collect import collect
+from rackcheck.core.fact import Reading, Unknown
+from rackcheck.core.resource import Body
+
+PROBES = ("bmc_memory", "bmc_cpu", "bmc_boot", "bmc_tpm", "bmc_gpu", "bmc_gpu_power", "bmc_gpu_nvlink", "bmc_nvswitch")
+EACH = 60
+"""Kinds of change of one BMC that are tried by default, evenly spread; `make full` tries all."""
+
+Bodies = dict[str, Body | Unknown]
+
+
+def facts(held: Bodies) -> dict[str, Reading]:
+    found = bmc_probes()
+    leaves = collect([found[probe] for probe in PROBES], BmcCapture(held), "2026-01-01T00:00:00Z")
+    return {path: leaf.reading for path, leaf in leaves.items()}
+
+
+def kinds(held: Bodies) -> list[tuple[str, str, Body | Unknown]]:
+    """One change of each kind; what is numbered is alike."""
+    return list({(re.sub(r"\d+", "#", uri), what): (what, uri, body) for what, uri, body in less(held)}.values())
+
+
+def broken(held: Bodies, changes: list[tuple[str, str, Body | Unknown]]) -> list[str]:
+    """The facts that one of these changes turned into another value, or took away without a word."""
+    before = facts(held)
+    found = []
+    for what, uri, body in changes:
+        after = facts({**held, uri: body})
+        for path, reading in before.items():
+            now = after.get(path)
+            if now is None:
+                items = re.split(r"/", path, maxsplit=1)[0]
+                if not isinstance(after.get(items), Unknown):
+                    found.append(f"{path} is gone, when {uri}: {what}")
+            elif now != reading and not isinstance(now, Unknown):
+                found.append(f"{path}: {reading} -> {now}, when {uri}: {what}")
+    return found
+
+
+@pytest.mark.parametrize("name", [DMTF, LENOVO, GB200])
+def test_a_resource_that_says_less_turns_no_fact_into_another(name: str) -> None:
+    held = dict(read(name, None, *PROBES).bodies)
+    changes = kinds(held)
+    assert not broken(held, changes[:: max(1, len(changes) // EACH)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_no_kind_of_resource_that_says_less_turns_any_fact_into_another(name: str) -> None:
+    held = dict(read(name, None, *PROBES).bodies)
+    assert not broken(held, kinds(held))

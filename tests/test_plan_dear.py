@@ -1,0 +1,22 @@
+"""What is asked where no profile says what is wanted: all but what takes a GET for each of hundreds of parts."""
+
+from rackcheck.core.plan import affordable
+from rackcheck.core.probe import Redfish
+from rackcheck.registry import registry
+
+PROBES = registry().probes
+DEAR = {probe.name for probe in PROBES if isinstance(probe.ask, Redfish) and probe.ask.dear}
+
+
+def asked(*named: str) -> set[str]:
+    return {probe.name for probe in affordable(PROBES, named)}
+
+
+def test_dear_questions_are_asked_only_where_one_of_their_facts_is_named() -> None:
+    assert {"bmc_sensors", "bmc_gpu_nvlink"} == DEAR
+    everything = {probe.name for probe in PROBES}
+    assert asked() == everything - DEAR
+    assert asked("gpu") == everything - DEAR
+    assert asked("bmc.sensor") == everything - {"bmc_gpu_nvlink"}
+    assert asked("bmc") == everything
+    assert asked('bmc.sensor.temperature/"HGX_GPU_0_Temp".value') == everything - {"bmc_gpu_nvlink"}
