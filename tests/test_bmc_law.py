@@ -5,13 +5,15 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 import pytest
-from trees import ALL, bmc_probes, read
+from trees import ALL, read
 
 from rackcheck import library
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.collect import collect
 from rackcheck.core.evidence import Status
 from rackcheck.core.fact import Plane, Reason, Unknown
+from rackcheck.core.plan import plan
+from rackcheck.core.probe import Probe, Redfish
 from rackcheck.core.profile import Phase, Rule
 from rackcheck.core.resource import ROOT, Body
 from rackcheck.core.tree import Tree
@@ -45,11 +47,20 @@ Bodies = Mapping[str, Body | Unknown]
 
 
 @cache
+def judged() -> Mapping[str, Probe[Redfish]]:
+    """The probes whose facts the profile judges: what the others ask can turn nothing round."""
+    registered = registry()
+    wanted = library.load("h100-dgx", registered.catalogue).facts()
+    planned = plan(wanted, registered.probes, registered.catalogue, registered.joins)
+    return {probe.name: probe for probe in planned.probes if isinstance(probe.ask, Redfish)}
+
+
+@cache
 def bodies(name: str) -> Bodies:
-    """What a BMC holds, by URI."""
+    """What a BMC holds of that, by URI."""
     if name == SIMULATED:
         return dict(machine.load(machine.shipped()["dgx-h100"], "n01", 1).bmc.bodies)
-    return read(name).bodies
+    return read(name, None, *judged()).bodies
 
 
 @cache
@@ -57,7 +68,7 @@ def rules(name: str) -> tuple[Rule, ...]:
     """The rules of h100-dgx on a BMC's facts, as a site would set them that has qualified this very machine."""
     registered = registry()
     site = {"c_states": "enabled", "secure_boot": "disabled"}
-    facts = collect(bmc_probes().values(), BmcCapture(bodies(name)), TIME)
+    facts = collect(judged().values(), BmcCapture(bodies(name)), TIME)
     for value, fact in (("bios_version", "firmware.bios"), ("bmc_firmware", "firmware.bmc")):
         reading = facts[fact].reading
         site[value] = reading if isinstance(reading, str) else "1"
@@ -67,7 +78,7 @@ def rules(name: str) -> tuple[Rule, ...]:
 
 def verdicts(name: str, held: Bodies) -> dict[str, Status]:
     """How every rule judges these resources."""
-    facts = collect(bmc_probes().values(), BmcCapture(held), TIME)
+    facts = collect(judged().values(), BmcCapture(held), TIME)
     return {verdict.rule: verdict.status for verdict in judge(rules(name), Tree(facts))}
 
 

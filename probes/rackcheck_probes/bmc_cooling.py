@@ -2,6 +2,7 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, quantity, spell_key, text
 from rackcheck.core.item import fitted, in_chassis, keyed, named
+from rackcheck.core.redfish_sensor import TEMPERATURES, above_zero
 from rackcheck.core.resource import Resource, amount, health, measured
 
 
@@ -23,6 +24,8 @@ def share(value: object) -> float:
         "fan/*.duty": quantity("%", "share of full speed, where the BMC gives that", Class.MEASUREMENT),
         "sensor": collection("temperature sensors, by name"),
         "sensor/*.temperature": quantity("C", "reading", Class.MEASUREMENT),
+        "sensor/*.warning": quantity("C", "above it the BMC warns; only the older Thermal resource tells it"),
+        "sensor/*.critical": quantity("C", "above it is critical; only the older Thermal resource tells it"),
         "sensor/*.health": text("OK, Warning or Critical; only the older Thermal resource tells it"),
     },
 )
@@ -37,13 +40,13 @@ def bmc_cooling(docs: Documents) -> Facts:
         yield f"{item}.duty", fitted(fan, _place(fan, "Percent", "SpeedPercent.Reading"), share)
     if trouble is not None:
         yield "fan", trouble
-    sensors, trouble = in_chassis(
-        docs, ("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics", "TemperatureReadingsCelsius")
-    )
+    sensors, trouble = in_chassis(docs, *TEMPERATURES)
     for key, sensor in keyed(sensors, named):
         item = f"sensor/{spell_key(key)}"
         reading = "Reading" if "Reading" in sensor.body else "ReadingCelsius"
         yield f"{item}.temperature", fitted(sensor, reading, measured)
+        yield f"{item}.warning", fitted(sensor, "UpperThresholdNonCritical", above_zero)
+        yield f"{item}.critical", fitted(sensor, "UpperThresholdCritical", above_zero)
         yield f"{item}.health", fitted(sensor, "Status.Health", health)
     if trouble is not None:
         yield "sensor", trouble

@@ -47,6 +47,7 @@ AREAS: Mapping[str, str] = {
     "gpu.amd": "AMD's GPUs by PCI address. A rule for GPUs of both makers is two rules.",
     "iommu": "What keeps the memory of devices apart.",
     "kernel": "The running kernel, its modules' packages, and what it holds against itself.",
+    "leak": "Leak detectors, as the BMC sees them.",
     "limits": "What a process may use.",
     "log": "What the node's logs say, but for the kernel's own ring (`log.kernel`).",
     "log.kernel": "What the kernel's ring says of devices and of itself; lines are counted by what they complain of.",

@@ -1,0 +1,52 @@
+"""Chassis, boards and modules as the BMC sees them."""
+
+from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, spell_key, text
+from rackcheck.core.item import fitted, keyed, members
+from rackcheck.core.redfish_part import label
+from rackcheck.core.redfish_place import PLACES, host_chassis, kind, place
+from rackcheck.core.resource import health
+
+LABELS = {"serial": "SerialNumber", "part": "PartNumber", "sku": "SKU", "asset_tag": "AssetTag"}
+TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "power_state": "PowerState"}
+TEXTS |= {"slot": "Location.PartLocation.ServiceLabel"}
+
+
+@probe(
+    Redfish("Chassis/*", "Systems/*", "Systems/*/Links/Chassis/*"),
+    gives={
+        "bmc.chassis": collection("chassis, boards and modules: some BMCs list every part with a number of its own"),
+        "bmc.chassis/*.type": text("RackMount, Module, Component, Zone, ..."),
+        "bmc.chassis/*.state": text("Enabled, or Absent for an empty place"),
+        "bmc.chassis/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.chassis/*.power_state": text("On, Off or between"),
+        "bmc.chassis/*.manufacturer": text("manufacturer", Class.IDENTITY),
+        "bmc.chassis/*.model": text("model", Class.IDENTITY),
+        "bmc.chassis/*.serial": text("serial number", Class.IDENTITY),
+        "bmc.chassis/*.part": text("part number", Class.IDENTITY),
+        "bmc.chassis/*.sku": text("order number", Class.IDENTITY),
+        "bmc.chassis/*.asset_tag": text("the owner's own number", Class.IDENTITY),
+        "bmc.chassis/*.slot": text("label on the board beside it: SXM1, J58"),
+        "bmc.location.rack": text("rack, as somebody told the BMC", Class.IDENTITY),
+        "bmc.location.row": text("row of racks, as somebody told the BMC", Class.IDENTITY),
+        "bmc.location.offset": integer("lowest unit of the rack it takes; some say 1 unasked", Class.IDENTITY),
+        "bmc.location.room": text("room, as somebody told the BMC", Class.IDENTITY),
+        "bmc.location.building": text("building, as somebody told the BMC", Class.IDENTITY),
+    },
+)
+def bmc_chassis(docs: Documents) -> Facts:
+    """Every chassis, board and module, and where the host's stands."""
+    found, trouble = members(docs, "Chassis")
+    for key, chassis in keyed(found):
+        item = f"bmc.chassis/{spell_key(key)}"
+        yield f"{item}.type", chassis.read("ChassisType", kind)
+        yield f"{item}.state", chassis.read("Status.State")
+        yield f"{item}.health", fitted(chassis, "Status.Health", health)
+        for fact, name in TEXTS.items():
+            yield f"{item}.{fact}", fitted(chassis, name)
+        for fact, name in LABELS.items():
+            yield f"{item}.{fact}", fitted(chassis, name, label)
+    if trouble is not None:
+        yield "bmc.chassis", trouble
+    hosts, unread = host_chassis(docs)
+    for fact in PLACES:
+        yield f"bmc.location.{fact}", place(hosts, unread, fact)

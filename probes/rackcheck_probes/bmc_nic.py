@@ -1,0 +1,65 @@
+"""Network adapters and their ports as the BMC sees them."""
+
+from rackcheck import Class, Documents, Facts, Redfish, collection, listing, probe, quantity, spell_key, text, version
+from rackcheck.core.item import fitted, in_chassis, keyed
+from rackcheck.core.redfish_adapter import firmware
+from rackcheck.core.redfish_part import below, label, named_first
+from rackcheck.core.redfish_port import addresses, gbps, link, mbps
+from rackcheck.core.resource import Resource, health
+
+ADAPTERS = "Chassis/*/NetworkAdapters/*"
+TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "part": "PartNumber"}
+ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "InfiniBand.AssociatedPortGUIDs")
+
+
+@probe(
+    Redfish(ADAPTERS, f"{ADAPTERS}/Ports/*", f"{ADAPTERS}/NetworkPorts/*"),
+    gives={
+        "bmc.nic": collection("network adapters, by the BMC's names; some boards name each device of a card"),
+        "bmc.nic/*.state": text("Enabled, Disabled, Absent, ..."),
+        "bmc.nic/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.nic/*.manufacturer": text("manufacturer", Class.IDENTITY),
+        "bmc.nic/*.model": text("model", Class.IDENTITY),
+        "bmc.nic/*.serial": text("serial number", Class.IDENTITY),
+        "bmc.nic/*.part": text("part number", Class.IDENTITY),
+        "bmc.nic/*.firmware": version("opaque", "firmware of all its controllers; unknown where they differ"),
+        "bmc.nic/*.port": collection("ports of the adapter"),
+        "bmc.nic/*.port/*.state": text("Enabled, Disabled, Absent, ..."),
+        "bmc.nic/*.port/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.nic/*.port/*.link": text("whether there is a link", words=("up", "down", "starting", "training")),
+        "bmc.nic/*.port/*.speed": quantity("Gb/s", "speed of the link; unknown where there is none"),
+        "bmc.nic/*.port/*.max_speed": quantity("Gb/s", "the most the port can do; only the newer Port tells it"),
+        "bmc.nic/*.port/*.technology": text("Ethernet, InfiniBand, ..."),
+        "bmc.nic/*.port/*.addresses": listing("MAC addresses, or GUIDs of InfiniBand", Class.IDENTITY),
+    },
+)
+def bmc_nic(docs: Documents) -> Facts:
+    """Every network adapter, and the link, speed and addresses of its ports."""
+    adapters, trouble = in_chassis(docs, ("NetworkAdapters", "*"))
+    for key, adapter in keyed(adapters):
+        item = f"bmc.nic/{spell_key(key)}"
+        yield f"{item}.state", adapter.read("Status.State")
+        yield f"{item}.health", fitted(adapter, "Status.Health", health)
+        for fact, name in TEXTS.items():
+            yield f"{item}.{fact}", fitted(adapter, name, label)
+        yield f"{item}.firmware", firmware(adapter)
+        ports, unread = below(docs, adapter, "Ports", "NetworkPorts")
+        for name, port in keyed(ports):
+            yield from _port(f"{item}.port/{spell_key(name)}", port)
+        if unread is not None:
+            yield f"{item}.port", unread
+    if trouble is not None:
+        yield "bmc.nic", trouble
+
+
+def _port(item: str, port: Resource) -> Facts:
+    yield f"{item}.state", port.read("Status.State")
+    yield f"{item}.health", fitted(port, "Status.Health", health)
+    yield f"{item}.link", fitted(port, "LinkStatus", link)
+    older = named_first(port, "CurrentSpeedGbps", "CurrentLinkSpeedMbps") == "CurrentLinkSpeedMbps"
+    speed = ("CurrentLinkSpeedMbps", mbps) if older else ("CurrentSpeedGbps", gbps)
+    yield f"{item}.speed", fitted(port, *speed)
+    yield f"{item}.max_speed", fitted(port, "MaxSpeedGbps", gbps)
+    technology = named_first(port, "LinkNetworkTechnology", "ActiveLinkTechnology", "PortProtocol")
+    yield f"{item}.technology", fitted(port, technology)
+    yield f"{item}.addresses", fitted(port, named_first(port, *ADDRESSES), addresses)

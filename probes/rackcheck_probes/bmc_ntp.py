@@ -1,0 +1,32 @@
+"""Where management controllers get the time from."""
+
+from rackcheck import Documents, Facts, Redfish, Unknown, flag, listing, probe, spell_key, text
+from rackcheck.core.item import keyed, members
+from rackcheck.core.redfish_part import only
+from rackcheck.core.redfish_service import servers
+from rackcheck.core.resource import truth
+
+
+@probe(
+    Redfish("Managers/*/NetworkProtocol"),
+    gives={
+        "bmc.manager/*.ntp.enabled": flag("it asks time servers"),
+        "bmc.manager/*.ntp.servers": listing("time servers that are set by hand; enabled with none asks nobody"),
+        "bmc.manager/*.timezone": text("name of its time zone; most tell the offset only"),
+        "bmc.manager/*.utc_offset": text("its local time less UTC, as +hh:mm"),
+    },
+)
+def bmc_ntp(docs: Documents) -> Facts:
+    """Time servers and time zone of every management controller."""
+    managers, _ = members(docs, "Managers")
+    for key, manager in keyed(managers):
+        item = f"bmc.manager/{spell_key(key)}"
+        yield f"{item}.timezone", manager.read("TimeZoneName")
+        yield f"{item}.utc_offset", manager.read("DateTimeLocalOffset")
+        network = only(docs, "NetworkProtocol", manager)
+        if isinstance(network, Unknown):
+            yield f"{item}.ntp.enabled", network
+            yield f"{item}.ntp.servers", network
+            continue
+        yield f"{item}.ntp.enabled", network.read("NTP.ProtocolEnabled", truth)
+        yield f"{item}.ntp.servers", network.read("NTP.NTPServers", servers)

@@ -1,0 +1,23 @@
+"""What the whole machine draws and may draw."""
+
+from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, text
+from rackcheck.core.redfish_power import controls, drawn, whole
+from rackcheck.core.resource import said
+
+
+@probe(
+    Redfish("Chassis/*/Power"),
+    gives={
+        "bmc.power.consumed": quantity("W", "what the machine draws; unknown where the BMC says 0", Class.MEASUREMENT),
+        "bmc.power.limit": quantity("W", "its power cap; the BMC may tell one and not enforce it"),
+        "bmc.power.limit_exception": text("what happens above the cap: NoAction, LogEventOnly, HardPowerOff, ..."),
+        "bmc.power.capacity": quantity("W", "what its supplies can deliver together"),
+    },
+)
+def bmc_power_draw(docs: Documents) -> Facts:
+    """Power drawn and capped, of the one chassis that tells it."""
+    found, trouble = controls(docs)
+    yield "bmc.power.consumed", whole(found, "PowerConsumedWatts", drawn, trouble)
+    yield "bmc.power.limit", whole(found, "PowerLimit.LimitInWatts", drawn, trouble)
+    yield "bmc.power.limit_exception", whole(found, "PowerLimit.LimitException", said, trouble)
+    yield "bmc.power.capacity", whole(found, "PowerCapacityWatts", drawn, trouble)

@@ -1,0 +1,33 @@
+"""Redundancy of power supplies as the BMC declares it."""
+
+from rackcheck import Documents, Facts, Redfish, collection, integer, probe, spell_key, text
+from rackcheck.core.item import keyed
+from rackcheck.core.redfish_power import count, first, groups, listed
+from rackcheck.core.resource import health, said
+
+
+@probe(
+    Redfish("Chassis/*/PowerSubsystem/PowerSupplies/*", "Chassis/*/Power"),
+    gives={
+        "psu.redundancy": collection("groups of power supplies that stand in for each other"),
+        "psu.redundancy/*.type": text("how: Failover, NPlusM, N+m, ..., as the BMC spells it"),
+        "psu.redundancy/*.needed": integer("supplies that must work, as the BMC declares; not measured under load"),
+        "psu.redundancy/*.supported": integer("supplies the group can hold"),
+        "psu.redundancy/*.members": integer("supplies that the group lists"),
+        "psu.redundancy/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "psu.redundancy/*.state": text("Enabled, StandbyOffline, UnavailableOffline, ..."),
+    },
+)
+def bmc_power_redundancy(docs: Documents) -> Facts:
+    """Every redundancy group: kind, numbers, health."""
+    found, trouble = groups(docs)
+    for key, group in keyed(found):
+        item = f"psu.redundancy/{spell_key(key)}"
+        yield f"{item}.type", first(group, ("RedundancyType", "Mode"), said)
+        yield f"{item}.needed", first(group, ("MinNeededInGroup", "MinNumNeeded"), count)
+        yield f"{item}.supported", first(group, ("MaxSupportedInGroup", "MaxNumSupported"), count)
+        yield f"{item}.members", listed(group)
+        yield f"{item}.health", group.read("Status.Health", health)
+        yield f"{item}.state", group.read("Status.State")
+    if trouble is not None:
+        yield "psu.redundancy", trouble

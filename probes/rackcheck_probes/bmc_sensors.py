@@ -1,0 +1,44 @@
+"""Every sensor of every chassis, one GET each: hundreds on some machines, asked only where a rule names them."""
+
+from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text
+from rackcheck.core.item import fitted, in_chassis, keyed
+from rackcheck.core.redfish_sensor import above_zero, kind, sorted_by_kind, value
+from rackcheck.core.resource import health
+
+READS = {"temperature": "C", "power": "W", "voltage": "V", "current": "A", "speed": "rpm", "humidity": "%"}
+
+
+@probe(
+    Redfish("Chassis/*/Sensors/*", dear=True),
+    gives={
+        "bmc.sensor": collection("every sensor, by Redfish Id"),
+        "bmc.sensor/*.kind": text("what it measures, by its unit, else by its type", words=(*READS, "other")),
+        "bmc.sensor/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.sensor/*.context": text("where it sits, as the BMC says: CPU, GPU, Intake, ..."),
+        **{f"bmc.sensor.{word}": collection(f"sensors of {word}; unknown while one tells no kind") for word in READS},
+        **{f"bmc.sensor.{w}/*.value": quantity(unit, "reading", Class.MEASUREMENT) for w, unit in READS.items()},
+        "bmc.sensor.temperature/*.warning": quantity("C", "above it the BMC warns (UpperCaution)"),
+        "bmc.sensor.temperature/*.critical": quantity("C", "above it is critical (UpperCritical)"),
+    },
+)
+def bmc_sensors(docs: Documents) -> Facts:
+    """Kind, reading, health and place of every sensor."""
+    found, trouble = in_chassis(docs, ("Sensors", "*"))
+    sensors = list(keyed(found))
+    for key, sensor in sensors:
+        yield f"bmc.sensor/{spell_key(key)}.kind", kind(sensor)
+        yield f"bmc.sensor/{spell_key(key)}.health", fitted(sensor, "Status.Health", health)
+        yield f"bmc.sensor/{spell_key(key)}.context", sensor.read("PhysicalContext")
+    by_kind, mute = sorted_by_kind(sensors)
+    unclear = trouble or mute
+    for word, some in by_kind.items():
+        for key, sensor in some:
+            yield f"bmc.sensor.{word}/{spell_key(key)}.value", value(sensor, word)
+        if unclear is not None:
+            yield f"bmc.sensor.{word}", unclear
+    for key, sensor in by_kind["temperature"]:
+        for fact, name in (("warning", "UpperCaution"), ("critical", "UpperCritical")):
+            place = f"Thresholds.{name}.Reading"
+            yield f"bmc.sensor.temperature/{spell_key(key)}.{fact}", fitted(sensor, place, above_zero)
+    if trouble is not None:
+        yield "bmc.sensor", trouble

@@ -1,0 +1,32 @@
+"""What management controllers listen on."""
+
+from rackcheck import Documents, Facts, Redfish, Unknown, collection, flag, integer, probe, spell_key
+from rackcheck.core.item import keyed, members
+from rackcheck.core.redfish_part import only
+from rackcheck.core.redfish_service import port, services
+from rackcheck.core.resource import truth
+
+
+@probe(
+    Redfish("Managers/*/NetworkProtocol"),
+    gives={
+        "bmc.manager/*.service": collection("services a controller tells of, by the standard's names: IPMI, SSH, ..."),
+        "bmc.manager/*.service/*.enabled": flag("it is switched on; for IPMI, that over the network"),
+        "bmc.manager/*.service/*.port": integer("port, also of one that is off; some have none"),
+    },
+)
+def bmc_services(docs: Documents) -> Facts:
+    """Every service of every management controller, on or off."""
+    managers, _ = members(docs, "Managers")
+    for key, manager in keyed(managers):
+        item = f"bmc.manager/{spell_key(key)}.service"
+        network = only(docs, "NetworkProtocol", manager)
+        if isinstance(network, Unknown):
+            yield item, network
+            continue
+        names, trouble = services(network)
+        for name in names:
+            yield f"{item}/{spell_key(name)}.enabled", network.read(f"{name}.ProtocolEnabled", truth)
+            yield f"{item}/{spell_key(name)}.port", network.read(f"{name}.Port", port)
+        if trouble is not None:
+            yield item, trouble

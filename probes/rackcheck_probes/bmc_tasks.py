@@ -1,0 +1,30 @@
+"""Work that a BMC has not finished."""
+
+from rackcheck import Class, Documents, Facts, Redfish, Unknown, collection, probe, quantity, spell_key, text
+from rackcheck.core.item import keyed, members
+from rackcheck.core.redfish_task import OPEN, percent, state_of
+
+
+@probe(
+    Redfish("Tasks/Tasks/*"),
+    gives={
+        "bmc.task": collection("tasks that are not finished: updates, resets, settings under way; empty when idle"),
+        "bmc.task/*.state": text("Running, Pending, Suspended, ...", Class.MEASUREMENT),
+        "bmc.task/*.name": text("what it is about"),
+        "bmc.task/*.percent": quantity("%", "how much of it is done, where the BMC counts", Class.MEASUREMENT),
+    },
+)
+def bmc_tasks(docs: Documents) -> Facts:
+    """Every task that is still under way."""
+    tasks, trouble = members(docs, "Tasks/Tasks")
+    for key, task in keyed(tasks):
+        state = task.read("TaskState", state_of).reading
+        if isinstance(state, Unknown):
+            trouble = trouble or Unknown(state.reason, f"{task.uri}: {state.detail}")
+        elif state in OPEN:
+            item = f"bmc.task/{spell_key(key)}"
+            yield f"{item}.state", task.read("TaskState", state_of)
+            yield f"{item}.name", task.read("Name")
+            yield f"{item}.percent", task.read("PercentComplete", percent)
+    if trouble is not None:
+        yield "bmc.task", trouble

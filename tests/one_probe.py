@@ -1,0 +1,49 @@
+"""What one probe of the BMC plane reads in a recorded BMC, over real HTTPS, and in altered copies of its bodies."""
+
+from collections.abc import Mapping
+from functools import cache
+
+from mockup_server import Mockup
+from trees import ANY_CASE, client, tree
+
+from rackcheck import redfish
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.collect import collect
+from rackcheck.core.fact import Reading, Unknown
+from rackcheck.core.probe import Probe, Redfish
+from rackcheck.core.resource import Body
+
+Found = dict[str, Reading]
+
+
+@cache
+def _capture(name: str, links: tuple[str, ...]) -> BmcCapture:
+    with Mockup(tree(name), ignore_case=name in ANY_CASE) as server:
+        capture, trouble = redfish.read(client(server), links)
+    assert trouble is None
+    return capture
+
+
+def bodies(probe: Probe[Redfish], name: str) -> dict[str, Body | Unknown]:
+    """What the probe gets to see of a recorded BMC, by URI."""
+    return dict(_capture(name, probe.ask.links).bodies)
+
+
+def of(probe: Probe[Redfish], held: Mapping[str, Body | Unknown]) -> Found:
+    """What the probe reads in these bodies."""
+    leaves = collect([probe], BmcCapture(held), "2026-01-01T00:00:00Z")
+    found = {path: leaf.reading for path, leaf in leaves.items()}
+    assert not [reading for reading in found.values() if isinstance(reading, Unknown) and "failed" in reading.detail]
+    return found
+
+
+def ask(probe: Probe[Redfish], name: str, changes: Mapping[str, Body | Unknown] | None = None) -> Found:
+    """What the probe reads in a recorded BMC, some of its bodies replaced."""
+    return of(probe, bodies(probe, name) | dict(changes or {}))
+
+
+def altered(probe: Probe[Redfish], name: str, uri: str, **properties: object) -> Found:
+    """What the probe reads in a recorded BMC when one of its resources has other properties."""
+    body = bodies(probe, name)[uri]
+    assert not isinstance(body, Unknown)
+    return ask(probe, name, {uri: {**body, **properties}})

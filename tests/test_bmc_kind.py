@@ -1,0 +1,108 @@
+"""What kind of machine a BMC manages: of recorded ones, and of such as nobody recorded."""
+
+from collections.abc import Mapping
+
+import pytest
+from mockup_server import Mockup
+from trees import (
+    ANY_CASE,
+    BLUEFIELD,
+    DELL,
+    DELTA,
+    DGX,
+    DMTF,
+    GB200,
+    HPE_AMD,
+    HPE_INTEL,
+    LENOVO,
+    NVSWITCH,
+    SUPERMICRO,
+    X10,
+    client,
+    tree,
+)
+
+from rackcheck import redfish
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.collect import collect
+from rackcheck.core.fact import Reading, Reason, Unknown
+from rackcheck.core.resource import ROOT, Body
+from rackcheck_probes.bmc_kind import bmc_kind
+
+LOST = Unknown(Reason.TIMEOUT, "no answer")
+
+
+def link(uri: str) -> dict[str, str]:
+    return {"@odata.id": uri}
+
+
+def kind(bodies: Mapping[str, Body | Unknown]) -> Reading:
+    return collect([bmc_kind], BmcCapture(bodies), "2026-01-01T00:00:00Z")["bmc.kind"].reading
+
+
+def machine(
+    *systems: object, chassis: tuple[object, ...] = ("RackMount",), **root: object
+) -> dict[str, Body | Unknown]:
+    """A BMC with these systems, and chassis of these types."""
+    bodies: dict[str, object] = {ROOT: {"Systems": link(f"{ROOT}/Systems"), "Chassis": link(f"{ROOT}/Chassis"), **root}}
+    for name, members in (("Systems", systems), ("Chassis", [{"ChassisType": each} for each in chassis])):
+        place = f"{ROOT}/{name}"
+        bodies[place] = {"Members": [link(f"{place}/{n}") for n in range(len(members))]}
+        bodies |= {f"{place}/{n}": body for n, body in enumerate(members)}
+    return bodies  # type: ignore[return-value]  # odd bodies too
+
+
+def counting(count: object) -> dict[str, object]:
+    return {"Id": "s", "ProcessorSummary": {"Count": count}}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *((name, "server") for name in (DELL, DGX, SUPERMICRO, HPE_INTEL, HPE_AMD, LENOVO, GB200, DMTF, X10)),
+        *((NVSWITCH, "switch_tray"), (BLUEFIELD, "dpu"), (DELTA, "power_shelf")),
+    ],
+)
+def test_a_recorded_machine_is_known_by_what_it_is_made_of(name: str, expected: str) -> None:
+    with Mockup(tree(name), ignore_case=name in ANY_CASE) as server:
+        capture, trouble = redfish.read(client(server), bmc_kind.ask.links)
+    assert trouble is None
+    assert kind(capture.bodies) == expected
+
+
+def test_a_system_that_calls_itself_a_dpu_is_one_whatever_its_processors() -> None:
+    assert kind(machine({"Id": "s", "SystemType": "DPU", "ProcessorSummary": {"Count": 16}})) == "dpu"
+
+
+def test_a_card_in_a_rack_mounted_machine_makes_no_dpu() -> None:
+    assert kind(machine(counting(2), chassis=("RackMount", "Card"))) == "server"
+    assert kind(machine(counting(2), chassis=("Component", "Card"))) == "dpu"
+
+
+@pytest.mark.parametrize("count", [None, "", "two", -1, True, [], {}])
+def test_a_number_of_processors_that_is_none_decides_nothing(count: object) -> None:
+    assert isinstance(kind(machine(counting(count), Fabrics=link(f"{ROOT}/Fabrics"))), Unknown)
+
+
+def test_neither_processors_nor_switches_nor_power_equipment_is_unknown() -> None:
+    assert isinstance(kind(machine(counting(0))), Unknown)
+    assert isinstance(kind(machine()), Unknown)
+    assert kind(machine(PowerEquipment=link(f"{ROOT}/PowerEquipment"))) == "power_shelf"
+
+
+@pytest.mark.parametrize("lost", ["Systems", "Systems/0", "Chassis", "Chassis/0"])
+def test_what_could_not_be_read_may_have_decided_otherwise(lost: str) -> None:
+    assert isinstance(kind(machine(counting(2)) | {f"{ROOT}/{lost}": LOST}), Unknown)
+
+
+def test_switches_that_could_not_be_read_leave_a_machine_unknown() -> None:
+    fabrics = f"{ROOT}/Fabrics"
+    bodies = machine(counting(0), Fabrics=link(fabrics))
+    assert isinstance(kind(bodies | {fabrics: LOST}), Unknown)
+    listed: dict[str, Body | Unknown] = {fabrics: {"Members": [link(f"{fabrics}/0")]}}
+    listed[f"{fabrics}/0"] = {"Switches": link(f"{fabrics}/0/Switches")}
+    with_one: dict[str, Body | Unknown] = {f"{fabrics}/0/Switches": {"Members": [link(f"{fabrics}/0/Switches/0")]}}
+    assert kind(bodies | listed | with_one) == "switch_tray"
+    assert isinstance(kind(bodies | listed | {f"{fabrics}/0/Switches": {"Members": []}}), Unknown)
+    for odd in (LOST, {"Members": "x"}, {"Members": None}, {"Members": 7}):
+        assert isinstance(kind(bodies | listed | {f"{fabrics}/0/Switches": odd}), Unknown)
