@@ -373,6 +373,11 @@ def test_nothing_of_the_inventory_is_in_an_anonymised_capture(rack: Rack, anonym
     assert [word for word in told if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", every)] == []
 
 
+def hidden(path: str, hiding: Anonymous) -> str:
+    """A fact's path with stand-ins in its keys: its words are ours."""
+    return re.sub(r'(?<=/)(?:"[^"]*"|[^."/]+)', lambda key: hiding.text(key[0]), path)
+
+
 @pytest.mark.parametrize("name", [DELL, LENOVO, DMTF])
 def test_a_recorded_bmc_tells_its_make_and_not_whose_it_is(name: str) -> None:
     top = recorded_tree(name)
@@ -387,9 +392,9 @@ def test_a_recorded_bmc_tells_its_make_and_not_whose_it_is(name: str) -> None:
     made = hiding.capture(plain)
     assert isinstance(made, BmcCapture)
     again = facts_of(made)
-    assert {hiding.text(path) for path in facts} == again.keys()
+    assert {hidden(path, hiding) for path in facts} == again.keys()
     for path, leaf in facts.items():
-        told = again[hiding.text(path)].reading
+        told = again[hidden(path, hiding)].reading
         if leaf.kind.cls is Class.VERSION:
             assert told == leaf.reading, path
         elif leaf.kind.cls is not Class.IDENTITY:

@@ -10,7 +10,18 @@ from rackcheck.core.tree import Tree
 
 ALIKE = frozenset(
     {"arch", "board", "class", "date", "device", "family", "host_bridge", "id", "manufacturer", "model", "name"}
-    | {"node_description", "part_number", "pci", "port", "product", "product_version", "psid", "revision", "root"}
+    | {
+        "node_description",
+        "part",
+        "part_number",
+        "pci",
+        "port",
+        "product",
+        "product_version",
+        "psid",
+        "revision",
+        "root",
+    }
     | {"signature", "sku", "subsystem_device", "subsystem_vendor", "type", "upstream", "vendor", "board_vendor"}
     | {"board_version", "chassis_vendor", "hypervisor", "index", "market_name", "state", "version"}
 )
