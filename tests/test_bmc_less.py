@@ -12,8 +12,8 @@ from rackcheck.core.fact import Reading, Unknown
 from rackcheck.core.resource import Body
 
 PROBES = ("bmc_memory", "bmc_cpu", "bmc_boot", "bmc_tpm", "bmc_gpu", "bmc_gpu_power", "bmc_gpu_nvlink", "bmc_nvswitch")
-EACH = 60
-"""Kinds of change of one BMC that are tried by default, evenly spread; `make full` tries all."""
+EACH, MANY = 60, 200
+"""Kinds of change of one BMC that are tried by default, evenly spread, and by `make full`."""
 
 Bodies = dict[str, Body | Unknown]
 
@@ -55,6 +55,7 @@ def test_a_resource_that_says_less_turns_no_fact_into_another(name: str) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
-def test_no_kind_of_resource_that_says_less_turns_any_fact_into_another(name: str) -> None:
+def test_a_resource_of_any_bmc_that_says_less_turns_no_fact_into_another(name: str) -> None:
     held = dict(read(name, None, *PROBES).bodies)
-    assert not broken(held, kinds(held))
+    changes = kinds(held)
+    assert not broken(held, changes[:: max(1, len(changes) // MANY)])

@@ -1,7 +1,7 @@
 """Items of a BMC's collections: gathered as far as they can be read, keyed by the names the BMC gives them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable, Value
 from rackcheck.core.read import Sourced
@@ -147,6 +147,10 @@ def named(resource: Resource) -> str:
 def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = said) -> Sourced:
     """Read a property of a thing in a slot; all of an empty slot is absent, also the zeros some BMCs give for it."""
     told = resource.read(name, reader)
-    if resource.read("Status.State").reading == "Absent":
+    state = resource.read("Status.State").reading
+    if state == "Absent":
         return Sourced(Absent("the slot is empty"), told.source)
+    status = resource.body.get("Status")
+    if isinstance(state, Unknown) and isinstance(status, Mapping) and "State" in status:
+        return Sourced(Unknown(state.reason, f"whether the slot is empty is not told: {state.detail}"), told.source)
     return told
