@@ -6,7 +6,7 @@ from rackcheck.core.join import Inputs, join
 from rackcheck.core.path import spell_key
 from rackcheck.core.probe import Read, Redfish, Shell, probe
 from rackcheck.core.read import Files, Sourced
-from rackcheck.core.resource import Documents, Resource
+from rackcheck.core.resource import Documents, Resource, Walk
 
 __version__ = "0.1.0"
 
@@ -25,6 +25,7 @@ __all__ = [
     "Sourced",
     "Unknown",
     "Unreadable",
+    "Walk",
     "collection",
     "flag",
     "integer",

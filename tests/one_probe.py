@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from mockup_server import Mockup
-from trees import ANY_CASE, client, tree
+from trees import ANY_CASE, client, completed, tree
 
 from rackcheck import redfish
 from rackcheck.core.capture import BmcCapture
@@ -39,7 +39,7 @@ def of(probe: Probe[Redfish], held: Mapping[str, Body | Unknown]) -> Found:
 
 def ask(probe: Probe[Redfish], name: str, changes: Mapping[str, Body | Unknown] | None = None) -> Found:
     """What the probe reads in a recorded BMC, some of its bodies replaced."""
-    return of(probe, bodies(probe, name) | dict(changes or {}))
+    return of(probe, completed(name, probe.ask.links, bodies(probe, name) | dict(changes or {})))
 
 
 def altered(probe: Probe[Redfish], name: str, uri: str, **properties: object) -> Found:

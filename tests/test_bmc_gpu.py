@@ -18,6 +18,8 @@ from trees import (
     SUPERMICRO,
     X10,
     bmc_probes,
+    completed,
+    links,
     read,
 )
 
@@ -41,7 +43,7 @@ def capture(name: str) -> BmcCapture:
 def of(name: str, **bodies: Any) -> dict[str, Reading]:
     """What the probes of this file read in a tree, some of its bodies replaced."""
     found = bmc_probes()
-    held = BmcCapture({**capture(name).bodies, **bodies})
+    held = BmcCapture(completed(name, links(*PROBES), {**capture(name).bodies, **bodies}))
     leaves = collect([found[probe] for probe in PROBES], held, "2026-01-01T00:00:00Z")
     return {path: leaf.reading for path, leaf in leaves.items()}
 

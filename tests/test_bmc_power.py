@@ -52,7 +52,7 @@ def of(bodies: Mapping[str, Body | Unknown]) -> dict[str, Reading]:
 
 @cache
 def readings(name: str) -> dict[str, Reading]:
-    links = sorted({each for probe in PROBES for each in probe.ask.links})
+    links = sorted({each for probe in PROBES for each in probe.ask.links}, key=str)
     with Mockup(tree(name), ignore_case=name in ANY_CASE) as server:
         capture, trouble = redfish.read(client(server), links)
     assert trouble is None

@@ -69,18 +69,18 @@ def test_a_link_that_is_not_there_leads_nowhere() -> None:
 
 
 def test_all_that_can_be_fetched_next_is_named_at_once() -> None:
-    assert wanted(("Chassis/*", "Systems/*"), {}) == {ROOT}
-    assert wanted(("Chassis/*",), {ROOT: {"Chassis": link(C)}}) == {C}
+    assert set(wanted(("Chassis/*", "Systems/*"), {})) == {ROOT}
+    assert set(wanted(("Chassis/*",), {ROOT: {"Chassis": link(C)}})) == {C}
     half = {k: v for k, v in bmc().items() if k in {ROOT, C}}
-    assert wanted(("Chassis/*", "Chassis/*/Power"), half) == {f"{C}/1", f"{C}/2"}
-    assert wanted(("Chassis/*",), bmc()) == set()
+    assert set(wanted(("Chassis/*", "Chassis/*/Power"), half)) == {f"{C}/1", f"{C}/2"}
+    assert set(wanted(("Chassis/*",), bmc())) == set()
 
 
 def test_members_of_all_pages_are_gathered_once() -> None:
     first = {"Members": [link(f"{C}/1")], "Members@odata.nextLink": f"{C}?$skip=1"}
     second = {"Members": [link(f"{C}/1"), link(f"{C}/2/")]}
     bodies = bmc() | {C: first}
-    assert wanted(("Chassis/*",), bodies) == {f"{C}?$skip=1"}
+    assert set(wanted(("Chassis/*",), bodies)) == {f"{C}?$skip=1"}
     assert ids(bodies | {f"{C}?$skip=1": second}, "Chassis/*") == ["1", "2"]
 
 
@@ -339,7 +339,7 @@ def test_what_many_chassis_share_costs_no_more_than_was_fetched() -> None:
     began = time.process_time()
     docs = Documents(shared(1500, 9999))
     for _ in range(10):
-        assert docs.wanted(("Chassis/*/ThermalSubsystem/Fans/*", "Chassis/*/Thermal")) == set()
+        assert set(docs.wanted(("Chassis/*/ThermalSubsystem/Fans/*", "Chassis/*/Thermal"))) == set()
     assert len(in_chassis(docs, ("ThermalSubsystem/Fans", "*"))[0]) == 9999
     assert len(in_chassis(docs, ("Thermal", "Fans"))[0]) == 9999
     assert time.process_time() - began < 5

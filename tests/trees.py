@@ -3,7 +3,7 @@
 import json
 import os
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -15,9 +15,11 @@ import rackcheck_probes
 from rackcheck import redfish
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.collect import collect
-from rackcheck.core.fact import Reading
+from rackcheck.core.fact import Reading, Reason, Unknown
 from rackcheck.core.probe import Probe, Redfish
+from rackcheck.core.resource import Body, Link, wanted
 from rackcheck.core.tree import Leaf
+from rackcheck.redfish.answer import parsed
 
 DELL = "dell-poweredge-r750-idrac9-6.00"
 DGX = "nvidia-dgx-h100"
@@ -62,10 +64,21 @@ def bmc_probes() -> dict[str, Probe[Redfish]]:
     return {probe.name: probe for probe in found if isinstance(probe.ask, Redfish)}
 
 
-def links(*names: str) -> tuple[str, ...]:
+def links(*names: str) -> tuple[Link, ...]:
     """What the named probes ask, or all of them."""
     probes = bmc_probes()
-    return tuple(sorted({link for name in names or probes for link in probes[name].ask.links}))
+    return tuple(sorted({link for name in names or probes for link in probes[name].ask.links}, key=str))
+
+
+def completed(name: str, links: Sequence[Link], held: Mapping[str, Body | Unknown]) -> dict[str, Body | Unknown]:
+    """Add to altered bodies of a tree what a visit that met them would have asked for beyond."""
+    bodies = dict(held)
+    place = Mockup(tree(name), ignore_case=name in ANY_CASE)
+    while todo := wanted(links, bodies):
+        for uri in todo:
+            data = place.body(uri)
+            bodies[uri] = Unknown(Reason.NOT_COLLECTED, "HTTP 404") if data is None else parsed(data)
+    return bodies
 
 
 def client(server: Mockup, *, password: str = "calvin") -> redfish.Bmc:

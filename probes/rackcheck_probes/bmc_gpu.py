@@ -5,6 +5,7 @@ from rackcheck import (
     Documents,
     Facts,
     Redfish,
+    Walk,
     collection,
     flag,
     integer,
@@ -14,20 +15,21 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.core.redfish_gpu import gpus, limit, memory, uuid
+from rackcheck.core.redfish_gpu import gpus, limit, memory, uuid, walked
 from rackcheck.core.redfish_processors import count
 from rackcheck.core.redfish_systems import some
 from rackcheck.core.resource import health, truth
 
 PROCESSORS = "Systems/*/Processors/*"
-PLACES = (PROCESSORS, f"{PROCESSORS}/Links/PCIeDevice", "Chassis/*/PCIeDevices/*")
+ELSEWHERE = Walk("its GPUs' Links/PCIeDevice and Links/Memory/*; Chassis/*/PCIeDevices/* where it has none", walked)
+PLACES = (PROCESSORS, ELSEWHERE)
 TEXTS = {"state": "Status.State", "model": "Model", "name": "Name", "manufacturer": "Manufacturer"}
 TEXTS |= {"serial": "SerialNumber", "part_number": "PartNumber", "vbios": "FirmwareVersion"}
 SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEnabled", "speed_locked": "SpeedLocked"}
 
 
 @probe(
-    Redfish(*PLACES, f"{PROCESSORS}/Links/Memory/*"),
+    Redfish(*PLACES),
     gives={
         "bmc.gpu": collection("GPUs by the BMC's Id; unknown where it lists none, as many do not look at GPUs"),
         "bmc.gpu.count": integer("GPUs that are there; unknown where the BMC lists none"),

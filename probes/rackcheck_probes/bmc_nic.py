@@ -1,19 +1,31 @@
 """Network adapters and their ports as the BMC sees them."""
 
-from rackcheck import Class, Documents, Facts, Redfish, collection, listing, probe, quantity, spell_key, text, version
-from rackcheck.core.item import fitted, in_chassis, keyed
-from rackcheck.core.redfish_adapter import firmware
-from rackcheck.core.redfish_part import below, label, named_first
+from rackcheck import (
+    Class,
+    Documents,
+    Facts,
+    Redfish,
+    Walk,
+    collection,
+    listing,
+    probe,
+    quantity,
+    spell_key,
+    text,
+    version,
+)
+from rackcheck.core.item import fitted, keyed
+from rackcheck.core.redfish_adapter import adapters, firmware, ports, walked
+from rackcheck.core.redfish_part import label, named_first
 from rackcheck.core.redfish_port import addresses, gbps, link, mbps
 from rackcheck.core.resource import Resource, health
 
-ADAPTERS = "Chassis/*/NetworkAdapters/*"
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "part": "PartNumber"}
 ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "InfiniBand.AssociatedPortGUIDs")
 
 
 @probe(
-    Redfish(ADAPTERS, f"{ADAPTERS}/Ports/*", f"{ADAPTERS}/NetworkPorts/*"),
+    Redfish("Chassis/*/NetworkAdapters/*", Walk("their Ports/*, else their NetworkPorts/*", walked)),
     gives={
         "bmc.nic": collection("network adapters, by the BMC's names; some boards name each device of a card"),
         "bmc.nic/*.state": text("Enabled, Disabled, Absent, ..."),
@@ -35,16 +47,16 @@ ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "I
 )
 def bmc_nic(docs: Documents) -> Facts:
     """Every network adapter, and the link, speed and addresses of its ports."""
-    adapters, trouble = in_chassis(docs, ("NetworkAdapters", "*"))
-    for key, adapter in keyed(adapters):
+    found, trouble = adapters(docs)
+    for key, adapter in keyed(found):
         item = f"bmc.nic/{spell_key(key)}"
         yield f"{item}.state", adapter.read("Status.State")
         yield f"{item}.health", fitted(adapter, "Status.Health", health)
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", fitted(adapter, name, label)
         yield f"{item}.firmware", firmware(adapter)
-        ports, unread = below(docs, adapter, "Ports", "NetworkPorts")
-        for name, port in keyed(ports):
+        its, unread = ports(docs, adapter)
+        for name, port in keyed(its):
             yield from _port(f"{item}.port/{spell_key(name)}", port)
         if unread is not None:
             yield f"{item}.port", unread

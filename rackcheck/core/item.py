@@ -151,6 +151,7 @@ def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = sa
     if state == "Absent":
         return Sourced(Absent("the slot is empty"), told.source)
     status = resource.body.get("Status")
-    if isinstance(state, Unknown) and isinstance(status, Mapping) and "State" in status:
+    tells = "Status" in resource.body and (not isinstance(status, Mapping) or "State" in status)
+    if isinstance(state, Unknown) and tells:
         return Sourced(Unknown(state.reason, f"whether the slot is empty is not told: {state.detail}"), told.source)
     return told

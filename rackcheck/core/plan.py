@@ -9,6 +9,7 @@ from rackcheck.core.join import Join
 from rackcheck.core.path import Path
 from rackcheck.core.path import parse as parse_path
 from rackcheck.core.probe import AnyProbe, Read, Redfish, Shell
+from rackcheck.core.resource import Link
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Plan:
         return (*commands, *bundled(ask for ask in asks if isinstance(ask, Read)))
 
     @property
-    def links(self) -> tuple[str, ...]:
+    def links(self) -> tuple[Link, ...]:
         """The links to follow on a BMC, without doubles."""
         asks = (probe.ask for probe in self.probes)
         return tuple(dict.fromkeys(link for ask in asks if isinstance(ask, Redfish) for link in ask.links))

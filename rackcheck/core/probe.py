@@ -10,7 +10,7 @@ from rackcheck.core.fact import Facts, Plane
 from rackcheck.core.path import Path
 from rackcheck.core.path import parse as parse_path
 from rackcheck.core.read import Files, covers
-from rackcheck.core.resource import Documents
+from rackcheck.core.resource import Documents, Link
 
 SECONDS = 10.0
 """How long one command may take on a node."""
@@ -120,14 +120,15 @@ class Read:
 class Redfish:
     """Resources of the BMC, by the names of the links that lead to them from the service root.
 
-    `Systems/*/Bios` follows Systems, every member, then its Bios link. No URI is ever guessed. What is `dear` takes a
+    `Systems/*/Bios` follows Systems, every member, then its Bios link; where a `Walk` stands, a reader chooses. No URI
+    is ever guessed. What is `dear` takes a
     GET for each of hundreds of parts: it is asked where one of its facts is named, and not where all facts are.
     """
 
-    links: tuple[str, ...]
+    links: tuple[Link, ...]
     dear: bool
 
-    def __init__(self, *links: str, dear: bool = False) -> None:
+    def __init__(self, *links: Link, dear: bool = False) -> None:
         object.__setattr__(self, "links", links)
         object.__setattr__(self, "dear", dear)
 
@@ -136,7 +137,7 @@ class Redfish:
         return self
 
     def __str__(self) -> str:
-        return " ".join(link or "/" for link in self.links)
+        return " ".join(str(link) or "/" for link in self.links)
 
 
 Ask = Shell | Read | Redfish

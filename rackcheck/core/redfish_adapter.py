@@ -3,9 +3,25 @@
 from collections.abc import Sequence
 
 from rackcheck.core.fact import Absent, Reason, Sourced, Unknown, clean
-from rackcheck.core.item import gather
-from rackcheck.core.redfish_part import revision
-from rackcheck.core.resource import Resource, inside
+from rackcheck.core.item import gather, in_chassis
+from rackcheck.core.redfish_part import below, revision
+from rackcheck.core.resource import Documents, Resource, inside
+
+
+def adapters(docs: Documents) -> tuple[list[Resource], Unknown | None]:
+    """Gather the adapters of every chassis, and why they may not be all."""
+    return in_chassis(docs, ("NetworkAdapters", "*"))
+
+
+def ports(docs: Documents, adapter: Resource) -> tuple[list[Resource], Unknown | None]:
+    """Gather the ports of an adapter in their newer form, else in the older, and why they may not be all."""
+    return below(docs, adapter, "Ports", "NetworkPorts")
+
+
+def walked(docs: Documents) -> None:
+    """Go to every port of every adapter."""
+    for adapter in adapters(docs)[0]:
+        ports(docs, adapter)
 
 
 def firmware(adapter: Resource) -> Sourced:

@@ -61,6 +61,12 @@ def gpus(docs: Documents) -> tuple[list[tuple[str, Gpu]], Unknown | None]:
     return [(key, Gpu(each)) for key, each in keyed(found)], trouble
 
 
+def walked(docs: Documents) -> None:
+    """Go to every GPU and its memory."""
+    for _, gpu in gpus(docs)[0]:
+        memory(docs, gpu)
+
+
 def _device(docs: Documents, processor: Resource) -> Resource | None:
     devices, _ = gather(docs.at("Links/PCIeDevice", processor))
     return next((each for each in devices if each.unread is None), None)

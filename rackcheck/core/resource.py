@@ -172,11 +172,30 @@ class Resource:
 
 
 class Missing(Exception):
-    """A resource that a link leads to has not been fetched yet."""
+    """Resources that a link leads to have not been fetched yet; of those `whole`, every member will be asked for."""
 
-    def __init__(self, uris: set[str]) -> None:
-        super().__init__(", ".join(sorted(uris)))
-        self.uris = uris
+    def __init__(self, uris: Iterable[str], whole: Iterable[str] = ()) -> None:
+        self.uris, self.whole = frozenset(uris), frozenset(whole)
+        super().__init__(", ".join(sorted(self.uris)))
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A way whose next step depends on what stands at the last: a reader goes it, and what it misses is asked for.
+
+    `said` tells people where it leads, and when. Until something came it is unknown to the reader, which must not
+    take it for what is not there; one that can hold that law can be walked.
+    """
+
+    said: str
+    go: Callable[["Documents"], object] = field(compare=False)
+
+    def __str__(self) -> str:
+        return self.said
+
+
+Link = str | Walk
+"""Names of links from the service root, one after the other, or a way that a reader chooses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +219,7 @@ class Documents:
     _lists: dict[str, tuple[tuple[str, ...], Unknown | None]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _missed: dict[str, bool] | None = field(default=None, repr=False, compare=False)
 
     def at(self, link: str, start: Resource | None = None) -> Iterator[Resource]:
         """Every resource that a link path leads to, from the root or from `start`; none where there is no such link.
@@ -216,12 +236,14 @@ class Documents:
         for number, step in enumerate(steps, start=1):
             listed = steps[number : number + 1] == ["*"]
             missing: set[str] = set()
+            whole: set[str] = set()
             below: dict[str, Resource] = {}
             for resource in here:
                 try:
                     found = self._step(resource, step, listed=listed)
                 except Missing as more:
                     missing |= more.uris
+                    whole |= more.whole
                     continue
                 failed = failed or found.failed
                 for each in found.resources:
@@ -230,23 +252,48 @@ class Documents:
                     failed = Unknown(Reason.NOT_READ_FURTHER, f"{link} leads to more than {MEMBERS} resources")
                     break
             if missing:
-                raise Missing(missing)
+                raise Missing(missing, whole)
             here = list(below.values())[:MEMBERS]
         yield from here
         if failed is not None:
             raise Unreadable(failed.detail, failed.reason)
 
-    def wanted(self, links: Iterable[str]) -> set[str]:
-        """Name the URIs that must be fetched next so that these links can be followed; empty when all can."""
-        uris: set[str] = set()
+    def listed(self, collection: Resource) -> Iterator[str]:
+        """Give the URIs of a collection's members, without asking for any of them; raises as `at` does."""
+        return self._members(collection)
+
+    def fetched(self, uri: str, above: Resource) -> Resource:
+        """Give the resource at a URI that a body named; raises Missing, and Unreadable where the text is no URI."""
+        return self._fetched(_safe(uri, above.uri), above)
+
+    def wanted(self, links: Iterable[Link]) -> dict[str, bool]:
+        """Name the URIs that must be fetched next so that these links can be followed; empty when all can.
+
+        With each stands whether it is a collection of which every member will be asked for.
+        """
+        uris: dict[str, bool] = {}
         for link in links:
             try:
-                deque(self.at(link), maxlen=0)
+                if isinstance(link, Walk):
+                    _merge(uris, self._walked(link))
+                else:
+                    deque(self.at(link), maxlen=0)
             except Missing as more:
-                uris |= more.uris
+                _merge(uris, {uri: uri in more.whole for uri in more.uris})
             except Unreadable:
                 continue  # what cannot be followed is said by the reader of the probe that asked for it
         return uris
+
+    def _walked(self, walk: Walk) -> dict[str, bool]:
+        """Name what a reader misses on its way: it goes on, as if what has not come could not be read."""
+        missed: dict[str, bool] = {}
+        try:
+            gone = walk.go(Documents(self.bodies, self.times, missed))
+            if isinstance(gone, Iterator):
+                deque(gone, maxlen=0)
+        except Unreadable:
+            return missed
+        return missed
 
     def _step(self, resource: Resource, step: str, *, listed: bool) -> _Found:
         """Take one step from one resource; `listed` says that a list of links may stand there: its members follow."""
@@ -292,7 +339,10 @@ class Documents:
             link = target.get("@odata.id")
             if link is None:
                 return Resource(inside(resource.uri, step), target, above=resource)
-            return self._fetched(_safe(link, resource.uri), resource)
+            try:
+                return self._fetched(_safe(link, resource.uri), resource)
+            except Missing as more:
+                raise Missing(more.uris, more.uris if listed else ()) from None
         if isinstance(target, list) and listed and resource.uri != ROOT:  # the root has collections, and no list
             return Resource(inside(resource.uri, step), {"Members": target}, above=resource)
         raise Unreadable(f"{resource.uri}: {step} is not a link: {clean(repr(target))}", _why(target))
@@ -346,6 +396,9 @@ class Documents:
     def _fetched(self, uri: str, above: Resource | None) -> Resource:
         place = same_place(uri)
         body = self.bodies.get(place)
+        if body is None and self._missed is not None:
+            self._missed.setdefault(place, False)
+            return Resource(uri, {}, Unknown(Reason.NOT_COLLECTED, "not asked yet"), above)
         if body is None:
             raise Missing({place})
         if isinstance(body, Unknown):
@@ -353,9 +406,14 @@ class Documents:
         return Resource(uri, body, above=above, heard=self.times.get(place))
 
 
-def wanted(links: Iterable[str], bodies: Mapping[str, Body | Unknown]) -> set[str]:
+def wanted(links: Iterable[Link], bodies: Mapping[str, Body | Unknown]) -> dict[str, bool]:
     """Name the URIs that must be fetched next so that these links can be followed; empty when all can."""
     return Documents(bodies).wanted(links)
+
+
+def _merge(uris: dict[str, bool], more: Mapping[str, bool]) -> None:
+    for uri, whole in more.items():
+        uris[uri] = uris.get(uri, False) or whole
 
 
 def _all_told(resource: Resource, name: str, told: int) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.fact import Reason, Unknown, clean
-from rackcheck.core.resource import ROOT, Body, Documents
+from rackcheck.core.resource import ROOT, Body, Documents, Link
 
 if TYPE_CHECKING:
     from rackcheck.redfish.session import Session
@@ -75,7 +75,7 @@ class Limits:
 
 
 def read(
-    bmc: Bmc, links: Sequence[str], limits: Limits | None = None, *, stop: threading.Event | None = None,
+    bmc: Bmc, links: Sequence[Link], limits: Limits | None = None, *, stop: threading.Event | None = None,
     trace: "Trace | None" = None,
 ) -> tuple[BmcCapture, Unknown | None]:  # fmt: skip
     """Fetch what the links lead to, each resource once; with why the BMC said nothing at all, if it did not.
@@ -107,7 +107,7 @@ class _Visit:
         self.bodies: dict[str, Body | Unknown] = {}
         self.pool = ThreadPoolExecutor(session.limits.width, thread_name_prefix="bmc")
 
-    def make(self, links: tuple[str, ...]) -> Unknown | None:
+    def make(self, links: tuple[Link, ...]) -> Unknown | None:
         """Log in, fetch until nothing is wanted, log out; gives why there was nothing to fetch."""
         pending: set[Future[Any]] = set()
         try:

@@ -180,7 +180,7 @@ def _asked(probe: AnyProbe) -> Question:
         each = tuple(f"{{}}: {glob}" for glob in ask.each.split())
         return Question(ROOT if ask.root else COMMANDS, (*named(ask.command).splitlines(), *each))
     if isinstance(ask, Redfish):
-        return Question(REDFISH, tuple(link or "/" for link in ask.links))
+        return Question(REDFISH, tuple(str(link) or "/" for link in ask.links))
     family = (f"{ask.family[1]}/…: any that a profile names as {ask.family[0]}.…",) if ask.family else ()
     return Question(FILES, (*ask.globs, *family))
 

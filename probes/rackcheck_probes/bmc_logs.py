@@ -1,0 +1,12 @@
+"""The newest events that a BMC logged of itself and its systems."""
+
+from rackcheck import Documents, Facts, Redfish, probe
+from rackcheck.core.redfish_log import facts, gives, way
+
+PLACES = ("Managers/*/LogServices/*", "Systems/*/LogServices/*")
+
+
+@probe(Redfish(*PLACES, way(*PLACES)), gives=gives("bmc.log", "of managers and systems"))
+def bmc_logs(docs: Documents) -> Facts:
+    """Every log of events of the managers and systems."""
+    return facts(docs, "bmc.log", *PLACES)
