@@ -30,7 +30,7 @@ from trees import (
 )
 
 import rackcheck_probes
-from rackcheck.core import bios, bios_table, unit
+from rackcheck.core import bios, bios_registry, bios_table, unit
 from rackcheck.core.bios_table import ELSEWHERE, MIXED, UNSAID
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.catalogue import Type
@@ -445,7 +445,7 @@ def test_a_setting_that_was_not_found_says_what_was_looked_for() -> None:
 def opaque(name: str, registry: str) -> tuple[dict[str, Any], dict[str, str]]:
     """A recorded BIOS as makers who name attributes by number would tell it, and what its registry displays."""
     body = json.loads(next(tree(name).glob(registry)).read_text("utf-8"))
-    given, shown = recorded(name), bios.displayed(body)
+    given, shown = recorded(name), bios_registry.displayed(body)
     code = {attribute: f"SETUP{n:03}" for n, attribute in enumerate(given)}
     return {code[a]: value for a, value in given.items()}, {code[a]: shown[a] for a in given if a in shown}
 
@@ -492,7 +492,7 @@ def test_what_is_displayed_does_not_outdo_a_name() -> None:
     ],
 )
 def test_a_registry_that_is_odd_displays_nothing(registry: Mapping[str, Any]) -> None:
-    assert bios.displayed(registry) == {}
+    assert bios_registry.displayed(registry) == {}
 
 
 def machine(now: Mapping[str, object], then: Mapping[str, object]) -> BmcCapture:

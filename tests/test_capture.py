@@ -400,7 +400,10 @@ def test_a_recorded_bmc_tells_its_make_and_not_whose_it_is(name: str) -> None:
         elif leaf.kind.cls is not Class.IDENTITY:
             mine = leaf.reading if isinstance(leaf.reading, tuple) else (leaf.reading,)
             put = tuple(hiding.text(v) if isinstance(v, str) else v for v in mine)
-            assert told in (put, *put), path
+            if isinstance(told, tuple):  # a collection stands in the order of its keys, and stand-ins sort otherwise
+                assert sorted(told) == sorted(map(str, put)), path
+            else:
+                assert told in put, path
     own = {value for body in bodies.values() for value in personal(body)}
     assert len(own) > 5
     every = json.dumps([made.bodies, [*made.bodies]]).casefold()

@@ -1,6 +1,7 @@
 """BIOS settings as the BMC tells them: running, waiting, and raw."""
 
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 
 from rackcheck import (
@@ -11,23 +12,36 @@ from rackcheck import (
     Sourced,
     Unknown,
     Unreadable,
+    Walk,
     collection,
     probe,
     setting,
     spell_key,
     text,
 )
-from rackcheck.core import bios
+from rackcheck.core import bios, bios_registry
 from rackcheck.core.bios_table import scalar, settings
 from rackcheck.core.fact import clean
 from rackcheck.core.item import gather
 from rackcheck.core.resource import BROKEN, Resource, inside
 
+Screen = Mapping[str, str]
+
 TABLE = settings(json.loads((files(__package__) / "bios_settings.json").read_text("utf-8")))
 
 
+def screens(docs: Documents) -> dict[str, Screen]:
+    """Give what the registry of each BIOS displays, where the names of its attributes tell next to nothing."""
+    found = [b for b in bios.with_attributes(docs) if bios_registry.needed(TABLE, bios.attributes(b))]
+    return {b.uri: bios_registry.shown(docs, b) for b in found}
+
+
 @probe(
-    Redfish("Systems/*/Bios", "Systems/*/Bios/@Redfish.Settings/SettingsObject"),
+    Redfish(
+        "Systems/*/Bios",
+        "Systems/*/Bios/@Redfish.Settings/SettingsObject",
+        Walk("the attribute registry of a Bios whose attributes have no known names", screens),
+    ),
     gives={
         **{f"bios.{name}": known.kind for name, known in TABLE.items() if not known.apart},
         "bios.pending": collection("of the settings above, those that the next boot changes"),
@@ -39,11 +53,12 @@ TABLE = settings(json.loads((files(__package__) / "bios_settings.json").read_tex
 def bmc_bios(docs: Documents) -> Facts:
     """BIOS settings in vendor-neutral words, and those that wait for a reboot."""
     found = bios.with_attributes(docs)
-    told = [(b, bios.told(TABLE, bios.attributes(b))) for b in found]
+    shown = screens(docs)
+    told = [(b, bios.told(TABLE, bios.attributes(b), shown.get(b.uri, bios.NOTHING))) for b in found]
     for name in told[0][1]:
         yield f"bios.{name}", bios.agreed(of[name].sourced(b) for b, of in told)
     for resource in found:
-        yield from _pending(docs, resource)
+        yield from _pending(docs, resource, shown.get(resource.uri, bios.NOTHING))
     names = dict.fromkeys(name for b in found for name in bios.attributes(b))
     odd = next((name for name in names if not name.strip() or len(name) > 200 or BROKEN in name), None)
     if odd is not None:
@@ -59,7 +74,7 @@ def _raw(resource: Resource, name: str) -> Sourced:
     return Sourced(Unknown(Reason.NOT_COLLECTED, "no value") if value is None else value, source)
 
 
-def _pending(docs: Documents, resource: Resource) -> Facts:
+def _pending(docs: Documents, resource: Resource, shown: Screen) -> Facts:
     waiting, trouble = gather(docs.at("@Redfish.Settings/SettingsObject", resource))
     for later in waiting:
         if later.unread is not None:
@@ -67,7 +82,7 @@ def _pending(docs: Documents, resource: Resource) -> Facts:
             continue
         try:
             # Without Attributes (Supermicro), or with none (iDRAC), nothing waits; null says nothing.
-            told = bios.waiting(TABLE, bios.attributes(resource), bios.attributes(later))
+            told = bios.waiting(TABLE, bios.attributes(resource), bios.attributes(later), shown)
         except Unreadable as error:
             trouble = trouble or Unknown(error.reason, str(error))
             continue

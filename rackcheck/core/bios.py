@@ -13,6 +13,9 @@ from rackcheck.core.resource import Documents, Resource, inside
 
 Attributes = Mapping[str, Any]
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
+"""What is displayed by a BIOS whose registry nobody read."""
+
 
 @dataclass(frozen=True)
 class Told:
@@ -81,19 +84,7 @@ def agreed(readings: Iterable[Sourced]) -> Sourced:
     return Sourced(Unknown(Reason.UNPARSABLE, f"the systems of this BMC differ: {shown}"), first.source)
 
 
-def displayed(registry: Mapping[str, Any]) -> dict[str, str]:
-    """Read what an attribute registry calls each attribute on the screen; odd entries are passed over."""
-    entries = registry.get("RegistryEntries")
-    listed = entries.get("Attributes") if isinstance(entries, Mapping) else None
-    pairs = ((e.get("AttributeName"), e.get("DisplayName")) for e in _mappings(listed))
-    return {n: d for n, d in pairs if isinstance(n, str) and isinstance(d, str) and 0 < len(d) <= 200}
-
-
-def _mappings(listed: object) -> list[Mapping[str, Any]]:
-    return [e for e in listed[:MOST] if isinstance(e, Mapping)] if isinstance(listed, list) else []
-
-
-def tell(setting: Setting, given: Attributes, shown: Mapping[str, str] = MappingProxyType({})) -> Told:
+def tell(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> Told:
     """Read one setting: the first row that this BIOS has, and that does not point elsewhere, decides.
 
     With what a registry displays, an attribute is known by that too, where no attribute is known by its name.
@@ -101,16 +92,22 @@ def tell(setting: Setting, given: Attributes, shown: Mapping[str, str] = Mapping
     found = _tell(setting, given, spelled(given))
     if found.attributes or not shown:
         return found
-    on_screen: dict[str, list[str]] = {}
-    for name in given:
-        if name in shown:
-            on_screen.setdefault(spelling(shown[name]), []).append(name)
-    by_screen = _tell(setting, given, on_screen)
+    by_screen = _tell(setting, given, _on_screen(given, shown))
     return by_screen if by_screen.attributes else found
 
 
-def told(known: Settings, given: Attributes) -> dict[str, Told]:
-    """Read all settings of a BIOS but those that a probe of their own gives."""
+def _on_screen(names: Iterable[str], shown: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if name in shown:
+            found.setdefault(spelling(shown[name]), []).append(name)
+    return found
+
+
+def told(known: Settings, given: Attributes, shown: Mapping[str, str] = NOTHING) -> dict[str, Told]:
+    """Read all settings of a BIOS but those that a probe of their own gives; `shown` is what its registry displays."""
+    if shown:
+        return {name: tell(setting, given, shown) for name, setting in known.items() if not setting.apart}
     spelt = spelled(given)
     return {name: _tell(setting, given, spelt) for name, setting in known.items() if not setting.apart}
 
@@ -135,17 +132,18 @@ def _differing(setting: Setting, said: list[Any]) -> Reading:
     return Unknown(Reason.UNPARSABLE, f"the attributes of {setting.name} differ: {shown}")
 
 
-def waiting(known: Settings, now: Attributes, then: Attributes) -> Waiting:
+def waiting(known: Settings, now: Attributes, then: Attributes, shown: Mapping[str, str] = NOTHING) -> Waiting:
     """Name the settings that the next boot changes; of what nobody knows now, nobody knows whether it changes."""
     changes: dict[str, Told] = {}
     doubt: Unknown | None = None
-    spelt = spelled(then)
+    spelt, on_screen = spelled(then), _on_screen(then, shown)
     for name, setting in known.items():
-        mine = sorted({a for row in setting.rows for a in row.among(spelt)})
+        mine = sorted({a for row in setting.rows for a in (*row.among(spelt), *row.among(on_screen))})
         differ = {a: _differ(now.get(a), then[a]) for a in mine}
         changed = [a for a in mine if differ[a]]
         if changed:
-            before, after = tell(setting, now), tell(setting, {**now, **{a: then[a] for a in changed}})
+            later = {**now, **{a: then[a] for a in changed}}
+            before, after = tell(setting, now, shown), tell(setting, later, shown)
             if isinstance(before.reading, Unknown):
                 doubt = doubt or before.reading
                 continue

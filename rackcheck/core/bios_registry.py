@@ -1,0 +1,118 @@
+"""The attribute registry of a BIOS: which one it names, what it displays, and what each attribute may be set to."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rackcheck.core.bios import MOST, Attributes, told
+from rackcheck.core.bios_table import Settings, spelled
+from rackcheck.core.fact import Unknown, Unreadable, clean
+from rackcheck.core.item import gather
+from rackcheck.core.resource import Documents, Missing, Resource
+
+FEW = 5
+"""A BIOS of which fewer settings are known by the names of their attributes is asked what it displays.
+
+Each of the recorded ones has more. A registry is a megabyte: no BMC is asked for it as long as names suffice.
+"""
+
+Registry = Mapping[str, Any]
+
+_OURS = re.compile(r"biosattributeregistry", re.IGNORECASE)
+_VERSION = re.compile(r"([._-]?(en(-[a-z]{2})?|json|v?[0-9]+))*\Z", re.IGNORECASE)
+
+
+def needed(known: Settings, given: Attributes) -> bool:
+    """Whether attributes are so unlike all known names that only the registry can tell what they are."""
+    return sum(1 for found in told(known, given).values() if found.attributes) < FEW
+
+
+def shown(docs: Documents, bios: Resource) -> dict[str, str]:
+    """Give what the registry of a BIOS displays for each attribute; empty where it has none that can be read."""
+    try:
+        registry = _named(docs, bios)
+        return {} if registry is None else displayed(registry)
+    except (Unreadable, Missing):  # a capture of before this was asked has no registry either
+        return {}
+
+
+def displayed(registry: Registry) -> dict[str, str]:
+    """Read what an attribute registry calls each attribute on the screen; odd entries are passed over."""
+    pairs = ((e.get("AttributeName"), e.get("DisplayName")) for e in _entries(registry))
+    return {n: d for n, d in pairs if isinstance(n, str) and isinstance(d, str) and 0 < len(d) <= 200}
+
+
+def unread(known: Settings, registry: Registry) -> Iterator[tuple[str, str, str]]:
+    """Hold a table of settings against a registry: each (setting, attribute, value) that may be set and is not read."""
+    allowed = {e["AttributeName"]: e["Value"] for e in _entries(registry) if _is_choice(e)}
+    spelt = spelled(allowed)
+    for setting in known.values():
+        for row in setting.rows:
+            for attribute in row.among(spelt):
+                for names in map(_names, allowed[attribute]):
+                    if names and all(isinstance(setting.meaning(row, attribute, n), Unknown) for n in names):
+                        yield setting.name, attribute, names[0]
+
+
+def _names(value: object) -> list[str]:
+    """Name a value as attributes may say it: Supermicro numbers its values, and attributes say what is displayed."""
+    told = [value.get(n) for n in ("ValueName", "ValueDisplayName")] if isinstance(value, Mapping) else []
+    return [name for name in told if isinstance(name, str)]
+
+
+def _is_choice(entry: Mapping[str, Any]) -> bool:
+    return isinstance(entry.get("AttributeName"), str) and isinstance(entry.get("Value"), list)
+
+
+def _entries(registry: Registry) -> list[Mapping[str, Any]]:
+    entries = registry.get("RegistryEntries")
+    listed = entries.get("Attributes") if isinstance(entries, Mapping) else None
+    return [e for e in listed[:MOST] if isinstance(e, Mapping)] if isinstance(listed, list) else []
+
+
+def _named(docs: Documents, bios: Resource) -> Registry | None:
+    """Go to the registry that a BIOS names, else to the only one that is called the BIOS's; none where there is none.
+
+    Its members are told apart by their URIs: a BMC has dozens of registries, and each GET is one of a megabyte.
+    """
+    collections, _ = gather(docs.at("Registries"))
+    uris = [uri for each in collections for uri in _listed(docs, each)]
+    wanted = bios.body.get("AttributeRegistry")
+    own = [uri for uri in uris if isinstance(wanted, str) and _last(uri) == wanted.strip().casefold()]
+    bare = _bare(wanted) if isinstance(wanted, str) and wanted.strip() else "biosattributeregistry"
+    alike = [uri for uri in uris if _OURS.match(_last(uri)) and _bare(_last(uri)) == bare]
+    chosen = own or alike
+    if not collections or len(chosen) != 1:
+        return None
+    file = docs.fetched(chosen[0], collections[0])
+    if file.unread is not None:
+        return None
+    if "RegistryEntries" in file.body:
+        return file.body
+    place = _english(file.body.get("Location"))
+    body = docs.fetched(place, file).body if place is not None else None
+    return body or None
+
+
+def _listed(docs: Documents, collection: Resource) -> list[str]:
+    try:
+        return list(docs.listed(collection))
+    except Unreadable:
+        return []
+
+
+def _english(locations: object) -> str | None:
+    """Give where a registry's body lies, in English where there are several languages."""
+    found = [each for each in locations if isinstance(each, Mapping)] if isinstance(locations, list) else []
+    english = [each for each in found if str(each.get("Language")).casefold().startswith("en")]
+    place = (english or found)[0].get("Uri") if found else None
+    return place if isinstance(place, str) else None
+
+
+def _last(uri: str) -> str:
+    return uri.rstrip("/").rpartition("/")[2].casefold()
+
+
+def _bare(name: str) -> str:
+    """Leave the version and the language of a registry's name away: Dell names v1_0_3 and has v1_0_0."""
+    return _VERSION.sub("", clean(name, 200).strip().casefold())
