@@ -29,7 +29,8 @@ from rackcheck.core.capture import BmcCapture
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
 from rackcheck.core.path import spell_key
-from rackcheck.core.resource import ROOT, Body
+from rackcheck.core.redfish_power import supplies
+from rackcheck.core.resource import ROOT, Body, Documents, amount
 from rackcheck_probes.bmc_controls import bmc_controls
 from rackcheck_probes.bmc_power import bmc_power
 from rackcheck_probes.bmc_power_chassis import bmc_power_chassis
@@ -279,3 +280,78 @@ def test_a_cap_of_a_chassis_names_what_it_is_of(source: str, known: bool) -> Non
 def test_no_recorded_machine_says_a_power_of_zero(name: str) -> None:
     ends = (".consumed", ".limit", ".input_power", ".output_power", ".set_point")
     assert not [path for path, value in readings(name).items() if path.endswith(ends) and value == 0]
+
+
+SHELF = f"{ROOT}/PowerEquipment/PowerShelves/s"
+
+
+def shelf(*supplies: object, chassis: Body | None = None) -> dict[str, Body | Unknown]:
+    """A power shelf that lists its supplies below PowerEquipment, and has one chassis."""
+    found = {
+        ROOT: {"Chassis": link(CHASSIS), "PowerEquipment": link(f"{ROOT}/PowerEquipment")},
+        CHASSIS: {"Members": [link(f"{CHASSIS}/c")]},
+        f"{CHASSIS}/c": {"Id": "c", **(chassis or {})},
+        f"{ROOT}/PowerEquipment": {"PowerShelves": link(f"{ROOT}/PowerEquipment/PowerShelves")},
+        f"{ROOT}/PowerEquipment/PowerShelves": {"Members": [link(SHELF)]},
+        SHELF: {"Id": "s", "PowerSupplies": link(f"{SHELF}/PowerSupplies")},
+        f"{SHELF}/PowerSupplies": {"Members": [link(f"{SHELF}/PowerSupplies/{n}") for n in range(len(supplies))]},
+    }
+    return found | {f"{SHELF}/PowerSupplies/{n}": body for n, body in enumerate(supplies)}  # type: ignore[return-value]
+
+
+def test_supplies_that_only_a_power_shelf_lists_are_found() -> None:
+    found = of(shelf({"Id": "1", "PowerOutputWatts": 900}, {"Id": "2", "Status": {"State": "Absent"}}))
+    assert found["psu/1.output_power"] == 900
+    assert isinstance(found["psu/2.output_power"], Absent)
+
+
+def test_the_list_of_a_shelf_stands_in_only_where_no_chassis_has_one() -> None:
+    held = shelf({"Id": "1"}, chassis={"Power": link(f"{CHASSIS}/c/Power")})
+    own = Documents(held | {f"{CHASSIS}/c/Power": {"PowerSupplies": [{"MemberId": "7"}]}})
+    assert [supply.id for supply in supplies(own)[0]] == ["7"]
+    assert supplies(Documents(shelf({"Id": "1"})))[1] is None
+    for lost in (Unknown(Reason.TIMEOUT, "no answer"), {"PowerSupplies": None}):
+        assert supplies(Documents(held | {f"{CHASSIS}/c/Power": lost}))[1] is not None
+
+
+@pytest.mark.parametrize("place", ["PowerEquipment", "PowerEquipment/PowerShelves", "PowerEquipment/PowerShelves/s"])
+def test_a_shelf_that_could_not_be_read_leaves_its_supplies_open(place: str) -> None:
+    lost = Unknown(Reason.TIMEOUT, "no answer")
+    assert supplies(Documents(shelf({"Id": "1"}) | {f"{ROOT}/{place}": lost}))[1] is not None
+
+
+def test_supplies_whose_bodies_only_the_collection_holds_are_those_bodies() -> None:
+    with Mockup(tree(DELTA)) as server:
+        capture, _ = redfish.read(client(server), bmc_power_supply.ask.links)
+    found, trouble = supplies(Documents(capture.bodies))
+    assert trouble is None
+    assert {supply.read("Model").reading for supply in found} == {"ECD17020047"}
+    assert [supply.read("PowerCapacityWatts", amount).reading for supply in found] == [5504] * 6
+    assert [supply.id for supply in found] == [str(n) for n in range(1, 7)]
+
+
+@pytest.mark.parametrize("reason", [Reason.TIMEOUT, Reason.DENIED, Reason.UNPARSABLE])
+def test_an_embedded_body_does_not_stand_in_for_a_resource_that_is_there_and_did_not_come(reason: Reason) -> None:
+    uri = f"{SHELF}/PowerSupplies/0"
+    held = shelf({"Id": "1"}) | {f"{SHELF}/PowerSupplies": {"Members": [{**link(uri), "Model": "M"}]}}
+    assert supplies(Documents(held | {uri: Unknown(reason, "lost")})) == ([], Unknown(reason, "lost"))
+    gone = Unknown(Reason.NOT_COLLECTED, "HTTP 404")
+    assert [each.read("Model").reading for each in supplies(Documents(held | {uri: gone}))[0]] == ["M"]
+
+
+@pytest.mark.parametrize(
+    "odd", [None, 7, "x", {}, {"@odata.id": 7, "Model": "M"}, {"@odata.id": f"{SHELF}/Other", "a": 1}]
+)
+def test_an_odd_member_is_no_body_of_another(odd: object) -> None:
+    uri = f"{SHELF}/PowerSupplies/0"
+    held = shelf({"Id": "1"}) | {f"{SHELF}/PowerSupplies": {"Members": [odd, link(uri)]}}
+    gone = Unknown(Reason.NOT_COLLECTED, "HTTP 404")
+    found, _ = supplies(Documents({**held, uri: gone, f"{SHELF}/Other": gone}))
+    assert [each for each in found if each.uri == uri and each.unread is None] == []
+
+
+def test_the_shelves_are_not_asked_where_a_chassis_lists_supplies() -> None:
+    for name in (DGX, DELL, LENOVO, DMTF):
+        with Mockup(tree(name)) as server:
+            capture, _ = redfish.read(client(server), bmc_power_supply.ask.links)
+        assert not [uri for uri in capture.bodies if "PowerEquipment" in uri]

@@ -1,12 +1,13 @@
 """Power supplies as the BMC sees them."""
 
-from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text, version
-from rackcheck.core.item import fitted, in_chassis, keyed
+from rackcheck import Class, Documents, Facts, Redfish, Walk, collection, probe, quantity, spell_key, text, version
+from rackcheck.core.item import fitted, keyed
+from rackcheck.core.redfish_power import SHELVES, supplies
 from rackcheck.core.resource import amount, health
 
 
 @probe(
-    Redfish("Chassis/*/PowerSubsystem/PowerSupplies/*", "Chassis/*/Power"),
+    Redfish("Chassis/*/PowerSubsystem/PowerSupplies/*", "Chassis/*/Power", Walk(f"else {SHELVES}", supplies)),
     gives={
         "psu": collection("power supply slots, empty ones too"),
         "psu/*.state": text("Enabled, or Absent for an empty slot"),
@@ -19,8 +20,8 @@ from rackcheck.core.resource import amount, health
 )
 def bmc_power(docs: Documents) -> Facts:
     """Every power supply: fitted, healthy, alike."""
-    supplies, trouble = in_chassis(docs, ("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
-    for key, supply in keyed(supplies):
+    found, trouble = supplies(docs)
+    for key, supply in keyed(found):
         item = f"psu/{spell_key(key)}"
         yield f"{item}.state", supply.read("Status.State")
         yield f"{item}.health", fitted(supply, "Status.Health", health)

@@ -1,12 +1,14 @@
 """What flows into and out of each power supply."""
 
-from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, spell_key
-from rackcheck.core.item import in_chassis, keyed
-from rackcheck.core.redfish_power import METRICS, SUPPLIES, flow
+from rackcheck import Class, Documents, Facts, Redfish, Walk, probe, quantity, spell_key
+from rackcheck.core.item import keyed
+from rackcheck.core.redfish_power import METRICS, SHELVES, flow, supplies, walked
 
 
 @probe(
-    Redfish("Chassis/*/PowerSubsystem/PowerSupplies/*/Metrics", "Chassis/*/Power"),
+    Redfish(
+        "Chassis/*/PowerSubsystem/PowerSupplies/*/Metrics", "Chassis/*/Power", Walk(f"else {SHELVES}/Metrics", walked)
+    ),
     gives={
         "psu/*.input_voltage": quantity("V", "voltage of its feed", Class.MEASUREMENT),
         "psu/*.input_power": quantity("W", "power it takes; absent of an empty slot", Class.MEASUREMENT),
@@ -15,7 +17,7 @@ from rackcheck.core.redfish_power import METRICS, SUPPLIES, flow
 )
 def bmc_power_supply(docs: Documents) -> Facts:
     """Feed and load of every power supply."""
-    supplies, _ = in_chassis(docs, *SUPPLIES)
-    for key, supply in keyed(supplies):
+    found, _ = supplies(docs)
+    for key, supply in keyed(found):
         for fact, places in METRICS.items():
             yield f"psu/{spell_key(key)}.{fact}", flow(docs, supply, places)

@@ -4,12 +4,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable, Value, clean
-from rackcheck.core.item import Form, gather, in_chassis, members, not_there
+from rackcheck.core.item import Form, gather, in_chassis, members, not_there, read_ones
 from rackcheck.core.read import Sourced
 from rackcheck.core.redfish_control import DEVICES, PURPOSES
-from rackcheck.core.resource import Documents, Resource, amount
+from rackcheck.core.resource import MEMBERS, Documents, Resource, amount, same_place
 
 SUPPLIES: tuple[Form, Form] = (("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
+SHELVES = "PowerEquipment/PowerShelves/*/PowerSupplies/*"
+"""Where a power shelf lists its supplies that no chassis does."""
+
 GROUPS: tuple[Form, Form] = (("PowerSubsystem", "PowerSupplyRedundancy"), ("Power", "Redundancy"))
 
 METRICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -26,6 +29,39 @@ def drawn(value: object) -> float:
     if watts == 0:
         raise Unreadable("says 0, as one does that does not know", Reason.NOT_COLLECTED)
     return watts
+
+
+def supplies(docs: Documents) -> tuple[list[Resource], Unknown | None]:
+    """Give the power supplies of every chassis, else those of the power shelves, and why they may not be all.
+
+    A member that its BMC does not find, though the collection holds its body, is that body.
+    """
+    found, trouble = in_chassis(docs, *SUPPLIES)
+    if found or not any("PowerEquipment" in root.body for root in docs.at("")):
+        return [_embedded(each) for each in found], trouble
+    chassis, unread = members(docs, "Chassis")
+    silent = unread is None and not any(form[0].partition("/")[0] in each.body for each in chassis for form in SUPPLIES)
+    shelved, cut = read_ones(*gather(docs.at(SHELVES)))
+    if silent and (shelved or cut is not None):
+        trouble = cut  # the chassis need not speak of supplies that stand in the shelf
+    return [_embedded(each) for each in shelved], trouble or cut
+
+
+def walked(docs: Documents) -> None:
+    """Go to the metrics of every power supply."""
+    for supply in supplies(docs)[0]:
+        gather(docs.at("Metrics", supply))
+
+
+def _embedded(supply: Resource) -> Resource:
+    if supply.above is None or supply.unread is None or not not_there(supply.unread):
+        return supply
+    listed = supply.above.body.get("Members")
+    for body in listed[:MEMBERS] if isinstance(listed, list) else ():
+        uri = body.get("@odata.id") if isinstance(body, Mapping) else None
+        if isinstance(uri, str) and same_place(uri) == supply.uri and any(not name.startswith("@") for name in body):
+            return Resource(supply.uri, body, above=supply.above)
+    return supply
 
 
 def groups(docs: Documents) -> tuple[list[Resource], Unknown | None]:

@@ -1,0 +1,58 @@
+"""Drives as the BMC sees them: what each is, and how it fares."""
+
+from rackcheck import (
+    Class,
+    Documents,
+    Facts,
+    Redfish,
+    Walk,
+    collection,
+    flag,
+    probe,
+    quantity,
+    spell_key,
+    text,
+    version,
+)
+from rackcheck.core.item import fitted, keyed
+from rackcheck.core.redfish_drive import CHASSIS, STORAGE, drives, gigabytes, key, share
+from rackcheck.core.redfish_part import label, named_first, revision
+from rackcheck.core.resource import health, truth
+
+TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber"}
+
+
+@probe(
+    Redfish(STORAGE, CHASSIS, Walk("else Systems/*/SimpleStorage/*", drives)),
+    gives={
+        "bmc.drive": collection("drives and empty bays, each once; a BMC's own virtual ones too"),
+        "bmc.drive/*.state": text("Enabled, Absent, ..."),
+        "bmc.drive/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.drive/*.manufacturer": text("manufacturer", Class.IDENTITY),
+        "bmc.drive/*.model": text("model", Class.IDENTITY),
+        "bmc.drive/*.serial": text("serial number", Class.IDENTITY),
+        "bmc.drive/*.firmware": version("opaque", "firmware"),
+        "bmc.drive/*.capacity": quantity("GB", "its size; unknown where it says 0"),
+        "bmc.drive/*.media": text("SSD, HDD, ..."),
+        "bmc.drive/*.protocol": text("NVMe, SATA, SAS, PCIe, ..."),
+        "bmc.drive/*.failure_predicted": flag("the drive expects to fail"),
+        "bmc.drive/*.life_left": quantity("%", "what is left of its writes; 0 is unknown", Class.MEASUREMENT),
+    },
+)
+def bmc_drives(docs: Documents) -> Facts:
+    """Every drive, its identity, health and wear."""
+    found, trouble = drives(docs)
+    for name, drive in keyed(found, key):
+        item = f"bmc.drive/{spell_key(name)}"
+        yield f"{item}.state", drive.read("Status.State")
+        yield f"{item}.health", fitted(drive, "Status.Health", health)
+        for fact, word in TEXTS.items():
+            yield f"{item}.{fact}", fitted(drive, word, label)
+        yield f"{item}.firmware", fitted(drive, named_first(drive, "Revision", "FirmwareVersion"), revision)
+        yield f"{item}.capacity", fitted(drive, "CapacityBytes", gigabytes)
+        yield f"{item}.media", fitted(drive, "MediaType")
+        yield f"{item}.protocol", fitted(drive, "Protocol")
+        yield f"{item}.failure_predicted", fitted(drive, "FailurePredicted", truth)
+        yield f"{item}.life_left", fitted(drive, "PredictedMediaLifeLeftPercent", share)
+    if trouble is not None:
+        yield "bmc.drive", trouble

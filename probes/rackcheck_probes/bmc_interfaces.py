@@ -1,0 +1,50 @@
+"""Ethernet interfaces of the host and of the management controllers, as the BMC sees them."""
+
+from rackcheck import Class, Documents, Facts, Redfish, collection, flag, probe, quantity, spell_key, text
+from rackcheck.core.item import keyed, members
+from rackcheck.core.redfish_interface import mac, of_one, of_systems
+from rackcheck.core.redfish_port import link, mbps
+from rackcheck.core.resource import health, truth
+
+LINK = text("whether there is a link", words=("up", "down", "starting", "training"))
+
+
+@probe(
+    Redfish("Systems/*/EthernetInterfaces/*", "Managers/*/EthernetInterfaces/*"),
+    gives={
+        "bmc.interface": collection("Ethernet interfaces of the host that its BMC knows"),
+        "bmc.interface/*.mac": text("hardware address, as Linux spells it", Class.IDENTITY),
+        "bmc.interface/*.link": LINK,
+        "bmc.interface/*.speed": quantity("Gb/s", "speed of the link; unknown where it says 0"),
+        "bmc.interface/*.enabled": flag("the interface is switched on"),
+        "bmc.interface/*.state": text("Enabled, Disabled, Absent, ..."),
+        "bmc.interface/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.manager/*.interface": collection("Ethernet interfaces of a controller; those to the host too"),
+        "bmc.manager/*.interface/*.mac": text("hardware address, as Linux spells it", Class.IDENTITY),
+        "bmc.manager/*.interface/*.link": LINK,
+        "bmc.manager/*.interface/*.dhcp": flag("it asks DHCP for an IPv4 address"),
+    },
+)
+def bmc_interfaces(docs: Documents) -> Facts:
+    """Every Ethernet interface of the host and of the controllers."""
+    found, trouble = of_systems(docs)
+    for key, each in keyed(found):
+        item = f"bmc.interface/{spell_key(key)}"
+        yield f"{item}.mac", each.read("MACAddress", mac)
+        yield f"{item}.link", each.read("LinkStatus", link)
+        yield f"{item}.speed", each.read("SpeedMbps", mbps)
+        yield f"{item}.enabled", each.read("InterfaceEnabled", truth)
+        yield f"{item}.state", each.read("Status.State")
+        yield f"{item}.health", each.read("Status.Health", health)
+    if trouble is not None:
+        yield "bmc.interface", trouble
+    managers, _ = members(docs, "Managers")
+    for key, manager in keyed(managers):
+        place = f"bmc.manager/{spell_key(key)}.interface"
+        its, unread = of_one(docs, manager)
+        for name, each in keyed(its):
+            yield f"{place}/{spell_key(name)}.mac", each.read("MACAddress", mac)
+            yield f"{place}/{spell_key(name)}.link", each.read("LinkStatus", link)
+            yield f"{place}/{spell_key(name)}.dhcp", each.read("DHCPv4.DHCPEnabled", truth)
+        if unread is not None:
+            yield place, unread

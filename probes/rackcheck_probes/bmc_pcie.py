@@ -1,0 +1,63 @@
+"""PCIe devices as the BMC sees them: what each is, and how its link came up."""
+
+from rackcheck import (
+    Class,
+    Documents,
+    Facts,
+    Redfish,
+    Walk,
+    collection,
+    integer,
+    probe,
+    spell_key,
+    text,
+    version,
+)
+from rackcheck.core.item import fitted, keyed
+from rackcheck.core.redfish_part import label, named_first, revision
+from rackcheck.core.redfish_pcie import SLOTS, devices, generation
+from rackcheck.core.redfish_systems import whole
+from rackcheck.core.resource import health
+
+TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "part_number": "PartNumber"}
+LINK = {
+    "generation": ("PCIeInterface.PCIeType", generation),
+    "max_generation": ("PCIeInterface.MaxPCIeType", generation),
+    "width": ("PCIeInterface.LanesInUse", whole),
+    "max_width": ("PCIeInterface.MaxLanes", whole),
+}
+
+
+@probe(
+    Redfish("Chassis/*/PCIeDevices/*", Walk("else Systems/*/PCIeDevices/*", devices), dear=True),
+    gives={
+        "bmc.pcie": collection("PCIe devices, by the BMC's names; some list bridges and root ports too"),
+        "bmc.pcie/*.state": text("Enabled, Disabled, Absent, ..."),
+        "bmc.pcie/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.pcie/*.manufacturer": text("manufacturer", Class.IDENTITY),
+        "bmc.pcie/*.model": text("model", Class.IDENTITY),
+        "bmc.pcie/*.serial": text("serial number", Class.IDENTITY),
+        "bmc.pcie/*.part_number": text("part number", Class.IDENTITY),
+        "bmc.pcie/*.firmware": version("opaque", "firmware"),
+        "bmc.pcie/*.slot": text("label of the slot; most BMCs tell none"),
+        "bmc.pcie/*.generation": integer("PCIe generation its link runs at; an idle device may run a lower one"),
+        "bmc.pcie/*.max_generation": integer("PCIe generation it can run at"),
+        "bmc.pcie/*.width": integer("lanes in use; unknown where it says 0"),
+        "bmc.pcie/*.max_width": integer("lanes it has; unknown where it says 0"),
+    },
+)
+def bmc_pcie(docs: Documents) -> Facts:
+    """Every PCIe device, its identity, health and link."""
+    found, trouble = devices(docs)
+    for key, device in keyed(found):
+        item = f"bmc.pcie/{spell_key(key)}"
+        yield f"{item}.state", device.read("Status.State")
+        yield f"{item}.health", fitted(device, "Status.Health", health)
+        for fact, name in TEXTS.items():
+            yield f"{item}.{fact}", fitted(device, name, label)
+        yield f"{item}.firmware", fitted(device, "FirmwareVersion", revision)
+        yield f"{item}.slot", fitted(device, named_first(device, *SLOTS))
+        for fact, (name, reader) in LINK.items():
+            yield f"{item}.{fact}", fitted(device, name, reader)
+    if trouble is not None:
+        yield "bmc.pcie", trouble
