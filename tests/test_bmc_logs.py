@@ -182,3 +182,10 @@ def test_a_log_that_did_not_come_leaves_the_others() -> None:
     found = of(bmc_logs, held)
     assert found[f"{ITEM}.critical"] == 0
     assert isinstance(found["bmc.log"], Unknown)
+
+
+def test_a_bmc_that_shows_no_log_of_events_is_not_one_where_nothing_happened() -> None:
+    assert isinstance(told({"Members": []}, Id="AuditLog")["bmc.log"], Unknown)
+    held = machine({"Members": []})
+    held[f"{ROOT}/Systems/1"] = {"Id": "1"}
+    assert isinstance(of(bmc_logs, held)["bmc.log"], Unknown)

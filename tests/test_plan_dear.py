@@ -13,10 +13,10 @@ def asked(*named: str) -> set[str]:
 
 
 def test_dear_questions_are_asked_only_where_one_of_their_facts_is_named() -> None:
-    assert {"bmc_sensors", "bmc_gpu_nvlink"} == DEAR
+    assert {"bmc_sensors", "bmc_gpu_nvlink", "bmc_pcie", "bmc_logs_chassis"} == DEAR
     everything = {probe.name for probe in PROBES}
     assert asked() == everything - DEAR
     assert asked("gpu") == everything - DEAR
-    assert asked("bmc.sensor") == everything - {"bmc_gpu_nvlink"}
+    assert asked("bmc.sensor") == everything - (DEAR - {"bmc_sensors"})
     assert asked("bmc") == everything
-    assert asked('bmc.sensor.temperature/"HGX_GPU_0_Temp".value') == everything - {"bmc_gpu_nvlink"}
+    assert asked('bmc.sensor.temperature/"HGX_GPU_0_Temp".value') == everything - (DEAR - {"bmc_sensors"})

@@ -26,7 +26,7 @@ from rackcheck.core.path import spell_key
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.profile import Phase
 from rackcheck.core.read import covers
-from rackcheck.core.resource import ROOT, same_place
+from rackcheck.core.resource import HANDSHAKE, ROOT, same_place
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import in_scope, judge, misfit
 from rackcheck.document import BadFile
@@ -140,12 +140,16 @@ UNSERVED = (
     "bmc.gpu/*.nvlinks_up",
     "bmc.gpu/*.speed_limit",
     "bmc.gpu/*.speed_locked",
+    "bmc.drive",
     "bmc.integrity",
+    "bmc.interface",
     "bmc.location.building",
     "bmc.location.offset",
     "bmc.location.rack",
     "bmc.location.room",
     "bmc.location.row",
+    "bmc.log",
+    "bmc.manager/*.interface",
     "bmc.manager/*.ntp.enabled",
     "bmc.manager/*.ntp.servers",
     "bmc.manager/*.service",
@@ -153,6 +157,8 @@ UNSERVED = (
     "bmc.manager/*.utc_offset",
     "bmc.nic",
     "bmc.nvswitch",
+    "bmc.part_log",
+    "bmc.pcie",
     "bmc.pcie_switch",
     "bmc.power.capacity",
     "bmc.power.chassis",
@@ -187,6 +193,14 @@ UNSERVED = (
 """What the simulated BMC does not serve, though recorded BMCs tell it; the facts are known from their trees."""
 
 
+CERTIFICATE = {
+    "Fingerprint": "ab" * 32, "SubjectName": "CN=bmc", "IssuerName": "CN=bmc", "SelfSigned": True,
+    "ValidNotBefore": TIME, "ValidNotAfter": TIME, "Key": "EC secp256r1", "SignatureAlgorithm": "sha256",
+}
+SHOWN = {"Protocol": "TLSv1.3", "Cipher": "TLS_AES_256_GCM_SHA384", "Seen": TIME, "Certificate": CERTIFICATE}
+"""What a handshake tells, which no body does."""
+
+
 @cache
 def node(name: str = "n01", number: int = 1) -> machine.Machine:
     return machine.load(DGX_H100, name, number)
@@ -195,7 +209,8 @@ def node(name: str = "n01", number: int = 1) -> machine.Machine:
 def asked(made: machine.Machine) -> tuple[NodeCapture, BmcCapture]:
     """What an audit would bring home: every glob was looked for, and every body came at one time."""
     globs = {glob: None for probe in PROBES if isinstance(probe.ask, Read) for glob in probe.ask.globs}
-    return replace(made.host, globs=globs), replace(made.bmc, times=dict.fromkeys(made.bmc.bodies, TIME))
+    bodies = {**made.bmc.bodies, HANDSHAKE: SHOWN}
+    return replace(made.host, globs=globs), BmcCapture(bodies, dict.fromkeys(made.bmc.bodies, TIME))
 
 
 @cache

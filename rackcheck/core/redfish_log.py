@@ -10,6 +10,7 @@ from rackcheck.core.fact import Class, Facts, Reason, Unknown, Unreadable, clean
 from rackcheck.core.item import gather, read_ones
 from rackcheck.core.path import spell_key
 from rackcheck.core.read import Sourced
+from rackcheck.core.redfish_systems import Gathered, has_some
 from rackcheck.core.resource import Documents, Resource, Walk, health, said
 
 NEWEST = 50
@@ -26,18 +27,19 @@ _OTHERS = re.compile(
 
 _SKIP = re.compile(r"\?\$skip=[0-9]{1,9}(&\$top=[0-9]{1,9})?", re.ASCII)
 
-Gathered = tuple[list[Resource], Unknown | None]
-
 
 def logs(docs: Documents, *places: str) -> Gathered:
-    """Gather the logs of events in these places (`Systems/*/LogServices/*`), and why they may not be all."""
+    """Gather the logs of events in these places (`Systems/*/LogServices/*`), and why they may not be all.
+
+    A BMC that shows none is not one where nothing happened.
+    """
     found: dict[str, Resource] = {}
     trouble: Unknown | None = None
     for place in places:
         more, cut = read_ones(*gather(docs.at(place)))
         trouble = trouble or cut
         found |= {log.uri: log for log in more if log.unread is None and tells_events(log)}
-    return list(found.values()), trouble
+    return has_some(list(found.values()), trouble, "log of events")
 
 
 def tells_events(log: Resource) -> bool:
