@@ -1,0 +1,101 @@
+"""What two planes say of one thing, held side by side: the BMC's word against the operating system's.
+
+Where both are silent the BMC's reason is given: many nodes have no BMC in their inventory, and that is all of it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from rackcheck import Absent, Reason, Unknown, Unreadable
+from rackcheck.core.fact import Reading
+from rackcheck.core.join import settled
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Things of two planes by their places: those that are one thing, and those that only one plane lists."""
+
+    pairs: Pairs
+    alone: tuple[str, ...]
+
+
+def whole(readings: Iterable[Reading | None]) -> None:
+    """Raise Unreadable with the first reason of those that are unknown: what follows from them all is unknown too."""
+    lost = settled(reading for reading in readings if reading is not None)
+    if lost is not None:
+        raise Unreadable(lost.detail, lost.reason)
+
+
+def matched(ours: Mapping[str, Reading], theirs: Mapping[str, Reading]) -> Matched:
+    """Match places of two planes by what identifies the thing in them; a place without such a thing is empty.
+
+    Raises Unreadable where an identity is not known, or is that of two things of one plane.
+    """
+    whole((*theirs.values(), *ours.values()))
+    left, right = _by_identity(ours), _by_identity(theirs)
+    pairs = tuple((place, right[key]) for key, place in left.items() if key in right)
+    alone = (*(p for key, p in left.items() if key not in right), *(p for key, p in right.items() if key not in left))
+    return Matched(pairs, alone)
+
+
+def _by_identity(told: Mapping[str, Reading]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for place, reading in told.items():
+        if isinstance(reading, Absent):
+            continue
+        key = folded(reading)
+        if key in found:
+            raise Unreadable(f"{found[key]} and {place} say that they are the same one", Reason.UNPARSABLE)
+        found[key] = place
+    return found
+
+
+def folded(reading: Reading) -> str:
+    """Give a text without what two makers of firmware write differently: letter case and blanks."""
+    return " ".join(str(reading).split()).casefold()
+
+
+def but(place: str, reading: object, other: str, told: object) -> str:
+    """Say that two places tell two things."""
+    return f"{place} {_words(reading)} but {other} {_words(told)}"
+
+
+def _words(reading: object) -> str:
+    if isinstance(reading, bool):
+        return "true" if reading else "false"
+    return f"{reading:g}" if isinstance(reading, float) else str(reading)
+
+
+Same = Callable[[Reading, Reading], bool | Unknown]
+"""Whether two readings, both known, mean the same."""
+
+
+def differing(pairs: Pairs, ours: Mapping[str, Reading], theirs: Mapping[str, Reading], same: Same) -> Reading:
+    """List the pairs whose two planes do not mean the same; unknown where it is not known of each of them."""
+    told = [(one, ours[one], other, theirs[other]) for one, other in pairs]
+    lost = settled(reading for _, left, _, right in told for reading in (right, left))
+    if lost is not None:
+        return lost
+    answers = [same(left, right) for _, left, _, right in told]
+    doubt = next((answer for answer in answers if isinstance(answer, Unknown)), None)
+    return doubt or tuple(but(*each) for each, answer in zip(told, answers, strict=True) if not answer)
+
+
+def alike(left: Reading, right: Reading) -> bool:
+    """Whether two texts are the same but for letter case and blanks; what is absent is like what is absent."""
+    if isinstance(left, Absent) or isinstance(right, Absent):
+        return isinstance(left, Absent) and isinstance(right, Absent)
+    return folded(left) == folded(right)
+
+
+def switched(left: Reading, right: Reading) -> bool | Unknown:
+    """Whether `enabled` or `disabled` of one plane is the true or false of the other; no other word is an answer."""
+    words = {"enabled": True, "disabled": False}
+    sides = [words.get(side, side) if isinstance(side, str) else side for side in (left, right)]
+    odd = next((side for side in sides if isinstance(side, str)), None)
+    if odd is not None:
+        return Unknown(Reason.NOT_COLLECTED, f"{odd} does not say whether it is on")
+    # What has no such switch cannot be on.
+    return (sides[0] is True) == (sides[1] is True)

@@ -1,0 +1,226 @@
+"""The profile xeon-performance: a tuned server passes all of it, and each setting that is changed is named, alone."""
+
+import csv
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import rackcheck
+from mockup_server import Mockup
+from recordings import shared
+from trees import DELL, bmc_probes, read, resource, tree
+
+from rackcheck import library
+from rackcheck.core import operator
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.collect import collect
+from rackcheck.core.evidence import Status, Verdict
+from rackcheck.core.profile import Profile, Rule, Severity
+from rackcheck.core.tree import Tree
+from rackcheck.core.verdict import judge
+from rackcheck.registry import registry
+
+BIOS = "/redfish/v1/Systems/System.Embedded.1/Bios"
+REGISTRY = f"{BIOS}/BiosRegistry"
+
+CHANGES: Mapping[str, tuple[str, str, str]] = {
+    "bios.power_profile": ("SysProfile", "PerfPerWattOptimizedDapc", "performance-per-watt"),
+    "bios.p_state_control": ("ProcPwrPerf", "OsDbpm", "os"),
+    "bios.turbo": ("ProcTurboMode", "Disabled", "disabled"),
+    "bios.energy_bias": ("EnergyPerformanceBias", "BalancedEfficiency", "balanced-power"),
+    "bios.uncore_frequency": ("UncoreFrequency", "DynamicUFS", "enabled"),
+    "bios.upi_link_power": ("CpuInterconnectBusLinkPower", "Enabled", "enabled"),
+    "bios.c_states": ("ProcCStates", "Autonomous", "enabled"),
+    "bios.c1e": ("ProcC1E", "Enabled", "enabled"),
+    "bios.pcie_aspm": ("PcieAspmL1", "Enabled", "enabled"),
+    "bios.smt": ("LogicalProc", "Disabled", "disabled"),
+    "bios.hardware_prefetcher": ("ProcHwPrefetcher", "Disabled", "disabled"),
+    "bios.adjacent_line_prefetch": ("ProcAdjCacheLine", "Disabled", "disabled"),
+    "bios.dcu_streamer_prefetch": ("DcuStreamerPrefetcher", "Disabled", "disabled"),
+    "bios.dcu_ip_prefetch": ("DcuIpPrefetcher", "Disabled", "disabled"),
+    "bios.memory_speed": ("MemFrequency", "2666", "2666"),
+    "bios.node_interleave": ("NodeInterleave", "Enabled", "enabled"),
+    "bios.snc": ("SubNumaCluster", "2-Way", "2"),
+    "bios.upi_prefetch": ("UpiPrefetch", "Disabled", "disabled"),
+    "bios.patrol_scrub": ("MemPatrolScrub", "Extended", "extended"),
+    "bios.memory_encryption": ("MemoryEncryption", "SingleKey", "enabled"),
+    "bios.sgx": ("IntelSgx", "On", "enabled"),
+    "bios.above_4g": ("MmioAbove4Gb", "Disabled", "disabled"),
+    "bios.sr_iov": ("SriovGlobalEnable", "Disabled", "disabled"),
+}
+"""By rule: the attribute that this BIOS tells the setting by, a value that spoils it, and our word for that value."""
+
+ELSEWHERE = frozenset({"MemFrequency", "IntelSgx"})
+"""Attributes whose only value that this machine's registry lists is the one they have."""
+
+
+@cache
+def profile() -> Profile:
+    return library.load("xeon-performance", registry().catalogue)
+
+
+def rule(rule_id: str) -> Rule:
+    return next(r for r in profile().rules if r.id == rule_id)
+
+
+@cache
+def capture() -> BmcCapture:
+    """What an audit brings home of the recorded server, read once over HTTPS."""
+    return read(DELL, None, "bmc_bios")
+
+
+def judged(changes: Mapping[str, object] | None = None) -> dict[str, Verdict]:
+    """Every rule's verdict on the recorded server, some attributes of its BIOS changed."""
+    body = capture().bodies[BIOS]
+    assert isinstance(body, Mapping)
+    attributes = body["Attributes"]
+    assert set(changes or {}) <= set(attributes)
+    bodies = {**capture().bodies, BIOS: {**body, "Attributes": {**attributes, **(changes or {})}}}
+    leaves = collect([bmc_probes()["bmc_bios"]], BmcCapture(bodies), "2026-01-01T00:00:00Z")
+    return {v.rule: v for v in judge(profile().rules, Tree(leaves))}
+
+
+@cache
+def values() -> dict[str, set[str]]:
+    """What the server's registry lets each attribute be."""
+    entries: Any = resource(DELL, REGISTRY)["RegistryEntries"]
+    return {e["AttributeName"]: {v["ValueName"] for v in e.get("Value", ())} for e in entries["Attributes"]}
+
+
+def test_the_tuned_server_passes_every_rule() -> None:
+    assert {rule_id: v.reason for rule_id, v in judged().items() if v.status is not Status.PASS} == {}
+    assert len(CHANGES) >= 12
+    assert set(CHANGES) | {"bios.none_pending"} == {r.id for r in profile().rules}
+
+
+@pytest.mark.parametrize("rule_id", CHANGES)
+def test_one_changed_setting_fails_its_own_rule_and_moves_no_other(rule_id: str) -> None:
+    attribute, value, _ = CHANGES[rule_id]
+    assert value in values()[attribute] or attribute in ELSEWHERE
+    before, after = judged(), judged({attribute: value})
+    assert {i for i, v in after.items() if v.status is not before[i].status} == {rule_id}
+    assert after[rule_id].status is Status.FAIL
+
+
+@pytest.mark.parametrize("rule_id", CHANGES)
+def test_a_finding_names_the_setting_its_attribute_what_was_seen_and_what_is_wanted(rule_id: str) -> None:
+    attribute, value, word = CHANGES[rule_id]
+    found = judged({attribute: value})[rule_id]
+    (evidence,) = found.evidence
+    (clause,) = rule(rule_id).clauses
+    (test,) = clause.tests
+    assert evidence.source == f"{BIOS}#/Attributes/{attribute}"
+    assert (evidence.item, evidence.observed) == (str(clause.fact), word)
+    assert found.reason.startswith(f"{clause.fact} is {word}, must be")
+    assert wanted(test) in evidence.expected
+    assert len(rule(rule_id).fix) > 20
+
+
+def wanted(test: operator.Test) -> str:
+    return ", ".join(test.operand) if isinstance(test.operand, tuple) else str(test.operand)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rule_id", CHANGES)
+@pytest.mark.parametrize("value", [None, "", "A word nobody knows", ["Enabled"]])
+def test_a_value_that_nobody_can_read_is_unknown_and_never_passes(rule_id: str, value: object) -> None:
+    attribute, _, _ = CHANGES[rule_id]
+    after = judged({attribute: value})
+    assert after[rule_id].status is Status.UNKNOWN
+    assert attribute in after[rule_id].reason
+    assert {i for i, v in after.items() if v.status is not Status.PASS} - {"bios.none_pending"} == {rule_id}
+
+
+def test_a_setting_that_waits_for_a_reboot_is_no_tuned_machine() -> None:
+    bodies = dict(capture().bodies)
+    later = next(uri for uri in bodies if uri.startswith(f"{BIOS}/") and uri.endswith("Settings"))
+    bodies[later] = {**resource(DELL, later), "Attributes": {"ProcCStates": "Enabled"}}
+    leaves = collect([bmc_probes()["bmc_bios"]], BmcCapture(bodies), "2026-01-01T00:00:00Z")
+    found = {v.rule: v for v in judge(profile().rules, Tree(leaves))}
+    assert {i for i, v in found.items() if v.status is Status.FAIL} == {"bios.none_pending"}
+
+
+def test_a_site_that_wants_clusters_says_so() -> None:
+    own = library.load("xeon-performance", registry().catalogue, {"sub_numa": "2"})
+    (clause,) = next(r for r in own.rules if r.id == "bios.snc").clauses
+    assert [t.operand for t in clause.tests] == ["2"]
+
+
+@pytest.mark.parametrize("rule_id", [*CHANGES, "bios.none_pending"])
+def test_every_rule_says_why_and_what_to_do_and_names_a_source(rule_id: str) -> None:
+    one = rule(rule_id)
+    assert one.title
+    assert one.why.endswith(".")
+    assert one.fix
+    assert one.refs
+    assert not one.from_memory
+
+
+CAPTURES = frozenset({"r750.capture", "dgx-h100.capture", "supermicro.capture"})
+
+
+@pytest.mark.parametrize("rule_id", CHANGES)
+def test_what_captured_machines_alone_show_fails_no_server(rule_id: str) -> None:
+    assert not set(rule(rule_id).refs) <= CAPTURES or rule(rule_id).severity is Severity.MINOR
+
+
+@pytest.mark.parametrize(
+    ("rule_id", "row"),
+    [
+        ("bios.power_profile", "BIO-048"),
+        ("bios.c_states", "BIO-049"),
+        ("bios.c1e", "BIO-049"),
+        ("bios.p_state_control", "BIO-050"),
+        ("bios.uncore_frequency", "BIO-051"),
+        ("bios.energy_bias", "BIO-052"),
+        ("bios.pcie_aspm", "BIO-053"),
+        ("bios.upi_link_power", "BIO-054"),
+        ("bios.memory_speed", "BIO-055"),
+        ("bios.snc", "BIO-056"),
+        ("bios.above_4g", "BIO-057"),
+        ("bios.sr_iov", "BIO-057"),
+        ("bios.patrol_scrub", "BIO-058"),
+    ],
+)
+def test_what_the_tuned_server_shows_is_a_row_of_the_fact_base(rule_id: str, row: str) -> None:
+    with shared("../facts/sbios.csv").open(encoding="utf-8", newline="") as opened:
+        found = next(r for r in csv.DictReader(opened) if r["id"] == row)
+    attribute, _, _ = CHANGES[rule_id]
+    assert attribute in re.split(r"[\s,]+", found["how_to_read"])
+    assert (found["op"], found["confidence"]) == ("==", "read in source")
+    assert "r750.capture" in rule(rule_id).refs
+
+
+def audit(folder: Path, bodies: Mapping[str, object] | None, *words: str) -> tuple[int, str]:
+    """The real command against the server over HTTPS, the BMC's plane alone."""
+    with Mockup(tree(DELL), bodies=bodies) as bmc:
+        (folder / "inventory.yaml").write_text(
+            "rackcheck: 1\ndefaults:\n  bmc: { user: root, password: 'env:BMC_PASSWORD' }\n"
+            f'nodes:\n  n1: {{ bmc: {{ url: "{bmc.url}", fingerprint: "{bmc.fingerprint}" }} }}\n'
+        )
+        done = rackcheck(
+            "audit", "-p", "xeon-performance", "-i", folder / "inventory.yaml", "--planes", "bmc", "-q", *words
+        )
+    return done.status, done.out
+
+
+def test_the_audit_of_the_tuned_server_passes_and_of_an_untuned_copy_tells_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BMC_PASSWORD", "calvin")
+    status, out = audit(tmp_path, None, "--json")
+    verdicts = json.loads(out)["nodes"]["n1"]["verdicts"]
+    assert (status, {v["status"] for v in verdicts}) == (0, {"pass"})
+    body = resource(DELL, BIOS)
+    attributes: Any = body["Attributes"]
+    status, out = audit(tmp_path, {BIOS: {**body, "Attributes": attributes | {"ProcCStates": "Enabled"}}})
+    told = " ".join(out.split())
+    assert status == 1
+    assert "bios.c_states is enabled, must be disabled" in told
+    assert rule("bios.c_states").fix in told
+    assert f"{BIOS}#/Attributes/ProcCStates" in told
+    assert {r.id for r in profile().rules if f"FAIL {r.id} " in told} == {"bios.c_states"}
