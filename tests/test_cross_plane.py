@@ -83,7 +83,7 @@ def reading(path: str, changes: Mapping[str, Reading] | None = None) -> Reading:
 
 def test_both_planes_of_a_machine_that_tells_all_agree_in_every_rule() -> None:
     assert {i: v.reason for i, v in verdicts().items() if v.status is not Status.PASS} == {}
-    assert len(profile().rules) == 18
+    assert len(profile().rules) == 20
 
 
 def test_what_this_machine_does_not_tell_is_unknown() -> None:
@@ -162,6 +162,20 @@ CHANGED: list[tuple[str, str, Reading, tuple[str, ...]]] = [
     ("planes.gpu_ecc", "bmc.gpu/GPU_SXM_2.ecc", False, ("gpu/1 enabled but bmc.gpu/GPU_SXM_2 false",)),
     ("planes.gpu_mig", "gpu/1.mig.mode", "enabled", ("gpu/1 enabled but bmc.gpu/GPU_SXM_2 false",)),
     ("planes.gpu_mig", "bmc.gpu/GPU_SXM_2.mig", True, ("gpu/1 disabled but bmc.gpu/GPU_SXM_2 true",)),
+    ("planes.gpu_width", "gpu/1.link.width", 8, ("gpu/1 8 but bmc.gpu/GPU_SXM_2 16",)),
+    ("planes.gpu_width", "bmc.gpu/GPU_SXM_2.pcie_width", 8, ("gpu/1 16 but bmc.gpu/GPU_SXM_2 8",)),
+    (
+        "planes.boot_order",
+        "os.boot.order",
+        ("Boot000B", "Boot0026", "Boot000A"),
+        ("os.boot.order ", " but bmc.boot.order "),
+    ),
+    (
+        "planes.boot_order",
+        "bmc.boot.order",
+        ("Boot0026", "Boot000A", "Boot000B"),
+        ("os.boot.order ", " but bmc.boot.order "),
+    ),
     (
         "planes.nic_mac",
         "nic.interface/enp41s0f0np0.mac_permanent",
@@ -449,3 +463,22 @@ def test_the_audit_of_a_simulated_machine_passes_or_honestly_does_not_know(
     assert unknown == {"planes.cpu_model", "planes.nic_mac", "planes.nic_firmware"}
     assert {status for rule, status in found.items() if rule not in unknown} == {"pass"}
     assert json.loads(one.out)["nodes"]["n1"]["verdicts"] == []
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "status"),
+    [
+        (("Boot0001", "Boot0002"), ("boot0001", "Boot0002"), Status.PASS),
+        (("Boot0001", "Boot0009", "Boot0002"), ("Boot0001", "Boot0002"), Status.PASS),
+        (("Boot0001", "Boot0002"), ("Boot0001",), Status.PASS),
+        (("Boot0009", "Boot0001"), ("Boot0001",), Status.FAIL),
+        (("Boot0001", "Boot0002"), ("Boot0003", "Boot0004"), Status.FAIL),
+        (Absent("not booted by UEFI"), ("Boot0001",), Status.FAIL),
+        (("Boot0001",), ("NIC.PxeDevice.1-1",), Status.UNKNOWN),
+        (("Boot0001",), LOST, Status.UNKNOWN),
+    ],
+)
+def test_two_boot_orders_are_one_where_they_begin_alike_and_keep_what_both_list_in_order(
+    ours: Reading, theirs: Reading, status: Status
+) -> None:
+    assert verdicts({"os.boot.order": ours, "bmc.boot.order": theirs})["planes.boot_order"].status is status

@@ -44,3 +44,20 @@ def test_nonsense_is_read_or_unreadable(answer: str) -> None:
         assert shown is None or isinstance(efivars.yes("SecureBoot", shown), bool | Absent)
     except Unreadable:
         return
+
+
+def test_entries_are_pairs_of_bytes_the_low_one_first() -> None:
+    (output,) = recorded(OURS / "boot_order" / "written.json")[0].commands.values()
+    assert isinstance(output, Output)
+    shown = efivars.variables(output.out)
+    assert shown is not None
+    assert efivars.entries("BootOrder", shown) == ("Boot0003", "Boot0000", "Boot000A", "Boot01FF")
+    assert efivars.entries("BootNext", shown) == Absent("firmware has no BootNext")
+
+
+@pytest.mark.parametrize(
+    "octets", ["", "7 0 0 0", "7 0 0 0 3", "7 0 0 0 3 256", "7 0 0 0 3 -1", "7 0 0 0 3 x", "1 " * 3000]
+)
+def test_bytes_that_are_no_entries_are_unreadable(octets: str) -> None:
+    with pytest.raises(Unreadable):
+        efivars.entries("BootOrder", {"BootOrder": octets})

@@ -111,11 +111,7 @@ UNSERVED = (
     "bios.watchdog",
     "bios.x2apic",
     "bios.xpt_prefetch",
-    "bmc.boot.first",
     "bmc.boot.mode",
-    "bmc.boot.order",
-    "bmc.boot.override",
-    "bmc.boot.override_target",
     "bmc.boot.progress",
     "bmc.chassis/*.asset_tag",
     "bmc.chassis/*.health",
@@ -194,8 +190,14 @@ UNSERVED = (
 
 
 CERTIFICATE = {
-    "Fingerprint": "ab" * 32, "SubjectName": "CN=bmc", "IssuerName": "CN=bmc", "SelfSigned": True,
-    "ValidNotBefore": TIME, "ValidNotAfter": TIME, "Key": "EC secp256r1", "SignatureAlgorithm": "sha256",
+    "Fingerprint": "ab" * 32,
+    "SubjectName": "CN=bmc",
+    "IssuerName": "CN=bmc",
+    "SelfSigned": True,
+    "ValidNotBefore": TIME,
+    "ValidNotAfter": TIME,
+    "Key": "EC secp256r1",
+    "SignatureAlgorithm": "sha256",
 }
 SHOWN = {"Protocol": "TLSv1.3", "Cipher": "TLS_AES_256_GCM_SHA384", "Seen": TIME, "Certificate": CERTIFICATE}
 """What a handshake tells, which no body does."""

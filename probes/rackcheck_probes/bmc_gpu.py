@@ -17,7 +17,7 @@ from rackcheck import (
 )
 from rackcheck.core.redfish_gpu import gpus, limit, memory, uuid, walked
 from rackcheck.core.redfish_processors import count
-from rackcheck.core.redfish_systems import some
+from rackcheck.core.redfish_systems import some, whole
 from rackcheck.core.resource import health, truth
 
 PROCESSORS = "Systems/*/Processors/*"
@@ -25,6 +25,7 @@ ELSEWHERE = Walk("its GPUs' Links/PCIeDevice and Links/Memory/*; Chassis/*/PCIeD
 PLACES = (PROCESSORS, ELSEWHERE)
 TEXTS = {"state": "Status.State", "model": "Model", "name": "Name", "manufacturer": "Manufacturer"}
 TEXTS |= {"serial": "SerialNumber", "part_number": "PartNumber", "vbios": "FirmwareVersion"}
+LANES = {"pcie_width": "LanesInUse", "pcie_max_width": "MaxLanes"}
 SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEnabled", "speed_locked": "SpeedLocked"}
 
 
@@ -43,6 +44,8 @@ SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEna
         "bmc.gpu/*.uuid": text("unique id, without the GPU- that the driver puts before", Class.IDENTITY),
         "bmc.gpu/*.vbios": version("opaque", "firmware"),
         "bmc.gpu/*.memory": quantity("GiB", "memory"),
+        "bmc.gpu/*.pcie_width": integer("PCIe lanes in use"),
+        "bmc.gpu/*.pcie_max_width": integer("PCIe lanes it has"),
         "bmc.gpu/*.ecc": flag("whether ECC is on for its memory"),
         "bmc.gpu/*.mig": flag("whether it is cut into parts (NVIDIA's MIG)"),
         "bmc.gpu/*.max_speed": quantity("MHz", "highest clock"),
@@ -60,6 +63,8 @@ def bmc_gpu(docs: Documents) -> Facts:
         yield f"{item}.health", gpu.read("Status.Health", health)
         yield f"{item}.uuid", gpu.read("UUID", uuid)
         yield f"{item}.memory", memory(docs, gpu)
+        for leaf, name in LANES.items():
+            yield f"{item}.{leaf}", gpu.read(f"{gpu.link}.{name}", whole)
         for leaf, name in SWITCHES.items():
             yield f"{item}.{leaf}", gpu.read(name, truth)
         yield f"{item}.max_speed", gpu.read("MaxSpeedMHz", some)

@@ -20,6 +20,7 @@ COMPARED: dict[str, tuple[str, str, Same]] = {
     "power_limit": ("power.limit", "power.limit", same_power),
     "ecc": ("ecc.mode", "ecc", switched),
     "mig": ("mig.mode", "mig", switched),
+    "pcie_width": ("link.width", "pcie_width", alike),
 }
 """What is compared: the driver's fact, the BMC's, and when they mean the same."""
 
@@ -36,6 +37,7 @@ COMPARED: dict[str, tuple[str, str, Same]] = {
         "bmc.differs.gpu.power_limit": listing("GPUs of which driver and BMC tell power limits 1 W apart or more."),
         "bmc.differs.gpu.ecc": listing("GPUs whose memory has ECC for the driver and none for the BMC, or vice versa."),
         "bmc.differs.gpu.mig": listing("GPUs that are cut into parts for one of driver and BMC only."),
+        "bmc.differs.gpu.pcie_width": listing("GPUs of which driver and BMC tell two numbers of PCIe lanes in use."),
     },
 )  # fmt: skip
 def planes_gpu(inputs: Inputs) -> Facts:

@@ -88,6 +88,30 @@ def planes_secure_boot(inputs: Inputs) -> Facts:
     yield "bmc.differs.secure_boot", _one(inputs, "os.secure_boot.enabled", "bios.secure_boot", switched)
 
 
+def same_order(left: Reading, right: Reading) -> bool | Unknown:
+    """Whether two boot orders begin alike, and try what both list one after the other alike.
+
+    Either side may list more: firmware drops and adds entries when the machine starts.
+    """
+    ours, theirs = (tuple(map(folded, told)) if isinstance(told, tuple) else () for told in (left, right))
+    if not ours or not theirs:
+        return isinstance(left, Absent) and isinstance(right, Absent)
+    odd = next((entry for entry in theirs if not re.fullmatch("boot[0-9a-f]{4}", entry)), None)
+    if odd is not None:
+        return Unknown(Reason.NOT_COLLECTED, f"the BMC calls a boot entry {odd}, and UEFI numbers its own")
+    both = set(ours) & set(theirs)
+    return ours[0] == theirs[0] and [e for e in ours if e in both] == [e for e in theirs if e in both]
+
+
+@join(
+    needs=("os.boot.order", "bmc.boot.order"),
+    gives={"bmc.differs.boot.order": listing("The boot order of UEFI's variables and of the BMC, where they differ.")},
+)
+def planes_boot(inputs: Inputs) -> Facts:
+    """Compare what firmware will start from with what the BMC believes."""
+    yield "bmc.differs.boot.order", _one(inputs, "os.boot.order", "bmc.boot.order", same_order)
+
+
 def total(readings: Iterable[Reading]) -> Reading:
     """Add up what is there; of one that is not known, nobody knows the sum."""
     told = list(readings)

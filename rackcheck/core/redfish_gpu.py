@@ -1,7 +1,7 @@
 """GPUs as a BMC lists them: processors of their own type, else PCIe devices that are called GPUs."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable, Value
@@ -32,6 +32,12 @@ class Gpu:
         """
         told = self._own(name).read(name, reader)
         return told if name == "Status.State" else self.there(told)
+
+    @property
+    def link(self) -> str:
+        """Where its PCIe link is told: in the processor itself where it tells of one, else in the PCIe device."""
+        own = self.resource.body.get("SystemInterface")
+        return "SystemInterface.PCIe" if isinstance(own, Mapping) and "PCIe" in own else "PCIeInterface"
 
     def there(self, told: Sourced) -> Sourced:
         """Give what was told of it; of an empty place all is absent, whatever was told."""

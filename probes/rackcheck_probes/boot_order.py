@@ -1,0 +1,25 @@
+"""What firmware starts from, as the running system reads it."""
+
+from rackcheck import Absent, Facts, Shell, Unreadable, listing, probe, text
+from rackcheck.core.read import efivars
+
+NONE = Absent("not booted by UEFI")
+
+
+@probe(
+    Shell(efivars.asking("BootOrder", "BootCurrent")),
+    gives={
+        "os.boot.order": listing(
+            "UEFI's boot entries in the order in which they are tried: Boot0003; absent without UEFI."
+        ),
+        "os.boot.entry": text("The boot entry this system was started from; absent without UEFI."),
+    },
+)
+def boot_order(answer: str) -> Facts:
+    """Read the order and the entry of this boot; both are absent without UEFI."""
+    shown = efivars.variables(answer)
+    yield "os.boot.order", NONE if shown is None else efivars.entries("BootOrder", shown)
+    current = NONE if shown is None else efivars.entries("BootCurrent", shown)
+    if isinstance(current, tuple) and len(current) != 1:
+        raise Unreadable(f"this boot has {len(current)} entries")
+    yield "os.boot.entry", current[0] if isinstance(current, tuple) else current
