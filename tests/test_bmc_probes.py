@@ -1,7 +1,6 @@
 """What the probes of the BMC plane read in recorded machines, in altered copies of them, and in nonsense."""
 
 import copy
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any

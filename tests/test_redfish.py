@@ -17,19 +17,17 @@ import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from mockup_server import SESSIONS, Fault, Mockup, busy, certificate, refused_port, silent_port
-from trees import DELL, DGX, DMTF, HPE_AMD, HPE_INTEL, SUPERMICRO, bmc_probes, client, links, tree
+from trees import DELL, DGX, client, links, tree
 
-from rackcheck import library, redfish
+from rackcheck import redfish
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.plan import affordable, plan
 from rackcheck.core.resource import ROOT, Resource
 from rackcheck.core.secret import DROPPED
 from rackcheck.redfish.answer import VALUES, other_spelling, parsed, session_place
 from rackcheck.redfish.session import LOGINS
 from rackcheck.redfish.tls import Fault as WireFault
 from rackcheck.redfish.tls import Wire, trust
-from rackcheck.registry import registry
 
 HASTY = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, pause=0.01)
 SYSTEMS = "/redfish/v1/Systems"
@@ -67,36 +65,6 @@ def trouble(capture: BmcCapture, uri: str) -> Unknown:
     body = capture.bodies[uri]
     assert isinstance(body, Unknown), body
     return body
-
-
-@pytest.mark.parametrize(
-    ("name", "at_most"), [(DELL, 120), (DGX, 680), (SUPERMICRO, 255), (HPE_INTEL, 190), (HPE_AMD, 120), (DMTF, 55)]
-)
-def test_each_resource_is_fetched_once_and_nothing_else_is(name: str, at_most: int) -> None:
-    everything = [probe.name for probe in affordable(bmc_probes().values())]
-    with Mockup(tree(name), ignore_case=name == HPE_AMD) as server:
-        capture, why = redfish.read(client(server), links(*everything))
-    assert why is None
-    assert set(server.gets.values()) == {1}
-    stored = {uri.casefold() for uri in capture.bodies}
-    assert {uri.rstrip("/").casefold() for uri in server.gets} == stored
-    assert sum(server.gets.values()) <= at_most
-    assert server.methods == {"GET", "POST", "DELETE"}
-    assert not server.sessions
-
-
-def test_bios_and_firmware_of_the_supermicro_take_at_most_130_gets() -> None:
-    with Mockup(tree(SUPERMICRO)) as server:
-        redfish.read(client(server), links("bmc_bios", "bmc_firmware"))
-    assert sum(server.gets.values()) <= 130
-
-
-def test_what_a_profile_for_the_dgx_asks_of_its_bmc_takes_at_most_320_gets() -> None:
-    known = registry()
-    asked = plan(library.load("h100-dgx", known.catalogue).facts(), known.probes, known.catalogue, known.joins)
-    with Mockup(tree(DGX)) as server:
-        redfish.read(client(server), asked.links)
-    assert 100 < sum(server.gets.values()) <= 320
 
 
 def test_a_page_that_follows_itself_ends() -> None:

@@ -50,7 +50,7 @@ _MADE = re.compile(
 )
 _NAMED = re.compile(
     rf"[a-z0-9]*(?:{_MADE.pattern})|(?:board|chassis|device|module|part|product|system|vendor)?sn|nodeid"
-    r"|(?:permanent|burnedin|host)?mac(?:address(?:es)?)?"
+    r"|(?:permanent|burnedin|host)?mac(?:address(?:es)?)?|(?:subject|issuer)name|fingerprint"
 )
 _NAMES = re.compile(r"(?:hostname|fqdn|domainname|sysname|systemname|nodename|nodeaddr)\Z")
 _WHO = re.compile(

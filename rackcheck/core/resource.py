@@ -10,6 +10,9 @@ from rackcheck.core.fact import Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.read import Sourced
 
 ROOT = "/redfish/v1"
+HANDSHAKE = "tls:handshake"
+"""Under this name stands what a BMC's handshake told, beside what it answered; no link can lead there."""
+
 PAGES = 200
 """Pages of one collection that are read at most."""
 
@@ -257,6 +260,15 @@ class Documents:
         yield from here
         if failed is not None:
             raise Unreadable(failed.detail, failed.reason)
+
+    @property
+    def handshake(self) -> Resource:
+        """What the BMC showed before it answered: Protocol, Cipher, Certificate, Seen; unknown where nobody kept it."""
+        body, root = self.bodies.get(HANDSHAKE), self.bodies.get(ROOT)
+        if body is None:  # of one that let nobody in, that is the reason
+            kept = Unknown(Reason.NOT_COLLECTED, "this run did not keep the handshake")
+            return Resource(HANDSHAKE, {}, root if isinstance(root, Unknown) else kept)
+        return Resource(HANDSHAKE, {}, body) if isinstance(body, Unknown) else Resource(HANDSHAKE, body)
 
     def listed(self, collection: Resource) -> Iterator[str]:
         """Give the URIs of a collection's members, without asking for any of them; raises as `at` does."""

@@ -2,24 +2,23 @@
 
 import re
 import threading
-import time
-from collections import deque
-from collections.abc import Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.fact import Reason, Unknown, clean
-from rackcheck.core.resource import ROOT, Body, Documents, Link
+from rackcheck.core.resource import HANDSHAKE, ROOT, Link
 
 if TYPE_CHECKING:
-    from rackcheck.redfish.session import Session
     from rackcheck.redfish.trace import Trace
 
 POLL = 0.2
 """Seconds between two looks at the clock while a BMC answers."""
+
+WIDEST = 4
+"""GETs at once beyond which BMCs get no faster, and begin to refuse."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +54,11 @@ class Bmc:
 class Limits:
     """Bounds for one BMC: seconds, bytes and counts.
 
-    `read` is how long it may be silent, `answer` how long one answer may take however it drips, `deadline` the whole
-    visit; giving the session back takes up to `goodbye` beyond that. `values` of JSON are twenty times those of the
-    largest recorded BMC; they are what takes memory.
+    `read` is how long it may be silent, `answer` how long one answer may take however it drips (both longer for what is
+    known to take long, see `patience`), `deadline` the whole visit; giving the session back takes up to `goodbye`
+    beyond that. `values` of JSON are twenty times those of the largest recorded BMC; they are what takes memory.
+    `width` is how many GETs are on their way at once, 1 to 4; `expand` whether whole collections are asked for, where
+    they prove to be whole.
     """
 
     connect: float = 5.0
@@ -72,6 +73,11 @@ class Limits:
     gets: int = 2000
     retries: int = 2
     width: int = 2
+    expand: bool = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.width <= WIDEST:
+            raise ValueError(f"a BMC is asked 1 to {WIDEST} things at once, not {self.width}")
 
 
 def read(
@@ -84,75 +90,19 @@ def read(
     A `trace` takes what stands beside the bodies: some headers, and seconds.
     """
     from rackcheck.redfish.session import Session  # noqa: PLC0415  the HTTP libraries take a fifth of a second to import
+    from rackcheck.redfish.visit import Visit  # noqa: PLC0415
 
     try:
         session = Session(bmc, limits or Limits(), trace)
     except OSError as error:
         trouble: Unknown | None = Unknown(Reason.UNREACHABLE, f"the CA file {bmc.ca}: {clean(str(error))}")
     else:
-        visit = _Visit(session, stop or threading.Event())
+        visit = Visit(session, stop or threading.Event())
         trouble = visit.make(tuple(links))
     if trouble is not None:
         return BmcCapture({ROOT: trouble}), trouble
     if session.left is not None:
         visit.bodies.setdefault(session.place, session.left)
+    if session.wire.handshake is not None:
+        visit.bodies[HANDSHAKE] = session.wire.handshake.body()
     return BmcCapture(visit.bodies, session.times), None
-
-
-class _Visit:
-    """One BMC while it is read."""
-
-    def __init__(self, session: "Session", stop: threading.Event) -> None:
-        self.session, self.stop = session, stop
-        self.bodies: dict[str, Body | Unknown] = {}
-        self.pool = ThreadPoolExecutor(session.limits.width, thread_name_prefix="bmc")
-
-    def make(self, links: tuple[Link, ...]) -> Unknown | None:
-        """Log in, fetch until nothing is wanted, log out; gives why there was nothing to fetch."""
-        pending: set[Future[Any]] = set()
-        try:
-            entering = self.pool.submit(self.session.enter)
-            pending.add(entering)
-            self._watch(pending)
-            root = entering.result()
-            if isinstance(root, Unknown):
-                return root
-            self.bodies[ROOT] = root
-            docs = Documents(self.bodies)
-            while todo := docs.wanted(links):
-                self._batch(sorted(todo), pending)
-            return None
-        finally:
-            self.session.end(cut=bool(pending))
-            self.pool.shutdown(cancel_futures=True)
-            self.session.leave()
-
-    def _batch(self, uris: Iterable[str], pending: set[Future[Any]]) -> None:
-        queue = deque(uris)
-        asked: dict[Future[Any], str] = {}
-        while queue or pending:
-            while queue and len(pending) < self.session.width:
-                uri = queue.popleft()
-                if self.session.over is not None:
-                    self.bodies[uri] = self.session.over
-                    continue
-                future = self.pool.submit(self.session.fetch, uri)
-                asked[future] = uri
-                pending.add(future)
-            for future in self._watch(pending):
-                self.bodies[asked[future]] = future.result()
-
-    def _watch(self, pending: set[Future[Any]]) -> set[Future[Any]]:
-        """Wait until something is done, cutting what drags; takes it off the pending."""
-        done: set[Future[Any]] = set()
-        while pending and not done:
-            left = self.session.until - time.monotonic()
-            done, _ = wait(pending, max(0.01, min(POLL, left)), FIRST_COMPLETED)
-            self.session.wire.tend()
-            if self.session.over is None and self.stop.is_set():
-                self.session.end(Unknown(Reason.NOT_COLLECTED, "interrupted"))
-            elif self.session.over is None and left <= 0:
-                seconds = self.session.limits.deadline
-                self.session.end(Unknown(Reason.TIMEOUT, f"the {seconds:g} s for this BMC were over"))
-        pending -= done
-        return done

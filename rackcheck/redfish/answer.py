@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.core.hide import Hiding
 from rackcheck.core.resource import BROKEN, Body
-from rackcheck.core.secret import DEPTH, scrub
+from rackcheck.core.secret import DEPTH, scrub, scrub_text
 
 BUSY = frozenset({429, 502, 503, 504})
 MOVED = frozenset({301, 302, 303, 307, 308})
@@ -49,7 +49,7 @@ def body_of(answer: Answer, hiding: Hiding = NOTHING) -> Body | Unknown:
     if status == 200:
         return parsed(answer.read, hiding)
     if status in MOVED:
-        place = clean(hiding.text(answer.getheader("Location") or "nowhere"), 100)
+        place = clean(scrub_text(hiding.text(answer.getheader("Location") or "nowhere")), 100)
         return Unknown(Reason.UNREACHABLE, f"HTTP {status} sends us to {place}: not followed")
     reason = Reason.DENIED if status in {401, 403} else Reason.NOT_READY if status in BUSY else Reason.NOT_COLLECTED
     return Unknown(reason, f"HTTP {status}{message(answer, hiding)}")
@@ -73,12 +73,12 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
     try:
         body = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
-        shown = clean(hiding.text(text[:QUOTED]), 40)
+        shown = clean(scrub_text(hiding.text(text[:QUOTED])), 40)
         return Unknown(Reason.UNPARSABLE, f"not JSON: {error.msg} in line {error.lineno}: {shown!r}")
     except (ValueError, RecursionError) as error:
         return Unknown(Reason.UNPARSABLE, f"not JSON: {clean(hiding.text(str(error)), 80)}")
     if not isinstance(body, dict):
-        return Unknown(Reason.UNPARSABLE, f"not a JSON object: {clean(hiding.text(text[:QUOTED]), 40)!r}")
+        return Unknown(Reason.UNPARSABLE, f"not a JSON object: {clean(scrub_text(hiding.text(text[:QUOTED])), 40)!r}")
     if _deep(body):
         return Unknown(Reason.UNPARSABLE, f"nested deeper than {DEPTH}")
     if b"\\" in data:  # without, each text is spelt as it came, and was looked through on the way

@@ -23,8 +23,9 @@ from rackcheck.redfish.answer import (
     same_host,
     session_place,
     sessions,
-    values,
 )
+from rackcheck.redfish.load import Load
+from rackcheck.redfish.patience import bounded, patience
 from rackcheck.redfish.tls import Client, Fault, Wire, trust
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ class Session:
         self.over: Unknown | None = None
         self.halt = threading.Event()
         self.width = limits.width
-        self.gets = self.size = self.values = self.dead = self.logins = 0
+        self.load = Load(limits)
+        self.gets = self.dead = self.logins = 0
         self.welcome = False
         self.place = SESSIONS
         self.left: Unknown | None = None
@@ -104,14 +106,18 @@ class Session:
             if isinstance(answer, Unknown):
                 return answer
             came = datetime.now(UTC).isoformat(timespec="milliseconds")
-            with self.lock:
-                self.size += len(answer.read)
-                self.values += values(answer.read)
-            if self.size > self.limits.total:
-                return Unknown(Reason.TOO_LARGE, f"more than {self.limits.total >> 10} KiB of this BMC")
-            if self.values > self.limits.values:
-                return Unknown(Reason.TOO_LARGE, f"more than {self.limits.values} values of this BMC")
-            return self._dated(uri, self._traced(uri, body_of(answer, self.wire.hiding), answer), came)
+            body = self.load.add(answer.read) or body_of(answer, self.wire.hiding)
+            return self._dated(uri, self._traced(uri, body, answer), came)
+        except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
+            return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
+
+    def attempt(self, uri: str, spelt: str) -> Body | Unknown:
+        """Fetch what may as well fail: once, as it is spelt; that no answer comes is not held against the BMC."""
+        try:
+            answer = self._asked(spelt, once=True)
+            if isinstance(answer, Unknown):
+                return answer
+            return self.load.add(answer.read, trial=uri) or body_of(answer, self.wire.hiding)
         except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
@@ -152,8 +158,11 @@ class Session:
         self.wire.cut()
         self.wire.pool.close()
 
-    def _client(self, patience: int = 1) -> Client:
-        """Give this thread's client, with the rights and the time we have now."""
+    def _client(self, times: int = 1, slow: int = 1) -> Client:
+        """Give this thread's client, with the rights and the time we have now.
+
+        `times` is the patience that grows with each repeat, `slow` that for the kind of resource.
+        """
         client: Client | None = getattr(self.mine, "client", None)
         if client is None:
             client = self.mine.client = Client(self.bmc.url, self.bmc.user, self.bmc.password, self.wire)
@@ -162,8 +171,8 @@ class Session:
         left, limits = max(0.01, self.until - time.monotonic()), self.limits
         client.timeout = (
             min(limits.connect, left),
-            min(limits.read * patience, left),
-            min(limits.answer * patience, left),
+            bounded(limits.read * times, slow, left),
+            bounded(limits.answer * times, slow, left),
         )
         return client
 
@@ -216,8 +225,8 @@ class Session:
             Reason.NOT_COLLECTED, f"the session was left to end by itself: its BMC calls it {named}, which is none here"
         )
 
-    def _asked(self, uri: str) -> Answer | Unknown:
-        """Send a GET, again where that may help."""
+    def _asked(self, uri: str, *, once: bool = False) -> Answer | Unknown:
+        """Send a GET, again where that may help; `once` only where the session was lost."""
         attempt = 0
         again = False
         while True:
@@ -227,14 +236,14 @@ class Session:
                 if self.over is not None:
                     return self.over
                 self.gets += 1
-                logins, client = self.logins, self._client(2**attempt)
+                logins, client = self.logins, self._client(2**attempt, 1 if once else patience(uri))
             answer: Answer | None = None
             began = time.monotonic()
             try:
                 answer = client.get(uri)
                 self.mine.seconds = time.monotonic() - began
             except Fault as fault:
-                trouble, worth = fault.unknown, self._again(fault, attempt)
+                trouble, worth = fault.unknown, not once and self._again(fault, attempt)
             if answer is not None:
                 self.dead = 0
                 if answer.status == 401 and not again and self._back_in(logins):
@@ -246,7 +255,7 @@ class Session:
                 if answer.status not in BUSY:
                     return answer
                 said = message(answer, self.wire.hiding)
-                trouble, worth = Unknown(Reason.NOT_READY, f"HTTP {answer.status}{said}"), True
+                trouble, worth = Unknown(Reason.NOT_READY, f"HTTP {answer.status}{said}"), not once
             self.width = 1
             if not worth or attempt >= self.limits.retries or not self._pause(attempt, answer):
                 return self.over or trouble

@@ -2,6 +2,7 @@
 
 import io
 import logging
+import re
 import socket
 import ssl
 import threading
@@ -12,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from http.client import IncompleteRead
+from queue import LifoQueue
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakSet
@@ -25,6 +27,7 @@ from urllib3.connection import HTTPSConnection
 
 from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.core.hide import Hiding
+from rackcheck.redfish.handshake import Handshake
 
 # The library logs what BMCs answer, and a session's token, at levels a user may switch on; it warns on stderr.
 logging.getLogger("redfish").setLevel(logging.CRITICAL + 1)
@@ -76,6 +79,7 @@ class Wire(HTTPAdapter):
         self.flights: dict[int, _Flight] = {}
         self.lines: WeakSet[socket.socket] = WeakSet()
         self.trust = trust
+        self.handshake: Handshake | None = None
         self.reopen()
 
     def send(
@@ -152,7 +156,7 @@ class Wire(HTTPAdapter):
 
     def reopen(self) -> None:
         """Let requests through, on new connections."""
-        self.pool = urllib3.HTTPSConnectionPool(
+        self.pool = _Pool(
             self.host,
             self.port,
             maxsize=WIDTH,
@@ -187,16 +191,42 @@ class Wire(HTTPAdapter):
         try:
             found = shown(_look(self.host, self.port, connect))
         except OSError as refused:
-            return Fault(Reason.UNREACHABLE, f"no TLS with this BMC: {refused}", again=True)
+            return Fault(Reason.UNREACHABLE, _no_tls(refused), again=True)
         if self.fingerprint is not None and shown(self.fingerprint) != found:
             return Fault(Reason.CERTIFICATE_CHANGED, f"expected {shown(self.fingerprint)}, found {found}")
         why = error.args[0] if error.args else error
+        if isinstance(why, str) and self.fingerprint is not None:  # the one connection showed another than this one
+            return Fault(Reason.CERTIFICATE_CHANGED, f"expected {found}, and not every connection shows it")
         if not isinstance(why, ssl.SSLCertVerificationError):
-            return Fault(Reason.UNREACHABLE, f"no TLS with this BMC: {why}", again=True)
+            return Fault(Reason.UNREACHABLE, _no_tls(why), again=True)
         return Fault(
             Reason.CERTIFICATE_CHANGED,
             f"not trusted: {why.verify_message}; found {found}; if it is the BMC's own, pin it: fingerprint: ...",
         )
+
+
+OLD = re.compile(r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SHARED_CIPHER|KEY_TOO_SMALL|NO_CIPHERS")
+"""OpenSSL's reasons for a handshake with one that knows no version of TLS, no cipher or no key that is still safe."""
+
+
+def _no_tls(why: BaseException) -> str:
+    """Say why there is no TLS, and what mends it where the BMC's own is too old."""
+    old = "it offers only TLS, ciphers or keys that are no longer safe; update its firmware: "
+    return f"no TLS with this BMC: {old if OLD.search(str(why)) else ''}{why}"
+
+
+class _Ready(LifoQueue[Any]):
+    """Gives a connection that is open before the place for a new one: a BMC may let no further one in."""
+
+    def _put(self, item: object) -> None:
+        if item is None:
+            self.queue.insert(0, item)
+        else:
+            self.queue.append(item)
+
+
+class _Pool(urllib3.HTTPSConnectionPool):
+    QueueCls = _Ready
 
 
 def _line(wire: Wire) -> type[HTTPSConnection]:
@@ -207,6 +237,8 @@ def _line(wire: Wire) -> type[HTTPSConnection]:
             super().connect()
             assert self.sock is not None
             wire.lines.add(self.sock)
+            if wire.handshake is None and isinstance(self.sock, ssl.SSLSocket):
+                wire.handshake = Handshake.of(self.sock)
 
         def request(self, *args: Any, **more: Any) -> None:
             flight = wire.flights.get(threading.get_ident())

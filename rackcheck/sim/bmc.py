@@ -4,7 +4,9 @@ import base64
 import contextlib
 import http.server
 import json
+import re
 import secrets
+import select
 import socket
 import ssl
 import threading
@@ -15,15 +17,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rackcheck.sim import whole
+from rackcheck.sim.twist import TWISTS, Said
+
 SESSIONS = "/redfish/v1/SessionService/Sessions"
 FOREVER = 1 << 60
 
 
 @dataclass
 class Fault:
-    """What goes wrong with one resource (`/redfish/v1/...`, `POST login`, or `*` for every one), and how often.
+    """What goes wrong with one resource (`/redfish/v1/...`, `POST login`, or `*` for every other one), and how often.
 
-    Kinds: hang drip drip-headers flood chunked-flood cut reset, and `answer` with a status, headers and a body.
+    Kinds: those of `KINDS`, and `answer` with a status, headers and a body.
     """
 
     kind: str = "answer"
@@ -31,6 +36,17 @@ class Fault:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b"{}"
+
+    def __post_init__(self) -> None:
+        if self.kind not in {"answer", *KINDS}:
+            raise ValueError(f"no such fault: {self.kind}")
+
+
+KINDS = (
+    *("hang", "drip", "drip-headers", "flood", "chunked-flood", "cut", "reset", "drop", "forget"),
+    *TWISTS,
+)
+"""Ways in which an answer goes wrong; `drop` is a good one after which the line is closed, `forget` a lost session."""
 
 
 def busy(
@@ -45,8 +61,12 @@ def busy(
 class Bmc:
     """What one BMC holds and how it behaves; `seen` counts what was asked of it, by method and URI.
 
+    `elsewhere` counts what was said over a connection with another than its first certificate.
+
     `limit` is how many sessions it keeps, `workers` how many requests it works at, `latency` the seconds each takes.
-    Its user may read, open a session and close it: Redfish's ReadOnly role.
+    `lines` is how many connections it takes at once. `expand` is whether it answers for whole collections, or the way
+    (of `whole.WAYS`) in which it does; `member` the seconds that each member in there takes. Its user may read, open a
+    session and close it: Redfish's ReadOnly role.
     """
 
     def __init__(
@@ -62,15 +82,25 @@ class Bmc:
         has_sessions: bool = True,
         open_root: bool = True,
         slash: bool = False,
+        lines: int = FOREVER,
+        expand: bool | str = False,
+        member: float = 0.0,
     ) -> None:
         self.bodies: Mapping[str, object] = bodies or {}
         self.faults = dict(faults or {})
         self.limit, self.has_sessions, self.open_root, self.slash = limit, has_sessions, open_root, slash
         self.latency, self.user, self.password = latency, user, password
+        self.member = member
+        self.expand = "honest" if expand is True else expand or None
+        if self.expand not in {None, *whole.WAYS}:
+            raise ValueError(f"no such way to answer for whole collections: {expand}")
         self.workers = threading.Semaphore(workers)
         self.seen: Counter[tuple[str, str]] = Counter()
         self.sessions: dict[str, str] = {}
-        self.sent = 0
+        self.lines, self.open_lines = lines, 0
+        self.given: set[str] = set()
+        self.writes: list[str] = []
+        self.sent = self.elsewhere = 0
         self.in_flight = self.most_in_flight = 0
         self.connections = 0
         self.over = threading.Event()
@@ -91,12 +121,42 @@ class Bmc:
         found = self.bodies.get(uri.rstrip("/"))
         return found if found is None or isinstance(found, bytes) else json.dumps(found).encode()
 
-    def serve(self, line: socket.socket, context: ssl.SSLContext) -> None:
-        """Serve one connection to its end."""
+    def said(self, uri: str) -> Said:
+        """Give the answer to a GET that nothing goes wrong with."""
+        if self.slash and not uri.endswith("/"):
+            return Said(404, b"")
+        if self.expand is not None:
+            return whole.said(self.body, uri, self.expand)
+        body = self.body(uri)
+        return Said(404, b"") if body is None else Said(200, body)
+
+    def misuse(self) -> list[str]:
+        """What was done here that a reader never does: requests that change something, and sessions left open."""
+        left = [f"a session was left open: {name}" for name in sorted(self.sessions)]
+        return [*self.writes, *left]
+
+    def note(self, method: str, uri: str) -> None:
+        """Count what was asked; opening a session and closing one that was given here change nothing else."""
+        self.seen[method, uri] += 1
+        ours = (method == "POST" and uri.rstrip("/") == SESSIONS) or (method == "DELETE" and uri in self.given)
+        if method not in {"GET", "HEAD"} and not ours:
+            self.writes.append(f"{method} {uri}")
+
+    def serve(self, line: socket.socket, *contexts: ssl.SSLContext) -> None:
+        """Serve one connection to its end; of several contexts, each connection takes the next one."""
         line.settimeout(30)
-        with contextlib.suppress(OSError), context.wrap_socket(line, server_side=True) as secure:
-            self.connections += 1
-            _Handler(secure, self)
+        with self.lock:
+            number, self.connections = self.connections, self.connections + 1
+            if self.open_lines >= self.lines:
+                return
+            self.open_lines += 1
+        try:
+            context = contexts[number % len(contexts)]
+            with contextlib.suppress(OSError), context.wrap_socket(line, server_side=True) as secure:
+                _Handler(secure, self, usual=context is contexts[0])
+        finally:
+            with self.lock:
+                self.open_lines -= 1
 
 
 def tls(certificate: Path) -> ssl.SSLContext:
@@ -110,8 +170,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = 1 << 16  # one packet for head and body
 
-    def __init__(self, line: ssl.SSLSocket, bmc: Bmc) -> None:
-        self.bmc = bmc
+    def __init__(self, line: ssl.SSLSocket, bmc: Bmc, *, usual: bool) -> None:
+        self.bmc, self.usual = bmc, usual
         super().__init__(line, ("", 0), None)  # type: ignore[arg-type]  # nothing here asks for a server
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the base class's word
@@ -127,7 +187,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         data = self.rfile.read(min(int(self.headers.get("Content-Length") or 0), 1 << 20))
         uri = self.path
         with bmc.lock:
-            bmc.seen[method, uri] += 1
+            bmc.note(method, uri)
+            bmc.elsewhere += not self.usual
             bmc.in_flight += 1
             bmc.most_in_flight = max(bmc.most_in_flight, bmc.in_flight)
         try:
@@ -142,7 +203,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         bmc = self.bmc
         fault = self._fault(method, uri)
         if fault is not None:
-            self._go_wrong(fault)
+            self._go_wrong(fault, uri)
         elif method == "POST" and uri.rstrip("/") == SESSIONS:
             self._login(data)
         elif not self._let_in(uri):
@@ -151,20 +212,24 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             gone = bmc.sessions.pop(uri.rpartition("/")[2], None)
             self._say(200 if gone else 404, b"{}")
         elif method in {"GET", "HEAD"}:
-            body = None if bmc.slash and not uri.endswith("/") else bmc.body(uri)
-            self._say(404, b"") if body is None else self._say(200, body)
+            said = bmc.said(uri)
+            if bmc.member:
+                bmc.over.wait(bmc.member * whole.members(uri, said))
+            self._say(said.status, said.body)
         else:
             self._say(403, _error("Base.1.0.InsufficientPrivilege"))
 
     def _fault(self, method: str, uri: str) -> Fault | None:
         if method == "DELETE":
             return None
-        for name in ("POST login",) if method == "POST" else (uri.rstrip("/"), "*"):
-            fault = self.bmc.faults.get(name)
-            if fault is not None and fault.times > 0:
-                fault.times -= 1
-                return fault
-        return None
+        faults = self.bmc.faults
+        page = uri.partition("?$skip=")[0].rstrip("/")
+        names = ("POST login",) if method == "POST" else (uri.rstrip("/"), page, "*")
+        fault = next((faults[name] for name in names if name in faults), None)  # a resource's own, also if it is over
+        if fault is None or fault.times <= 0:
+            return None
+        fault.times -= 1
+        return fault
 
     def _let_in(self, uri: str) -> bool:
         bmc = self.bmc
@@ -197,20 +262,37 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _say(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
+        told = {"Content-Type": "application/json", **(headers or {})}
+        place = told.get("Location", "")
+        if self.command == "POST" and re.fullmatch(rf"{SESSIONS}/(?!\.)[^/?#%\\]+", place):
+            self.bmc.given.add(place)
+        for name, value in told.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def _go_wrong(self, fault: Fault) -> None:
-        self.close_connection = fault.kind != "answer"
+    def _go_wrong(self, fault: Fault, uri: str) -> None:
+        bmc = self.bmc
+        self.close_connection = fault.kind != "answer" and fault.kind not in TWISTS
         match fault.kind:
             case "answer":
                 self._say(fault.status, fault.body, fault.headers)
             case "hang":
-                self.bmc.over.wait(600)
+                line = select.poll()
+                line.register(self.connection, select.POLLIN)
+                while not bmc.over.is_set() and not line.poll(100):
+                    pass  # until the other side has had enough
+            case "drop":
+                body = bmc.body(uri)
+                self._say(404, b"") if body is None else self._say(200, body)
+            case "forget":
+                bmc.sessions.clear()
+                self._say(401, _error("Base.1.0.NoValidSession"))
+            case kind if kind in TWISTS:
+                said = TWISTS[kind](uri, bmc.body(uri.partition("?")[0]) or b"")
+                self._say(said.status, said.body, said.headers)
             case "reset":
                 self.connection.shutdown(socket.SHUT_RDWR)
             case "cut":

@@ -1,0 +1,90 @@
+"""How much a BMC is asked, counted by the BMC: no resource twice, none unasked, and no more GETs than planned."""
+
+import pytest
+from mockup_server import Mockup
+from trees import ANY_CASE, DELL, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, SUPERMICRO, bmc_probes, client, links, tree
+
+from rackcheck import library, redfish
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.plan import affordable, plan
+from rackcheck.core.resource import HANDSHAKE, Link
+from rackcheck.registry import registry
+
+PLAIN = redfish.Limits(expand=False)
+WHOLE = redfish.Limits()
+
+
+def asked_by(profile: str) -> tuple[Link, ...]:
+    """What a profile asks of a BMC."""
+    known = registry()
+    return plan(library.load(profile, known.catalogue).facts(), known.probes, known.catalogue, known.joins).links
+
+
+def read(server: Mockup, asked: tuple[Link, ...], limits: redfish.Limits = WHOLE) -> BmcCapture:
+    capture, why = redfish.read(client(server), asked, limits)
+    assert why is None
+    return capture
+
+
+def gets(name: str, asked: tuple[Link, ...], limits: redfish.Limits) -> int:
+    """How many GETs of any kind a question costs; each path is fetched once, apart from whole collections."""
+    with Mockup(tree(name), ignore_case=name in ANY_CASE, expand=True) as server:
+        read(server, asked, limits)
+    assert set(server.gets.values()) == {1}
+    return sum(server.gets.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "at_most"), [(DELL, 140), (DGX, 680), (SUPERMICRO, 290), (HPE_INTEL, 245), (HPE_AMD, 190), (DMTF, 75)]
+)
+def test_each_resource_is_fetched_once_and_nothing_else_is(name: str, at_most: int) -> None:
+    everything = [probe.name for probe in affordable(bmc_probes().values())]
+    with Mockup(tree(name), ignore_case=name in ANY_CASE) as server:
+        capture = read(server, links(*everything), PLAIN)
+    assert set(server.gets.values()) == {1}
+    stored = {uri.casefold() for uri in capture.bodies if uri != HANDSHAKE}
+    assert {uri.rstrip("/").casefold() for uri in server.gets} == stored
+    assert sum(server.gets.values()) <= at_most
+    assert server.methods == {"GET", "POST", "DELETE"}
+    assert not server.sessions
+
+
+@pytest.mark.parametrize(("name", "at_most"), [(DELL, 75), (SUPERMICRO, 80), (HPE_INTEL, 80), (HPE_AMD, 70)])
+def test_whole_collections_save_most_gets_of_everything_that_can_be_asked(name: str, at_most: int) -> None:
+    assert gets(name, links(), WHOLE) <= at_most < gets(name, links(), PLAIN) / 2
+
+
+def test_whole_collections_save_gets_where_most_lie_deep_and_are_small() -> None:
+    assert gets(GB200, links(), WHOLE) <= 0.6 * gets(GB200, links(), PLAIN)
+
+
+def test_bios_and_firmware_of_the_supermicro_take_at_most_130_gets_and_30_where_collections_come_whole() -> None:
+    asked = links("bmc_bios", "bmc_firmware")
+    assert 100 < gets(SUPERMICRO, asked, PLAIN) <= 130
+    assert gets(SUPERMICRO, asked, WHOLE) <= 30
+
+
+def test_what_a_profile_for_the_dgx_asks_of_its_bmc_takes_at_most_320_gets() -> None:
+    with Mockup(tree(DGX)) as server:
+        read(server, asked_by("h100-dgx"))
+    assert 100 < sum(server.gets.values()) <= 320
+    assert set(server.gets.values()) == {1}
+
+
+def test_the_question_of_a_profile_takes_a_sixth_of_the_gets_where_collections_come_whole() -> None:
+    asked = asked_by("h100-dgx")
+    assert gets(SUPERMICRO, asked, WHOLE) <= gets(SUPERMICRO, asked, PLAIN) / 6
+
+
+@pytest.mark.parametrize("profile", ["h100-dgx", "xeon-performance"])
+def test_no_profile_costs_more_where_collections_come_whole(profile: str) -> None:
+    for name in (SUPERMICRO, DELL, HPE_INTEL):
+        assert gets(name, asked_by(profile), WHOLE) <= gets(name, asked_by(profile), PLAIN)
+
+
+def test_a_bmc_that_announces_whole_collections_and_has_none_costs_a_few_gets_more_only() -> None:
+    with Mockup(tree(SUPERMICRO)) as server:
+        read(server, links("bmc_bios", "bmc_firmware"))
+    wasted = [uri for uri in server.gets if "$expand" in uri]
+    assert 0 < len(wasted) <= WHOLE.width
+    assert set(server.gets.values()) == {1}
