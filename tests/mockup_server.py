@@ -10,12 +10,28 @@ from typing import Any
 from rackcheck.sim.bmc import FOREVER, SESSIONS, Bmc, Fault, busy, tls
 from rackcheck.sim.certificate import certificate
 from rackcheck.sim.doors import Doors
+from rackcheck.sim.rack import Rack
 
-__all__ = ["FOREVER", "SESSIONS", "Fault", "Mockup", "busy", "certificate", "refused_port", "silent_port"]
+__all__ = [
+    "FOREVER",
+    "SESSIONS",
+    "Fault",
+    "Mockup",
+    "WatchedRack",
+    "busy",
+    "certificate",
+    "refused_port",
+    "silent_port",
+]
 
 
 class Mockup(Bmc):
-    """A BMC that serves a tree: the folder path is the URI, the body lies in its index.json."""
+    """A BMC that serves a tree: the folder path is the URI, the body lies in its index.json.
+
+    Whoever uses it is held to the law: the block ends in an AssertionError where anything but a GET was sent or a
+    session stayed open. `loses` says beforehand that it will lose a session, `flapping` that each second connection
+    shows another certificate.
+    """
 
     def __init__(
         self,
@@ -23,25 +39,33 @@ class Mockup(Bmc):
         *,
         bodies: Mapping[str, object] | None = None,
         ignore_case: bool = False,
+        loses: bool = False,
+        flapping: bool = False,
         **more: Any,
     ) -> None:
         super().__init__(bodies, **more)
         self.tree, self.ignore_case = tree, ignore_case
+        self.loses, self.flapping = loses, flapping
 
     def __enter__(self) -> "Mockup":
         self.folder = tempfile.TemporaryDirectory()
         self.certificate = certificate(Path(self.folder.name))
         self.fingerprint = self.certificate.fingerprint
-        context = tls(self.certificate.file)
+        contexts = [tls(self.certificate.file)]
+        if self.flapping:
+            contexts.append(tls(certificate(Path(self.folder.name), "another").file))
         self.doors = Doors()
-        host, port = self.doors.open(("127.0.0.1", 0), lambda line: self.serve(line, context))
+        host, port = self.doors.open(("127.0.0.1", 0), lambda line: self.serve(line, *contexts))
         self.url = f"https://{host}:{port}"
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.over.set()
         self.doors.close()
         self.folder.cleanup()
+        if kind is None:
+            assert not self.writes, self.writes
+            assert self.loses or not self.misuse(), self.misuse()
 
     def body(self, uri: str) -> bytes | None:
         """Give the body at a URI; none where there is none."""
@@ -58,6 +82,16 @@ class Mockup(Bmc):
         if (folder / word).is_dir() or not self.ignore_case:
             return folder / word
         return next((f for f in folder.iterdir() if f.name.casefold() == word.casefold()), None)
+
+
+class WatchedRack(Rack):
+    """A simulated rack whose BMCs hold whoever asks them to the law, as `Mockup` does."""
+
+    def __exit__(self, *failed: object) -> None:
+        super().__exit__(*failed)
+        if not any(failed):
+            found = {up.station.name: up.bmc.misuse() for up in self.stations if up.bmc is not None}
+            assert not any(found.values()), found
 
 
 @contextlib.contextmanager

@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from command import Done, rackcheck
+from mockup_server import WatchedRack as Rack
 
 from rackcheck.sim import scenario
-from rackcheck.sim.rack import Rack
 
 SITE = ("--set", "bios_version=1.5.3", "--set", "bmc_firmware=24.09.17")
 """What the profile leaves to the site, and the healthy machine has."""

@@ -11,7 +11,18 @@ from rackcheck.core.collect import collect
 from rackcheck.core.fact import Reading, Unknown
 from rackcheck.core.resource import Body
 
-PROBES = ("bmc_memory", "bmc_cpu", "bmc_boot", "bmc_tpm", "bmc_gpu", "bmc_gpu_power", "bmc_gpu_nvlink", "bmc_nvswitch")
+PROBES = (
+    "bmc_drives",
+    "bmc_pcie",
+    "bmc_memory",
+    "bmc_cpu",
+    "bmc_boot",
+    "bmc_tpm",
+    "bmc_gpu",
+    "bmc_gpu_power",
+    "bmc_gpu_nvlink",
+    "bmc_nvswitch",
+)
 EACH, MANY = 60, 200
 """Kinds of change of one BMC that are tried by default, evenly spread, and by `make full`."""
 

@@ -21,6 +21,7 @@ from command import rackcheck
 from hypothesis import given
 from hypothesis import strategies as st
 from mockup_server import Fault, Mockup
+from mockup_server import WatchedRack as Rack
 from trees import DELL, DMTF, LENOVO, bmc_probes
 from trees import tree as recorded_tree
 
@@ -42,7 +43,6 @@ from rackcheck.mistake import Mistake
 from rackcheck.redfish.trace import Trace
 from rackcheck.run import Job, ask_plane, audit, tree_of
 from rackcheck.sim import scenario
-from rackcheck.sim.rack import Rack
 
 TWO = """rackcheck: 1
 scenario: two

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
+from mockup_server import WatchedRack as Rack
 
 from rackcheck.sim import edit, scenario
-from rackcheck.sim.rack import Rack
 
 ONE = "rackcheck: 1\nscenario: one\nnodes: {{ n1: {{ machine: {machine} }} }}\nfaults: {faults}\n"
 

@@ -48,6 +48,10 @@ def mistake(folder: Path, text: str) -> str:
         ("gpu-width, gpu: 1, lanes: [8]", "`faults[1].lanes`"),
         ("gpu-width, gpu: 1, lane: [8]", "takes no `lane`; did you mean lanes?"),
         ("silent-node, fre: 1", "silent-node takes no `fre`"),
+        ("bad-answers", "bad-answers lacks `how`"),
+        ("bad-answers, how: htm", "`how` is one of "),
+        ("bad-answers, how: htm", "not 'htm'; did you mean html?"),
+        ("bad-answers, how: html, uri: /redfish/v1/System", "did you mean /redfish/v1/Systems?"),
         ("nic-down, nic: mlx5_44", "/sys/class/infiniband/mlx5_44"),
         ("bios-setting, attribute: SriovEnable, value: x", "has no attribute SriovEnable; did you mean SRIOVEnable?"),
         ("tool-missing, tool: frobnicate", "comes from frobnicate"),
@@ -79,6 +83,8 @@ NUMBERS = {
     "gpu-missing, gpu": ("0", "7", "-1", "8"),
     "gpu-width, gpu: 0, lanes": ("1", "16", "0", "3", "32", "-8", "08", "x16"),
     "xid, number": ("1", "9999", "0", "10000", "-1"),
+    "few-connections, most": ("1", "1000", "0", "1001", "-1"),
+    "bad-answers, how: busy, times": ("1", "1000000", "0", "1000001", "-1"),
     "xid, gpu": ("0", "7", "-1", "8"),
 }
 """Every number that a fault takes: two that are within its bounds, and those that are not."""

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from command import Done, rackcheck
+from mockup_server import WatchedRack as Rack
 
 from rackcheck.sim import scenario
-from rackcheck.sim.rack import Rack
 
 UNTIL = (datetime.now(UTC).date() + timedelta(days=90)).isoformat()
 

@@ -1,5 +1,7 @@
 """What kind of machine a BMC manages, by what it is made of: processors, switches, power equipment, a card."""
 
+from collections.abc import Mapping
+
 from rackcheck.core.fact import Reading, Reason, Unknown
 from rackcheck.core.item import gather, members
 from rackcheck.core.read import Sourced
@@ -44,7 +46,7 @@ def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
     if switches is not None:
         return Sourced("switch_tray", inside(switches.uri, "Members"))
     root = next(iter(docs.at("")))
-    if not systems and "PowerEquipment" in root.body:
+    if not systems and isinstance(root.body.get("PowerEquipment"), Mapping):
         return Sourced("power_shelf", inside(root.uri, "PowerEquipment"))
     return Unknown(Reason.NOT_COLLECTED, "neither processors nor switches nor power equipment: nothing decides")
 

@@ -38,6 +38,18 @@ _PAIR = re.compile(
     r"""(?P<name>(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>\s{0,4}[=:]\s{0,4})"""
     r"""(?P<value>"(?:[^"\\\n]|\\.){0,2000}"|'[^'\n]{0,2000}'|["']?[^\s"'{\[][^\s"']*)"""
 )
+_PART = re.compile(
+    r"""(?<=[?&,;])(?P<name>[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>=)(?P<value>[^\s"'&,;]+)"""
+)
+"""A pair behind other pairs: `?a=1&token=...`, `-o user=a,password=...`."""
+
+_SENT = re.compile(
+    r"(?P<before>\b(?:X-Auth-Token|Authorization|Cookie|Set-Cookie)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
+    r"|\bBearer[ \t]{1,4}|\bBasic[ \t]{1,4}(?=[A-Za-z0-9+/]{8}))(?!\(dropped\))[^\r\n\"']{1,4000}",
+    re.IGNORECASE,
+)
+"""Headers that are a login, in words: all of the line that follows."""
+
 _OPTION = re.compile(r"(?P<name>(?<!\S)--?[A-Za-z][A-Za-z0-9_-]{1,80})(?P<mark>[ \t]{1,4})(?P<value>[^\s-]\S*)")
 
 
@@ -53,7 +65,7 @@ def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
         named = is_secret(str(body.get("AttributeName") or body.get("Name") or ""), None)
         kept: dict[str, object] = {}
         for key, value in body.items():
-            name = _text(str(key))
+            name = _plain(str(key))
             secret = (held or (named and key in {"CurrentValue", "Value", "DefaultValue"})) and key[:1] != "@"
             kept[name] = scrub(value, depth + 1, held=secret or is_secret(name, value))
         return kept
@@ -81,7 +93,8 @@ def scrub_text(text: str) -> str:
     """Give the same text without what follows `password=`, `--token` and their like, or stands before a host's @."""
     text = _PEM.sub(DROPPED, text)
     text = _URL.sub(lambda m: f"{m['before']}{DROPPED}", text)
-    return _OPTION.sub(_pair, _PAIR.sub(_pair, text))
+    text = _SENT.sub(lambda m: f"{m['before']}{DROPPED}", text)
+    return _OPTION.sub(_pair, _PART.sub(_pair, _PAIR.sub(_pair, text)))
 
 
 def _pair(match: re.Match[str]) -> str:
@@ -105,7 +118,11 @@ def _plain(text: str) -> str:
     text = _text(text)
     if text.startswith("/"):
         return text  # a link is followed as it stands, also one with a $skiptoken
-    return scrub_text(text) if "://" in text or "=" in text or "PRIVATE KEY" in text else text
+    return scrub_text(text) if _TELLING.search(text) else text
+
+
+_TELLING = re.compile(r"[=:]|PRIVATE KEY|\bBearer\b", re.IGNORECASE)
+"""Without one of these no text names a secret."""
 
 
 def _text(text: str) -> str:

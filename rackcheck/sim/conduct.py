@@ -1,8 +1,10 @@
 """How a simulated node and its BMC behave, beside what they answer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from rackcheck.sim.bmc import FOREVER, Fault
 from rackcheck.sim.machine import Machine
 
 
@@ -34,12 +36,17 @@ class Conduct:
 class BmcConduct:
     """Behaviour of one BMC: `sessions` are those it keeps, `taken` those that others hold, `workers` work at once.
 
-    Its clock runs, `skew` seconds ahead of ours; that of a recorded tree stands still.
+    `lines` is how many connections it takes at once; `flapping` shows another certificate on each second one. `faults`
+    are wrong answers, by URI, or by `*` for all but the root. Its clock runs, `skew` seconds ahead of ours; that of a
+    recorded tree stands still.
     """
 
     https: Door = Door.OPEN
     other_certificate: bool = False
+    flapping: bool = False
     hanging: bool = False
+    faults: Mapping[str, Fault] = field(default_factory=dict)
+    lines: int = FOREVER
     sessions: int = 16
     taken: int = 0
     workers: int = 4

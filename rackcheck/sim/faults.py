@@ -8,7 +8,7 @@ from rackcheck.core.capture import Output
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
-from rackcheck.sim import edit
+from rackcheck.sim import bmc, edit
 from rackcheck.sim.conduct import Door, Station
 from rackcheck.sim.given import SLOWEST, Given, lanes, number, path
 
@@ -17,6 +17,16 @@ FARTHEST = 1_000_000_000
 
 XIDS = 9999
 """The highest number of an Xid that the log may hold: no driver's limit, but ours."""
+
+LINES, TIMES = 1000, 1_000_000
+"""The most connections at once, and the most times, that a fault of a BMC may be told."""
+
+HOW: Mapping[str, bmc.Fault] = {
+    **{kind: bmc.Fault(kind) for kind in bmc.KINDS},
+    "busy": bmc.busy(),
+    "busy-later": bmc.busy(retry_after="30"),
+}
+"""Ways in which a BMC answers wrongly."""
 
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory/"
 
@@ -125,6 +135,35 @@ def _bmc_sessions(station: Station, given: Given) -> Station:
 @_fault("changed-certificate", "the BMC shows another certificate than the pinned one")
 def _changed_certificate(station: Station, _: Given) -> Station:
     return replace(station, bmc=replace(station.bmc, other_certificate=True))
+
+
+@_fault("flapping-certificate", "the BMC shows another certificate on each second connection")
+def _flapping_certificate(station: Station, _: Given) -> Station:
+    return replace(station, bmc=replace(station.bmc, flapping=True))
+
+
+@_fault("few-connections", "the BMC takes so many connections at once and closes every further one", most="1")
+def _few_connections(station: Station, given: Given) -> Station:
+    return replace(station, bmc=replace(station.bmc, lines=number(given, "most", 1, LINES)))
+
+
+@_fault(
+    "bad-answers",
+    "the BMC answers wrongly: for all but its root, or for one resource",
+    how=None,
+    uri="*",
+    times="always",
+)
+def _bad_answers(station: Station, given: Given) -> Station:
+    how, uri = given["how"], given["uri"].rstrip("/")
+    if how not in HOW:
+        raise Mistake(f"`how` is one of {', '.join(HOW)}, not {how!r}{did_you_mean(how, list(HOW))}")
+    wrong = HOW[how]
+    if given["times"] != "always":
+        wrong = replace(wrong, times=number(given, "times", 1, TIMES))
+    if uri != "*":
+        edit.resource(station, uri)
+    return replace(station, bmc=replace(station.bmc, faults={**station.bmc.faults, uri: wrong}))
 
 
 @_fault("slow-bmc", "every answer of the BMC takes this long", milliseconds="500")

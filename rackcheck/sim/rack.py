@@ -7,9 +7,10 @@ import ssl
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Self
 
 from rackcheck.core.capture import BmcCapture, NodeCapture
 from rackcheck.core.fact import Unknown
@@ -68,7 +69,7 @@ class Rack:
             self.close()
             raise
 
-    def __enter__(self) -> "Rack":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -99,10 +100,12 @@ class Rack:
         if station.machine.bmc.bodies:
             service = self._bmc(station)
             made = certificate(self._private, f"bmc-{station.number}", "127.0.0.1")
-            context = tls(made.file)
-            place = self._door("https", station.number, station.bmc.https, _served(service, context))
-            other = station.bmc.other_certificate
-            fingerprint = certificate(self._private, "another").fingerprint if other else made.fingerprint
+            contexts, fingerprint = [tls(made.file)], made.fingerprint
+            if station.bmc.other_certificate or station.bmc.flapping:
+                another = certificate(self._private, "another")
+                contexts += [tls(another.file)] if station.bmc.flapping else []
+                fingerprint = another.fingerprint if station.bmc.other_certificate else fingerprint
+            place = self._door("https", station.number, station.bmc.https, _served(service, *contexts))
             made.file.unlink()
         return Up(station, host, place, key, fingerprint, node, service)
 
@@ -117,12 +120,14 @@ class Rack:
 
     def _bmc(self, station: Station) -> Bmc:
         conduct = station.bmc
-        faults = {"*": Fault("hang")} if conduct.hanging else {}
+        faults = {uri: replace(fault) for uri, fault in conduct.faults.items()}  # each rack counts its own
         if conduct.hanging:
-            faults |= {ROOT: Fault(times=0)}
+            faults["*"] = Fault("hang")
+        if "*" in faults:
+            faults.setdefault(ROOT, Fault(times=0))
         return Bmc(
             _Told(station.machine.bmc, conduct), faults=faults, limit=conduct.sessions - conduct.taken,
-            workers=conduct.workers, latency=conduct.latency, user=USER,
+            workers=conduct.workers, lines=conduct.lines, latency=conduct.latency, user=USER,
             password=WRONG if conduct.https is Door.LOCKED else self._password,
         )  # fmt: skip
 
@@ -152,8 +157,8 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _served(service: Bmc, context: ssl.SSLContext) -> Welcome:
-    return lambda line: service.serve(line, context)
+def _served(service: Bmc, *contexts: ssl.SSLContext) -> Welcome:
+    return lambda line: service.serve(line, *contexts)
 
 
 def _entry(up: Up) -> str:

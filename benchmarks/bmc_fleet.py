@@ -1,0 +1,82 @@
+"""What ten silent BMCs cost an audit of a hundred: beside the ninety healthy ones alone.
+
+The simulated BMCs are a process of their own and share this machine's cores with who asks them, so seconds are an upper
+bound; what counts is that the dead cost the time for one connection, and neither their number nor the others' time. The
+audit is the
+library's, over all BMCs at once, and asks for BIOS settings, firmware and clocks.
+
+    python benchmarks/bmc_fleet.py
+"""
+
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+from rackcheck import inventory
+from rackcheck.cli.secrets import secrets_of
+from rackcheck.core.event import Answered
+from rackcheck.core.fact import Plane
+from rackcheck.core.path import parse
+from rackcheck.core.plan import plan
+from rackcheck.redfish import Limits
+from rackcheck.registry import registry
+from rackcheck.run import Job, ask_plane, audit
+from rackcheck.sim import child
+
+ROUNDS = 3
+DEADLINE = 20.0
+"""Seconds that one BMC has."""
+
+BAR = 1.3
+"""How many times the healthy ones' time all may take, beside the time of one silent BMC."""
+
+MILLISECONDS = 50
+SETS = {"90 healthy": "n[01-90]", "90 healthy, 10 silent": "n[01-90],d[01-10]"}
+FACTS = ("bios.smt", "bios.turbo", "firmware.bios", "firmware.bmc", "bmc.manager/*.offset", "bmc.system/*.health")
+
+
+def measured(name: str, nodes: str, place: Path) -> tuple[float, Counter[str]]:
+    """Audit one fleet; gives its seconds, and how many of its BMCs told all, or why not."""
+    file = place / f"{nodes.count(',')}.yaml"
+    sets = "".join(f'  "{one}": {{ machine: dgx-h100 }}\n' for one in nodes.split(","))
+    faults = 'faults: [{ nodes: "d[01-10]", fault: silent-bmc }]\n' if "d[" in nodes else ""
+    head = f"rackcheck: 1\nscenario: fleet\nbmc: {{ milliseconds: {MILLISECONDS}, workers: 4, sessions: 16 }}\n"
+    file.write_text(f"{head}nodes:\n{sets}{faults}")
+    known = registry()
+    planned = plan(map(parse, FACTS), known.probes, known.catalogue, known.joins)
+    bmc = frozenset({Plane.BMC})
+    with child.running(str(file)) as listed:
+        asked = tuple(inventory.load(listed).nodes.values())
+        job = Job(planned, asked, planes=bmc, secrets=secrets_of(asked, bmc), seconds=DEADLINE)
+        began = time.monotonic()
+        answers = [event for event in audit(job, ask_plane, threading.Event()) if isinstance(event, Answered)]
+        took = time.monotonic() - began
+    said = Counter("told all" if a.trouble is None else a.trouble.reason.value for a in answers)
+    print(f"{name:<24} {took:6.2f} s   {', '.join(f'{n} {why}' for why, n in sorted(said.items()))}")
+    return took, said
+
+
+def main() -> None:
+    """Measure, print medians, and whether the bar holds."""
+    medians = {}
+    with tempfile.TemporaryDirectory() as place:
+        for name, nodes in SETS.items():
+            rounds = [measured(name, nodes, Path(place)) for _ in range(ROUNDS)]
+            if any(said["told all"] != 90 for _, said in rounds):
+                sys.exit("a healthy BMC did not tell all")
+            medians[name] = statistics.median(took for took, _ in rounds)
+    alone, beside = medians.values()
+    print(f"90 healthy               {alone:6.2f} s (median of {ROUNDS})")
+    print(f"10 silent beside them    {beside:6.2f} s, {beside / alone:.2f} times as long")
+    one = Limits().connect
+    bar = BAR * alone + one
+    print(f"bar                      {bar:6.2f} s ({BAR} times, and {one:g} s in which one silent BMC is given up)")
+    sys.exit(beside > bar)
+
+
+if __name__ == "__main__":
+    main()

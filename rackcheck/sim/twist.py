@@ -1,0 +1,105 @@
+"""Answers in whole and proper HTTP that twist what a BMC holds: what no status tells of."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+UNSET = "2020-01-01T00:00:07Z"
+"""What a clock tells that nobody ever set."""
+
+DEEP = 100_000
+"""Levels of a body that goes on inwards."""
+
+PAGE = "<!DOCTYPE html><html><head><title>Log in</title></head><body>Your session has expired.</body></html>"
+
+
+@dataclass(frozen=True)
+class Said:
+    """One answer."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Twist = Callable[[str, bytes], Said]
+"""Gives the answer for a URI, query and all, that holds this body."""
+
+
+def _html(_: str, __: bytes) -> Said:
+    return Said(200, PAGE.encode(), {"Content-Type": "text/html"})
+
+
+def _deep(_: str, __: bytes) -> Said:
+    return Said(200, b'{"Id":' * DEEP + b"1" + b"}" * DEEP)
+
+
+def _elsewhere(uri: str, _: bytes) -> Said:
+    """Send on and on, each time to a place that was not named before."""
+    return Said(302, b"", {"Location": _numbered(uri, "hop")})
+
+
+def _loop(uri: str, body: bytes) -> Said:
+    """Name a second page, which names the first one as the one that follows."""
+    first = uri.partition("?")[0]
+    return _page(body, first if "?" in uri else f"{first}?$skip=1")
+
+
+def _endless(uri: str, body: bytes) -> Said:
+    """Name one more page on each page."""
+    return _page(body, _numbered(uri, "$skip"))
+
+
+def _page(body: bytes, following: str) -> Said:
+    return Said(200, json.dumps({**_read(body), "Members@odata.nextLink": following}).encode())
+
+
+def _numbered(uri: str, word: str) -> str:
+    before, _, number = uri.partition(f"?{word}=")
+    return f"{before}?{word}={int(number) + 1 if re.fullmatch('[0-9]{1,9}', number) else 1}"
+
+
+def _nulls(_: str, body: bytes) -> Said:
+    return Said(200, json.dumps(dict.fromkeys(_read(body))).encode())
+
+
+def _wrong_types(_: str, body: bytes) -> Said:
+    return Said(200, json.dumps({name: _other(value) for name, value in _read(body).items()}).encode())
+
+
+def _other(value: object) -> object:
+    """Give a value of another type than this one has."""
+    match value:
+        case bool():
+            return "maybe"
+        case int() | float():
+            return {"Value": value}
+        case str():
+            return [value, 7]
+        case list():
+            return {str(index): part for index, part in enumerate(value)}
+    return [[]]
+
+
+def _unset_clock(_: str, body: bytes) -> Said:
+    held = _read(body)
+    return Said(200, json.dumps({**held, "DateTime": UNSET} if "DateTime" in held else held).encode())
+
+
+def _read(body: bytes) -> dict[str, object]:
+    found = json.loads(body or b"{}")
+    assert isinstance(found, dict)
+    return found
+
+
+TWISTS: Mapping[str, Twist] = {
+    "html": _html,
+    "deep": _deep,
+    "redirect-loop": _elsewhere,
+    "page-loop": _loop,
+    "pages-without-end": _endless,
+    "nulls": _nulls,
+    "wrong-types": _wrong_types,
+    "unset-clock": _unset_clock,
+}

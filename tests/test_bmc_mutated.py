@@ -1,0 +1,250 @@
+"""Recorded bodies with values of other types, nulls, gaps, renamed and huge: nothing fails, and nothing passes falsely."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from trees import ALL, BLUEFIELD, DELTA, DMTF, HPE_AMD, NVSWITCH, X10, bmc_probes, read
+
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.collect import collect
+from rackcheck.core.fact import Absent, Unknown
+from rackcheck.core.resource import Body, inside
+from rackcheck.core.tree import Leaf
+from rackcheck.redfish.answer import parsed
+
+TIME = "2026-01-01T00:00:00Z"
+SMALL = (X10, DELTA, DMTF, BLUEFIELD, NVSWITCH, HPE_AMD)
+QUICK, MANY = 150, 5000
+"""Examples of each of the two laws; `make full` tries the many, on all trees."""
+
+Bodies = Mapping[str, Body | Unknown]
+Place = tuple[str, tuple[str | int, ...]]
+"""A URI, and the way from its body to one value."""
+
+
+class Noted(Mapping[str, Body | Unknown]):
+    """Bodies that note which of them are looked at."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        self.bodies = bodies
+        self.seen: set[str] = set()
+
+    def __getitem__(self, key: str) -> Body | Unknown:
+        self.seen.add(key)
+        return self.bodies[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.bodies)
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+
+@dataclass(frozen=True)
+class Base:
+    """One BMC as it was recorded: its bodies, what each probe read of them, and in which.
+
+    `places` are all values, `sources` those that a fact was read from.
+    """
+
+    bodies: Bodies
+    leaves: Mapping[str, Mapping[str, Leaf]]
+    readers: Mapping[str, tuple[str, ...]]
+    places: tuple[Place, ...] = field(repr=False)
+    sources: tuple[Place, ...] = field(repr=False)
+
+
+@cache
+def base(name: str) -> Base:
+    held = read(name).bodies
+    leaves: dict[str, Mapping[str, Leaf]] = {}
+    readers: dict[str, list[str]] = {}
+    for probe in bmc_probes().values():
+        noted = Noted(held)
+        leaves[probe.name] = collect([probe], BmcCapture(noted), TIME)
+        for uri in noted.seen:
+            readers.setdefault(uri, []).append(probe.name)
+    told = {uri: body for uri, body in held.items() if isinstance(body, Mapping) and uri in readers}
+    places = tuple((uri, way) for uri, body in told.items() for way in ways(body))
+    named = {leaf.source for read_ones in leaves.values() for leaf in read_ones.values()}
+    sources = tuple((uri, way) for uri, way in places if inside(uri, *map(str, way)) in named)
+    return Base(held, leaves, {uri: tuple(names) for uri, names in readers.items()}, places, sources)
+
+
+def ways(value: object, way: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The way to every value inside a body."""
+    inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for name, each in inner:
+        yield (*way, name)
+        yield from ways(each, (*way, name))
+
+
+def put(value: object, way: tuple[str | int, ...], change: Callable[[object], object]) -> object:
+    """A copy of a value in which the one at the end of a way is another."""
+    if not way:
+        return change(value)
+    name, *rest = way
+    if isinstance(value, Mapping):
+        return {k: put(v, tuple(rest), change) if k == name else v for k, v in value.items()}
+    assert isinstance(value, list)
+    return [put(v, tuple(rest), change) if k == name else v for k, v in enumerate(value)]
+
+
+def at(value: object, way: tuple[str | int, ...]) -> object:
+    for name in way:
+        value = value[name]  # type: ignore[index]
+    return value
+
+
+LESS: Mapping[str, Callable[[object], object]] = {
+    "null": lambda _: None,
+    "in a list": lambda value: [value],
+    "in an object": lambda value: {"xyzzy": value},
+    "another type": lambda value: 7 if isinstance(value, str | list | Mapping) else None if value is None else "xyzzy",
+    "N/A": lambda _: "N/A",
+}
+"""What is no value of the kind that stood there."""
+
+ODD: Mapping[str, Callable[[object], object]] = {
+    **LESS,
+    "empty list": lambda _: [],
+    "empty object": lambda _: {},
+    "empty text": lambda _: "",
+    "odd text": lambda _: "\u202e\x00\x1b[31m/..\\%00",
+    "long text": lambda _: "x" * 100_000,
+    "huge": lambda _: 10**400,
+    "far": lambda _: 1e308,
+    "negative": lambda _: -(2**63),
+    "fraction": lambda _: 1e-320,
+    "link elsewhere": lambda _: {"@odata.id": "https://elsewhere/redfish/v1"},
+    "link to the root": lambda _: {"@odata.id": "/redfish/v1"},
+    "link upwards": lambda _: {"@odata.id": "/redfish/v1/../../etc/passwd"},
+    "many": lambda value: [value] * 300,
+    "nested": lambda value: [[[[[{"a": [value]}]]]]],
+    "slashes": lambda _: "a/b/*/../c d",
+    "star": lambda _: "*",
+}
+
+
+def after(name: str, changes: Mapping[str, Body | Unknown]) -> tuple[dict[str, Leaf], dict[str, Leaf]]:
+    """What those probes read, before and now, that look at one of these resources."""
+    known, found = base(name), bmc_probes()
+    probes = sorted({probe for uri in changes for probe in known.readers[uri]})
+    before = {path: leaf for probe in probes for path, leaf in known.leaves[probe].items()}
+    now: dict[str, Leaf] = {}
+    for probe in probes:
+        now |= collect([found[probe]], BmcCapture({**known.bodies, **changes}), TIME)
+    return before, now
+
+
+def body_of(value: object) -> Body | Unknown:
+    """What the transport makes of a body: it is sent as JSON, and read."""
+    return parsed(json.dumps(value).encode())
+
+
+def crashed(now: Mapping[str, Leaf]) -> list[str]:
+    told = ((path, leaf.reading) for path, leaf in now.items())
+    return [f"{path}: {r.detail}" for path, r in told if isinstance(r, Unknown) and " failed: " in r.detail]
+
+
+def false(name: str, place: Place, kind: str) -> list[str]:
+    """The facts that pass where they cannot: read of what is no value, or known only since something says less."""
+    uri, way = place
+    value = at(base(name).bodies[uri], way)
+    changed = LESS[kind](value)
+    if changed == value or (isinstance(value, str) and value.startswith("/redfish")):
+        return []
+    body = body_of(put(base(name).bodies[uri], way, lambda _: changed))
+    before, now = after(name, {uri: body})
+    spot = inside(uri, *map(str, way))
+    found = crashed(now)
+    for path, leaf in now.items():
+        was = before.get(path)
+        known = not isinstance(leaf.reading, Unknown | Absent)
+        if was is None or not known:
+            continue
+        if (leaf.source == spot or leaf.source.startswith(f"{spot}/")) and leaf.reading == was.reading:
+            found.append(f"{path} is still {leaf.reading!r}")
+        if isinstance(was.reading, Unknown):
+            found.append(f"{path} was unknown ({was.reading.detail}) and is {leaf.reading!r}")
+    return [f"{name}: {each}, when {spot} is {kind}" for each in found]
+
+
+@st.composite
+def cases(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[str, Place, str]:
+    name = draw(st.sampled_from(names))
+    places = base(name).sources if draw(st.booleans()) else base(name).places
+    return name, draw(st.sampled_from(places)), draw(st.sampled_from(sorted(LESS)))
+
+
+@st.composite
+def wild(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[str, list[tuple[Place, str]], list[Place]]:
+    """A BMC, some of its values changed, some of its properties renamed or taken away."""
+    name = draw(st.sampled_from(names))
+    places = st.sampled_from(base(name).places)
+    changed = st.tuples(places, st.sampled_from(sorted(ODD)))
+    return name, draw(st.lists(changed, min_size=1, max_size=4)), draw(st.lists(places, max_size=2))
+
+
+def survived(name: str, changed: list[tuple[Place, str]], renamed: list[Place]) -> list[str]:
+    """The probes that failed over such bodies."""
+    bodies: dict[str, object] = {}
+    for (uri, way), kind in changed:
+        held = bodies.get(uri, base(name).bodies[uri])
+        if way in set(ways(held)):
+            bodies[uri] = put(held, way, ODD[kind])
+    for uri, way in renamed:
+        held = bodies.get(uri, base(name).bodies[uri])
+        if way in set(ways(held)) and isinstance(way[-1], str):
+            bodies[uri] = put(held, way[:-1], partial(other_name, name=way[-1]))
+    _, now = after(name, {uri: body_of(body) for uri, body in bodies.items()})
+    assert all(len(path) <= 1000 for path in now)
+    return crashed(now)
+
+
+def other_name(outer: object, name: str) -> object:
+    """The same object, one of its properties under another name; every second one is taken away."""
+    assert isinstance(outer, Mapping)
+    if len(outer) % 2:
+        return {k: v for k, v in outer.items() if k != name}
+    return {(k.swapcase() if k == name else k): v for k, v in outer.items()}
+
+
+def examples(count: int) -> settings:
+    return settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_facts_say_which_value_they_were_read_from(name: str) -> None:
+    assert len(base(name).sources) >= 20
+
+
+@examples(QUICK)
+@given(cases(SMALL))
+def test_what_is_no_value_makes_no_fact_known_and_leaves_none_as_it_was(case: tuple[str, Place, str]) -> None:
+    assert false(*case) == []
+
+
+@examples(QUICK)
+@given(wild(SMALL))
+def test_no_probe_fails_over_odd_bodies(case: tuple[str, list[tuple[Place, str]], list[Place]]) -> None:
+    assert survived(*case) == []
+
+
+@pytest.mark.slow
+@examples(MANY)
+@given(cases(ALL))
+def test_what_is_no_value_makes_no_fact_of_any_bmc_known(case: tuple[str, Place, str]) -> None:
+    assert false(*case) == []
+
+
+@pytest.mark.slow
+@examples(MANY)
+@given(wild(ALL))
+def test_no_probe_fails_over_odd_bodies_of_any_bmc(case: tuple[str, list[tuple[Place, str]], list[Place]]) -> None:
+    assert survived(*case) == []
