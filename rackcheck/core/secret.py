@@ -38,9 +38,7 @@ _PAIR = re.compile(
     r"""(?P<name>(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>\s{0,4}[=:]\s{0,4})"""
     r"""(?P<value>"(?:[^"\\\n]|\\.){0,2000}"|'[^'\n]{0,2000}'|["']?[^\s"'{\[][^\s"']*)"""
 )
-_PART = re.compile(
-    r"""(?<=[?&,;])(?P<name>[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>=)(?P<value>[^\s"'&,;]+)"""
-)
+_PART = re.compile(r"""(?<=[?&,;])(?P<name>[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>=)(?P<value>[^\s"'&,;]+)""")
 """A pair behind other pairs: `?a=1&token=...`, `-o user=a,password=...`."""
 
 _SENT = re.compile(
