@@ -4,7 +4,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -240,7 +240,11 @@ def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None")
     if node.bmc is not None and not node.bmc.password:  # tried without one, it would only count as a wrong one
         why = Unknown(Reason.DENIED, "no password named in the inventory")
         return Answered(node.name, Plane.BMC, now(), why)
-    limits = None if job.seconds is None else redfish.Limits(deadline=job.seconds)
+    limits = redfish.Limits()
+    if node.bmc is not None:
+        limits = replace(limits, width=node.bmc.width, expand=node.bmc.expand)
+    if job.seconds is not None:
+        limits = replace(limits, deadline=job.seconds)
     capture, trouble = redfish.read(bmc_of(node, job.secrets), job.plan.links, limits, stop=stop, trace=trace)
     return Answered(node.name, Plane.BMC, now(), trouble, capture)
 

@@ -31,6 +31,11 @@ PORT: Schema = {
     "pattern": r"^([1-9]\d{0,3}|[1-5]\d{4}|6([0-4]\d{3}|5([0-4]\d{2}|5([0-2]\d|3[0-5]))))$",
     "description": "a whole number from 1 to 65535",
 }
+WIDTH: Schema = {
+    "type": ["string", "integer"],
+    "enum": ["1", "2", "3", "4", 1, 2, 3, 4],
+    "description": "GETs that are on their way to a BMC at once: 1 to 4, by default 2",
+}
 TRUTH: Schema = {"type": ["string", "boolean"], "enum": ["true", "false", True, False]}
 ROLE: Schema = {
     "type": "string",
@@ -167,7 +172,12 @@ def inventory() -> Schema:
             "password": REFERENCE, "passphrase": REFERENCE,
         }
     )  # fmt: skip
-    bmc = table({"url": TEXT, "user": TEXT, "password": REFERENCE, "fingerprint": TEXT, "ca": TEXT})
+    bmc = table(
+        {
+            "url": TEXT, "user": TEXT, "password": REFERENCE, "fingerprint": TEXT, "ca": TEXT,
+            "width": WIDTH, "expand": TRUTH,
+        }
+    )  # fmt: skip
     ways: Schema = {"role": ROLE, "ssh": ssh, "bmc": bmc}
     places: Schema = {"rack": TEXT, "height": NUMBER}
     return {

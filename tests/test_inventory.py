@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rackcheck import inventory, redfish
 from rackcheck.document import BadFile
 from rackcheck.inventory import ways
+from rackcheck.inventory.node import Bmc
 from rackcheck.inventory.reading import parse
 from rackcheck.mistake import Mistake
 
@@ -338,6 +339,21 @@ def test_a_bmc_is_where_a_url_is(tmp_path: Path) -> None:
 def test_sudo_is_allowed_unless_the_inventory_says_no(tmp_path: Path) -> None:
     nodes = load(tmp_path, "rackcheck: 1\nnodes:\n  n1: { host: a }\n  n2: { host: a, ssh: { sudo: false } }\n").nodes
     assert (nodes["n1"].ssh.sudo, nodes["n2"].ssh.sudo) == (True, False)
+
+
+def test_how_much_a_bmc_is_asked_at_once_is_said_where_its_url_is(tmp_path: Path) -> None:
+    text = """rackcheck: 1
+defaults: { bmc: { width: 4 } }
+nodes:
+  n1: { bmc: { url: 'https://b' } }
+  n2: { bmc: { url: 'https://b', width: 1, expand: false } }
+"""
+    found = [node.bmc for node in load(tmp_path, text).nodes.values()]
+    assert [(bmc.width, bmc.expand) for bmc in found if bmc is not None] == [(4, True), (1, False)]
+    assert Bmc("https://b").width == redfish.Limits().width
+    for wrong in ("0", "5", "two", "-1", "2.5"):
+        with pytest.raises(BadFile, match="width"):
+            load(tmp_path, f"rackcheck: 1\nnodes:\n  n1: {{ bmc: {{ url: 'https://b', width: {wrong} }} }}\n")
 
 
 LITERALS = (

@@ -1,14 +1,21 @@
 """How much a BMC is asked, counted by the BMC: no resource twice, none unasked, and no more GETs than planned."""
 
+import threading
+from typing import Any
+
 import pytest
 from mockup_server import Mockup
 from trees import ANY_CASE, DELL, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, SUPERMICRO, bmc_probes, client, links, tree
 
 from rackcheck import library, redfish
 from rackcheck.core.capture import BmcCapture
+from rackcheck.core.event import Answered
+from rackcheck.core.fact import Plane
 from rackcheck.core.plan import affordable, plan
 from rackcheck.core.resource import HANDSHAKE, Link
+from rackcheck.inventory.node import Bmc, Node
 from rackcheck.registry import registry
+from rackcheck.run import Job, ask_plane
 
 PLAIN = redfish.Limits(expand=False)
 WHOLE = redfish.Limits()
@@ -88,3 +95,32 @@ def test_a_bmc_that_announces_whole_collections_and_has_none_costs_a_few_gets_mo
     wasted = [uri for uri in server.gets if "$expand" in uri]
     assert 0 < len(wasted) <= WHOLE.width
     assert set(server.gets.values()) == {1}
+
+
+def inquired(server: Mockup, **said: Any) -> Answered:
+    """What an audit brings home from a BMC of which the inventory says this."""
+    spec = Bmc(server.url, "root", "env:BMC", server.fingerprint, **said)
+    node, known = Node("n1", bmc=spec), registry()
+    planned = plan(library.load("h100-dgx", known.catalogue).facts(), known.probes, known.catalogue, known.joins)
+    return ask_plane(node, Plane.BMC, Job(planned, (node,), secrets={"env:BMC": "calvin"}), threading.Event())
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_as_much_is_asked_at_once_as_the_inventory_says_over_as_many_connections(width: int) -> None:
+    with Mockup(tree(DELL), latency=0.02) as server:
+        came = inquired(server, width=width, expand=False)
+    assert came.trouble is None
+    assert server.most_in_flight == width
+    assert server.connections == width
+
+
+@pytest.mark.parametrize("width", [0, 5, -1])
+def test_no_more_than_four_things_are_asked_at_once(width: int) -> None:
+    with pytest.raises(ValueError, match="1 to 4"):
+        redfish.Limits(width=width)
+
+
+def test_no_collection_is_asked_for_whole_where_the_inventory_says_so() -> None:
+    with Mockup(tree(SUPERMICRO), expand=True) as server:
+        inquired(server, expand=False)
+    assert not [uri for uri in server.gets if "$expand" in uri]

@@ -28,13 +28,18 @@ class Ssh:
 
 @dataclass(frozen=True, slots=True)
 class Bmc:
-    """How to reach a node's BMC; `password` is a reference, never the secret itself."""
+    """How to reach a node's BMC; `password` is a reference, never the secret itself.
+
+    `width` GETs are on their way at once; without `expand`, no collection is asked for whole.
+    """
 
     url: str
     user: str = ""
     password: str = ""
     fingerprint: str = ""
     ca: str = ""
+    width: int = 2
+    expand: bool = True
 
 
 @dataclass(frozen=True, slots=True)

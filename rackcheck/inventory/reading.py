@@ -98,7 +98,7 @@ class _Builder:
                 sudo=ssh.get("sudo", "true") == "true",
             ),
             # A user and a password that the defaults give to every BMC make no BMC where no url is.
-            Bmc(**bmc) if bmc.get("url") else None,
+            _bmc(bmc) if bmc.get("url") else None,
             texts.get("rack", ""),
             int(texts.get("u", "0")),
             int(texts.get("height", "1")),
@@ -121,6 +121,18 @@ class _Builder:
         if file not in self.readable:
             self.readable[file] = os.access(Path(file).expanduser(), os.R_OK)
         return self.readable[file]
+
+
+def _bmc(told: Mapping[str, str]) -> Bmc:
+    return Bmc(
+        told["url"],
+        told.get("user", ""),
+        told.get("password", ""),
+        told.get("fingerprint", ""),
+        told.get("ca", ""),
+        int(told.get("width", "2")),
+        told.get("expand", "true") == "true",
+    )
 
 
 def _inner(texts: Mapping[str, str], table: str) -> dict[str, str]:

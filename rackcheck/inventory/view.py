@@ -19,7 +19,7 @@ def rows(nodes: Iterable[Node]) -> list[Row]:
     shapes: dict[tuple[object, ...], list[Node]] = {}
     for node in nodes:
         bmc = node.bmc
-        ways = (node.ssh, bmc and (bmc.user, bmc.password, bmc.ca))
+        ways = (node.ssh, bmc and (bmc.user, bmc.password, bmc.ca, bmc.width, bmc.expand))
         shape = (node.role, _shape(node.host, node), _shape(bmc.url if bmc else "", node), node.rack, ways)
         shapes.setdefault(shape, []).append(node)
     return [

@@ -55,7 +55,9 @@ class Session:
         self.bmc, self.limits, self.trace = bmc, limits, trace
         # A BMC may repeat in an error what it was told at the login; nobody above the wire shall see it.
         hiding = Hiding(bmc.password, user=bmc.user)
-        self.wire = Wire(bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body, hiding=hiding)
+        self.wire = Wire(
+            bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body, width=limits.width, hiding=hiding
+        )
         self.until = time.monotonic() + limits.deadline
         self.over: Unknown | None = None
         self.halt = threading.Event()

@@ -42,9 +42,6 @@ FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 OURS = frozenset({"x-auth-token", "location"})
 """Headers that we act upon as they stand: a BMC may give the same token twice. They are never kept or shown so."""
 
-WIDTH = 2
-"""Connections to one BMC that are kept for the next request."""
-
 
 class Fault(Exception):
     """A request that got no answer: why, and whether asking again may help."""
@@ -68,14 +65,21 @@ class Wire(HTTPAdapter):
     """All connections to one BMC, and to nothing else; what a library says of trust or time does not count here."""
 
     def __init__(
-        self, url: str, trust: ssl.SSLContext, fingerprint: str | None, *, cap: int, hiding: Hiding | None = None
+        self,
+        url: str,
+        trust: ssl.SSLContext,
+        fingerprint: str | None,
+        *,
+        cap: int,
+        width: int = 2,
+        hiding: Hiding | None = None,
     ) -> None:
         super().__init__(max_retries=0)
         self.hiding = hiding or Hiding()
         place = urlsplit(url)
         self.host, self.port = place.hostname or "", place.port or 443
         self.origin = f"{place.scheme}://{place.netloc}/"
-        self.fingerprint, self.cap, self.closed = fingerprint, cap, False
+        self.fingerprint, self.cap, self.width, self.closed = fingerprint, cap, width, False
         self.flights: dict[int, _Flight] = {}
         self.lines: WeakSet[socket.socket] = WeakSet()
         self.trust = trust
@@ -159,7 +163,7 @@ class Wire(HTTPAdapter):
         self.pool = _Pool(
             self.host,
             self.port,
-            maxsize=WIDTH,
+            maxsize=self.width,
             ssl_context=self.trust,
             cert_reqs=self.trust.verify_mode,
             assert_fingerprint=self.fingerprint,
