@@ -28,8 +28,8 @@ from mockup_server import Mockup
 from trees import DGX, SUPERMICRO, client, links, tree
 
 from rackcheck import library, redfish
+from rackcheck.core.documents import Link
 from rackcheck.core.plan import plan
-from rackcheck.core.resource import Link
 from rackcheck.registry import registry
 
 ROUNDS = 3

@@ -23,9 +23,10 @@ from trees import client
 from rackcheck import Reason, Unknown, redfish
 from rackcheck.core.anonymous import Anonymous
 from rackcheck.core.capture import BmcCapture
+from rackcheck.core.documents import HANDSHAKE
 from rackcheck.core.fact import Reading
 from rackcheck.core.identities import of_capture
-from rackcheck.core.resource import HANDSHAKE, ROOT, Body
+from rackcheck.core.resource import ROOT, Body
 from rackcheck.redfish.handshake import Handshake
 from rackcheck.sim import certificate as sim
 from rackcheck.sim.bmc import Bmc, tls

@@ -34,10 +34,11 @@ from trees import (
 from rackcheck.core import path as paths
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.catalogue import Catalogue, Type
+from rackcheck.core.documents import Documents, Missing
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
 from rackcheck.core.path import spell_key
 from rackcheck.core.read import natural
-from rackcheck.core.resource import ROOT, Body, Documents, Missing
+from rackcheck.core.resource import ROOT, Body
 from rackcheck.core.secret import DROPPED
 from rackcheck.core.tree import Leaf
 from rackcheck_probes.bmc_bios import TABLE

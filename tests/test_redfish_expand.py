@@ -12,8 +12,9 @@ from trees import ALL, ANY_CASE, DELL, DGX, GB200, HPE_INTEL, NVSWITCH, SUPERMIC
 
 from rackcheck import redfish
 from rackcheck.core.capture import BmcCapture
+from rackcheck.core.documents import HANDSHAKE
 from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.resource import HANDSHAKE, ROOT, Body
+from rackcheck.core.resource import ROOT, Body
 from rackcheck.core.secret import DROPPED
 from rackcheck.redfish.answer import values
 from rackcheck.redfish.expand import DENIED, allowed, asked, brought, proof, query, whole

@@ -9,10 +9,10 @@ from trees import ANY_CASE, DELL, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, SUPERMIC
 
 from rackcheck import library, redfish
 from rackcheck.core.capture import BmcCapture
+from rackcheck.core.documents import HANDSHAKE, Link
 from rackcheck.core.event import Answered
 from rackcheck.core.fact import Plane
 from rackcheck.core.plan import affordable, plan
-from rackcheck.core.resource import HANDSHAKE, Link
 from rackcheck.inventory.node import Bmc, Node
 from rackcheck.registry import registry
 from rackcheck.run import Job, ask_plane

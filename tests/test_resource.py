@@ -13,27 +13,13 @@ from trees import DGX, tree
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.catalogue import collection, setting
 from rackcheck.core.collect import PATH, collect
+from rackcheck.core.documents import PAGES, Documents, Missing, wanted
 from rackcheck.core.fact import Absent, Facts, Plane, Reason, Unknown, Unreadable
 from rackcheck.core.item import fitted, gather, in_chassis, keyed, members, named
 from rackcheck.core.path import parse
 from rackcheck.core.probe import Redfish, probe
-from rackcheck.core.resource import (
-    MEMBERS,
-    PAGES,
-    ROOT,
-    Body,
-    Documents,
-    Missing,
-    Resource,
-    amount,
-    health,
-    inside,
-    measured,
-    said,
-    same_place,
-    truth,
-    wanted,
-)
+from rackcheck.core.redfish_value import amount, health, measured, said, truth
+from rackcheck.core.resource import MEMBERS, ROOT, Body, Resource, inside, same_place
 from rackcheck.core.tree import Tree
 
 C = f"{ROOT}/Chassis"

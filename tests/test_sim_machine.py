@@ -19,6 +19,7 @@ import rackcheck_probes
 from rackcheck import library, store
 from rackcheck.core.capture import BmcCapture, NodeCapture, Output, named
 from rackcheck.core.collect import collect
+from rackcheck.core.documents import HANDSHAKE
 from rackcheck.core.event import Answered
 from rackcheck.core.evidence import Status
 from rackcheck.core.fact import Class, Plane, Reason, Unknown
@@ -26,7 +27,7 @@ from rackcheck.core.path import spell_key
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.profile import Phase
 from rackcheck.core.read import covers
-from rackcheck.core.resource import HANDSHAKE, ROOT, same_place
+from rackcheck.core.resource import ROOT, same_place
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import in_scope, judge, misfit
 from rackcheck.document import BadFile

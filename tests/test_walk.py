@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from rackcheck.core.documents import Documents, Link, Walk
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.item import gather
-from rackcheck.core.resource import ROOT, Body, Documents, Link, Resource, Walk
+from rackcheck.core.resource import ROOT, Body, Resource
 
 
 def slots(docs: Documents) -> list[Resource]:

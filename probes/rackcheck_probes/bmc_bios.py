@@ -23,7 +23,8 @@ from rackcheck.core import bios, bios_registry
 from rackcheck.core.bios_table import scalar, settings
 from rackcheck.core.fact import clean
 from rackcheck.core.item import gather
-from rackcheck.core.resource import BROKEN, Resource, inside
+from rackcheck.core.redfish_value import BROKEN
+from rackcheck.core.resource import Resource, inside
 
 Screen = Mapping[str, str]
 

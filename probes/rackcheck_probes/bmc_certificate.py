@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, flag, integer, probe, text
 from rackcheck.core.redfish_certificate import days_left
-from rackcheck.core.resource import truth
+from rackcheck.core.redfish_value import truth
 
 TEXTS = {"subject": "SubjectName", "issuer": "IssuerName", "not_before": "ValidNotBefore", "not_after": "ValidNotAfter"}
 TEXTS |= {"fingerprint": "Fingerprint", "key": "Key", "digest": "SignatureAlgorithm"}

@@ -4,7 +4,7 @@ from rackcheck import Class, Documents, Facts, Redfish, collection, integer, pro
 from rackcheck.core.item import fitted, keyed, members
 from rackcheck.core.redfish_part import label
 from rackcheck.core.redfish_place import PLACES, host_chassis, kind, place
-from rackcheck.core.resource import health
+from rackcheck.core.redfish_value import health
 
 LABELS = {"serial": "SerialNumber", "part": "PartNumber", "sku": "SKU", "asset_tag": "AssetTag"}
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "power_state": "PowerState"}

@@ -5,7 +5,8 @@ from datetime import datetime
 
 from rackcheck import Reason, Sourced, Unknown, Unreadable
 from rackcheck.core.fact import clean
-from rackcheck.core.resource import Resource, said
+from rackcheck.core.redfish_value import said
+from rackcheck.core.resource import Resource
 
 ZONE = r"Z|[+-][0-9]{2}:[0-9]{2}"
 TIME = re.compile(rf"[0-9]{{4}}(-[0-9]{{2}}){{2}}T[0-9]{{2}}(:[0-9]{{2}}){{2}}(\.[0-9]{{1,9}})?(?P<zone>{ZONE})?")

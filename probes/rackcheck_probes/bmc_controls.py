@@ -4,7 +4,7 @@ from rackcheck import Documents, Facts, Redfish, collection, probe, quantity, sp
 from rackcheck.core.item import keyed
 from rackcheck.core.redfish_control import PURPOSES, kept, power, purpose, watts
 from rackcheck.core.redfish_power import drawn
-from rackcheck.core.resource import amount
+from rackcheck.core.redfish_value import amount
 
 
 @probe(

@@ -3,7 +3,8 @@
 from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, quantity, spell_key, text
 from rackcheck.core.item import fitted, in_chassis, keyed, named
 from rackcheck.core.redfish_sensor import TEMPERATURES, above_zero
-from rackcheck.core.resource import Resource, amount, health, measured
+from rackcheck.core.redfish_value import amount, health, measured
+from rackcheck.core.resource import Resource
 
 
 def share(value: object) -> float:

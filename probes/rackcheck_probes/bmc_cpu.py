@@ -4,7 +4,7 @@ from rackcheck import Class, Documents, Facts, Redfish, collection, integer, pro
 from rackcheck.core.item import fitted, keyed
 from rackcheck.core.redfish_processors import count, cpus
 from rackcheck.core.redfish_systems import hosts, some, whole
-from rackcheck.core.resource import health
+from rackcheck.core.redfish_value import health
 
 TEXTS = {"model": "Model", "manufacturer": "Manufacturer", "serial": "SerialNumber"}
 COUNTS = {"cores": "TotalCores", "cores_enabled": "TotalEnabledCores", "threads": "TotalThreads"}

@@ -17,7 +17,7 @@ from rackcheck import (
 from rackcheck.core.item import fitted, keyed
 from rackcheck.core.redfish_drive import CHASSIS, STORAGE, drives, gigabytes, key, share
 from rackcheck.core.redfish_part import label, named_first, revision
-from rackcheck.core.resource import health, truth
+from rackcheck.core.redfish_value import health, truth
 
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber"}
 

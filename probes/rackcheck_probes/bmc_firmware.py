@@ -6,7 +6,7 @@ from importlib.resources import files
 from rackcheck import Documents, Facts, Redfish, collection, flag, listing, probe, spell_key, text, version
 from rackcheck.core import redfish_firmware as firmware
 from rackcheck.core.item import keyed, members
-from rackcheck.core.resource import truth
+from rackcheck.core.redfish_value import truth
 
 INVENTORY = "UpdateService/FirmwareInventory"
 TABLE = firmware.table(json.loads((files(__package__) / "firmware_functions.json").read_text("utf-8")))

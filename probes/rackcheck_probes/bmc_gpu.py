@@ -18,7 +18,7 @@ from rackcheck import (
 from rackcheck.core.redfish_gpu import gpus, limit, memory, uuid, walked
 from rackcheck.core.redfish_processors import count
 from rackcheck.core.redfish_systems import some, whole
-from rackcheck.core.resource import health, truth
+from rackcheck.core.redfish_value import health, truth
 
 PROCESSORS = "Systems/*/Processors/*"
 ELSEWHERE = Walk("its GPUs' Links/PCIeDevice and Links/Memory/*; Chassis/*/PCIeDevices/* where it has none", walked)

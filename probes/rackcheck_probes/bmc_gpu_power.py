@@ -4,7 +4,8 @@ from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, spell_k
 from rackcheck.core.item import gather
 from rackcheck.core.redfish_gpu import gpus
 from rackcheck.core.redfish_systems import some
-from rackcheck.core.resource import Resource, measured
+from rackcheck.core.redfish_value import measured
+from rackcheck.core.resource import Resource
 from rackcheck_probes.bmc_gpu import PLACES, PROCESSORS
 
 AMOUNTS = {"limit": "PowerLimitWatts.SetPoint", "limit_default": "PowerLimitWatts.DefaultSetPoint"}

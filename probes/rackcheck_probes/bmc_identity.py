@@ -16,7 +16,8 @@ from rackcheck import (
 )
 from rackcheck.core.fact import Reading, clean
 from rackcheck.core.item import gather, keyed, members, read_ones
-from rackcheck.core.resource import Resource, health, said
+from rackcheck.core.redfish_value import health, said
+from rackcheck.core.resource import Resource
 from rackcheck_probes.bmc_clock import offset
 
 SYSTEM = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "sku": "SKU"}

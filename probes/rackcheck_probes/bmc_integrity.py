@@ -3,7 +3,7 @@
 from rackcheck import Documents, Facts, Redfish, collection, flag, probe, spell_key, text, version
 from rackcheck.core.item import keyed, members
 from rackcheck.core.redfish_integrity import proof, protocol, target
-from rackcheck.core.resource import health, truth
+from rackcheck.core.redfish_value import health, truth
 
 
 @probe(

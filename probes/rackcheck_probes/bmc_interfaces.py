@@ -4,7 +4,7 @@ from rackcheck import Class, Documents, Facts, Redfish, collection, flag, probe,
 from rackcheck.core.item import keyed, members
 from rackcheck.core.redfish_interface import mac, of_one, of_systems
 from rackcheck.core.redfish_port import link, mbps
-from rackcheck.core.resource import health, truth
+from rackcheck.core.redfish_value import health, truth
 
 LINK = text("whether there is a link", words=("up", "down", "starting", "training"))
 

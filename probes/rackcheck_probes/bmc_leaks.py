@@ -2,7 +2,7 @@
 
 from rackcheck import Documents, Facts, Redfish, collection, probe, spell_key, text
 from rackcheck.core.item import fitted, in_chassis, keyed
-from rackcheck.core.resource import HEALTH, health
+from rackcheck.core.redfish_value import HEALTH, health
 
 FORMS = ("ThermalSubsystem/LeakDetection/LeakDetectors", "LeakDetectors")
 """Below a chassis: the standard place, and the one where openUBMC lists them (its manual, LeakDetectors)."""

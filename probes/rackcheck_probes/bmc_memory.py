@@ -4,7 +4,7 @@ from rackcheck import Class, Documents, Facts, Redfish, collection, integer, pro
 from rackcheck.core.item import fitted, keyed
 from rackcheck.core.redfish_memory import locator, modules, rated
 from rackcheck.core.redfish_systems import agreed, gibibytes, hosts, some, whole
-from rackcheck.core.resource import health
+from rackcheck.core.redfish_value import health
 
 TEXTS = {"type": "MemoryDeviceType", "ecc": "ErrorCorrection", "manufacturer": "Manufacturer"}
 TEXTS |= {"part_number": "PartNumber", "serial": "SerialNumber"}

@@ -18,7 +18,8 @@ from rackcheck.core.item import fitted, keyed
 from rackcheck.core.redfish_adapter import adapters, firmware, ports, walked
 from rackcheck.core.redfish_part import label, named_first
 from rackcheck.core.redfish_port import addresses, gbps, link, mbps
-from rackcheck.core.resource import Resource, health
+from rackcheck.core.redfish_value import health
+from rackcheck.core.resource import Resource
 
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "part": "PartNumber"}
 ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "InfiniBand.AssociatedPortGUIDs")

@@ -4,7 +4,7 @@ from rackcheck import Documents, Facts, Redfish, Unknown, flag, listing, probe, 
 from rackcheck.core.item import keyed, members
 from rackcheck.core.redfish_part import only
 from rackcheck.core.redfish_service import servers
-from rackcheck.core.resource import truth
+from rackcheck.core.redfish_value import truth
 
 
 @probe(

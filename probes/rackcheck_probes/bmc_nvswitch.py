@@ -4,7 +4,7 @@ from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quant
 from rackcheck.core.item import fitted, keyed
 from rackcheck.core.redfish_switches import KINDS, NVSWITCH, switches
 from rackcheck.core.redfish_systems import some
-from rackcheck.core.resource import health
+from rackcheck.core.redfish_value import health
 
 TEXTS = {"model": "Model", "serial": "SerialNumber", "firmware": "FirmwareVersion"}
 

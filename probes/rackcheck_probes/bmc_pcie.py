@@ -17,7 +17,7 @@ from rackcheck.core.item import fitted, keyed
 from rackcheck.core.redfish_part import label, named_first, revision
 from rackcheck.core.redfish_pcie import SLOTS, devices, generation
 from rackcheck.core.redfish_systems import whole
-from rackcheck.core.resource import health
+from rackcheck.core.redfish_value import health
 
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "part_number": "PartNumber"}
 LINK = {

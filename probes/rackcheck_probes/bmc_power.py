@@ -3,7 +3,7 @@
 from rackcheck import Class, Documents, Facts, Redfish, Walk, collection, probe, quantity, spell_key, text, version
 from rackcheck.core.item import fitted, keyed
 from rackcheck.core.redfish_power import SHELVES, supplies
-from rackcheck.core.resource import amount, health
+from rackcheck.core.redfish_value import amount, health
 
 
 @probe(

@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, text
 from rackcheck.core.redfish_power import controls, drawn, whole
-from rackcheck.core.resource import said
+from rackcheck.core.redfish_value import said
 
 
 @probe(

@@ -3,7 +3,7 @@
 from rackcheck import Documents, Facts, Redfish, collection, integer, probe, spell_key, text
 from rackcheck.core.item import keyed
 from rackcheck.core.redfish_power import count, first, groups, listed
-from rackcheck.core.resource import health, said
+from rackcheck.core.redfish_value import health, said
 
 
 @probe(

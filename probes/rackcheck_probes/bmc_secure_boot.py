@@ -4,7 +4,8 @@ from rackcheck import Documents, Facts, Reason, Redfish, Sourced, Unknown, Unrea
 from rackcheck.core import bios
 from rackcheck.core.fact import clean
 from rackcheck.core.item import gather, not_there
-from rackcheck.core.resource import Resource, said, truth
+from rackcheck.core.redfish_value import said, truth
+from rackcheck.core.resource import Resource
 from rackcheck_probes.bmc_bios import TABLE
 
 

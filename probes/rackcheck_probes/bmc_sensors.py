@@ -3,7 +3,7 @@
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text
 from rackcheck.core.item import fitted, in_chassis, keyed
 from rackcheck.core.redfish_sensor import above_zero, kind, sorted_by_kind, value
-from rackcheck.core.resource import health
+from rackcheck.core.redfish_value import health
 
 READS = {"temperature": "C", "power": "W", "voltage": "V", "current": "A", "speed": "rpm", "humidity": "%"}
 

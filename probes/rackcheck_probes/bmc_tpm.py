@@ -3,7 +3,7 @@
 from rackcheck import Documents, Facts, Redfish, collection, probe, spell_key, text, version
 from rackcheck.core.item import fitted, keyed
 from rackcheck.core.redfish_systems import hosts, parts
-from rackcheck.core.resource import health
+from rackcheck.core.redfish_value import health
 
 
 @probe(

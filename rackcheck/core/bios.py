@@ -6,10 +6,11 @@ from types import MappingProxyType
 from typing import Any
 
 from rackcheck.core.bios_table import ELSEWHERE, MIXED, Setting, Settings, scalar, spelled, spelling
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.core.item import gather, not_there
 from rackcheck.core.read import Sourced
-from rackcheck.core.resource import Documents, Resource, inside
+from rackcheck.core.resource import Resource, inside
 
 Attributes = Mapping[str, Any]
 

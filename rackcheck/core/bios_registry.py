@@ -6,9 +6,10 @@ from typing import Any
 
 from rackcheck.core.bios import MOST, Attributes, told
 from rackcheck.core.bios_table import Settings, spelled
+from rackcheck.core.documents import Documents, Missing
 from rackcheck.core.fact import Unknown, Unreadable, clean
 from rackcheck.core.item import gather
-from rackcheck.core.resource import Documents, Missing, Resource
+from rackcheck.core.resource import Resource
 
 FEW = 5
 """A BIOS of which fewer settings are known by the names of their attributes is asked what it displays.

@@ -9,7 +9,7 @@ from typing import Any
 from rackcheck.core import unit
 from rackcheck.core.catalogue import Kind, quantity, setting, text
 from rackcheck.core.fact import Reason, Unknown, clean
-from rackcheck.core.resource import BROKEN
+from rackcheck.core.redfish_value import BROKEN
 
 MIXED = "mixed"
 """What a setting says whose attributes say different things."""

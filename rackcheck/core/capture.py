@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.read import Files, matching
-from rackcheck.core.resource import Body, Documents
+from rackcheck.core.resource import Body
 from rackcheck.core.secret import scrub_text
 
 PAYLOAD = "\n# payload\n"

@@ -8,12 +8,12 @@ from typing import Literal
 from rackcheck.core import path as paths
 from rackcheck.core.capture import BmcCapture, Capture, NodeCapture, Output, named
 from rackcheck.core.catalogue import FAMILY, Catalogue, Kind, Type
+from rackcheck.core.documents import Missing
 from rackcheck.core.fact import Absent, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.path import EVERY, Path
 from rackcheck.core.probe import AnyProbe, Read, Redfish, Shell
 from rackcheck.core.read import Sourced, natural
 from rackcheck.core.refusal import refusal
-from rackcheck.core.resource import Missing
 from rackcheck.core.tree import Leaf
 
 FACTS = 20_000

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable, Value
 from rackcheck.core.read import Sourced
-from rackcheck.core.resource import BROKEN, MEMBERS, Documents, Resource, said
+from rackcheck.core.redfish_value import BROKEN, said
+from rackcheck.core.resource import MEMBERS, Resource
 
 Form = tuple[str, str]
 """A link below a chassis, and what holds the items there: `*` for a collection's members, else an array's name."""

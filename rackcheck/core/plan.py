@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rackcheck.core.catalogue import Catalogue
+from rackcheck.core.documents import Link
 from rackcheck.core.fact import Plane
 from rackcheck.core.join import Join
 from rackcheck.core.path import Path
 from rackcheck.core.path import parse as parse_path
 from rackcheck.core.probe import AnyProbe, Read, Redfish, Shell
-from rackcheck.core.resource import Link
 
 
 @dataclass(frozen=True)

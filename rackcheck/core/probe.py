@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar, overload
 
 from rackcheck.core.catalogue import FAMILY, Entry, Kind
+from rackcheck.core.documents import Documents, Link
 from rackcheck.core.fact import Facts, Plane
 from rackcheck.core.path import Path
 from rackcheck.core.path import parse as parse_path
 from rackcheck.core.read import Files, covers
-from rackcheck.core.resource import Documents, Link
 
 SECONDS = 10.0
 """How long one command may take on a node."""

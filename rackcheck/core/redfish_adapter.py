@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Absent, Reason, Sourced, Unknown, clean
 from rackcheck.core.item import gather, in_chassis
 from rackcheck.core.redfish_part import below, revision
-from rackcheck.core.resource import Documents, Resource, inside
+from rackcheck.core.resource import Resource, inside
 
 
 def adapters(docs: Documents) -> tuple[list[Resource], Unknown | None]:

@@ -5,7 +5,7 @@ import re
 from rackcheck.core.fact import Absent, Reading, Unknown, Unreadable, clean
 from rackcheck.core.read import Sourced
 from rackcheck.core.redfish_systems import Gathered, agreed, entries
-from rackcheck.core.resource import said
+from rackcheck.core.redfish_value import said
 
 ENTRIES = 1000
 """Entries of one boot order that are read at most; UEFI itself has room for 65,536."""

@@ -3,7 +3,8 @@
 from datetime import datetime
 
 from rackcheck.core.fact import Reason, Unreadable, clean
-from rackcheck.core.resource import Resource, said
+from rackcheck.core.redfish_value import said
+from rackcheck.core.resource import Resource
 
 
 def days_left(ends: object, seen: Resource) -> int:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.core.item import in_chassis
 from rackcheck.core.read import Sourced
-from rackcheck.core.resource import Documents, Resource, said
+from rackcheck.core.redfish_value import said
+from rackcheck.core.resource import Resource
 
 PURPOSES = {
     "TDP": r"TDP",

@@ -1,10 +1,11 @@
 """Drives as a BMC lists them: by storage, by chassis, or as devices of its simple storage."""
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reason, Unknown, Unreadable
 from rackcheck.core.item import gather, named, not_there, read_ones
 from rackcheck.core.redfish_part import label
 from rackcheck.core.redfish_systems import Gathered, has_some, some
-from rackcheck.core.resource import Documents, Resource
+from rackcheck.core.resource import Resource
 
 STORAGE = "Systems/*/Storage/*/Drives/*"
 CHASSIS = "Chassis/*/Drives/*"

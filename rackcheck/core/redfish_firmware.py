@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackcheck.core.fact import Absent, Reading, Reason, Sourced, Unknown, Unreadable, clean
-from rackcheck.core.resource import BROKEN, Resource, said
+from rackcheck.core.redfish_value import BROKEN, said
+from rackcheck.core.resource import Resource
 
 OTHER = "other"
 """The function of a component whose signs say nothing that we know."""

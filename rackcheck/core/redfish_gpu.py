@@ -4,12 +4,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable, Value
 from rackcheck.core.item import gather, in_chassis, keyed, members
 from rackcheck.core.read import Sourced
 from rackcheck.core.redfish_processors import of_type
 from rackcheck.core.redfish_systems import gibibytes, has_some, some
-from rackcheck.core.resource import Documents, Resource, said
+from rackcheck.core.redfish_value import said
+from rackcheck.core.resource import Resource
 
 UNLIMITED = 65535
 """What stands for no limit where a limit is a 16-bit number (SpeedLimitMHz of the recorded DGX H100)."""

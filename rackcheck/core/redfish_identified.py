@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Absent, Reading, Unknown, clean
 from rackcheck.core.item import gather, members
 from rackcheck.core.redfish_systems import hosts
-from rackcheck.core.resource import Documents, Resource
+from rackcheck.core.resource import Resource
 
 LINKS = {
     "root": "root",

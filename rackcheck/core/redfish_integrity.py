@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from rackcheck.core.fact import Reason, Unreadable, clean
 from rackcheck.core.redfish_part import revision
-from rackcheck.core.resource import BROKEN, Resource
+from rackcheck.core.redfish_value import BROKEN
+from rackcheck.core.resource import Resource
 
 PROOFS = (
     "SPDM.IdentityAuthentication.ResponderAuthentication.VerificationStatus",

@@ -1,10 +1,11 @@
 """Ethernet interfaces of hosts and of management controllers, as their BMC lists them."""
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.item import gather, members, read_ones
 from rackcheck.core.redfish_port import addresses
 from rackcheck.core.redfish_systems import Gathered
-from rackcheck.core.resource import Documents, Resource
+from rackcheck.core.resource import Resource
 
 NAME = "EthernetInterfaces"
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reading, Reason, Unknown
 from rackcheck.core.item import gather, members
 from rackcheck.core.read import Sourced
-from rackcheck.core.resource import Documents, Resource, amount, inside
+from rackcheck.core.redfish_value import amount
+from rackcheck.core.resource import Resource, inside
 
 KINDS = ("server", "switch_tray", "power_shelf", "dpu")
 

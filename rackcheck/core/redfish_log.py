@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from rackcheck.core.catalogue import Kind, collection, integer, listing
+from rackcheck.core.documents import Documents, Walk
 from rackcheck.core.fact import Class, Facts, Reason, Unknown, Unreadable, clean
 from rackcheck.core.item import gather, read_ones
 from rackcheck.core.path import spell_key
 from rackcheck.core.read import Sourced
 from rackcheck.core.redfish_systems import Gathered, has_some
-from rackcheck.core.resource import Documents, Resource, Walk, health, said
+from rackcheck.core.redfish_value import health, said
+from rackcheck.core.resource import Resource
 
 NEWEST = 50
 """Entries of one log that are looked at, the newest."""

@@ -1,10 +1,11 @@
 """Memory modules of a host, told from a GPU's memory."""
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.item import fitted
 from rackcheck.core.read import Sourced
 from rackcheck.core.redfish_systems import Gathered, below, entries, has_some, some
-from rackcheck.core.resource import Documents, Resource
+from rackcheck.core.resource import Resource
 
 STACKED = ("HBM", "GDDR")
 """How the types begin of memory that is soldered to a GPU, in Redfish's MemoryDeviceType."""

@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.core.item import gather, members
 from rackcheck.core.read import Sourced
 from rackcheck.core.redfish_power import drawn
-from rackcheck.core.resource import Documents, Resource, measured
+from rackcheck.core.redfish_value import measured
+from rackcheck.core.resource import Resource
 
 SENSOR = re.compile(r"/redfish/v1/Chassis/(?P<chassis>[^/#]{1,200})/Sensors/(?P<sensor>[^/#]{1,200})")
 """A property that is a whole sensor. What has a fragment is a property of something else, often its history."""

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.core.item import gather, read_ones
 from rackcheck.core.redfish_gpu import Gpu
 from rackcheck.core.redfish_systems import Gathered, some
-from rackcheck.core.resource import Documents, Resource, said
+from rackcheck.core.redfish_value import said
+from rackcheck.core.resource import Resource
 
 UP = ("LinkUp", "Up")
 STATUSES = (*UP, "LinkDown", "Down", "NoLink", "Starting", "Training")

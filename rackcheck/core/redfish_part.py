@@ -1,8 +1,10 @@
 """What the resources of parts share: properties of two names, numbers on a label, one resource below another."""
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.core.item import gather, not_there, read_ones
-from rackcheck.core.resource import MEMBERS, Documents, Resource, measured, said
+from rackcheck.core.redfish_value import measured, said
+from rackcheck.core.resource import MEMBERS, Resource
 
 
 def named_first(resource: Resource, *names: str) -> str:

@@ -2,10 +2,12 @@
 
 import re
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Unreadable, clean
 from rackcheck.core.item import gather, in_chassis, members, not_there, read_ones
 from rackcheck.core.redfish_systems import Gathered, has_some
-from rackcheck.core.resource import Documents, Resource, said
+from rackcheck.core.redfish_value import said
+from rackcheck.core.resource import Resource
 
 SLOTS = ("Slot.Location.PartLocation.ServiceLabel", "Location.PartLocation.ServiceLabel")
 """Where a device tells the label of its slot: the standard's place, and the one that other parts have."""

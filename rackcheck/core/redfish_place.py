@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reason, Sourced, Unknown, Unreadable, Value, clean
 from rackcheck.core.item import gather, members, read_ones
 from rackcheck.core.redfish_part import whole
-from rackcheck.core.resource import Documents, Resource, said
+from rackcheck.core.redfish_value import said
+from rackcheck.core.resource import Resource
 
 Reader = Callable[[object], Value]
 

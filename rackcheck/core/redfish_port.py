@@ -4,7 +4,7 @@ import re
 
 from rackcheck.core.fact import Reason, Unreadable, clean
 from rackcheck.core.redfish_part import listed
-from rackcheck.core.resource import amount, said
+from rackcheck.core.redfish_value import amount, said
 
 LINKS = {"linkup": "up", "up": "up", "linkdown": "down", "down": "down", "nolink": "down"}
 LINKS |= {"starting": "starting", "training": "training"}

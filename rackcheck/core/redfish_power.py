@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.item import Form, gather, in_chassis, members, not_there, read_ones
 from rackcheck.core.read import Sourced
 from rackcheck.core.redfish_control import DEVICES, PURPOSES
-from rackcheck.core.resource import MEMBERS, Documents, Resource, amount, same_place
+from rackcheck.core.redfish_value import amount
+from rackcheck.core.resource import MEMBERS, Resource, same_place
 
 SUPPLIES: tuple[Form, Form] = (("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
 SHELVES = "PowerEquipment/PowerShelves/*/PowerSupplies/*"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reading, Unknown, clean
 from rackcheck.core.redfish_systems import Gathered, below, has_some
-from rackcheck.core.resource import Documents
 
 
 def of_type(docs: Documents, systems: Gathered, kind: str) -> Gathered:

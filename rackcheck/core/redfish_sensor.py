@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.core.item import fitted, gather, in_chassis, members, not_there
 from rackcheck.core.read import Sourced
 from rackcheck.core.redfish_power import drawn
-from rackcheck.core.resource import Documents, Resource, amount, measured
+from rackcheck.core.redfish_value import amount, measured
+from rackcheck.core.resource import Resource
 
 UNITS: Mapping[str, str] = {
     "cel": "temperature",

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from rackcheck.core.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.core.redfish_part import listed, whole
-from rackcheck.core.resource import BROKEN, MEMBERS, Resource, said
+from rackcheck.core.redfish_value import BROKEN, said
+from rackcheck.core.resource import MEMBERS, Resource
 
 NAMES = frozenset(
     {

@@ -1,9 +1,10 @@
 """Switches of a machine's own fabrics: NVLink switches told from PCIe switches and retimers."""
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.core.item import gather, members, read_ones
 from rackcheck.core.redfish_systems import Gathered, has_some
-from rackcheck.core.resource import Documents, Resource
+from rackcheck.core.resource import Resource
 
 NVSWITCH, PCIE_SWITCH, RETIMER = "nvswitch", "pcie_switch", "retimer"
 KINDS = {NVSWITCH: "NVLink switch", PCIE_SWITCH: "PCIe switch", RETIMER: "PCIe retimer"}

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.item import gather, members, read_ones
 from rackcheck.core.read import Sourced
-from rackcheck.core.resource import Documents, Resource, amount, measured, said
+from rackcheck.core.redfish_value import amount, measured, said
+from rackcheck.core.resource import Resource
 
 Gathered = tuple[list[Resource], Unknown | None]
 """What resources there are, and why they are not all, if they are not."""

@@ -1,7 +1,7 @@
 """Tasks of a BMC: whether one is finished, and how far it is."""
 
 from rackcheck.core.fact import Unreadable, clean
-from rackcheck.core.resource import measured, said
+from rackcheck.core.redfish_value import measured, said
 
 DONE = frozenset({"Completed", "Killed", "Exception", "Cancelled"})
 OPEN = frozenset(

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rackcheck.core.documents import wanted
 from rackcheck.core.fact import Reason, Unknown, clean
-from rackcheck.core.resource import ROOT, Body, wanted
+from rackcheck.core.resource import ROOT, Body
 from rackcheck.doctor.controller import LINKS, next_account
 from rackcheck.redfish import POLL, Bmc, Limits
 

@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
+from rackcheck.core.documents import Documents, Missing
 from rackcheck.core.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.core.plan import Plan
 from rackcheck.core.probe import Redfish
-from rackcheck.core.resource import ROOT, Body, Documents, Missing, Resource, said
+from rackcheck.core.redfish_value import said
+from rackcheck.core.resource import ROOT, Body, Resource
 from rackcheck.doctor.finding import Controller, Finding, Trouble
 
 LINKS = ("Managers/*", "Systems", "Chassis", "AccountService/Accounts")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from rackcheck.core.capture import BmcCapture
+from rackcheck.core.documents import HANDSHAKE, Link
 from rackcheck.core.fact import Reason, Unknown, clean
-from rackcheck.core.resource import HANDSHAKE, ROOT, Link
+from rackcheck.core.resource import ROOT
 
 if TYPE_CHECKING:
     from rackcheck.redfish.trace import Trace

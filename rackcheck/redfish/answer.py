@@ -10,7 +10,8 @@ from urllib.parse import urljoin, urlsplit
 
 from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.core.hide import Hiding
-from rackcheck.core.resource import BROKEN, Body
+from rackcheck.core.redfish_value import BROKEN
+from rackcheck.core.resource import Body
 from rackcheck.core.secret import DEPTH, scrub, scrub_text
 
 BUSY = frozenset({429, 502, 503, 504})

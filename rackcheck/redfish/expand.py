@@ -8,8 +8,9 @@ import re
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
+from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Unreadable
-from rackcheck.core.resource import ROOT, Body, Documents, Resource, same_place
+from rackcheck.core.resource import ROOT, Body, Resource, same_place
 
 NEVER = frozenset({"entries", "sessions"})
 """Last words of collections that are never asked for whole: of logs, which may hold 91,000 entries, and of sessions."""

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
+from rackcheck.core.documents import Documents, Link
 from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.resource import ROOT, Body, Documents, Link
+from rackcheck.core.resource import ROOT, Body
 from rackcheck.redfish import POLL, expand
 from rackcheck.redfish.session import Session
 
