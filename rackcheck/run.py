@@ -1,5 +1,6 @@
 """Drives a plan over nodes and yields events: threads ask, one queue brings answers, one thread judges."""
 
+import math
 import queue
 import threading
 import time
@@ -61,6 +62,7 @@ class Job:
     waivers: tuple[Waiver, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     seconds: float | None = None
+    deadline: float | None = None
     id: str = field(default_factory=new_id)
     time: str = field(default_factory=now)
     version: str = __version__
@@ -85,7 +87,10 @@ Ask = Callable[[Node, Plane, Job, threading.Event], Answered]
 
 
 def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
-    """Ask every node and judge it as soon as its planes have answered; `stop` ends it and keeps what came in."""
+    """Ask every node and judge it as soon as its planes have answered; `stop` ends it and keeps what came in.
+
+    So does the job's own deadline in seconds, if it has one: what was not told by then is unknown, and the run ends.
+    """
     yield job.started()
     answers: queue.Queue[Event] = queue.Queue()
     asked = {node.name: _planes(node, job) for node in job.nodes}
@@ -96,23 +101,30 @@ def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
     open_nodes = set(nodes)
     for name in [n for n, planes in asked.items() if not planes]:
         yield from _finish(job, nodes[name], [], open_nodes, done)
-    cut = False
-    while open_nodes and not stop.is_set():
+    cut = late = False
+    end = time.monotonic() + job.deadline if job.deadline is not None else math.inf
+    while open_nodes and (late or not stop.is_set()):
+        if time.monotonic() > end + (GOODBYE if late else 0.0):
+            if late:
+                break
+            late = True
+            stop.set()
         try:
             event = answers.get(timeout=0.1)
         except queue.Empty:
             continue
         # Who is asked when somebody stops us answers at once, and the last of them must not pass for the end.
-        cut = cut or stop.is_set()
+        cut = cut or (stop.is_set() and not late)
         yield event
         if isinstance(event, Answered):
             came[event.node].append(event)
             if len(came[event.node]) == len(asked[event.node]):
                 yield from _finish(job, nodes[event.node], came[event.node], open_nodes, done)
-    interrupted = cut or bool(open_nodes)
+    interrupted = cut or (bool(open_nodes) and not late)
+    over = Unknown(Reason.TIMEOUT, f"the {job.deadline:g} s for this run were over") if job.deadline else None
     stop.set()
     for name in sorted(open_nodes):
-        why = Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
+        why = over if over is not None and late else Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
         missing = asked[name] - {a.plane for a in came[name]}
         extra = [Answered(name, plane, now(), why) for plane in sorted(missing)]
         yield from extra

@@ -131,3 +131,24 @@ def test_a_bmc_url_that_is_none_is_our_users_mistake(tmp_path: Path) -> None:
     done = rackcheck("audit", "-p", tmp_path / "bmc.yaml", "-i", tmp_path / "inventory.yaml")
     assert (done.status, done.out) == (2, "")
     assert "https://HOST" in done.err
+
+
+def test_a_run_that_is_over_keeps_what_was_told_and_calls_the_rest_unknown(tmp_path: Path) -> None:
+    stuck = "/redfish/v1/UpdateService/FirmwareInventory"
+    with Mockup(tree("dell-poweredge-r750-idrac9-6.00"), faults={stuck: Fault("hang")}) as bmc:
+        status, document = audit(tmp_path, bmc.url, bmc.fingerprint, "--deadline", "5", "-o", str(tmp_path / "run"))
+        assert bmc.sessions == {}
+    assert status == 3
+    assert document["interrupted"] is False
+    found = statuses(document)
+    assert (found["os.linux"], found["firmware.read"]) == ("pass", "unknown")
+    again = rackcheck("audit", "--from", tmp_path / "run", "--json")
+    assert again.status == 3
+
+
+def test_nobody_is_asked_once_a_run_is_over(tmp_path: Path) -> None:
+    with silent_port() as url:
+        began = time.monotonic()
+        status, document = audit(tmp_path, url, ":".join(["AB"] * 32), "--deadline", "2")
+    assert (status, statuses(document)["bios.smt"]) == (3, "unknown")
+    assert time.monotonic() - began < 30  # a visit to a silent BMC alone has 180

@@ -52,6 +52,7 @@ from rackcheck.waivers import File
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."
 )
 @options.timeout_option
+@options.deadline_option
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
@@ -59,8 +60,8 @@ from rackcheck.waivers import File
 def audit(
     targets: tuple[str, ...], profile: str | None, file: Path | None, rack: str | None, run: str | None,
     values: tuple[str, ...], folders: tuple[Path, ...], waiver_files: tuple[Path, ...], accept: str | None,
-    planes: str | None, output: Path | None, seconds: float | None, strict: bool, every: bool, quiet: bool,
-    as_json: bool,
+    planes: str | None, output: Path | None, seconds: float | None, deadline: float | None, strict: bool,
+    every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge nodes against a profile; changes nothing on them.
 
@@ -95,8 +96,8 @@ def audit(
         raise click.UsageError(f"an acceptance has its waivers: rackcheck accept add {accept} --waivers FILE")
     files = joined.files() if joined is not None else options.waiver_files(waiver_files, found=True)
     return _fresh(
-        targets, profile, file, rack, values, folders, files, joined, wanted, output, seconds, strict, every, quiet,
-        as_json,
+        targets, profile, file, rack, values, folders, files, joined, wanted, output, seconds, deadline, strict,
+        every, quiet, as_json,
     )  # fmt: skip
 
 
@@ -112,7 +113,8 @@ def _agreed(joined: Acceptance, profile: str | None, values: tuple[str, ...]) ->
 def _fresh(
     targets: tuple[str, ...], profile_name: str, file: Path | None, rack: str | None, values: tuple[str, ...],
     folders: tuple[Path, ...], files: tuple[File, ...], joined: Acceptance | None, planes: frozenset[Plane],
-    output: Path | None, seconds: float | None, strict: bool, every: bool, quiet: bool, as_json: bool,
+    output: Path | None, seconds: float | None, deadline: float | None, strict: bool, every: bool, quiet: bool,
+    as_json: bool,
 ) -> int:  # fmt: skip
     given = options.pairs(values)
     profile = library.load(profile_name, known().catalogue, given, folders)
@@ -130,6 +132,7 @@ def _fresh(
         targets=origin,
         waivers=tuple(waiver for kept in files for waiver in kept.waivers),
         seconds=seconds,
+        deadline=deadline,
         secrets=secrets_of(nodes, wanted.planes & planes),
     )
     if not quiet:

@@ -199,6 +199,12 @@ def timeout_option(command: F) -> F:
     return click.option("--timeout", "seconds", type=click.FloatRange(1, 3600), help=words)(command)
 
 
+def deadline_option(command: F) -> F:
+    """`--deadline SECONDS`."""
+    words = "Seconds for the whole run; what nobody told by then is unknown (default: none)."
+    return click.option("--deadline", type=click.FloatRange(1, 86_400), help=words)(command)
+
+
 def json_option(command: F) -> F:
     """`--json`."""
     return click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")(command)
