@@ -73,7 +73,7 @@ def test_what_waits_is_known_by_what_is_displayed_as_well() -> None:
 
 def locations(*languages: str) -> dict[str, object]:
     places = [{"Language": each, "Uri": BODY if each.startswith("en") else f"/{each}"} for each in languages]
-    return {FILE: {"Id": "BiosAttributeRegistry", "Location": places}}
+    return {FILE: {"Id": "BiosAttributeRegistry", "Registry": "BiosAttributeRegistry.1.0.0", "Location": places}}
 
 
 @pytest.mark.parametrize("languages", [("en",), ("ja", "en", "zh"), ("zh", "en-US")])
@@ -104,11 +104,31 @@ def test_an_odd_registry_leaves_settings_unknown_and_attributes_told(file: dict[
     assert found["bios.turbo"].reason is Reason.NOT_COLLECTED
 
 
-def test_a_registry_that_names_another_version_is_the_same_registry() -> None:
+def test_a_registry_of_another_version_is_not_the_one_that_is_named() -> None:
     bios = opaque()[PLACE] | {"AttributeRegistry": "BiosAttributeRegistry.v9_9_9"}  # type: ignore[operator]
     found, asked = visit(opaque(**{PLACE: bios}))
+    assert BODY not in asked
+    assert not known(found)
+
+
+def test_a_registry_that_does_not_know_every_attribute_is_of_another_bios() -> None:
+    body: Any = opaque()[PLACE]
+    bios = body | {"Attributes": body["Attributes"] | {"SETUP999": "Enabled"}}
+    found, asked = visit(opaque(**{PLACE: bios}))
     assert BODY in asked
-    assert known(found)
+    assert not known(found)
+
+
+def test_an_attribute_with_two_names_on_the_screen_has_none() -> None:
+    twice = [{"AttributeName": "A", "DisplayName": name} for name in ("Turbo Mode", "Hyper-Threading")]
+    registry = {"RegistryEntries": {"Attributes": [*twice, {"AttributeName": "B", "DisplayName": "x"}]}}
+    assert displayed(registry) == {"B": "x"}
+
+
+def test_a_registry_that_is_too_long_to_be_read_displays_nothing() -> None:
+    entries = [{"AttributeName": f"A{n}", "DisplayName": "x"} for n in range(5001)]
+    assert displayed({"RegistryEntries": {"Attributes": entries[:5000]}})
+    assert not displayed({"RegistryEntries": {"Attributes": entries}})
 
 
 def test_of_two_registries_of_which_neither_is_named_none_is_read() -> None:
@@ -139,6 +159,8 @@ def test_every_value_that_a_recorded_registry_allows_is_read(name: str, place: s
 
 
 LEFT = {
+    ("c_states", "PackageCState", "C0/C1 state"),  # a package that stays awake does not keep cores from sleeping
+    ("c_states", "PackageCState_3D25", "0"),
     ("power_restore", "PowerControlPolicy", "Unspecified"),
     *(
         ("workload_profile", "ApplicationProfile", profile)

@@ -113,10 +113,10 @@ def test_a_bmc_without_bios_says_so(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "setting", "source"),
     [
-        (DELL, "smt", f"{DELL_BIOS}#/Attributes/LogicalProc"),
-        (DGX, "smt", "/redfish/v1/Systems/DGX/Bios#/Attributes/ProcessorHyperThreadingDisable"),
-        (DGX, "sr_iov", "/redfish/v1/Systems/DGX/Bios#/Attributes/SRIOVEnable,SriovSupport"),
-        (SUPERMICRO, "turbo", "/redfish/v1/Systems/1/Bios#/Attributes/TurboMode_3D06"),
+        (DELL, "smt", f"{DELL_BIOS}#/Attributes/LogicalProc = Enabled"),
+        (DGX, "smt", "/redfish/v1/Systems/DGX/Bios#/Attributes/ProcessorHyperThreadingDisable = Enabled"),
+        (DGX, "sr_iov", "/redfish/v1/Systems/DGX/Bios#/Attributes/SRIOVEnable = Enable; SriovSupport = Enabled"),
+        (SUPERMICRO, "turbo", "/redfish/v1/Systems/1/Bios#/Attributes/TurboMode_3D06 = Enable"),
         (DELL, "secure_boot", f"{DELL_SYSTEM}/SecureBoot#/SecureBootCurrentBoot"),
     ],
 )
@@ -226,7 +226,7 @@ def test_an_empty_slot_has_a_state_and_nothing_else() -> None:
 def test_power_supplies_without_a_word_on_their_health_are_unknown() -> None:
     assert isinstance(readings(DGX)["psu/PSU0.health"], Unknown)
     assert readings(DGX)["psu/PSU0.model"] == "01"
-    assert isinstance(readings(DELTA)["psu/1.health"], Unknown)
+    assert readings(DELTA)["psu/1.health"] == "OK"
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,8 @@ def test_nothing_waits_on_the_recorded_machines(name: str) -> None:
 
 
 def test_a_setting_that_waits_for_a_reboot_is_named_with_what_it_will_be() -> None:
-    assert readings(DMTF)["bios.pending"] == ("pxe", "turbo")
+    assert readings(DMTF)["bios.pending"] == ("AdminPhone", "EmbeddedSata", "pxe", "turbo")
+    assert readings(DMTF)["bios.pending/EmbeddedSata"] == "Ahci"
     assert readings(DMTF)["bios.pending/turbo"] == "disabled"
     assert readings(DMTF)["bios.turbo"] == "enabled"
 
@@ -357,8 +358,20 @@ def later(attributes: object) -> dict[str, object]:
 
 def test_only_what_differs_waits() -> None:
     found = altered(later({"ProcTurboMode": "Enabled", "LogicalProc": "Disabled", "AssetTag": "new"}))
-    assert found["bios.pending"] == ("smt",)
+    assert found["bios.pending"] == ("AssetTag", "smt")
     assert found["bios.pending/smt"] == "disabled"
+    assert found["bios.pending/AssetTag"] == "new"
+
+
+def test_an_attribute_that_tells_no_setting_waits_by_its_own_name() -> None:
+    found = altered(later({"CorrEccSmi": "Disabled", "EmbSata": "RaidMode", "ProcTurboMode": "Enabled"}))
+    assert found["bios.pending"] == ("CorrEccSmi", "EmbSata")
+    assert found["bios.pending/EmbSata"] == "RaidMode"
+
+
+def test_an_attribute_that_is_not_told_now_leaves_what_waits_unknown() -> None:
+    assert isinstance(altered(later({"Xyzzy": "Disabled"}))["bios.pending"], Unknown)
+    assert altered(later({"SysPassword": None}))["bios.pending"] == ()
 
 
 def test_a_word_nobody_knows_waits_too() -> None:
@@ -480,7 +493,7 @@ def of(capture: BmcCapture) -> dict[str, Reading]:
         ({"PcieGlobalAspm": "Disabled", "PciSlot1Aspm": "Auto"}, {"pcie_aspm": "disabled"}),
         ({"PcieGlobalAspm": "PerPort", "PciSlot1Aspm": "Auto", "PciSlot2Aspm": "Disabled"}, {"pcie_aspm": "mixed"}),
         ({"MinProcIdlePower": "NoCStates"}, {"c_states": "disabled"}),
-        ({"PackageCState": "C0/C1 state"}, {"c_states": "disabled"}),
+        ({"PackageCState": "C0/C1 state"}, {}),
         ({"Socket0Pcie0EnableASPML1": True, "Socket1Pcie9EnableASPML1": False}, {"pcie_aspm": "mixed"}),
     ],
 )
@@ -510,8 +523,10 @@ def test_systems_that_disagree_leave_a_setting_unknown() -> None:
 
 def test_a_bios_that_is_denied_is_denied_not_missing() -> None:
     found = of(machine(Unknown(Reason.DENIED, "HTTP 403")))
-    assert {found[f"bios.{name}"] for name in SETTINGS[:-1]} == {Unknown(Reason.DENIED, "HTTP 403")}
-    assert found["bios.attribute"] == Unknown(Reason.DENIED, "HTTP 403")
+    assert {found[f"bios.{name}"] for name in SETTINGS[:-1]} == {
+        Unknown(Reason.DENIED, "/redfish/v1/Systems/0/Bios: HTTP 403")
+    }
+    assert found["bios.attribute"] == Unknown(Reason.DENIED, "/redfish/v1/Systems/0/Bios: HTTP 403")
 
 
 def test_a_bios_without_attributes_says_so() -> None:

@@ -113,7 +113,7 @@ def test_a_finding_names_the_setting_its_attribute_what_was_seen_and_what_is_wan
     (evidence,) = found.evidence
     (clause,) = rule(rule_id).clauses
     (test,) = clause.tests
-    assert evidence.source == f"{BIOS}#/Attributes/{attribute}"
+    assert evidence.source == f"{BIOS}#/Attributes/{attribute} = {value}"
     assert (evidence.item, evidence.observed) == (str(clause.fact), word)
     assert found.reason.startswith(f"{clause.fact} is {word}, must be")
     assert wanted(test) in evidence.expected
@@ -222,5 +222,5 @@ def test_the_audit_of_the_tuned_server_passes_and_of_an_untuned_copy_tells_what_
     assert status == 1
     assert "bios.c_states is enabled, must be disabled" in told
     assert rule("bios.c_states").fix in told
-    assert f"{BIOS}#/Attributes/ProcCStates" in told
+    assert f"{BIOS}#/Attributes/ProcCStates=Enabled" in "".join(out.split())
     assert {r.id for r in profile().rules if f"FAIL {r.id} " in told} == {"bios.c_states"}

@@ -45,8 +45,8 @@ def screens(docs: Documents) -> dict[str, Screen]:
     ),
     gives={
         **{f"bios.{name}": known.kind for name, known in TABLE.items() if not known.apart},
-        "bios.pending": collection("of the settings above, those that the next boot changes"),
-        "bios.pending/*": text("what the setting will be"),
+        "bios.pending": collection("what the next boot changes: settings above, and attributes that tell none of them"),
+        "bios.pending/*": text("what it will be"),
         "bios.attribute": collection("every attribute the BIOS tells the BMC"),
         "bios.attribute/*": setting("value as the BIOS spells it"),
     },
@@ -61,10 +61,10 @@ def bmc_bios(docs: Documents) -> Facts:
     for resource in found:
         yield from _pending(docs, resource, shown.get(resource.uri, bios.NOTHING))
     names = dict.fromkeys(name for b in found for name in bios.attributes(b))
-    odd = next((name for name in names if not name.strip() or len(name) > 200 or BROKEN in name), None)
+    odd = next((name for name in names if not name.strip() or len(name) > bios.LONGEST or BROKEN in name), None)
     if odd is not None:
         yield "bios.attribute", Unknown(Reason.UNPARSABLE, f"an attribute is called {clean(odd, 60)!r}")
-    for name in (n for n in names if n.strip() and len(n) <= 200 and BROKEN not in n):
+    for name in (n for n in names if n.strip() and len(n) <= bios.LONGEST and BROKEN not in n):
         raw = [_raw(b, name) for b in found if name in bios.attributes(b)]
         yield f"bios.attribute/{spell_key(name)}", bios.agreed(raw)
 
@@ -88,7 +88,7 @@ def _pending(docs: Documents, resource: Resource, shown: Screen) -> Facts:
             trouble = trouble or Unknown(error.reason, str(error))
             continue
         for name, change in told.changes.items():
-            yield f"bios.pending/{name}", change.sourced(later)
+            yield f"bios.pending/{spell_key(name)}", change.sourced(later)
         trouble = trouble or told.doubt
     if not waiting and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"{resource.uri} names no settings object")

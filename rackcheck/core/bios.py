@@ -10,6 +10,7 @@ from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.core.item import gather, not_there
 from rackcheck.core.read import Sourced
+from rackcheck.core.redfish_value import BROKEN
 from rackcheck.core.resource import Resource, inside
 
 Attributes = Mapping[str, Any]
@@ -30,8 +31,18 @@ class Told:
         return setting.spell(self.reading) if isinstance(self.reading, (str, float)) else self.reading
 
     def sourced(self, bios: Resource) -> Sourced:
-        """Name the attributes that were used as the source."""
-        return Sourced(self.reading, inside(bios.uri, "Attributes", ",".join(self.attributes)).rstrip("/"))
+        """Name the attributes that were used as the source, each with what the BIOS itself says."""
+        said = {a: clean(str(scalar(bios.body.get("Attributes", {}).get(a))), 60) for a in self.attributes}
+        alike: dict[str, list[str]] = {}
+        for attribute, value in said.items():
+            alike.setdefault(value, []).append(attribute)
+        shown = "; ".join(f"{_several(names)} = {value}" for value, names in alike.items())
+        return Sourced(self.reading, inside(bios.uri, "Attributes", shown).rstrip("/"))
+
+
+def _several(names: list[str]) -> str:
+    """Name some attributes of one value: a family of ports has dozens."""
+    return ",".join(names) if len(names) <= FAMILY else f"{names[0]} and {len(names) - 1} more"
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,12 @@ class Waiting:
     changes: Mapping[str, Told]
     doubt: Unknown | None = None
 
+
+LONGEST = 200
+"""Characters of an attribute's name; the recorded ones have up to 61."""
+
+FAMILY = 4
+"""Attributes of one value that are named each; of more, the first."""
 
 MOST = 5_000
 """Attributes that are read of one BIOS; the recorded machines have up to 455."""
@@ -53,7 +70,7 @@ def with_attributes(docs: Documents) -> list[Resource]:
     """
     found, trouble = gather(docs.at("Systems/*/Bios"))
     telling = [bios for bios in found if attributes(bios)]
-    unread = [bios.unread for bios in found if bios.unread is not None]
+    unread = [Unknown(bios.unread.reason, f"{bios.uri}: {bios.unread.detail}") for bios in found if bios.unread]
     trouble = next((why for why in (trouble, *unread) if why is not None and not (telling and not_there(why))), None)
     if trouble is not None:
         raise Unreadable(trouble.detail, trouble.reason)
@@ -134,12 +151,17 @@ def _differing(setting: Setting, said: list[Any]) -> Reading:
 
 
 def waiting(known: Settings, now: Attributes, then: Attributes, shown: Mapping[str, str] = NOTHING) -> Waiting:
-    """Name the settings that the next boot changes; of what nobody knows now, nobody knows whether it changes."""
+    """Name the settings that the next boot changes; of what nobody knows now, nobody knows whether it changes.
+
+    An attribute that tells no setting is there by its own name.
+    """
     changes: dict[str, Told] = {}
     doubt: Unknown | None = None
+    known_by: set[str] = set()
     spelt, on_screen = spelled(then), _on_screen(then, shown)
     for name, setting in known.items():
         mine = sorted({a for row in setting.rows for a in (*row.among(spelt), *row.among(on_screen))})
+        known_by |= set(mine)
         differ = {a: _differ(now.get(a), then[a]) for a in mine}
         changed = [a for a in mine if differ[a]]
         if changed:
@@ -151,9 +173,17 @@ def waiting(known: Settings, now: Attributes, then: Attributes, shown: Mapping[s
             if before.reading != after.reading:
                 changes[name] = Told(after.spelt(setting), tuple(changed))
                 continue
+            changes |= {a: Told(scalar(then[a]) or "", (a,)) for a in changed}  # one port of a family that is mixed
         if None in differ.values():
             unclear = next(a for a in mine if differ[a] is None)
             doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(unclear)} says nothing, now or for the next boot")
+    for attribute in (a for a in then if a not in known_by and now.get(a) != then[a]):
+        if not attribute.strip() or len(attribute) > LONGEST or BROKEN in attribute:
+            doubt = doubt or Unknown(Reason.UNPARSABLE, f"an attribute is called {clean(attribute, 60)!r}")
+        elif _differ(now.get(attribute), then[attribute]) is None:
+            doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(attribute)} says nothing, now or for the next boot")
+        elif _differ(now.get(attribute), then[attribute]):
+            changes.setdefault(attribute, Told(scalar(then[attribute]) or "", (attribute,)))
     return Waiting(changes, doubt)
 
 

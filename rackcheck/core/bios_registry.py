@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rackcheck.core.bios import MOST, Attributes, told
+from rackcheck.core.bios import MOST, Attributes, attributes, told
 from rackcheck.core.bios_table import Settings, spelled
 from rackcheck.core.documents import Documents, Missing
 from rackcheck.core.fact import Unknown, Unreadable, clean
@@ -38,9 +38,17 @@ def shown(docs: Documents, bios: Resource) -> dict[str, str]:
 
 
 def displayed(registry: Registry) -> dict[str, str]:
-    """Read what an attribute registry calls each attribute on the screen; odd entries are passed over."""
-    pairs = ((e.get("AttributeName"), e.get("DisplayName")) for e in _entries(registry))
-    return {n: d for n, d in pairs if isinstance(n, str) and isinstance(d, str) and 0 < len(d) <= 200}
+    """Read what an attribute registry calls each attribute on the screen; odd entries are passed over.
+
+    An attribute that it calls by two names is none of them, and of a registry that is too long to be read whole nothing
+    is known.
+    """
+    found: dict[str, set[str]] = {}
+    for entry in _entries(registry):
+        name, shown_as = entry.get("AttributeName"), entry.get("DisplayName")
+        if isinstance(name, str) and isinstance(shown_as, str) and 0 < len(shown_as) <= 200:
+            found.setdefault(name, set()).add(shown_as)
+    return {name: next(iter(names)) for name, names in found.items() if len(names) == 1}
 
 
 def unread(known: Settings, registry: Registry) -> Iterator[tuple[str, str, str]]:
@@ -68,7 +76,8 @@ def _is_choice(entry: Mapping[str, Any]) -> bool:
 def _entries(registry: Registry) -> list[Mapping[str, Any]]:
     entries = registry.get("RegistryEntries")
     listed = entries.get("Attributes") if isinstance(entries, Mapping) else None
-    return [e for e in listed[:MOST] if isinstance(e, Mapping)] if isinstance(listed, list) else []
+    whole = isinstance(listed, list) and len(listed) <= MOST
+    return [e for e in listed if isinstance(e, Mapping)] if whole and isinstance(listed, list) else []
 
 
 def _named(docs: Documents, bios: Resource) -> Registry | None:
@@ -86,13 +95,32 @@ def _named(docs: Documents, bios: Resource) -> Registry | None:
     if not collections or len(chosen) != 1:
         return None
     file = docs.fetched(chosen[0], collections[0])
-    if file.unread is not None:
+    if file.unread is not None or not _is_meant(bios, file.body, by_name=bool(own)):
         return None
     if "RegistryEntries" in file.body:
-        return file.body
+        return _covering(bios, file.body)
     place = _english(file.body.get("Location"))
-    body = docs.fetched(place, file).body if place is not None else None
-    return body or None
+    return _covering(bios, docs.fetched(place, file).body) if place is not None else None
+
+
+def _is_meant(bios: Resource, file: Registry, *, by_name: bool) -> bool:
+    """Whether a registry is of the version that a BIOS names: numbers may mean other attributes in another one."""
+    wanted = bios.body.get("AttributeRegistry")
+    if by_name or not isinstance(wanted, str) or not wanted.strip():
+        return True
+    told = [name for name in (file.get("Registry"), file.get("Id")) if isinstance(name, str)]
+    return _plain(wanted) in {_plain(name) for name in told}
+
+
+def _covering(bios: Resource, registry: Registry) -> Registry | None:
+    """Give a registry that has an entry for each attribute of a BIOS; one that has not is of another BIOS."""
+    listed = {entry.get("AttributeName") for entry in _entries(registry)}
+    return registry if listed >= set(attributes(bios)) else None
+
+
+def _plain(name: str) -> str:
+    """Spell a registry's name as versions are compared: `v1_0_0` and `1.0.0` are one."""
+    return re.sub(r"[^a-z0-9]|v(?=[0-9])", "", clean(name, 200).casefold().removesuffix(".json"))
 
 
 def _listed(docs: Documents, collection: Resource) -> list[str]:

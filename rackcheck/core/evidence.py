@@ -64,5 +64,7 @@ def any_holds(found: Iterable[Status]) -> Status:
 def said(evidence: Evidence) -> str:
     """Write a piece of evidence as a clause of a reason."""
     if evidence.status is Status.UNKNOWN:
+        if evidence.unknown and evidence.observed:  # what stands here is known, and what it is held against is not
+            return f"{evidence.item} is {evidence.observed}, held against what is unknown ({evidence.unknown})"
         return f"{evidence.item} unknown ({evidence.unknown})" if evidence.unknown else f"{evidence.item} unknown"
     return f"{evidence.item} is {evidence.observed}, {evidence.expected}"
