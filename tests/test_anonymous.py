@@ -448,3 +448,14 @@ def test_names_of_a_body_that_tell_an_identity_are_known_in_the_plural_and_short
     made = str(hiding().json(body))
     for value in ("MT2208X01234", "S6CSNA0T1", "1650000000001", "B8599F112233", "b8599f112234", "Jo Doe"):
         assert value not in made
+
+
+def test_a_note_beside_a_property_is_nobodys_address() -> None:
+    body = {"Members@odata.count": 2, "@odata.id": "/x", "Note": "ask jane.doe@example.org or Members@odata.count"}
+    capture = BmcCapture({"/redfish/v1": body})
+    made = Anonymous(["n1"], of_capture(capture), SALT).capture(capture)
+    assert isinstance(made, BmcCapture)
+    kept = made.bodies["/redfish/v1"]
+    assert not isinstance(kept, Unknown)
+    assert {"Members@odata.count", "@odata.id"} <= kept.keys()
+    assert "jane" not in str(kept)

@@ -70,7 +70,7 @@ def test_the_newest_entries_of_a_log_are_counted_by_severity(
 
 
 def test_the_newest_bad_entry_comes_first_with_its_time() -> None:
-    newest = ask(bmc_logs, DELL)['bmc.log/"Managers/iDRAC.Embedded.1/Lclog".newest']
+    newest = ask(bmc_logs, DELL)['bmc.log/"Managers/iDRAC.Embedded.1/Lclog".alerts']
     said = "The requested SecureBoot Certificate Export operation cannot be completed."
     assert newest == (f"2024-08-08T18:47:42-05:00 Critical: {said}",)
 
@@ -131,7 +131,7 @@ def test_a_log_whose_further_pages_have_names_of_their_own_is_not_read_further()
         found = told(page | {"Members@odata.nextLink": link})
         assert found["entries"] == 900
         assert not_read_further(found["critical"])
-        assert not_read_further(found["newest"])
+        assert not_read_further(found["alerts"])
 
 
 def test_a_log_that_gives_links_alone_is_not_read_further() -> None:
@@ -162,7 +162,7 @@ def test_an_entry_of_no_known_severity_leaves_the_counts_unknown(severity: objec
 def test_an_entry_that_was_resolved_is_not_open() -> None:
     found = told({"Members": [entry(1, "Critical", Resolved=True), entry(2, "Critical", Resolved=False)]})
     assert found["critical"] == 1
-    assert found["newest"] == ("2026-01-01T00:02:00+00:00 Critical: event 2",)
+    assert found["alerts"] == ("2026-01-01T00:02:00+00:00 Critical: event 2",)
 
 
 @pytest.mark.parametrize("members", [None, {}, "none", [3], [None], [[]]])
@@ -189,3 +189,33 @@ def test_a_bmc_that_shows_no_log_of_events_is_not_one_where_nothing_happened() -
     held = machine({"Members": []})
     held[f"{ROOT}/Systems/1"] = {"Id": "1"}
     assert isinstance(of(bmc_logs, held)["bmc.log"], Unknown)
+
+
+def test_a_page_that_is_not_the_last_tells_nothing_of_the_newest() -> None:
+    first: dict[str, Any] = {"Members": [entry(n) for n in range(60)], "Members@odata.count": 200}
+    first["Members@odata.nextLink"] = f"{ENTRIES}?$skip=60"
+    place = f"{ENTRIES}?$skip=150"
+    pages: list[dict[str, Any]] = [
+        {"Members": [entry(n) for n in range(150, 170)], "Members@odata.nextLink": f"{ENTRIES}?$skip=170"},
+        {"Members": [entry(n) for n in range(150, 190)]},
+        {"Members": [entry(n) for n in range(50)]},
+        {"Members": [entry(n) for n in range(40, 90)]},
+        {"Members": []},
+    ]
+    for page in pages:
+        assert not_read_further(told(first, {"@odata.id": place, **page})["critical"]), page
+    whole = {"Members": [entry(n, "Critical") for n in range(150, 200)]}
+    assert told(first, {"@odata.id": place, **whole})["critical"] == NEWEST
+
+
+@pytest.mark.parametrize("count", [50, 0, None])
+def test_a_page_that_goes_on_is_not_the_whole_log_whatever_it_counts(count: object) -> None:
+    page: dict[str, Any] = {"Members": [entry(n) for n in range(50)], "Members@odata.count": count}
+    for name in ("Members@odata.nextLink", "@odata.nextLink"):
+        assert not_read_further(told({**page, name: f"{ENTRIES}?$skip=50"})["critical"])
+
+
+def test_a_clock_that_was_set_once_does_not_turn_a_log_round() -> None:
+    members = [entry(n, "Critical" if n >= 140 else "OK") for n in range(150)]
+    members.append(entry(150) | {"Created": "1970-01-01T00:00:00+00:00"})
+    assert told({"Members": members})["critical"] == 10

@@ -98,9 +98,10 @@ def test_pages_without_end_are_left_with_what_they_gave() -> None:
 
 
 def test_members_without_number_are_bounded() -> None:
-    bodies = bmc() | {C: {"Members": [link(f"{C}/1")] * (MEMBERS + 1)}}
+    uris = [f"{C}/{number}" for number in range(MEMBERS + 1)]
+    bodies = bmc() | {C: {"Members": [link(uri) for uri in uris]}} | {uri: {"Id": uri[-5:]} for uri in uris}
     found, trouble = gather(Documents(bodies).at("Chassis/*"))
-    assert [r.id for r in found] == ["1"]
+    assert len(found) == MEMBERS
     assert trouble is not None
     assert trouble.reason is Reason.NOT_READ_FURTHER
 
@@ -467,3 +468,30 @@ def test_a_name_no_item_may_have_makes_the_collection_unknown(path: str) -> None
     assert told["bios.attribute/A"] == "x"
     assert isinstance(told["bios.attribute"], Unknown)
     assert path not in told
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"Members": [link(f"{C}/1"), link(f"{C}/1")], "Members@odata.count": 2},
+        {"Members": [link(f"{C}/1")], "Members@odata.count": "2"},
+        {"Members": [link(f"{C}/1")], "Members@odata.count": 2.0},
+        {"Members": [link(f"{C}/1")], "Members@odata.count": [1]},
+        {"Members": [link(f"{C}/1")], "Members@odata.count": True},
+        {"Members": [link(f"{C}/1")], "Members@odata.count": -1},
+        {"Members": [link(f"{C}/1")], "Members@odata.count": 2, "Members@odata.nextLink": f"{C}?$skip=1"},
+    ],
+)
+def test_a_collection_that_does_not_tell_each_of_its_members_is_not_whole(members: Body) -> None:
+    bodies = bmc() | {C: members, f"{C}?$skip=1": {"Members": [link(f"{C}/1")], "Members@odata.count": 2}}
+    found, trouble = gather(Documents(bodies).at("Chassis/*"))
+    assert [r.id for r in found] == ["1"]
+    assert trouble is not None
+
+
+def test_a_next_page_is_followed_as_odata_spells_it_too() -> None:
+    bodies = bmc() | {
+        C: {"Members": [link(f"{C}/1")], "@odata.nextLink": f"{C}?$skip=1"},
+        f"{C}?$skip=1": {"Members": [link(f"{C}/2")]},
+    }
+    assert ids(bodies, "Chassis/*") == ["1", "2"]

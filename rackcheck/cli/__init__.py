@@ -86,6 +86,9 @@ def main() -> None:
         with suppress(OSError):
             os.write(2, b"rackcheck: standard output is closed\n")
         sys.exit(2)
+    from rackcheck.cli.stopping import heed_ends  # noqa: PLC0415
+
+    heed_ends()
     sys.exit(guarded(lambda: cli.main(prog_name="rackcheck", standalone_mode=False)))
 
 

@@ -98,12 +98,17 @@ class Anonymous:
                 return int(self._dice.word(str(value))) if isinstance(value, int) and value > 0 else 0
             case Mapping():
                 return {
-                    self.text(str(key)): self.json(inner, str(key), place=place or key in PLACES)
+                    self._name(str(key)): self.json(inner, str(key), place=place or key in PLACES)
                     for key, inner in value.items()
                 }
             case list():
                 return [self.json(inner, name, place=place) for inner in value]
         return value
+
+    def _name(self, name: str) -> str:
+        """Give a property's name without identities; `Members@odata.count` only looks like somebody's address."""
+        what, _, note = name.partition("@")
+        return f"{self.text(what)}@{note}" if re.match(r"(odata|Redfish|Message)\.", note) else self.text(name)
 
     def unknown(self, why: Unknown) -> Unknown:
         """Give a reason without the identities in its words."""

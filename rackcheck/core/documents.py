@@ -12,6 +12,9 @@ HANDSHAKE = "tls:handshake"
 """Under this name stands what a BMC's handshake told, beside what it answered; no link can lead there."""
 
 
+NEXT = ("Members@odata.nextLink", "@odata.nextLink")
+"""Where a page names the one that follows it: as Redfish says, and as OData alone does."""
+
 PAGES = 200
 """Pages of one collection that are read at most."""
 
@@ -116,6 +119,13 @@ class Documents:
         """Give the URIs of a collection's members, without asking for any of them; raises as `at` does."""
         return self._members(collection)
 
+    def page(self, collection: Resource) -> tuple[str, ...]:
+        """Give the URIs that one page of a collection lists; raises Unreadable where one of them is none."""
+        uris, odd = self._listed(collection)
+        if odd is not None:
+            raise Unreadable(odd.detail, odd.reason)
+        return uris
+
     def fetched(self, uri: str, above: Resource) -> Resource:
         """Give the resource at a URI that a body named; raises Missing, and Unreadable where the text is no URI."""
         return self._fetched(_safe(uri, above.uri), above)
@@ -205,16 +215,18 @@ class Documents:
         page = collection
         seen = {same_place(collection.uri)}
         failed: Unknown | None = None
-        told = 0
+        told: set[str] = set()
         while True:
             if page.trouble is not None:
                 raise Unreadable(f"{page.uri}: {page.trouble.detail}", page.trouble.reason)
             uris, odd = self._listed(page)
-            yield from uris[: MEMBERS - told]
-            told, failed = told + len(uris), failed or odd
-            if told > MEMBERS:
+            new = [uri for uri in dict.fromkeys(uris) if uri not in told]
+            yield from new[: MEMBERS - len(told)]
+            told |= set(new)
+            failed = failed or odd
+            if len(told) > MEMBERS:
                 raise Unreadable(f"{collection.uri} has more than {MEMBERS} members", Reason.NOT_READ_FURTHER)
-            link = page.body.get("Members@odata.nextLink")
+            link = next((page.body[name] for name in NEXT if page.body.get(name) is not None), None)
             following = _safe(link, page.uri) if link is not None else None
             # The recorded DGX H100 names a page as the one that follows itself.
             if following is None or following in seen:
@@ -225,7 +237,7 @@ class Documents:
             page = self._fetched(following, collection)
         if failed is not None:
             raise Unreadable(failed.detail, failed.reason)
-        all_told(collection, "Members", told)
+        all_told(collection, "Members", len(told))
 
     def _listed(self, page: Resource) -> tuple[tuple[str, ...], Unknown | None]:
         """Give the links to the members that one page lists, and which of them is none."""

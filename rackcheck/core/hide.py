@@ -1,6 +1,7 @@
 """What we told a node or a BMC in confidence is taken out of whatever it says back, before anybody reads it."""
 
 import base64
+import html
 import json
 import re
 from collections.abc import Mapping
@@ -30,7 +31,10 @@ class Hiding:
             pair = f"{user}:{secret}".encode(errors="surrogateescape")
             forms |= {secret.encode(errors="surrogateescape"), once.encode(), json.dumps(once)[1:-1].encode()}
             forms.add(bare.encode(errors="surrogateescape"))
-            forms |= {quote(secret, safe="", errors="surrogateescape").encode()}
+            for safe in ("", "/"):
+                percent = quote(secret, safe=safe, errors="surrogateescape")
+                forms |= {percent.encode(), re.sub("%..", lambda code: code[0].lower(), percent).encode()}
+            forms |= {html.escape(secret, quote=each).encode(errors="surrogateescape") for each in (True, False)}
             forms |= {base64.b64encode(pair), base64.b64encode(secret.encode(errors="surrogateescape"))}
         self._forms = tuple(sorted(forms, key=len, reverse=True))
         self._escaped = re.compile("|".join(sorted(spelt, key=len, reverse=True))) if spelt else None

@@ -137,7 +137,7 @@ class Redfish:
         return self
 
     def __str__(self) -> str:
-        return " ".join(str(link) or "/" for link in self.links)
+        return " ".join(link or "/" for link in self.links if isinstance(link, str))
 
 
 Ask = Shell | Read | Redfish

@@ -27,7 +27,7 @@ def drives(docs: Documents) -> Gathered:
     trouble = trouble or unread
     if not found and _answered(docs):
         found, silent = _simple(docs)
-        trouble = trouble if found else trouble or silent
+        trouble = trouble or silent
     return has_some(found, trouble or doubt, "drive")
 
 

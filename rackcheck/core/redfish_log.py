@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from rackcheck.core.catalogue import Kind, collection, integer, listing
-from rackcheck.core.documents import Documents, Walk
+from rackcheck.core.documents import NEXT, Documents, Walk
 from rackcheck.core.fact import Class, Facts, Reason, Unknown, Unreadable, clean
 from rackcheck.core.item import gather, read_ones
 from rackcheck.core.path import spell_key
 from rackcheck.core.read import Sourced
 from rackcheck.core.redfish_systems import Gathered, has_some
 from rackcheck.core.redfish_value import health, said
-from rackcheck.core.resource import Resource
+from rackcheck.core.resource import Resource, counted
 
 NEWEST = 50
 """Entries of one log that are looked at, the newest."""
@@ -62,7 +63,7 @@ def facts(docs: Documents, area: str, *places: str) -> Facts:
         yield f"{item}.read", told.trouble or len(told.newest)
         yield f"{item}.critical", told.severe("Critical")
         yield f"{item}.warning", told.severe("Warning")
-        yield f"{item}.newest", told.quoted()
+        yield f"{item}.alerts", told.quoted()
     if trouble is not None:
         yield area, trouble
 
@@ -75,7 +76,7 @@ def gives(area: str, where: str) -> dict[str, Kind]:
         f"{area}/*.read": integer(f"newest entries that were looked at, {NEWEST} at most", Class.MEASUREMENT),
         f"{area}/*.critical": integer(f"of the newest {NEWEST}, open ones that are Critical", Class.MEASUREMENT),
         f"{area}/*.warning": integer(f"of the newest {NEWEST}, open ones that are a Warning", Class.MEASUREMENT),
-        f"{area}/*.newest": listing(f"the newest of those, {SHOWN} at most, in the BMC's time", Class.MEASUREMENT),
+        f"{area}/*.alerts": listing(f"the newest of those, {SHOWN} at most, in the BMC's time", Class.MEASUREMENT),
     }
 
 
@@ -139,13 +140,11 @@ def entries(docs: Documents, log: Resource) -> Entries:
     try:
         held = list(_lying_in(first))
         count = _count(first, len(held))
-        rest = _last(docs, first, held, count) if count > len(held) else held
+        rest = _last(docs, first, held, count) if count > len(held) or _next(first) is not None else held
         return Entries(source, count, tuple(_newest(held, rest)))
     except Unreadable as error:
         trouble = Unknown(error.reason, str(error))
-        told = first.body.get("Members@odata.count")
-        known = isinstance(told, int) and not isinstance(told, bool) and told >= 0
-        return Entries(source, told if known and isinstance(told, int) else trouble, (), trouble)
+        return Entries(source, _told(first) or trouble, (), trouble)
 
 
 def _lying_in(page: Resource) -> Iterator[Resource]:
@@ -162,43 +161,58 @@ def _lying_in(page: Resource) -> Iterator[Resource]:
         yield Resource(f"{page.uri}#/Members/{number}", member, above=page)
 
 
+def _told(page: Resource) -> int | None:
+    try:
+        return counted(page, "Members")
+    except Unreadable:
+        return None
+
+
 def _count(page: Resource, held: int) -> int:
-    told = page.body.get("Members@odata.count")
-    if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 10**9:
-        return max(told, held)
-    if "Members@odata.nextLink" in page.body:
+    told = counted(page, "Members")
+    if _next(page) is not None and (told is None or told <= held):
         raise Unreadable(f"{page.uri} goes on and does not count its entries", Reason.NOT_READ_FURTHER)
-    return held
+    return held if told is None else max(told, held)
+
+
+def _next(page: Resource) -> object:
+    """Give the link to the page that follows; None on the last one, and where a page names itself."""
+    link = next((page.body[name] for name in NEXT if page.body.get(name) is not None), None)
+    return None if isinstance(link, str) and link.rstrip("/") == page.uri.rstrip("/") else link
 
 
 def _last(docs: Documents, first: Resource, held: list[Resource], count: int) -> list[Resource]:
     """Read the last page of a log, where the BMC's own link to the next page tells how pages are named."""
-    link = first.body.get("Members@odata.nextLink")
+    link = _next(first)
     base, query = (link.partition("?")[0], link[link.find("?") :]) if isinstance(link, str) else ("", "")
     if base.rstrip("/") != first.uri.rstrip("/") or not _SKIP.fullmatch(query):
         raise Unreadable(f"{first.uri} counts {count} entries and gives {len(held)}", Reason.NOT_READ_FURTHER)
-    page = docs.fetched(f"{base}?$skip={max(len(held), count - NEWEST)}", first)
+    skipped = max(len(held), count - NEWEST)
+    page = docs.fetched(f"{base}?$skip={skipped}", first)
     if page.unread is not None:
         raise Unreadable(f"{page.uri}: {page.unread.detail}", page.unread.reason)
     last = list(_lying_in(page))
-    if not last:
-        raise Unreadable(f"{page.uri} is empty, and {count} entries are counted", Reason.NOT_READ_FURTHER)
+    ids = [entry.body.get("@odata.id", entry.id) for entry in (*held, *last)]
+    if len(last) != count - skipped or _next(page) is not None or len(set(map(str, ids))) < len(ids):
+        raise Unreadable(
+            f"{page.uri} is not the last page: {len(last)} of {count - skipped} entries", Reason.NOT_READ_FURTHER
+        )
     return last
 
 
 def _newest(first: list[Resource], last: list[Resource]) -> list[Resource]:
     """Take the newest entries, newest first: some BMCs list them from the oldest, some from the newest.
 
-    Times decide at both ends; where they cannot, and not all entries are at hand, nobody knows which are the newest.
+    Their times decide, from entry to entry: a clock that is set once does not turn a list round. Where they cannot, and
+    there are more than are looked at, nobody knows which are the newest.
     """
-    if not first:
-        return []
-    begin, end = _time(first[0]), _time(last[-1])
-    if first is last and len(first) <= NEWEST and (begin is None or end is None):
-        return first
-    if begin is None or end is None or (begin == end and not (first is last and len(first) <= NEWEST)):
+    listed = first if first is last else [*first, *last]
+    pairs = [(_time(one), _time(other)) for one, other in pairwise(listed)]
+    steps = [one < other for one, other in pairs if one is not None and other is not None and one != other]
+    upward = sum(steps)
+    if len(listed) > NEWEST and (len(steps) < len(listed) // 10 or not 4 * abs(2 * upward - len(steps)) >= len(steps)):
         raise Unreadable("its entries do not tell which are the newest", Reason.NOT_READ_FURTHER)
-    newest = first[:NEWEST] if begin > end else last[::-1][:NEWEST]
+    newest = first[:NEWEST] if 2 * upward < len(steps) else last[::-1][:NEWEST]
     times = {entry.uri: _time(entry) for entry in newest}
     known = {uri: time for uri, time in times.items() if time is not None}
     # Two lines of one second may stand either way round in a list, and clocks are set while a log is kept.

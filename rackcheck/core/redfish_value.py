@@ -21,9 +21,7 @@ _BLANK = frozenset(
 def said(value: object) -> str:
     """Give a text that says something; `null`, `N/A` and their like raise Unreadable."""
     if not isinstance(value, str):
-        raise Unreadable(
-            f"not a text: {clean(repr(value))}", Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
-        )
+        raise Unreadable(*_no("a text", value))
     if value.strip().casefold() in _BLANK:
         raise Unreadable(f"says {value.strip()!r}", Reason.NOT_COLLECTED)
     if BROKEN in value:
@@ -44,10 +42,7 @@ def measured(value: object) -> float:
     if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,15}(\.[0-9]{1,15})?", value.strip(" \t\r\n")):
         return float(value.strip(" \t\r\n"))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Unreadable(
-            f"not a number: {clean(repr(value))}",
-            Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE,
-        )
+        raise Unreadable(*_no("a number", value))
     if not -1e15 < value < 1e15:
         raise Unreadable("a number beyond any measurement")
     return float(value)
@@ -64,8 +59,12 @@ def amount(value: object) -> float:
 def truth(value: object) -> bool:
     """Give a JSON true or false; null is neither."""
     if not isinstance(value, bool):
-        raise Unreadable(
-            f"neither true nor false: {clean(repr(value))}",
-            Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE,
-        )
+        raise Unreadable(*_no("true or false", value))
     return value
+
+
+def _no(kind: str, value: object) -> tuple[str, Reason]:
+    """Say why a value is none of a kind: null and missing say nothing, anything else is of another kind."""
+    if value is None:
+        return "says nothing", Reason.NOT_COLLECTED
+    return f"is not {kind}: {clean(repr(value))}", Reason.UNPARSABLE

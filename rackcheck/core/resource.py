@@ -6,7 +6,7 @@ from typing import Any
 
 from rackcheck.core.fact import Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.read import Sourced
-from rackcheck.core.redfish_value import BROKEN, said
+from rackcheck.core.redfish_value import BROKEN, measured, said
 
 ROOT = "/redfish/v1"
 
@@ -103,13 +103,27 @@ class Resource:
 
 
 def all_told(resource: Resource, name: str, told: int) -> None:
-    """Hold a list against the count beside it; raises Unreadable where it holds fewer.
+    """Hold a list against the count beside it; raises Unreadable where it holds fewer, or where the count is none.
 
     The DMTF's own example counts fewer than it lists.
     """
-    count = resource.body.get(f"{name}@odata.count")
-    if isinstance(count, int) and not isinstance(count, bool) and count > told:
-        raise Unreadable(f"{resource.uri} counts {clean(str(count), 20)} {name} and lists {told}")
+    count = counted(resource, name)
+    if count is not None and count > told:
+        raise Unreadable(f"{resource.uri} counts {count} {name} and lists {told}")
+
+
+def counted(resource: Resource, name: str) -> int | None:
+    """Give the count beside a list, also from a text that is one; None where nothing is counted.
+
+    Raises Unreadable where what stands there counts nothing.
+    """
+    told = resource.body.get(f"{name}@odata.count")
+    if told is None:
+        return None
+    number = measured(told)
+    if number < 0 or number != int(number):
+        raise Unreadable(f"{resource.uri} counts {number:g} {name}")
+    return int(number)
 
 
 def why(value: object) -> Reason:

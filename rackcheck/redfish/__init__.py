@@ -105,5 +105,7 @@ def read(
     if session.left is not None:
         visit.bodies.setdefault(session.place, session.left)
     if session.wire.handshake is not None:
-        visit.bodies[HANDSHAKE] = session.wire.handshake.body()
+        shown = session.wire.hiding.json(session.wire.handshake.body())
+        assert isinstance(shown, dict)
+        visit.bodies[HANDSHAKE] = shown
     return BmcCapture(visit.bodies, session.times), None

@@ -24,6 +24,12 @@ LOCATION = re.compile(
 )
 """Where a session may be said to be."""
 
+COLLECTION = re.compile(r"/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions/?", re.ASCII | re.IGNORECASE)
+"""Where a root may say that sessions are taken: a user and a password are sent there, and to no action."""
+
+GONE = re.compile(rb"Resource(MissingAtURI|NotFound|DoesNotExist)|SYS403|not found", re.IGNORECASE)
+"""What an error says of a resource that is not there: MessageIds of Base, and iDRAC's own."""
+
 VALUES = 100_000
 """Values that one body may hold; the largest recorded one holds 2940. Read, each takes some 100 bytes."""
 
@@ -48,7 +54,15 @@ def body_of(answer: Answer, hiding: Hiding = NOTHING) -> Body | Unknown:
     """Give the body of an answer that holds one; else what its status means."""
     status = answer.status
     if status == 200:
-        return parsed(answer.read, hiding)
+        body = parsed(answer.read, hiding)
+        if (
+            isinstance(body, Unknown)
+            or any(name != "error" and name[:1] != "@" for name in body)
+            or "error" not in body
+        ):
+            return body
+        gone = "HTTP 404, told with status 200" if GONE.search(answer.read[:QUOTED]) else "an error with status 200"
+        return Unknown(Reason.NOT_COLLECTED, f"{gone}{message(answer, hiding)}")
     if status in MOVED:
         place = clean(scrub_text(hiding.text(answer.getheader("Location") or "nowhere")), 100)
         return Unknown(Reason.UNREACHABLE, f"HTTP {status} sends us to {place}: not followed")
@@ -115,12 +129,26 @@ def same_host(url: str, uri: str, location: str | None) -> str | None:
     return target._replace(scheme="", netloc="", fragment="").geturl()
 
 
+def own(uri: str, body: Body | Unknown) -> Body | Unknown:
+    """Give a body if it is that of the resource that was asked for, not of another one in the same place.
+
+    Letter case and slashes differ on HPE, and aliases in other places are usual; no recorded BMC mixes siblings up.
+    """
+    told = None if isinstance(body, Unknown) else body.get("@odata.id")
+    if not isinstance(told, str):
+        return body
+    asked, named = (re.split(r"[?#]", each)[0].rstrip("/").casefold().rpartition("/") for each in (uri, told))
+    if asked[0] != named[0] or asked[2] == named[2]:
+        return body
+    return Unknown(Reason.UNPARSABLE, f"answers as another resource: {clean(told, 200)}")
+
+
 def sessions(root: Body) -> str | None:
     """Give where this BMC's root says that sessions are taken."""
     links = root.get("Links")
     sessions = links.get("Sessions") if isinstance(links, dict) else None
     place = sessions.get("@odata.id") if isinstance(sessions, dict) else None
-    return place if isinstance(place, str) and re.fullmatch(r"/redfish/[\x21-\x7e]{1,200}", place) else None
+    return place if isinstance(place, str) and COLLECTION.fullmatch(place) else None
 
 
 def session_place(url: str, location: str | None, collections: Iterable[str]) -> str | None:

@@ -19,6 +19,12 @@ NAMES = ("Id", "Name")
 """What every resource has (DSP0266), and what expanded members lack on the BMCs that are known to cut them."""
 
 
+LARGE = 8
+"""Members of a collection that is worth a GET of its own, to see that the expanded answer leaves none out."""
+
+SAME = ("Id", "Name", "SerialNumber", "Model", "PartNumber", "Version", "MemberId")
+"""Properties that do not change from one answer to the next: where they differ, the bodies are of two resources."""
+
 OF_ANSWER = frozenset({"@odata.context", "@odata.etag"})
 """What describes an answer, not the resource in it: it may stand beside a body that comes alone."""
 
@@ -105,7 +111,9 @@ def brought(uri: str, answer: Body) -> Brought | None:
         places = tuple(Documents({}).listed(Resource(uri, {"Members": links})))
     except Unreadable:
         return None
-    if len(set(places) - {ROOT, same_place(uri)}) < len(held):
+    inside = re.compile(re.escape(same_place(uri.partition("?")[0])) + "/[^/]+", re.IGNORECASE)
+    ids = {member["Id"] for member in held}
+    if len(set(places)) < len(held) or len(ids) < len(held) or not all(inside.fullmatch(place) for place in places):
         return None
     collection = {name: _linked(value, uri) for name, value in answer.items() if name != "Members"}
     following = None
@@ -116,6 +124,15 @@ def brought(uri: str, answer: Body) -> Brought | None:
     return Brought(order, dict(zip(places, held, strict=True)), following)
 
 
+def lists(uri: str, plain: Body, members: Mapping[str, Body]) -> bool:
+    """Whether a collection lists these members in its plain form, and in its first page no others."""
+    try:
+        places = set(Documents({uri: plain}).page(Resource(uri, plain)))
+    except Unreadable:
+        return False
+    return places == set(members)
+
+
 def proof(members: Mapping[str, Body], held: Container[str]) -> str | None:
     """Name the member to be fetched alone: the first of those with the fewest properties; None where none is new."""
     new = (uri for uri in members if uri not in held)
@@ -124,7 +141,7 @@ def proof(members: Mapping[str, Body], held: Container[str]) -> str | None:
 
 def whole(expanded: Body, alone: Body) -> bool:
     """Whether a member tells in an expanded answer all that it tells alone: each property, here and one level below."""
-    return all(
+    return all(expanded.get(name) == alone.get(name) for name in SAME) and all(
         name in expanded and _tells(expanded[name], value) for name, value in alone.items() if name not in OF_ANSWER
     )
 

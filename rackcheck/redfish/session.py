@@ -6,7 +6,6 @@ import threading
 import time
 from base64 import b64encode
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,8 @@ from rackcheck.redfish.answer import (
     body_of,
     message,
     other_spelling,
+    own,
+    parsed,
     same_host,
     session_place,
     sessions,
@@ -43,6 +44,12 @@ SESSIONS = f"{ROOT}/SessionService/Sessions"
 
 LOGINS = 4
 """Logins in one visit: the first, and one for each session that is lost in the middle of it."""
+
+GOODBYES = 3
+"""How often a session is given back at most."""
+
+GONE = frozenset({401, 404, 410})
+"""Answers to that which say that there is no such session any more; some BMCs answer a logout with 401."""
 
 DEAD = 3
 """Resources in a row that get no answer at all, after which a BMC is not asked further."""
@@ -108,7 +115,7 @@ class Session:
             if isinstance(answer, Unknown):
                 return answer
             came = datetime.now(UTC).isoformat(timespec="milliseconds")
-            body = self.load.add(answer.read) or body_of(answer, self.wire.hiding)
+            body = self.load.add(answer.read) or own(uri, body_of(answer, self.wire.hiding))
             return self._dated(uri, self._traced(uri, body, answer), came)
         except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
@@ -152,13 +159,28 @@ class Session:
             timer.daemon = True
             timer.start()
             for place, key in self.taken:
-                with suppress(Exception):  # a BMC that died has dropped its sessions itself
-                    client = self._client()
-                    client.set_session_key(key)
-                    client.delete(place)
+                self._give_back(place, key)
             timer.cancel()
         self.wire.cut()
         self.wire.pool.close()
+
+    def _give_back(self, place: str, key: str) -> None:
+        """Delete one session, again where the BMC is busy or drops the line; one that died has dropped it itself."""
+        why = "no answer"
+        for attempt in range(GOODBYES):
+            time.sleep(min(self.limits.pause * attempt, max(0.0, self.until - time.monotonic())))
+            try:
+                client = self._client()
+                client.set_session_key(key)
+                status = client.delete(place).status
+            except Exception as error:  # noqa: BLE001  whatever it is, the session may be there still
+                why = type(error).__name__
+                continue
+            if status < 300 or status in GONE:
+                return
+            why = f"HTTP {status}"
+            place = f"{place.rstrip('/')}/" if status in MOVED else place
+        self.left = Unknown(Reason.NOT_COLLECTED, f"the session was left to end by itself: {why} to its DELETE")
 
     def _client(self, times: int = 1, slow: int = 1) -> Client:
         """Give this thread's client, with the rights and the time we have now.
@@ -183,12 +205,18 @@ class Session:
         self.logins += 1
         self.key = self.basic = None
         attempt = 0
+        stale = True
         while True:
             client = self._client()
             client.login_url, client.root_resp, client.last = self.place, True, None
             try:
                 client.login(auth="session")
             except Fault as fault:
+                # A line that was kept may have been dropped without a word, after a 401 above all: a new one tells.
+                if stale and fault.dropped and self.over is None:
+                    stale = False
+                    self.wire.renew()
+                    continue
                 return self.over or fault.unknown
             except Exception as error:  # noqa: BLE001  one of the library's many: the answer itself is judged below
                 if type(error).__name__ == "RedfishPasswordChangeRequiredError":
@@ -218,6 +246,10 @@ class Session:
             return
         self.wire.hiding = self.wire.hiding.also(self.key)
         told = client.last.getheader("Location") if client.last is not None else None
+        if told is None and client.last is not None:  # against the standard; the body may name it all the same
+            body = parsed(client.last.read, self.wire.hiding)
+            named = None if isinstance(body, Unknown) else body.get("@odata.id")
+            told = named if isinstance(named, str) else None
         place = session_place(self.bmc.url, told, (self.place, SESSIONS))
         if place is not None:
             self.taken.append((place, self.key))

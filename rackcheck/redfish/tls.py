@@ -44,12 +44,12 @@ OURS = frozenset({"x-auth-token", "location"})
 
 
 class Fault(Exception):
-    """A request that got no answer: why, and whether asking again may help."""
+    """A request that got no answer: why, whether asking again may help, and whether the line was dropped."""
 
-    def __init__(self, reason: Reason, detail: str, *, again: bool = False) -> None:
+    def __init__(self, reason: Reason, detail: str, *, again: bool = False, dropped: bool = False) -> None:
         super().__init__(detail)
         self.unknown = Unknown(reason, clean(detail, 400))
-        self.again = again
+        self.again, self.dropped = again, dropped
 
 
 @dataclass
@@ -84,6 +84,7 @@ class Wire(HTTPAdapter):
         self.lines: WeakSet[socket.socket] = WeakSet()
         self.trust = trust
         self.handshake: Handshake | None = None
+        self.pool: _Pool
         self.reopen()
 
     def send(
@@ -158,9 +159,18 @@ class Wire(HTTPAdapter):
         for line in list(self.lines):
             _cut(line)
 
+    def renew(self) -> None:
+        """Let go of the connections that nobody is using; the next request opens one."""
+        old, self.pool = self.pool, self._made()
+        old.close()
+
     def reopen(self) -> None:
         """Let requests through, on new connections."""
-        self.pool = _Pool(
+        self.pool = self._made()
+        self.closed = False
+
+    def _made(self) -> "_Pool":
+        pool = _Pool(
             self.host,
             self.port,
             maxsize=self.width,
@@ -168,8 +178,8 @@ class Wire(HTTPAdapter):
             cert_reqs=self.trust.verify_mode,
             assert_fingerprint=self.fingerprint,
         )
-        self.pool.ConnectionCls = _line(self)
-        self.closed = False
+        pool.ConnectionCls = _line(self)
+        return pool
 
     def _fault(self, error: Exception, flight: _Flight, connect: float, read: float) -> Fault:
         if self.closed or flight.late:
@@ -187,7 +197,7 @@ class Wire(HTTPAdapter):
             case wrong.ProtocolError() if isinstance(error.__cause__, IncompleteRead):
                 return Fault(Reason.UNPARSABLE, "the answer was cut short", again=True)
             case wrong.ProtocolError() | wrong.SSLError():
-                return Fault(Reason.UNREACHABLE, "the BMC closed the connection", again=True)
+                return Fault(Reason.UNREACHABLE, "the BMC closed the connection", again=True, dropped=True)
         return Fault(Reason.UNPARSABLE, f"no HTTP answer: {type(error).__name__}")
 
     def _distrust(self, error: wrong.SSLError, connect: float) -> Fault:

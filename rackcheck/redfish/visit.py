@@ -22,6 +22,7 @@ class Visit:
         self.bodies: dict[str, Body | Unknown] = {}
         self.query: str | None = None
         self.pages: set[str] = set()
+        self.complete = False
         self.pool = ThreadPoolExecutor(session.limits.width, thread_name_prefix="bmc")
 
     def make(self, links: tuple[Link, ...]) -> Unknown | None:
@@ -56,12 +57,22 @@ class Visit:
         if self.query is not None:
             proofs = {uri: expand.proof(found.members, self.bodies) for uri, found in brought.items()}
             self._batch(sorted({proof for proof in proofs.values() if proof is not None}), pending)
-            if all(p is None or self._proven(brought[uri].members[p], p) for uri, p in proofs.items()):
+            proven = all(p is None or self._proven(brought[uri].members[p], p) for uri, p in proofs.items())
+            if proven and self._complete(brought):
                 for uri, found in brought.items():
                     self._keep(uri, found)
                 return
         for uri in brought:
             self._doubt(uri)
+
+    def _complete(self, brought: Mapping[str, expand.Brought]) -> bool:
+        """Hold the first large collection that came whole against its plain form: none may be cut short."""
+        uri = max(brought, key=lambda each: len(brought[each].members), default="")
+        if self.complete or not uri or len(brought[uri].members) < expand.LARGE:
+            return True
+        plain = self.session.fetch(uri)
+        self.complete = isinstance(plain, Mapping) and expand.lists(uri, plain, brought[uri].members)
+        return self.complete
 
     def _whole(self, uri: str, *, wanted: bool) -> bool:
         return (wanted and "?" not in uri and expand.allowed(uri)) or uri in self.pages

@@ -26,7 +26,9 @@ FOREVER = 1 << 60
 
 @dataclass
 class Fault:
-    """What goes wrong with one resource (`/redfish/v1/...`, `POST login`, or `*` for every other one), and how often.
+    """What goes wrong with one resource, and how often.
+
+    Named by its URI, `POST login`, `DELETE session`, or `*` for every other one.
 
     Kinds: those of `KINDS`, and `answer` with a status, headers and a body.
     """
@@ -80,6 +82,7 @@ class Bmc:
         user: str = "root",
         password: str = "calvin",  # noqa: S107  a simulated BMC's, as Dell ships it
         has_sessions: bool = True,
+        locates: bool = True,
         open_root: bool = True,
         slash: bool = False,
         lines: int = FOREVER,
@@ -88,7 +91,13 @@ class Bmc:
     ) -> None:
         self.bodies: Mapping[str, object] = bodies or {}
         self.faults = dict(faults or {})
-        self.limit, self.has_sessions, self.open_root, self.slash = limit, has_sessions, open_root, slash
+        self.locates, self.limit, self.has_sessions, self.open_root, self.slash = (
+            locates,
+            limit,
+            has_sessions,
+            open_root,
+            slash,
+        )
         self.latency, self.user, self.password = latency, user, password
         self.member = member
         self.expand = "honest" if expand is True else expand or None
@@ -138,7 +147,9 @@ class Bmc:
     def note(self, method: str, uri: str) -> None:
         """Count what was asked; opening a session and closing one that was given here change nothing else."""
         self.seen[method, uri] += 1
-        ours = (method == "POST" and uri.rstrip("/") == SESSIONS) or (method == "DELETE" and uri in self.given)
+        ours = (method == "POST" and uri.rstrip("/") == SESSIONS) or (
+            method == "DELETE" and uri.rstrip("/") in self.given
+        )
         if method not in {"GET", "HEAD"} and not ours:
             self.writes.append(f"{method} {uri}")
 
@@ -209,7 +220,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         elif not self._let_in(uri):
             self._say(401, _error("Base.1.0.NoValidSession"))
         elif method == "DELETE" and uri.startswith(f"{SESSIONS}/"):
-            gone = bmc.sessions.pop(uri.rpartition("/")[2], None)
+            gone = bmc.sessions.pop(uri.rstrip("/").rpartition("/")[2], None)
             self._say(200 if gone else 404, b"{}")
         elif method in {"GET", "HEAD"}:
             said = bmc.said(uri)
@@ -220,15 +231,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._say(403, _error("Base.1.0.InsufficientPrivilege"))
 
     def _fault(self, method: str, uri: str) -> Fault | None:
-        if method == "DELETE":
-            return None
         faults = self.bmc.faults
         page = uri.partition("?$skip=")[0].rstrip("/")
-        names = ("POST login",) if method == "POST" else (uri.rstrip("/"), page, "*")
+        named = {"POST": ("POST login",), "DELETE": ("DELETE session",)}
+        names = named.get(method, (uri.rstrip("/"), page, "*"))
         fault = next((faults[name] for name in names if name in faults), None)  # a resource's own, also if it is over
-        if fault is None or fault.times <= 0:
-            return None
-        fault.times -= 1
+        with self.bmc.lock:
+            if fault is None or fault.times <= 0:
+                return None
+            fault.times -= 1
         return fault
 
     def _let_in(self, uri: str) -> bool:
@@ -258,7 +269,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 bmc.sessions[name] = token
         if full:
             return self._say(503, _error("IDRAC.2.4.RAC0218"), {"Retry-After": "0"})
-        return self._say(201, b"{}", {"X-Auth-Token": token, "Location": f"{SESSIONS}/{name}"})
+        place = f"{SESSIONS}/{name}"
+        bmc.given.add(place)
+        headers = {"X-Auth-Token": token} | ({"Location": place} if bmc.locates else {})
+        return self._say(201, json.dumps({"@odata.id": place}).encode(), headers)
 
     def _say(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)

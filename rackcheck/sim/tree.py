@@ -15,11 +15,12 @@ BODY = 8 << 20
 class Tree(Mapping[str, Body | Unknown]):
     """The bodies of a tree by URI, each read when it is asked for; one that is not JSON is unparsable.
 
-    Names are taken as they are: letter case counts, and so do `$`, `?` and `=`.
+    `$`, `?` and `=` count in names; letter case where a name stands in two.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._spelt: dict[str, Path] | None = None
         self._read = lru_cache(maxsize=None)(_body)
 
     def __getitem__(self, uri: str) -> Body | Unknown:
@@ -44,9 +45,18 @@ class Tree(Mapping[str, Body | Unknown]):
             return None
         file = self.folder.joinpath(*words[1:], "index.json")
         try:
-            return file if file.is_file() else None
+            if file.is_file():
+                return file
         except OSError:  # a name too long for any file
             return None
+        # Recorded BMCs that heed no letter case link to their own resources in another one.
+        return self._folded().get("/".join(words).casefold())
+
+    def _folded(self) -> Mapping[str, Path]:
+        if self._spelt is None:
+            files = sorted((self.folder / "redfish").rglob("index.json"))
+            self._spelt = {f"/{file.parent.relative_to(self.folder).as_posix()}".casefold(): file for file in files}
+        return self._spelt
 
 
 def _body(file: Path) -> Body | Unknown:

@@ -1,0 +1,173 @@
+"""What a BMC may answer to be believed wrongly, to get a password, or to keep a session; and what comes of it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mockup_server import SESSIONS, Fault, Mockup, busy
+from test_cli_edges import rack
+from test_redfish import HASTY, LINKS, ONE, SMALL, SYSTEMS, TWO, link, read, small, trouble
+
+from rackcheck import redfish
+from rackcheck.core.documents import HANDSHAKE
+from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.hide import Hiding
+from rackcheck.core.resource import ROOT
+from rackcheck.redfish.handshake import Handshake
+
+
+def error(message: str) -> dict[str, object]:
+    return {"error": {"code": message, "@Message.ExtendedInfo": [{"MessageId": message, "Message": "No."}]}}
+
+
+@pytest.mark.parametrize(
+    ("message", "gone"),
+    [
+        ("Base.1.18.ResourceMissingAtURI", True),
+        ("Base.1.18.1.ResourceNotFound", True),
+        ("Base.1.0.InternalError", False),
+        ("Base.1.0.GeneralError", False),
+    ],
+)
+def test_an_error_told_with_status_200_is_no_resource(message: str, *, gone: bool) -> None:
+    with Mockup(bodies={**SMALL, TWO: {"@odata.id": TWO, **error(message)}}) as server:
+        capture, _ = read(server)
+    why = trouble(capture, TWO)
+    assert why.reason is Reason.NOT_COLLECTED
+    assert ("HTTP 404" in why.detail) is gone
+    assert message in why.detail
+
+
+@pytest.mark.parametrize("named", [ONE, f"{ONE}/", ONE.upper(), f"{ONE}#x", f"{ONE}?a=1"])
+def test_a_body_of_the_resource_beside_is_not_believed(named: str) -> None:
+    with Mockup(bodies={**SMALL, TWO: {"@odata.id": named, "Id": "1"}}) as server:
+        capture, _ = read(server)
+    assert "answers as another resource" in trouble(capture, TWO).detail
+
+
+@pytest.mark.parametrize("named", [TWO, f"{TWO}/", TWO.upper(), "/redfish/v1/Managers/2", 7, None])
+def test_a_body_under_another_spelling_or_an_alias_elsewhere_is_believed(named: object) -> None:
+    with Mockup(bodies={**SMALL, TWO: {"@odata.id": named, "Id": "2"}}) as server:
+        capture, _ = read(server)
+    assert not isinstance(capture.bodies[TWO], Unknown)
+
+
+def test_a_redirect_to_the_resource_beside_is_not_believed() -> None:
+    moved = Fault(status=301, headers={"Location": ONE}, body=b"")
+    with Mockup(bodies={**SMALL, ONE: {"@odata.id": ONE, "Id": "1"}}, faults={TWO: moved}) as server:
+        capture, _ = read(server)
+    assert "answers as another resource" in trouble(capture, TWO).detail
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        f"{SYSTEMS}/1/Actions/ComputerSystem.Reset",
+        f"{ROOT}/AccountService/Accounts",
+        f"{ROOT}/EventService/Subscriptions#Sessions",
+        f"{ROOT}/Managers/1/Actions/Manager.Reset?x=/Sessions",
+        f"{ROOT}/SessionService/../Systems/Sessions",
+        "/redfish/v1//Sessions",
+        "//elsewhere/redfish/v1/Sessions",
+    ],
+)
+def test_a_password_is_sent_to_no_other_place_than_one_for_sessions(place: str) -> None:
+    root = {"Id": "RootService", "Systems": link(SYSTEMS), "Links": {"Sessions": link(place)}}
+    with Mockup(bodies={**SMALL, ROOT: root}) as server:
+        read(server)
+    assert {uri for method, uri in server.seen if method == "POST"} == {SESSIONS}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        busy(1, retry_after="0"),
+        Fault("reset", times=1),
+        Fault(status=308, headers={"Location": f"{SESSIONS}/x/"}, times=1),
+        Fault(status=500, times=2),
+    ],
+)
+def test_a_session_is_given_back_although_the_first_try_fails(fault: Fault) -> None:
+    with small(faults={"DELETE session": fault}) as server:
+        capture, why = read(server)
+    assert why is None
+    assert SESSIONS not in capture.bodies
+
+
+def test_a_session_that_is_never_taken_back_is_told() -> None:
+    with Mockup(bodies=SMALL, faults={"DELETE session": Fault(status=500)}) as server:
+        capture, _ = read(server)
+        server.sessions.clear()
+    told = trouble(capture, SESSIONS)
+    assert "left to end by itself: HTTP 500" in told.detail
+    assert sum(n for (method, _), n in server.seen.items() if method == "DELETE") == 3
+
+
+def test_a_session_that_only_the_body_of_the_login_names_is_given_back() -> None:
+    with small(locates=False) as server:
+        capture, why = read(server)
+    assert why is None
+    assert not isinstance(capture.bodies[TWO], Unknown)
+
+
+def test_a_line_that_is_dropped_after_a_401_does_not_end_the_visit() -> None:
+    for _ in range(5):
+        with Mockup(bodies=SMALL, faults={SYSTEMS: Fault("forget", times=1)}) as server:
+            capture, why = read(server)
+        assert why is None
+        assert not [uri for uri, body in capture.bodies.items() if isinstance(body, Unknown)]
+
+
+def test_a_password_in_a_certificate_is_dropped() -> None:
+    names = {"SubjectName": "CN=calvin-and-hobbes", "IssuerName": "CN=x,OU=calvin-and-hobbes"}
+    shown = {**Handshake("TLSv1.3", "C", b"", "2026-01-01T00:00:00Z").body(), "Certificate": names}
+    assert "calvin-and-hobbes" not in json.dumps(Hiding("calvin-and-hobbes").json(shown))
+
+
+def test_the_handshake_is_kept_without_what_the_bmc_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Mockup(bodies=SMALL, password="bmc-certificate") as server:
+        monkeypatch.setattr(server, "password", "CN=bmc")  # the subject of the server's own certificate
+        spec = redfish.Bmc(server.url, "root", "CN=bmc", server.fingerprint)
+        capture, _ = redfish.read(spec, LINKS, HASTY)
+    assert "CN=bmc" not in json.dumps(capture.bodies[HANDSHAKE])
+
+
+@pytest.mark.parametrize("form", ["a%2fb%26c%3d", "a/b%26c%3D", "a/b&amp;c=", "a%2Fb%26c%3D"])
+def test_a_password_is_known_in_every_spelling_of_a_url_and_of_html(form: str) -> None:
+    assert Hiding("a/b&c=").text(f"x {form} y") == "x (dropped) y"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_whoever_ends_us_lets_us_give_the_session_back(number: int, tmp_path: Path) -> None:
+    with rack(tmp_path / "rack", "[{ nodes: n1, fault: hanging-bmc }]") as up:
+        command = [
+            sys.executable,
+            "-m",
+            "rackcheck",
+            "audit",
+            "-i",
+            str(up.inventory),
+            "-p",
+            "h100-dgx",
+            "--planes",
+            "bmc",
+        ]
+        process = subprocess.Popen(
+            [*command, "-o", str(tmp_path / "run")],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ},
+        )  # fmt: skip
+        bmc: Any = next(each.bmc for each in up.stations)
+        until = time.monotonic() + 30
+        while not bmc.sessions:
+            assert time.monotonic() < until, "nobody logged in"
+            time.sleep(0.05)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+        assert not bmc.sessions
+    assert process.returncode == 130, out + err
