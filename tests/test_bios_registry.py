@@ -94,6 +94,7 @@ def test_of_several_languages_english_is_read(languages: tuple[str, ...]) -> Non
         {"Location": [{"Language": "en", "Uri": "/registries/none"}]},
         {"Location": [{"Language": "en", "Uri": FILE}]},
         {"RegistryEntries": {"Attributes": "none"}},
+        {"RegistryEntries": {"Attributes": [{"AttributeName": ["SETUP001"], "DisplayName": "Turbo Mode"}, 7, {}]}},
     ],
 )
 def test_an_odd_registry_leaves_settings_unknown_and_attributes_told(file: dict[str, object]) -> None:

@@ -114,7 +114,7 @@ def _is_meant(bios: Resource, file: Registry, *, by_name: bool) -> bool:
 
 def _covering(bios: Resource, registry: Registry) -> Registry | None:
     """Give a registry that has an entry for each attribute of a BIOS; one that has not is of another BIOS."""
-    listed = {entry.get("AttributeName") for entry in _entries(registry)}
+    listed = {name for entry in _entries(registry) if isinstance(name := entry.get("AttributeName"), str)}
     return registry if listed >= set(attributes(bios)) else None
 
 

@@ -48,10 +48,14 @@ def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
     if switches is not None:
         return Sourced("switch_tray", inside(switches.uri, "Members"))
     root = next(iter(docs.at("")))
-    if not systems and isinstance(root.body.get("PowerEquipment"), Mapping):
+    if not systems and _is_link(root.body.get("PowerEquipment")):
         return Sourced("power_shelf", inside(root.uri, "PowerEquipment"))
     return Unknown(Reason.NOT_COLLECTED, "neither processors nor switches nor power equipment: nothing decides")
 
 
 def _any(members: object) -> bool:
-    return isinstance(members, list) and len(members) > 0
+    return isinstance(members, list) and any(map(_is_link, members))
+
+
+def _is_link(value: object) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("@odata.id"), str)

@@ -37,7 +37,8 @@ class BmcConduct:
     """Behaviour of one BMC: `sessions` are those it keeps, `taken` those that others hold, `workers` work at once.
 
     `lines` is how many connections it takes at once; `flapping` shows another certificate on each second one. `faults`
-    are wrong answers, by URI, or by `*` for all but the root. Its clock runs, `skew` seconds ahead of ours; that of a
+    are wrong answers, by URI, or by `*` for all but the root; `expand` is the way in which it answers for whole
+    collections, where it does. Its clock runs, `skew` seconds ahead of ours; that of a
     recorded tree stands still.
     """
 
@@ -46,6 +47,7 @@ class BmcConduct:
     flapping: bool = False
     hanging: bool = False
     faults: Mapping[str, Fault] = field(default_factory=dict)
+    expand: str = ""
     lines: int = FOREVER
     sessions: int = 16
     taken: int = 0

@@ -11,6 +11,7 @@ from rackcheck.mistake import Mistake
 from rackcheck.sim import bmc, edit
 from rackcheck.sim.conduct import Door, Station
 from rackcheck.sim.given import SLOWEST, Given, lanes, number, path
+from rackcheck.sim.whole import WAYS
 
 FARTHEST = 1_000_000_000
 """Seconds that a node's clock may be off: some thirty years."""
@@ -145,6 +146,18 @@ def _flapping_certificate(station: Station, _: Given) -> Station:
 @_fault("few-connections", "the BMC takes so many connections at once and closes every further one", most="1")
 def _few_connections(station: Station, given: Given) -> Station:
     return replace(station, bmc=replace(station.bmc, lines=number(given, "most", 1, LINES)))
+
+
+@_fault(
+    "whole-collections",
+    "the BMC answers for whole collections ($expand), in full or as those do that cannot",
+    how="nameless",
+)
+def _whole_collections(station: Station, given: Given) -> Station:
+    how = given["how"]
+    if how not in WAYS:
+        raise Mistake(f"`how` is one of {', '.join(WAYS)}, not {how!r}{did_you_mean(how, list(WAYS))}")
+    return replace(station, bmc=replace(station.bmc, expand=how))
 
 
 @_fault(

@@ -128,6 +128,7 @@ class Rack:
         return Bmc(
             _Told(station.machine.bmc, conduct), faults=faults, limit=conduct.sessions - conduct.taken,
             workers=conduct.workers, lines=conduct.lines, latency=conduct.latency, user=USER,
+            expand=conduct.expand or False,
             password=WRONG if conduct.https is Door.LOCKED else self._password,
         )  # fmt: skip
 
