@@ -23,7 +23,7 @@ PROBES = (
     "bmc_gpu_nvlink",
     "bmc_nvswitch",
 )
-EACH, MANY = 60, 200
+EACH, MANY = 24, 200
 """Kinds of change of one BMC that are tried by default, evenly spread, and by `make full`."""
 
 Bodies = dict[str, Body | Unknown]

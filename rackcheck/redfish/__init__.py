@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.documents import HANDSHAKE, Link
 from rackcheck.core.fact import Reason, Unknown, clean
-from rackcheck.core.resource import ROOT
+from rackcheck.core.resource import ROOT, Body
 
 if TYPE_CHECKING:
     from rackcheck.redfish.trace import Trace
@@ -102,6 +102,9 @@ def read(
         trouble = visit.make(tuple(links))
     if trouble is not None:
         return BmcCapture({ROOT: trouble}), trouble
+    trouble = _mute(visit.bodies)
+    if trouble is not None:
+        return BmcCapture({ROOT: trouble}), trouble
     if session.left is not None:
         visit.bodies.setdefault(session.place, session.left)
     if session.wire.handshake is not None:
@@ -109,3 +112,16 @@ def read(
         assert isinstance(shown, dict)
         visit.bodies[HANDSHAKE] = shown
     return BmcCapture(visit.bodies, session.times), None
+
+
+def _mute(bodies: Mapping[str, Body | Unknown]) -> Unknown | None:
+    """Say why a BMC that let us in told nothing at all; None where it told anything, or answered that it will not."""
+    asked = [body for uri, body in bodies.items() if uri != ROOT]
+    lost = [body for body in asked if isinstance(body, Unknown)]
+    if (
+        not lost
+        or len(lost) < len(asked)
+        or any(why.reason not in {Reason.TIMEOUT, Reason.UNREACHABLE} for why in lost)
+    ):
+        return None
+    return Unknown(lost[0].reason, f"it lets us in and tells nothing: {lost[0].detail}")
