@@ -14,6 +14,7 @@ from rackcheck.core.capture import BmcCapture
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import Absent, Unknown
 from rackcheck.core.resource import Body, inside
+from rackcheck.core.secret import DROPPED
 from rackcheck.core.tree import Leaf
 from rackcheck.redfish.answer import parsed
 
@@ -22,7 +23,7 @@ SMALL = (X10, DELTA, DMTF, BLUEFIELD, NVSWITCH, HPE_AMD)
 MOST = (*ALL, *SMALL * 3)
 """All trees, the small ones more often: an example of a large one takes five times as long."""
 
-QUICK, MANY = 150, 5000
+QUICK, MANY = 150, 1500
 """Examples of each of the two laws; `make full` tries the many, on all trees."""
 
 Bodies = Mapping[str, Body | Unknown]
@@ -168,7 +169,7 @@ def false(name: str, place: Place, kind: str) -> list[str]:
     found = crashed(now)
     for path, leaf in now.items():
         was = before.get(path)
-        known = not isinstance(leaf.reading, Unknown | Absent)
+        known = not isinstance(leaf.reading, Unknown | Absent) and leaf.reading != DROPPED
         if was is None or not known:
             continue
         if (leaf.source == spot or leaf.source.startswith(f"{spot}/")) and leaf.reading == was.reading:
@@ -218,8 +219,8 @@ def other_name(outer: object, name: str) -> object:
     return {(k.swapcase() if k == name else k): v for k, v in outer.items()}
 
 
-def examples(count: int) -> settings:
-    return settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
+def examples(count: int, *, derandomize: bool = False) -> settings:
+    return settings(max_examples=count, derandomize=derandomize, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -240,14 +241,14 @@ def test_no_probe_fails_over_odd_bodies(case: tuple[str, list[tuple[Place, str]]
 
 
 @pytest.mark.slow
-@examples(MANY)
+@examples(MANY, derandomize=True)
 @given(cases(MOST))
 def test_what_is_no_value_makes_no_fact_of_any_bmc_known(case: tuple[str, Place, str]) -> None:
     assert false(*case) == []
 
 
 @pytest.mark.slow
-@examples(MANY)
+@examples(MANY // 5, derandomize=True)
 @given(wild(MOST))
 def test_no_probe_fails_over_odd_bodies_of_any_bmc(case: tuple[str, list[tuple[Place, str]], list[Place]]) -> None:
     assert survived(*case) == []

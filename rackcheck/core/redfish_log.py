@@ -41,7 +41,9 @@ def logs(docs: Documents, *places: str) -> Gathered:
     for place in places:
         more, cut = read_ones(*gather(docs.at(place)))
         trouble = trouble or cut
-        found |= {log.uri: log for log in more if log.unread is None and tells_events(log)}
+        found |= {
+            log.uri: log for log in more if log.unread is None and "Members" not in log.body and tells_events(log)
+        }
     return has_some(list(found.values()), trouble, "log of events")
 
 
