@@ -219,3 +219,8 @@ def test_a_clock_that_was_set_once_does_not_turn_a_log_round() -> None:
     members = [entry(n, "Critical" if n >= 140 else "OK") for n in range(150)]
     members.append(entry(150) | {"Created": "1970-01-01T00:00:00+00:00"})
     assert told({"Members": members})["critical"] == 10
+
+
+@pytest.mark.parametrize("kind", [[], ["SEL"], {}, None, 7])
+def test_an_odd_kind_of_log_breaks_nothing(kind: object) -> None:
+    assert isinstance(told({"Members": []}, Id="Odd", LogEntryType=kind)["bmc.log"], Unknown)

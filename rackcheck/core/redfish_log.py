@@ -52,7 +52,10 @@ def tells_events(log: Resource) -> bool:
     names = " ".join(name for name in (log.body.get("Id"), log.body.get("Name")) if isinstance(name, str))
     if _OTHERS.search(names):
         return False
-    return _EVENTS.search(names) is not None or log.body.get("LogEntryType") in {"Event", "SEL"}
+    return _EVENTS.search(names) is not None or log.body.get("LogEntryType") in (
+        "Event",
+        "SEL",
+    )  # no set: a list may stand there
 
 
 def facts(docs: Documents, area: str, *places: str) -> Facts:
