@@ -542,7 +542,11 @@ def test_patience_takes_no_more_than_half_of_what_is_left(times: int, left: floa
 @pytest.mark.parametrize(("last", "comes"), [("FirmwareInventory", True), ("Entries", True), ("Others", False)])
 def test_a_firmware_inventory_that_takes_long_comes(last: str, comes: bool) -> None:
     place = f"{ROOT}/{last}"
-    bodies: dict[str, object] = {ROOT: {last: link(place)}, place: collection(place)}
+    bodies: dict[str, object] = {
+        ROOT: {last: link(place), "Chassis": link(CHASSIS)},
+        place: collection(place),
+        CHASSIS: collection(CHASSIS),
+    }
     limits = redfish.Limits(connect=1, read=0.2, answer=0.4, deadline=20, goodbye=2, retries=0)
 
     class Slow(Mockup):
@@ -552,7 +556,7 @@ def test_a_firmware_inventory_that_takes_long_comes(last: str, comes: bool) -> N
             return super().body(uri)
 
     with Slow(bodies=bodies) as server:
-        capture = read(server, limits, (last,))
+        capture = read(server, limits, (last, "Chassis"))
     assert isinstance(capture.bodies[place], dict) is comes
 
 
