@@ -1,9 +1,8 @@
 """What ten silent BMCs cost an audit of a hundred: beside the ninety healthy ones alone.
 
 The simulated BMCs are a process of their own and share this machine's cores with who asks them, so seconds are an upper
-bound; what counts is that the dead cost the time for one connection, and neither their number nor the others' time. The
-audit is the
-library's, over all BMCs at once, and asks for BIOS settings, firmware and clocks.
+bound; what counts is that the dead cost the time for one connection, and neither their number nor the others' time.
+The audit is the library's, over all BMCs at once, and asks for BIOS settings, firmware and clocks.
 
     python benchmarks/bmc_fleet.py
 """
@@ -15,6 +14,8 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
+
+sys.path.pop(0)  # this folder: a measurement in it has the name of the DMTF's library
 
 from rackcheck import inventory
 from rackcheck.cli.secrets import secrets_of
