@@ -15,6 +15,9 @@ from rackcheck.core.resource import ROOT, Body
 if TYPE_CHECKING:
     from rackcheck.redfish.trace import Trace
 
+INTERRUPTED = Unknown(Reason.NOT_COLLECTED, "interrupted")
+"""Why what was still on its way is not known when somebody stops us."""
+
 POLL = 0.2
 """Seconds between two looks at the clock while a BMC answers."""
 
@@ -121,7 +124,7 @@ def _mute(bodies: Mapping[str, Body | Unknown]) -> Unknown | None:
     if (
         not lost
         or len(lost) < len(asked)
-        or any(why.reason not in {Reason.TIMEOUT, Reason.UNREACHABLE} for why in lost)
+        or any(why.reason not in {Reason.TIMEOUT, Reason.UNREACHABLE} and why != INTERRUPTED for why in lost)
     ):
         return None
     return Unknown(lost[0].reason, f"it lets us in and tells nothing: {lost[0].detail}")

@@ -10,7 +10,7 @@ from typing import Any
 from rackcheck.core.documents import Documents, Link
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.resource import ROOT, Body
-from rackcheck.redfish import POLL, expand
+from rackcheck.redfish import INTERRUPTED, POLL, expand
 from rackcheck.redfish.session import Session
 
 
@@ -137,7 +137,7 @@ class Visit:
             done, _ = wait(pending, max(0.01, min(POLL, left)), FIRST_COMPLETED)
             self.session.wire.tend()
             if self.session.over is None and self.stop.is_set():
-                self.session.end(Unknown(Reason.NOT_COLLECTED, "interrupted"))
+                self.session.end(INTERRUPTED)
             elif self.session.over is None and left <= 0:
                 seconds = self.session.limits.deadline
                 self.session.end(Unknown(Reason.TIMEOUT, f"the {seconds:g} s for this BMC were over"))
