@@ -42,7 +42,7 @@ SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEna
         "bmc.gpu/*.serial": text("serial number", Class.IDENTITY),
         "bmc.gpu/*.part_number": text("part number", Class.IDENTITY),
         "bmc.gpu/*.uuid": text("unique id, without the GPU- that the driver puts before", Class.IDENTITY),
-        "bmc.gpu/*.vbios": version("opaque", "firmware"),
+        "bmc.gpu/*.vbios": version("hex-dotted", "firmware"),
         "bmc.gpu/*.memory": quantity("GiB", "memory"),
         "bmc.gpu/*.pcie_width": integer("PCIe lanes in use"),
         "bmc.gpu/*.pcie_max_width": integer("PCIe lanes it has"),

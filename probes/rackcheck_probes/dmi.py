@@ -36,7 +36,7 @@ def filled(content: str) -> str:
         "node.board": text("The main board's product name, as its DMI table says.", Class.IDENTITY),
         "os.bios.vendor": text("Who made the BIOS, as the OS sees it.", Class.IDENTITY),
         "os.bios.version": version("opaque", "The BIOS version, as the OS sees it."),
-        "os.bios.date": text("The BIOS release date as its maker writes it, mostly month/day/year.", Class.VERSION),
+        "os.bios.date": version("date", "The BIOS release date, by the specification month/day/year."),
     },
 )
 def dmi(files: Files) -> Facts:

@@ -11,7 +11,9 @@ from rackcheck_probes.interfaces import HARDWARE
         "nic.interface/*.driver_version": version(
             "opaque", "The driver's version; a driver of the kernel tells the kernel's."
         ),
-        "nic.interface/*.firmware": version("opaque", "The firmware, as the driver writes it."),
+        "nic.interface/*.firmware": version(
+            "prefixed", "The firmware, as the driver writes it: 28.41.1000 (MT_0000000834)."
+        ),
         "nic.interface/*.option_rom": version("opaque", "The version of the option ROM; absent without one."),
     },
 )

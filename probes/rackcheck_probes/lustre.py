@@ -13,7 +13,7 @@ OLD, NEW = "/proc/fs/lustre", "/sys/fs/lustre"
 @probe(
     Read(KNOWN, *(f"{folder}/{name}" for folder in (OLD, NEW) for name in ("version", "health_check"))),
     gives={
-        "storage.lustre.version": version("opaque", "The Lustre client's version; absent where none is loaded."),
+        "storage.lustre.version": version("prefixed", "The Lustre client's version; absent where none is loaded."),
         "storage.lustre.health": text("healthy, NOT HEALTHY, or LBUG after a failed assertion; absent without Lustre."),
     },
 )
