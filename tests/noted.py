@@ -1,0 +1,26 @@
+"""Bodies of a BMC that note which of them a probe looks at: a change elsewhere changes nothing that it tells."""
+
+from collections.abc import Iterator, Mapping
+
+from rackcheck.core.fact import Unknown
+from rackcheck.core.resource import Body
+
+Bodies = Mapping[str, Body | Unknown]
+
+
+class Noted(Mapping[str, Body | Unknown]):
+    """Bodies that note which of them are looked at."""
+
+    def __init__(self, bodies: Bodies) -> None:
+        self.bodies = bodies
+        self.seen: set[str] = set()
+
+    def __getitem__(self, key: str) -> Body | Unknown:
+        self.seen.add(key)
+        return self.bodies[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.bodies)
+
+    def __len__(self) -> int:
+        return len(self.bodies)
