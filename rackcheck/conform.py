@@ -1,11 +1,33 @@
 """Hold a file against its schema: every deviation at its own line and column, in the words of the file."""
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rackcheck.document import BadFile, Listing, Node, Place, Problem, Scalar, Table, plain
 from rackcheck.schema import LATER_KEYS, Schema
+
+MEANT: Mapping[str, str] = {
+    "between": "within", "range": "within", "equals": "is", "eq": "is", "value": "is", "not": "is-not",
+    "ne": "is-not", "in": "one-of", "not-in": "none-of", "min": "at-least", "ge": "at-least", "gte": "at-least",
+    "minimum": "at-least", "max": "at-most", "le": "at-most", "lte": "at-most", "maximum": "at-most", "gt": "above",
+    "lt": "below", "glob": "like", "regex": "matches", "pattern": "matches", "contains": "includes",
+    "exists": "present", "all": "each", "for-each": "each", "none": "no", "length": "count", "if": "when",
+    "only-if": "when", "filter": "where", "select": "where", "depends": "needs", "requires": "needs",
+    "depends-on": "needs", "description": "why", "reason": "why", "rationale": "why", "remedy": "fix",
+    "remediation": "fix", "sources": "refs", "references": "refs", "level": "severity", "priority": "severity",
+    "critical": "blocker", "high": "major", "medium": "minor", "low": "advisory", "info": "advisory",
+    "warning": "advisory", "inherits": "extends", "parent": "extends", "variables": "params", "vars": "params",
+    "parameters": "params", "checks": "rules", "tests": "rules", "name": "profile", "roles": "role",
+    "stage": "phase", "burnin": "burn-in",
+}  # fmt: skip
+"""Words that other tools have for ours: no spelling of them is near."""
+
+FEW = 4
+"""Keys that a table may have to be told by them."""
+
+LISTED: Mapping[str, str] = {"is": "one-of", "is-not": "none-of"}
+"""The operator that takes a list, for one that takes a value."""
 
 
 def conform(node: Node, schema: Schema) -> Table:
@@ -28,7 +50,7 @@ def deviations(node: Node, schema: Schema) -> Iterator[tuple[tuple[str | int, ..
 
 def _problems(root: Node, error: Any) -> Iterable[Problem]:
     node, place = _at(root, error.absolute_path)
-    name = f"`{error.absolute_path[-1]}`" if error.absolute_path else "the file"
+    name = _name(list(error.absolute_path))
     match error.validator:
         case "additionalProperties":
             assert isinstance(node, Table)
@@ -45,12 +67,15 @@ def _problems(root: Node, error: Any) -> Iterable[Problem]:
                 place, f"{name} is one of {', '.join(words)}, not {error.instance!r}{_near(error.instance, words)}"
             )
         case "type":
-            yield Problem(place, f"{name} must be {_shape(error.validator_value)}, not {_shape(_type(node))}")
+            said = f"{name} must be {_shape(error.validator_value)}, not {_shape(_type(node))}"
+            yield Problem(place, said + _as_wanted(node, error))
         case "pattern" if isinstance(node, Table):  # of a key, which jsonschema tells as its table's
             said = f"a name in {name} cannot be {error.instance!r}; it is {_wanted(error.schema)}"
             yield Problem(node.keys.get(error.instance, place), said)
         case "pattern":
             yield Problem(place, f"{name} cannot be {error.instance!r}; it is {_wanted(error.schema)}")
+        case "minProperties" if "fact" in error.schema["properties"] and "fact" not in error.instance:
+            return  # told as lacking its fact
         case "minProperties" | "minItems":
             yield Problem(
                 place,
@@ -65,6 +90,29 @@ def _problems(root: Node, error: Any) -> Iterable[Problem]:
             yield Problem(place, f"{name}: {error.message[:200]}")
 
 
+def _name(path: list[str | int]) -> str:
+    """Name what a path leads to: a key, the so manieth item of a list, or all."""
+    match path:
+        case []:
+            return "the file"
+        case [*_, str(table), int(number)]:
+            return f"item {number + 1} of `{table}`"
+        case _:
+            return f"`{path[-1]}`"
+
+
+def _as_wanted(node: Node, error: Any) -> str:
+    """Say how a value of the wrong shape is written right, where that is plain."""
+    other = LISTED.get(str(error.absolute_path[-1])) if error.absolute_path else None
+    if isinstance(node, Listing) and other:
+        return f"; `{other}` takes a list"
+    if isinstance(node, Scalar) and error.validator_value == "array":
+        return f"; write [{node.text[:80]}]"
+    keys = list(error.schema.get("properties", {}))
+    few = error.validator_value == "object" and 0 < len(keys) <= FEW
+    return f"; it holds {', '.join(f'`{key}`' for key in keys)}" if few else ""
+
+
 def _wanted(schema: Schema) -> str:
     """Say what a text must be, in the schema's own words; a bare pattern is for who can read one."""
     return str(schema.get("description") or f"a text like {schema['pattern']}")
@@ -77,7 +125,8 @@ def _stranger(key: str, known: list[str]) -> str:
 
 
 def _near(word: object, words: list[str]) -> str:
-    near = difflib.get_close_matches(str(word), words, n=1, cutoff=0.5)
+    meant = MEANT.get(str(word).casefold().replace("_", "-"), "")
+    near = [meant] if meant in words else difflib.get_close_matches(str(word), words, n=1, cutoff=0.6)
     return f"; did you mean `{near[0]}`?" if near else ""
 
 

@@ -18,6 +18,12 @@ DEPTH = 24
 SIZE = 2 << 20
 """Bytes a file may have."""
 
+MARK = "\ufeff"
+"""A byte order mark: welcome before a file, invisible inside it."""
+
+OPEN_QUOTE = "while scanning a quoted scalar"
+"""What PyYAML was at when a quote was not closed."""
+
 SHOWN = 20
 """Errors told at once."""
 
@@ -97,7 +103,11 @@ def read(text: str, file: str) -> Node:
         events = yaml.parse(text, Loader=yaml.SafeLoader)
         return builder.build(events)
     except yaml.MarkedYAMLError as error:
-        raise BadFile([Problem(_mark(error.problem_mark or error.context_mark, file), _said(error))]) from None
+        opened = error.context == OPEN_QUOTE and "end of stream" in str(error.problem)
+        mark = error.context_mark if opened else error.problem_mark or error.context_mark
+        raise BadFile(
+            [Problem(_mark(mark, file), "a quote that is never closed" if opened else _said(error))]
+        ) from None
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         at = Place(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
@@ -114,7 +124,15 @@ def _mark(mark: Any, file: str) -> Place:
 
 def _said(error: yaml.MarkedYAMLError) -> str:
     problem = str(error.problem or error.context)
-    return "a tab; YAML wants blanks here" if "'\\t'" in problem else problem
+    if "'\\t'" in problem:
+        return "a tab; YAML wants blanks here"
+    if problem.startswith("mapping values are not allowed"):
+        return "a `: ` that begins no value here; a text that holds one is put in quotes"
+    if problem.startswith("expected chomping"):
+        return "`>` and `|` begin a block of text; a value that begins with one is put in quotes"
+    if problem.endswith("that cannot start any token"):
+        return f"{problem.removeprefix('found character ').split(' ')[0]} begins no value; put the value in quotes"
+    return problem
 
 
 def plain(node: Node) -> object:
@@ -134,6 +152,7 @@ class _Builder:
     def __init__(self, file: str) -> None:
         self.file = file
         self.problems: list[Problem] = []
+        self.odd = 0
         self.place = Place(file, 1, 1)
 
     def build(self, events: Iterator[yaml.Event]) -> Node:
@@ -175,8 +194,11 @@ class _Builder:
             self.problems.append(Problem(place, f"a tag ({event.tag}); values are read by the fact's type"))
 
     def _scalar(self, event: yaml.ScalarEvent, place: Place, *, in_flow: bool) -> Scalar:
-        if in_flow and event.style is None and event.value.count('"') % 2:
+        if in_flow and event.style is None and event.value.count('"') % 2 and place.line != self.odd:
             self.problems.append(Problem(place, f"put the whole in single quotes: '{event.value}…'"))
+            self.odd = place.line  # what stands behind the comma is the other half of it
+        if event.style is None and MARK in event.value:
+            self.problems.append(Problem(place, "a byte order mark (U+FEFF), which nobody sees; delete it"))
         if any("\ud800" <= c <= "\udfff" for c in event.value):
             self.problems.append(Problem(place, "half a character: a \\u escape of D800 to DFFF stands for none"))
         return Scalar(event.value, place)

@@ -1,0 +1,108 @@
+"""Broken profiles, each with one mistake: what is told of it, at which place, and that the word it proposes is right."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from rackcheck import conform, library, lint, schema
+from rackcheck.core.path import parse
+from rackcheck.mistake import Mistake
+from rackcheck.registry import registry
+
+FOLDER = Path(__file__).parent / "broken"
+BROKEN = sorted(FOLDER.glob("*.yaml"))
+PARENTS = FOLDER / "parents"
+MEANT = re.compile(r"did you mean `?'?(?P<right>.+?)'?`?\?")
+PLACE = re.compile(r"(?:[^:]*/)?(?P<file>[^/:]+\.yaml):(?P<rest>\d+:\d+: .*)", re.DOTALL)
+
+
+def told(path: Path) -> list[str]:
+    """What the loader, else the lint, says of a profile: LINE:COLUMN, and of another file that file before it."""
+    try:
+        profile, laid = library.load_laid(str(path), registry().catalogue, None, (PARENTS,))
+    except Mistake as error:
+        lines = str(error).splitlines()
+    else:
+        lines = [str(finding) for finding in lint.findings(profile, laid)]
+    return [short(said, path.name) for said in lines]
+
+
+def short(said: str, name: str) -> str:
+    """A message without the folders of this machine."""
+    match = PLACE.fullmatch(said)
+    assert match is not None, said
+    rest = re.sub(
+        r"\((?:[^():]*/)?([^/():]+\.yaml):(\d+)\)",
+        lambda m: f"({'FILE' if m[1] == name else m[1]}:{m[2]})",
+        match["rest"],
+    )
+    return rest if match["file"] == name else f"{match['file']}:{rest}"
+
+
+def expected(path: Path) -> list[str]:
+    """The messages that a broken profile's first lines announce; a last … stands for what the library happens to have."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line.removeprefix("# expect: ") for line in lines if line.startswith("# expect: ")]
+
+
+def like(said: str, wanted: str) -> bool:
+    return said.startswith(wanted[:-1]) if wanted.endswith(": …") else said == wanted
+
+
+@pytest.mark.parametrize("path", BROKEN, ids=lambda p: p.stem)
+def test_a_broken_profile_is_told_what_is_wrong_and_where(path: Path) -> None:
+    found, wanted = told(path), expected(path)
+    assert wanted
+    assert [like(*pair) for pair in zip(found, wanted, strict=False)] == [True] * len(wanted), found
+    assert len(found) == len(wanted)
+
+
+def test_there_are_sixty_mistakes_and_no_two_are_told_alike() -> None:
+    said = [re.sub(r"\d+:\d+: ", "", "\n".join(expected(path))) for path in BROKEN]
+    assert len(BROKEN) >= 60
+    assert sorted(said) == sorted(set(said))
+
+
+def test_every_word_of_other_tools_has_one_of_ours() -> None:
+    ours = json.dumps(schema.profile())
+    assert [right for right in conform.MEANT.values() if f'"{right}"' not in ours] == []
+    assert [wrong for wrong in conform.MEANT if f'"{wrong}":' in ours and wrong in schema.rule()["properties"]] == []
+
+
+def test_a_path_with_a_letter_missing_finds_itself_first_with_its_own_keys() -> None:
+    catalogue = registry().catalogue
+    patterns = [e for e in catalogue.entries if not e.endswith(".**") and len(e) > 12][::25]
+    asked = [parse(pattern).fill("abc") for pattern in patterns]
+    first = [catalogue.near(str(path)[:-3] + str(path)[-2:])[:1] for path in asked]
+    assert len(asked) > 40
+    assert sum(found == [str(path)] for found, path in zip(first, asked, strict=True)) >= 0.95 * len(asked)
+    assert [found for found in first if found and catalogue.find(parse(found[0])) is None] == []
+
+
+PROPOSED = [path for path in BROKEN if any(MEANT.search(line) and line[0].isdigit() for line in expected(path))]
+
+
+@pytest.mark.parametrize("path", PROPOSED, ids=lambda p: p.stem)
+def test_the_word_that_is_proposed_mends_it(path: Path, tmp_path: Path) -> None:
+    (wanted,) = expected(path)
+    meant = MEANT.search(wanted)
+    at = re.match(r"(\d+):(\d+): ", wanted)
+    assert meant is not None
+    assert at is not None
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    number, column = int(at[1]) - 1, int(at[2]) - 1
+    before, rest = lines[number][:column], lines[number][column:]
+    mended = tmp_path / path.name
+    told_after = []
+    for wrong in [*re.findall(r"[\w.@/:-]+", wanted), rest.rstrip("\n")]:
+        if wrong in rest:
+            lines[number] = before + rest.replace(wrong, meant["right"], 1)
+            mended.write_text("".join(lines), encoding="utf-8")
+            told_after.append(told(mended))
+    gone = wanted.partition(": ")[2]
+    assert any(
+        not any(gone in line for line in after) and not any("did you mean" in line for line in after)
+        for after in told_after
+    ), told_after
