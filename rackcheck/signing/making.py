@@ -4,8 +4,9 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rackcheck import reviewed
 from rackcheck.mistake import Mistake
-from rackcheck.signing import bundles, files, keygen, manifest, sshsig, statement
+from rackcheck.signing import bundles, files, keygen, manifest, reviewing, sshsig, statement
 from rackcheck.signing.parties import parties, paths
 from rackcheck.signing.shape import Fault, Signature
 from rackcheck.signing.signers import Signers
@@ -24,7 +25,8 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
     """Sign a bundle with a key file, or a `.pub` whose private half an agent holds.
 
     `time` is the signer's own claim, kept in UTC to the second. Raises Unsound where the bundle is not what its
-    manifest says, Mistake where the party has signed already or the key cannot sign.
+    manifest says, Mistake where the party has signed already, where nobody answers for the profile, or where the key
+    cannot sign.
     """
     if not statement.PARTY.fullmatch(party):
         raise Mistake(f"a party is named in small letters, digits and dashes (integrator, customer), not {party!r}")
@@ -46,6 +48,9 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
     wrong = bundles.record_fault(folder)
     if wrong is not None:
         raise Unsound((wrong,))
+    waiting = reviewing.waiting(folder, listed.entries, head.full)
+    if waiting:
+        raise Mistake(f"not signed: {reviewed.said(waiting)}, audit again, and make the bundle of that run")
     made = time.astimezone(UTC).strftime(statement.FORM)
     words = Statement(head.bundle, head.level, listed.digest, party, name, made).encode()
     statement.decode(words)

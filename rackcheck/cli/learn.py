@@ -1,0 +1,203 @@
+"""`rackcheck profile learn`: a profile from machines that are right, for a person to read and answer for."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from rackcheck.captured import Captured
+from rackcheck.cli import captures, subject
+from rackcheck.cli.known import known
+from rackcheck.cli.output import note
+from rackcheck.core import path as paths
+from rackcheck.core.event import Answered
+from rackcheck.core.fact import Plane
+from rackcheck.core.fold import fold
+from rackcheck.core.learned import Learned, Sample
+from rackcheck.core.learned import learn as learned_from
+from rackcheck.core.learned_claim import LONGEST
+from rackcheck.core.learned_file import Head, text
+from rackcheck.core.plan import Plan
+from rackcheck.core.tree import Tree
+from rackcheck.inventory import Node
+from rackcheck.inventory.nodeset import unfold
+from rackcheck.judging import tree_of
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.report.summary import several
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One machine as one run read it."""
+
+    run: str
+    time: str
+    node: Node
+    tree: Tree
+
+
+@click.command("learn", epilog="Exit: 0 written, 2 your mistake.")
+@click.option(
+    "--from", "runs", metavar="RUN", multiple=True, required=True,
+    help="A stored run, an acceptance or a capture of machines that are right (several: repeat it).",
+)  # fmt: skip
+@click.option("--nodes", metavar="NODES", help="These of its nodes only: a node set (dgx[01-04]).")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write (default: to stdout).")
+@click.option("--at-least", is_flag=True, help="Let versions that have an order be later ones.")
+@click.option("--name", metavar="NAME", help="The profile's name (default: that of the file, else `learned`).")
+def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_least: bool, name: str | None) -> int:
+    """Write a profile from machines that are right.
+
+    What all of them tell alike becomes a rule, what they tell otherwise a question in a comment. Nothing that is judged
+    by the profile can be signed before a person writes `reviewed-by: NAME` into it.
+
+    \b
+    rackcheck capture -i pod7.yaml -o golden           asks everything there is
+    rackcheck profile learn --from golden -o pod7-nodes.yaml
+    rackcheck profile learn --from last --nodes 'dgx[01-04]' --at-least -o pod7-nodes.yaml
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    called = _name(name, output)
+    if output is not None and (output.exists() or output.is_symlink()):
+        raise Mistake(f"{output} is there already; a profile that somebody may have edited is not written over")
+    found = _chosen([one for run in runs for one in _readings(run)], runs, nodes)
+    roles = {one.node.role for one in found}
+    if len(roles) > 1:
+        named = "; ".join(f"{role} {fold(o.node.name for o in found if o.node.role == role)}" for role in sorted(roles))
+        raise Mistake(f"nodes of several roles are not one kind of machine ({named}): name those of one with --nodes")
+    _tell_silent(found)
+    catalogue = known().catalogue
+    learned = learned_from(_samples(found), catalogue, at_least=at_least)
+    if not learned.lessons:
+        raise Mistake(f"no rule can be learned from {_origin(found)}: {_nothing(learned)}")
+    written = text(learned, Head(called, _version(found), _origin(found), roles.pop(), _product(found)))
+    if output is None:
+        click.echo(written, nl=False)
+    else:
+        _write(output, written)
+    rules, questions = several(len(learned.lessons), "rule"), several(len(learned.questions), "question")
+    note(f"{called}: {rules}, {questions}, from {_origin(found)}; nobody has answered for it yet")
+    if output is not None:
+        note(f"Next: read {output}, write reviewed-by: NAME in the place of `reviewed: false`")
+        note(f"      rackcheck profile check {_typed(output)}")
+    return 0
+
+
+def _name(name: str | None, output: Path | None) -> str:
+    if name is not None:
+        if NAME.fullmatch(name) is None or len(name) > LONGEST:
+            form = "small letters, digits, dots, hyphens and underscores, a letter or a digit first"
+            raise click.UsageError(f"no profile can be called {name!r:.80}: {form}")
+        return name
+    stem = output.stem if output is not None else ""
+    return stem if NAME.fullmatch(stem) and len(stem) <= LONGEST else "learned"
+
+
+def _typed(path: Path) -> str:
+    """Give a file as it must be typed where a profile is named."""
+    return str(path) if "/" in str(path) or path.suffix in {".yaml", ".yml"} else f"./{path}"
+
+
+def _readings(run: str) -> Iterator[_Read]:
+    """Read every machine of a run, an acceptance or a capture; of an acceptance the newest reading of each."""
+    kept = captures.find(run)
+    if kept is not None:
+        yield from _captured(kept)
+        return
+    newest: dict[str, _Read] = {}
+    for stored, job, _ in subject.find(run).jobs:
+        every = replace(job, plan=Plan(known().probes, job.plan.wanted, known().joins))
+        came: dict[str, list[Answered]] = {}
+        for answer in stored.answers():
+            came.setdefault(answer.node, []).append(answer)
+        for node in job.nodes:
+            if node.name in came or node.name not in newest:
+                newest[node.name] = _Read(job.id, job.time, node, tree_of(every, node, came.get(node.name, ())))
+    yield from newest.values()
+
+
+def _captured(kept: Captured) -> Iterator[_Read]:
+    job = captures.job(kept, captures.everything())
+    for node in kept.nodes:
+        yield _Read(kept.id, kept.time, node, tree_of(job, node, tuple(kept.answers(node.name))))
+
+
+def _chosen(found: Sequence[_Read], runs: Sequence[str], nodes: str | None) -> list[_Read]:
+    """Give the readings of the nodes that are named; raises Mistake at one that no run has, and at a run named twice.
+
+    What is read twice would count as two machines that agree.
+    """
+    seen: set[tuple[str, str]] = set()
+    for one in found:
+        if (one.run, one.node.name) in seen:
+            raise Mistake(f"run {one.run} is named twice: {', '.join(runs)}")
+        seen.add((one.run, one.node.name))
+    if nodes is None:
+        return list(found)
+    names = {one.node.name for one in found}
+    wanted = dict.fromkeys(unfold(nodes))
+    for name in wanted:
+        if name not in names:
+            near = did_you_mean(name, sorted(names)) or f"; there are {fold(names)}"
+            raise Mistake(f"no node {name} in {', '.join(runs)}{near}")
+    if not wanted:
+        raise Mistake(f"no node is in {nodes!r:.80}")
+    return [one for one in found if one.node.name in wanted]
+
+
+def _tell_silent(found: Sequence[_Read]) -> None:
+    """Say which planes of which machines said nothing; raises Mistake at a machine that said nothing at all."""
+    for one in found:
+        if not one.tree.leaves:
+            whys = "; ".join(f"{plane.value} {why}" for plane, why in sorted(one.tree.silent.items()))
+            raise Mistake(f"{one.node.name} told nothing in run {one.run} ({whys}): leave it away with --nodes")
+    told = [plane for plane in Plane if any(leaf.plane is plane for one in found for leaf in one.tree.leaves.values())]
+    for plane in told:
+        silent = [one.node.name for one in found if plane in one.tree.silent]
+        if silent:
+            note(f"rackcheck: {fold(silent)} told nothing of the {plane.value} plane: no rule is learned of it")
+
+
+def _samples(found: Sequence[_Read]) -> list[Sample]:
+    """Name each machine, with its run where several runs were read."""
+    several_runs = len({one.run for one in found}) > 1
+    return [Sample(f"{one.node.name} of {one.run}" if several_runs else one.node.name, one.tree) for one in found]
+
+
+def _origin(found: Sequence[_Read]) -> str:
+    runs = list(dict.fromkeys(one.run for one in found))
+    named = ", ".join(runs[:3]) + (f" and {len(runs) - 3} more" if len(runs) > 3 else "")
+    return f"{fold(one.node.name for one in found)} in {'run' if len(runs) == 1 else 'runs'} {named}"
+
+
+def _version(found: Sequence[_Read]) -> str:
+    """Give the day of the newest reading: the same runs are the same file."""
+    days = [one.time[:10] for one in found if re.fullmatch(r"\d{4}-\d\d-\d\d", one.time[:10])]
+    return max(days, default="1")
+
+
+def _product(found: Sequence[_Read]) -> str:
+    """Give what product all of them are; empty where they are several, or nobody knows."""
+    fact = paths.parse("node.product")
+    told = {one.tree.reading(fact, Plane.OS) for one in found}
+    only = told.pop() if len(told) == 1 else ""
+    return only if isinstance(only, str) and len(only) <= LONGEST else ""
+
+
+def _nothing(learned: Learned) -> str:
+    left = [f"{count} {why.value}" for why, count in learned.left.items()]
+    unknown = [f"{len(learned.unknown)} facts that are not known"] if learned.unknown else []
+    asked = [several(len(learned.questions), "question")] if learned.questions else []
+    return ", ".join([*left, *unknown, *asked]) or "they told no fact"
+
+
+def _write(target: Path, written: str) -> None:
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(written)
+    except OSError as error:
+        raise Mistake(f"cannot write {target}: {error.strerror}") from None
