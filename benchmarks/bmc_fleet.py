@@ -23,9 +23,10 @@ from rackcheck.core.event import Answered
 from rackcheck.core.fact import Plane
 from rackcheck.core.path import parse
 from rackcheck.core.plan import plan
+from rackcheck.job import Job
 from rackcheck.redfish import Limits
 from rackcheck.registry import registry
-from rackcheck.run import Job, ask_plane, audit
+from rackcheck.run import ask_plane, audit
 from rackcheck.sim import child
 
 ROUNDS = 3

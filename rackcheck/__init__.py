@@ -1,11 +1,13 @@
 """The words a probe's author needs."""
 
-from rackcheck.core.catalogue import collection, flag, integer, listing, quantity, setting, text, version
+from rackcheck.core.catalogue import collection, flag, integer, listing, quantity, setting, text, version, view
 from rackcheck.core.documents import Documents, Walk
 from rackcheck.core.fact import Absent, Class, Facts, Reason, Unknown, Unreadable
+from rackcheck.core.group import Member, gathering
 from rackcheck.core.join import Inputs, join
 from rackcheck.core.path import spell_key
 from rackcheck.core.probe import Read, Redfish, Shell, probe
+from rackcheck.core.profile import Scope
 from rackcheck.core.read import Files, Sourced
 from rackcheck.core.resource import Resource
 
@@ -18,10 +20,12 @@ __all__ = [
     "Facts",
     "Files",
     "Inputs",
+    "Member",
     "Read",
     "Reason",
     "Redfish",
     "Resource",
+    "Scope",
     "Shell",
     "Sourced",
     "Unknown",
@@ -29,6 +33,7 @@ __all__ = [
     "Walk",
     "collection",
     "flag",
+    "gathering",
     "integer",
     "join",
     "listing",
@@ -38,4 +43,5 @@ __all__ = [
     "spell_key",
     "text",
     "version",
+    "view",
 ]

@@ -3,17 +3,18 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackcheck.conform import deviations
 from rackcheck.core import operator, unit
 from rackcheck.core import path as paths
-from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
-from rackcheck.core.fact import Plane
+from rackcheck.core.catalogue import FAMILY, Catalogue, Entry, Kind, Type
+from rackcheck.core.fact import Class, Plane
 from rackcheck.core.operator import ORDER, SIBLINGS, WARNING, WORDS, BadOperand, Operand, Test
 from rackcheck.core.path import EVERY, Path
-from rackcheck.core.profile import Clause, Look, Phase, Profile, Rule, Severity, Source
+from rackcheck.core.pinned import unpinned
+from rackcheck.core.profile import Across, Clause, Look, Phase, Profile, Rule, Scope, Severity, Shared, Source
 from rackcheck.document import BadFile, Listing, Node, Place, Problem, Scalar, Table, plain
 from rackcheck.layers import LEAVES, Layers, did_you_mean, entries, texts, word
 from rackcheck.pin import rule_digest
@@ -30,7 +31,7 @@ def compile_profile(
 ) -> Profile:
     """Read every rule; raises BadFile with all problems at once, the `known` ones of the files among them."""
     compiler = _Compiler(catalogue, sources, _params(found, values))
-    rules = tuple(compiler.rule(rule_id, table) for rule_id, table in found.rules.items())
+    rules = unpinned(compiler.rule(rule_id, table) for rule_id, table in found.rules.items())
     compiler.problems += known
     if not known:  # a rule that could not be read is missing, and would be told as a need that nobody meets
         compiler.order({rule.id: rule for rule in rules}, found.rules)
@@ -62,6 +63,13 @@ def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:
     return params
 
 
+HALF, WHOLE = 50.0, 100.0
+"""Shares of the expected nodes, in %, between which a quorum lies."""
+
+GROUPS = frozenset({Scope.RACK.value, Scope.FLEET.value})
+"""First words of facts that are no node's."""
+
+
 class _Bad(Exception):
     """One clause cannot be read; its problem has been noted."""
 
@@ -75,19 +83,17 @@ class _Compiler:
     params: Mapping[str, str | None]
     problems: list[Problem] = field(default_factory=list)
     _unset: list[str] = field(default_factory=list)
+    _scope: Scope = Scope.NODE
 
     def rule(self, rule_id: str, table: Table) -> Rule:
         """Read one rule; what is wrong with it is noted and the rest still read."""
         self._unset = []
-        if word(table, "scope", "node") != "node":
-            scope = word(table, "scope")
-            self._note(
-                table.items["scope"].place,
-                f"scope `{scope}` is a word of the grammar that this version does not judge yet",
-            )
+        self._scope = Scope(word(table, "scope", "node"))
+        across = self._across(table)
         look = self._look(table)
-        clauses, join = self._clauses(rule_id, table, look)
+        clauses, join = ((), "all") if "across" in table.items else self._clauses(rule_id, table, look)
         refs = self._refs(table)
+        roles = tuple(s.text for s in texts(table, "role"))
         when = table.get("when")
         from_memory = bool(refs) and all(self.sources[r].from_memory for r in refs)
         return Rule(
@@ -95,10 +101,10 @@ class _Compiler:
             self._quiet(lambda: self._clause(when, None, plain_only="when")) if isinstance(when, Table) else None,
             tuple(s.text for s in texts(table, "needs")),
             Severity(word(table, "severity", "major")), Phase(word(table, "phase", "config")),
-            tuple(s.text for s in texts(table, "role")) or ("compute",),
+            roles or ((across.role,) if across is not None else ("compute",)),
             word(table, "title"), word(table, "why"), word(table, "fix"), refs,
             from_memory, tuple(dict.fromkeys(self._unset)), f"{table.place.file}:{table.place.line}",
-            rule_digest(table, self.params, from_memory=from_memory),
+            rule_digest(table, self.params, from_memory=from_memory), self._scope, across,
         )  # fmt: skip
 
     def order(self, rules: Mapping[str, Rule], tables: Mapping[str, Table]) -> None:
@@ -107,6 +113,13 @@ class _Compiler:
             for need in texts(tables[rule.id], "needs"):
                 if need.text not in rules:
                     self._note(need.place, f"no rule {need.text}{did_you_mean(need.text, list(rules))}")
+                elif rules[need.text].scope is not rule.scope:
+                    self._note(
+                        need.place, f"{need.text} is judged of a {rules[need.text].scope}, not of a {rule.scope}"
+                    )
+                elif rules[need.text].across is not None and rule.across is None:
+                    said = f"{need.text} looks across nodes: it is judged when all of them are, after this rule"
+                    self._note(need.place, said)
         done: set[str] = set()
         for first in rules:
             # The rules that lead here, each with those of its needs that are still to be followed.
@@ -142,6 +155,79 @@ class _Compiler:
                     ref.place, f"no source {ref.text} in sources.yaml{did_you_mean(ref.text, list(self.sources))}"
                 )
         return tuple(refs)
+
+    def _across(self, table: Table) -> Across | None:
+        """Read whom a rule holds side by side, and in what; a wrong one is noted and the rest still read."""
+        node, agree = table.get("across"), table.get("agree")
+        if not isinstance(node, Table):
+            if agree is not None:
+                self._note(table.keys["agree"], "`agree` goes with `across`")
+            return None
+        for key in (*LOOKS, *NARROWING, *LEAVES, *WORDS):
+            if key in table.items:
+                self._note(table.keys[key], f"`{key}` does not go with `across`: it has `facts`, `except` and `agree`")
+        if self._scope is not Scope.NODE:
+            self._note(table.items["scope"].place, "`across` looks at nodes: its scope is `node`")
+        if word(table, "severity", "major") == "blocker":
+            self._note(table.items["severity"].place, "what others say is at most `major`: sameness is not rightness")
+        role = word(node, "role", "compute")
+        for given in texts(table, "role"):
+            if given.text != role:
+                self._note(given.place, f"`role` is {given.text}, and `across` looks at {role}")
+        shared = [each for fact in texts(node, "facts") for each in self._shared(fact)]
+        left = {each.fact for fact in texts(node, "except") for each in self._shared(fact)}
+        quorum = self._quorum(table, agree)
+        unique = {each.fact: each for each in shared if each.fact not in left}
+        if shared and not unique:
+            self._note(node.place, "`except` leaves no fact to agree on")
+        single = frozenset(path for path in left if path.items)
+        return None if quorum is None else Across(role, tuple(unique.values()), quorum, single)
+
+    def _quorum(self, table: Table, agree: Node | None) -> float | None:
+        if not isinstance(agree, Table):
+            self._note(table.keys["across"], "`across` without `agree: { quorum: … }` asserts nothing")
+            return None
+        node = agree.items["quorum"]
+        assert isinstance(node, Scalar)
+        try:
+            text = self._given(node)
+            share = 100.0 if text is None else unit.parse(text).to("%")
+        except (unit.BadUnit, _Bad) as error:
+            if isinstance(error, unit.BadUnit):
+                self._note(node.place, f"`quorum` is a share of the expected nodes, as 75 %: {error}")
+            return None
+        if not HALF < share <= WHOLE:
+            self._note(node.place, f"`quorum` is more than {HALF:g} % and at most {WHOLE:g} %, not {share:g} %")
+            return None
+        return share
+
+    def _shared(self, node: Scalar) -> Iterator[Shared]:
+        """Give the fact, or with a last segment `*` every one below that is configuration or a version.
+
+        A view of other facts is left out: these say the same, and a machine that has no such view does not lack them.
+        """
+        if node.text.endswith(".*"):
+            below = node.text.removesuffix("*")
+            found = [
+                Shared(paths.parse(entry.pattern), entry.kind, entry.plane, entry.inputs)
+                for entry in self.catalogue.entries.values()
+                if entry.pattern.startswith(below) and not entry.pattern.endswith(FAMILY)
+                and entry.kind.type is not Type.COLLECTION and entry.kind.cls in {Class.CONFIG, Class.VERSION}
+                and not entry.kind.view
+            ]  # fmt: skip
+            if not found:
+                near = did_you_mean(below[:-1], sorted({e.partition(".")[0] for e in self.catalogue.entries}))
+                self._note(node.place, f"no probe gives configuration or versions below {below[:-1]}{near}")
+            yield from found
+            return
+        try:
+            entry, path = self._fact(node, None)
+        except _Bad:
+            return
+        if entry.kind.type is Type.COLLECTION:
+            self._note(node.place, f"{node.text} is a collection; its items' facts are {node.text}/*.…")
+        else:
+            yield Shared(path, entry.kind, entry.plane, entry.inputs)
 
     def _look(self, table: Table) -> Look | None:
         modes = [mode for mode in LOOKS if mode in table.items]
@@ -272,7 +358,16 @@ class _Compiler:
             inside = f" in {within}" if within is not None else ""
             self._note(node.place, f"no probe gives {node.text}{inside}{hint}")
             raise _Bad
+        self._held_by(node, whole)
         return entry, path if within is None else within + path
+
+    def _held_by(self, node: Scalar, whole: Path) -> None:
+        """Note a fact of a rack in a rule of a node, or the other way about."""
+        first = whole.segments[0].word
+        holder = Scope(first) if first in GROUPS else Scope.NODE
+        if holder is not self._scope:
+            self._note(node.place, f"{node.text} is a fact of a {holder}, and the rule's scope is `{self._scope}`")
+            raise _Bad
 
     def _other(self, node: Node, entry: Entry, within: Path | None) -> tuple[Path, Entry, bool]:
         assert isinstance(node, Scalar)

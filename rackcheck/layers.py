@@ -1,23 +1,36 @@
-"""A profile laid over its parents: rules and params merge by id, lists and operators replace, `drop` removes."""
+"""A profile laid over its parents and fragments: rules and params merge by id, lists and operators replace.
+
+From the bottom up: the oldest parent, then what each profile includes, then what it writes itself. `drop` removes.
+"""
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rackcheck.core.operator import WORDS
 from rackcheck.document import BadFile, Listing, Node, Place, Problem, Scalar, Table
 from rackcheck.schema import LOOKS, NARROWING
 
-Finder = Callable[[str, Place], Table]
-"""Finds a parent by its name, for the place that asked."""
-
 LEAVES = ("fact", "all-of", "any-of")
 """Keys that hold what a rule asserts; a rule has one of them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A rule or a param as one file writes it; `layer` is that file's NAME@VERSION, `place` that of the key."""
+
+    layer: str
+    place: Place
+    node: Node
+
+
 @dataclass(frozen=True)
 class Layers:
-    """A profile's file with its parents under it, merged; `dropped` rules have their reason."""
+    """A profile's file with its parents and fragments under it, merged; `dropped` rules have their reason.
+
+    `rules_written` and `params_written` give by id everything that was written of it, the lowest layer first, what
+    dropped a rule too.
+    """
 
     name: str
     head: Table
@@ -26,47 +39,95 @@ class Layers:
     dropped: Mapping[str, str]
     lineage: tuple[str, ...]
     applies: Mapping[str, Node] = field(default_factory=dict)
+    rules_written: Mapping[str, tuple[Written, ...]] = field(default_factory=dict)
+    params_written: Mapping[str, tuple[Written, ...]] = field(default_factory=dict)
 
 
-def layers(table: Table, find: Finder, below: tuple[str, ...] = ()) -> Layers:
-    """Lay a profile over its parent, and that over its own; raises BadFile on a wrong version or a circle."""
-    name, version = word(table, "profile"), word(table, "version")
-    if name in below:
-        raise BadFile([Problem(table.place, f"{' extends '.join((*below, name))}: a circle")])
-    parent = table.get("extends")
-    base = Layers(name, table, {}, {}, {}, ())
-    if isinstance(parent, Scalar):
-        wanted, _, wanted_version = parent.text.partition("@")
-        found = find(wanted, parent.place)
-        have = word(found, "version")
-        if have != wanted_version:
-            text = f"extends {wanted}@{wanted_version}, and the library has {wanted}@{have}"
-            raise BadFile([Problem(parent.place, text)])
-        base = layers(found, find, (*below, name))
-    rules, dropped = dict(base.rules), dict(base.dropped)
-    problems: list[Problem] = []
-    for rule_id, rule in entries(table, "rules").items():
-        assert isinstance(rule, Table)
-        reason = rule.get("drop")
-        if isinstance(reason, Scalar):
-            if rule_id not in rules:
-                hint = did_you_mean(rule_id, list(rules))
-                problems.append(Problem(rule.place, f"drops `{rule_id}`, which no parent has{hint}"))
-            rules.pop(rule_id, None)
-            dropped[rule_id] = reason.text
-        else:
-            rules[rule_id] = _over(rules.get(rule_id), rule)
-            dropped.pop(rule_id, None)
-    if problems:
-        raise BadFile(problems)
-    params = dict(base.params)
-    for key, node in entries(table, "params").items():
-        params[key] = _param_over(params.get(key), node)
-    applies = {**base.applies, **entries(table, "applies-to")}
-    return Layers(name, table, params, rules, dropped, (*base.lineage, f"{name}@{version}"), applies)
+@dataclass
+class Pile:
+    """What has been laid so far; what is wrong with it is noted, so that all of it is told at once."""
+
+    params: dict[str, Node] = field(default_factory=dict)
+    rules: dict[str, Table] = field(default_factory=dict)
+    dropped: dict[str, str] = field(default_factory=dict)
+    applies: dict[str, Node] = field(default_factory=dict)
+    rules_written: dict[str, list[Written]] = field(default_factory=dict)
+    params_written: dict[str, list[Written]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def lay(self, table: Table) -> None:
+        """Lay a profile's own words over what is there."""
+        for rule_id, written in _written(table, "rules"):
+            rule = written.node
+            assert isinstance(rule, Table)
+            reason = rule.get("drop")
+            if isinstance(reason, Scalar):
+                if rule_id not in self.rules:
+                    hint = did_you_mean(rule_id, list(self.rules))
+                    self._note(rule.place, f"drops `{rule_id}`, which no parent has{hint}")
+                self.rules.pop(rule_id, None)
+                self.dropped[rule_id] = reason.text
+            else:
+                self.rules[rule_id] = rule_over(self.rules.get(rule_id), rule)
+                self.dropped.pop(rule_id, None)
+            self.rules_written.setdefault(rule_id, []).append(written)
+        for name, written in _written(table, "params"):
+            self.params[name] = _param_over(self.params.get(name), written.node)
+            self.params_written.setdefault(name, []).append(written)
+        self.applies |= entries(table, "applies-to")
+
+    def add(self, fragment: Table) -> None:
+        """Put a fragment's rules and params beside what is there: it changes nothing of it."""
+        name = word(fragment, "profile")
+        for rule_id, written in _written(fragment, "rules"):
+            rule = written.node
+            assert isinstance(rule, Table)
+            there = self.rules_written.get(rule_id)
+            if "drop" in rule.items:
+                said = f"fragment {name} drops `{rule_id}`; a fragment only adds: who includes it may drop"
+                self._note(written.place, said)
+            elif there and rule_id in self.dropped:
+                said = f"rule `{rule_id}` of fragment {name} was dropped by {there[-1].layer}: {there[-1].place}"
+                self._note(written.place, said)
+            elif there:
+                said = f"rule `{rule_id}` of fragment {name} stands in {there[0].layer} too: {there[0].place}"
+                self._note(written.place, f"{said}; a fragment only adds")
+            else:
+                self.rules[rule_id] = rule
+                self.rules_written[rule_id] = [written]
+        for param, written in _written(fragment, "params"):
+            first = self.params_written.setdefault(param, [written])[0]
+            if first is written:
+                self.params[param] = _whole(written.node)
+            elif _defined(first.node) != _defined(written.node):
+                ours, theirs = (" and default ".join(_defined(n)) for n in (written.node, first.node))
+                said = f"param `{param}` of fragment {name} has type {ours}"
+                self._note(written.place, f"{said}; in {first.layer} it has type {theirs}: {first.place}")
+
+    def laid(self, head: Table, lineage: tuple[str, ...]) -> Layers:
+        """Give the pile as it stands, as the profile with this head; raises BadFile with all that is wrong with it."""
+        if self.problems:
+            raise BadFile(self.problems)
+        rules, params = (
+            {name: tuple(each) for name, each in written.items()}
+            for written in (self.rules_written, self.params_written)
+        )
+        name = word(head, "profile")
+        return Layers(name, head, self.params, self.rules, self.dropped, lineage, self.applies, rules, params)
+
+    def _note(self, place: Place, text: str) -> None:
+        self.problems.append(Problem(place, text))
 
 
-def _over(under: Table | None, over: Table) -> Table:
+def _written(table: Table, key: str) -> Iterator[tuple[str, Written]]:
+    """Give what a file writes of rules or params: the id, and by whom and where it is written."""
+    held = table.get(key)
+    if isinstance(held, Table):
+        for name, node in held.items.items():
+            yield name, Written(version_of(table), held.keys[name], node)
+
+
+def rule_over(under: Table | None, over: Table) -> Table:
     """Merge a rule key by key; a new look or fact takes the old one's place, with what narrowed or judged that one."""
     if under is None:
         return over
@@ -78,12 +139,28 @@ def _over(under: Table | None, over: Table) -> Table:
     return Table(items, {**under.keys, **over.keys}, over.place)
 
 
+def _whole(param: Node) -> Node:
+    """Give a param in its whole form: a bare value is its default."""
+    return Table({"default": param}, {"default": param.place}, param.place) if isinstance(param, Scalar) else param
+
+
 def _param_over(under: Node | None, over: Node) -> Node:
-    if isinstance(over, Scalar):
-        over = Table({"default": over}, {"default": over.place}, over.place)
+    over = _whole(over)
     if isinstance(under, Table) and isinstance(over, Table):
         return Table({**under.items, **over.items}, {**under.keys, **over.keys}, over.place)
     return over
+
+
+def _defined(param: Node) -> tuple[str, str]:
+    """Give what makes two params the same: type and default; what they are about is for people."""
+    table = _whole(param)
+    assert isinstance(table, Table)
+    return word(table, "type", "none"), word(table, "default", "unset")
+
+
+def version_of(table: Table) -> str:
+    """Name a profile's file as `extends` does: NAME@VERSION."""
+    return f"{word(table, 'profile')}@{word(table, 'version')}"
 
 
 def entries(table: Table, key: str) -> Mapping[str, Node]:

@@ -14,9 +14,13 @@ from rackcheck.conform import conform
 from rackcheck.core.catalogue import Catalogue
 from rackcheck.core.profile import Profile, Source
 from rackcheck.document import SIZE, BadFile, Place, Problem, Table, read
-from rackcheck.layers import did_you_mean, entries, layers, texts, word
+from rackcheck.layers import Layers, did_you_mean, entries, texts, word
+from rackcheck.lineage import layers
 from rackcheck.mistake import Mistake
 from rackcheck.schema import sources as sources_schema
+
+SOURCES = "sources.yaml"
+"""The file beside profiles that holds what they cite."""
 
 _SOURCE = ("title", "section", "publisher", "date", "confidence")
 
@@ -50,7 +54,7 @@ def profiles(extra: Sequence[Path] = ()) -> dict[str, Found]:
     found: dict[str, Found] = {}
     for origin, folder in folders(extra):
         for path in _files(folder):
-            if path.stem != "sources":
+            if path.name != SOURCES:
                 found.setdefault(path.stem, Found(path.stem, path, origin))
     return found
 
@@ -90,34 +94,44 @@ def find(name: str, extra: Sequence[Path] = ()) -> Found:
 def load(
     name: str, catalogue: Catalogue, values: Mapping[str, str] | None = None, extra: Sequence[Path] = ()
 ) -> Profile:
-    """Load a profile with its parents; raises Mistake or BadFile."""
+    """Load a profile with its parents and fragments; raises Mistake or BadFile."""
+    return load_laid(name, catalogue, values, extra)[0]
+
+
+def load_laid(
+    name: str, catalogue: Catalogue, values: Mapping[str, str] | None = None, extra: Sequence[Path] = ()
+) -> tuple[Profile, Layers]:
+    """Load a profile, and give with it the layers that it is made of; raises Mistake or BadFile."""
     found = find(name, extra)
     files: dict[str, str] = {}
     problems: list[Problem] = []
     table = _read(found.path, files, problems)
+    if found.origin != "file" and word(table, "profile") != found.name:
+        said = f"the file is {found.path.name}, and its profile is called {word(table, 'profile')}"
+        raise BadFile([Problem(table.items["profile"].place, said)])
     refs = set(_refs(table))
 
-    def parent(wanted: str, place: Place) -> Table:
+    def below(wanted: str, place: Place) -> Table:
         beside = found.path.parent / f"{wanted}.yaml"
         try:
-            above = _read(beside if beside.is_file() else find(wanted, extra).path, files, problems)
+            read_now = _read(beside if beside.is_file() else find(wanted, extra).path, files, problems)
         except Mistake as error:
             raise error if isinstance(error, BadFile) else BadFile([Problem(place, str(error))]) from None
-        refs.update(_refs(above))
-        return above
+        refs.update(_refs(read_now))
+        return read_now
 
-    laid = layers(table, parent)
-    if found.origin != "file" and laid.name != found.name:
-        place = table.items["profile"].place
-        raise BadFile([Problem(place, f"the file is {found.path.name}, and its profile is called {laid.name}")])
+    try:
+        laid = layers(table, below)
+    except BadFile as error:  # all that is wrong is told at once
+        raise BadFile([*problems, *error.problems]) from None
     known: dict[str, Source] = {}
     for folder in (found.path.parent, *(f for _, f in folders(extra))):
-        for source in _sources(folder / "sources.yaml"):
+        for source in _sources(folder / SOURCES):
             known.setdefault(source.id, source)
     compiled = compile_profile(laid, catalogue, known, values or {}, problems)
     # A rule that a child drops or cites anew is still its parent's: each file kept must load by itself.
     cited = [known[ref] for ref in sorted(refs) if ref in known]
-    return replace(compiled, files={**files, "sources.yaml": _cited(cited)})
+    return replace(compiled, files={**files, SOURCES: _cited(cited)}), laid
 
 
 def _refs(table: Table) -> Iterator[str]:
@@ -144,7 +158,10 @@ def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> Table:
     text = text_of(path)
     table, wrong = read_profile(read(text, _shown(path)))
     problems += wrong
-    files[f"{word(table, 'profile')}.yaml"] = text
+    name = word(table, "profile")
+    if f"{name}.yaml" == SOURCES:
+        raise BadFile([Problem(table.items["profile"].place, f"no profile is called {name}: {SOURCES} holds sources")])
+    files[f"{name}.yaml"] = text
     return table
 
 

@@ -10,7 +10,10 @@ from importlib.metadata import entry_points
 from types import ModuleType
 
 from rackcheck.core.catalogue import Catalogue, Clash, Entry
+from rackcheck.core.group import Gathering
 from rackcheck.core.join import Join
+from rackcheck.core.path import Path
+from rackcheck.core.plan import Plan, plan
 from rackcheck.core.probe import AnyProbe, Probe
 
 GROUP = "rackcheck.probes"
@@ -24,6 +27,11 @@ class Registry:
     catalogue: Catalogue
     broken: tuple[str, ...] = ()
     joins: tuple[Join, ...] = ()
+    gatherings: tuple[Gathering, ...] = ()
+
+    def plan(self, wanted: Iterable[Path]) -> Plan:
+        """Choose the fewest questions that give these facts."""
+        return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings)
 
 
 @cache
@@ -39,7 +47,11 @@ def registry() -> Registry:
                     loading.take(import_module(name))
     loading.bind()
     return Registry(
-        tuple(loading.probes.values()), Catalogue(loading.entries), tuple(loading.broken), tuple(loading.joins.values())
+        tuple(loading.probes.values()),
+        Catalogue(loading.entries),
+        tuple(loading.broken),
+        tuple(loading.joins.values()),
+        tuple(loading.gatherings.values()),
     )
 
 
@@ -56,8 +68,10 @@ class _Loading:
         self.entries: dict[str, Entry] = {}
         self.probes: dict[int, AnyProbe] = {}
         self.joins: dict[int, Join] = {}
+        self.gatherings: dict[int, Gathering] = {}
         self.broken: list[str] = []
         self._unbound: dict[int, Join] = {}
+        self._unbound_gatherings: dict[int, Gathering] = {}
 
     @contextmanager
     def told(self, name: str) -> Iterator[None]:
@@ -76,14 +90,20 @@ class _Loading:
         self._add(entry for probe in probes.values() for entry in probe.entries())
         self.probes |= probes
         self._unbound |= {id(v): v for v in values if isinstance(v, Join)}
+        self._unbound_gatherings |= {id(v): v for v in values if isinstance(v, Gathering)}
 
     def bind(self) -> None:
-        """Take the joins, now that all facts are known that they may need."""
+        """Take the joins, now that all facts are known that they may need, and what follows for racks and the fleet."""
         for key, join in self._unbound.items():
             with self.told(f"join {join.name}"):
                 bound = join.bound(Catalogue(self.entries))
                 self._add(bound.entries())
                 self.joins[key] = bound
+        for key, gathering in self._unbound_gatherings.items():
+            with self.told(f"gathering {gathering.name}"):
+                gathered = gathering.bound(Catalogue(self.entries))
+                self._add(gathered.entries())
+                self.gatherings[key] = gathered
 
     def _add(self, entries: Iterable[Entry]) -> None:
         fresh = Catalogue.of(entries).entries

@@ -5,25 +5,18 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from rackcheck import __version__
 from rackcheck.core import answers, script
-from rackcheck.core import path as paths
-from rackcheck.core.collect import collect
-from rackcheck.core.event import Answered, Event, FactsRead, Judged, NodeAsked, RunDone, RunStarted
+from rackcheck.core.event import Answered, Event, Judged, NodeAsked, RunDone
 from rackcheck.core.fact import Plane, Reason, Unknown, clean
-from rackcheck.core.join import derive
-from rackcheck.core.plan import Plan
-from rackcheck.core.profile import Phase, Profile
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, in_scope, judge, misfit, node_outcome, worst
-from rackcheck.core.waiver import Waiver, granted
+from rackcheck.core.verdict import Outcome, worst
 from rackcheck.inventory import Node
+from rackcheck.job import Job, now
+from rackcheck.judging import Judging, tree_of
 from rackcheck.mistake import Mistake
 from rackcheck.wire import Limits
 
@@ -36,50 +29,6 @@ THREADS = 64
 
 GOODBYE = 3.0
 """Seconds that all who are still asking have to give their sessions back when a run is stopped."""
-
-
-def now() -> str:
-    """The time in UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def new_id() -> str:
-    """A run's name: when it began, to the millisecond in hexadecimal, and two letters that keep two apart."""
-    moment = datetime.now(UTC)
-    return f"{moment:%Y%m%dT%H%M%SZ}-{moment.microsecond // 1000:03x}{token_hex(1)}"
-
-
-@dataclass(frozen=True)
-class Job:
-    """One run: whom to ask what, and what to hold the answers against."""
-
-    plan: Plan
-    nodes: tuple[Node, ...]
-    profile: Profile | None = None
-    planes: frozenset[Plane] = frozenset({Plane.OS, Plane.BMC})
-    phases: frozenset[Phase] = frozenset({Phase.CONFIG})
-    targets: str = ""
-    waivers: tuple[Waiver, ...] = ()
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    seconds: float | None = None
-    deadline: float | None = None
-    id: str = field(default_factory=new_id)
-    time: str = field(default_factory=now)
-    version: str = __version__
-    held: str = ""
-
-    @property
-    def day(self) -> str:
-        """The day that waivers are held against: the run's own, or that of a newer reading that it is laid under."""
-        return self.held or self.time[:10]
-
-    def started(self) -> RunStarted:
-        """The first event."""
-        profile = self.profile
-        names = tuple(node.name for node in self.nodes)
-        planes = tuple(sorted(p.value for p in self.planes))
-        words = (profile.name, profile.version, profile.digest) if profile is not None else ("", "", "")
-        return RunStarted(self.id, self.time, self.version, *words, names, planes, self.targets)
 
 
 Ask = Callable[[Node, Plane, Job, threading.Event], Answered]
@@ -97,10 +46,10 @@ def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
     workers = _start(job, ask, asked, answers, stop)
     nodes = {node.name: node for node in job.nodes}
     came: dict[str, list[Answered]] = {name: [] for name in nodes}
-    done: list[Judged] = []
+    judging = Judging(job)
     open_nodes = set(nodes)
     for name in [n for n, planes in asked.items() if not planes]:
-        yield from _finish(job, nodes[name], [], open_nodes, done)
+        yield from _finish(job, nodes[name], [], open_nodes, judging)
     cut = late = False
     end = time.monotonic() + job.deadline if job.deadline is not None else math.inf
     while open_nodes and (late or not stop.is_set()):
@@ -119,7 +68,7 @@ def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
         if isinstance(event, Answered):
             came[event.node].append(event)
             if len(came[event.node]) == len(asked[event.node]):
-                yield from _finish(job, nodes[event.node], came[event.node], open_nodes, done)
+                yield from _finish(job, nodes[event.node], came[event.node], open_nodes, judging)
     interrupted = cut or (bool(open_nodes) and not late)
     over = Unknown(Reason.TIMEOUT, f"the {job.deadline:g} s for this run were over") if job.deadline else None
     stop.set()
@@ -128,11 +77,12 @@ def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
         missing = asked[name] - {a.plane for a in came[name]}
         extra = [Answered(name, plane, now(), why) for plane in sorted(missing)]
         yield from extra
-        yield from _finish(job, nodes[name], [*came[name], *extra], open_nodes, done)
+        yield from _finish(job, nodes[name], [*came[name], *extra], open_nodes, judging)
+    yield from judging.close()
     until = time.monotonic() + (GOODBYE if interrupted else 0.0)
     for worker in workers:
         worker.join(max(0.0, until - time.monotonic()))
-    yield RunDone(now(), _outcome(done, interrupted=interrupted), interrupted)
+    yield RunDone(now(), _outcome(judging.judged, interrupted=interrupted), interrupted)
 
 
 def _outcome(done: Iterable[Judged], *, interrupted: bool) -> Outcome:
@@ -179,49 +129,9 @@ def _start(
     return workers
 
 
-def _finish(
-    job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str], done: list[Judged]
-) -> Iterator[Event]:
+def _finish(job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str], judging: Judging) -> Iterator[Event]:
     open_nodes.discard(node.name)
-    tree = tree_of(job, node, came)
-    yield FactsRead(node.name, tree)
-    if job.profile is not None:
-        judged = judge_node(job, node, tree)
-        done.append(judged)
-        yield judged
-
-
-def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
-    """Read a node's answers into facts; a plane that gave none says why."""
-    leaves: dict[str, Leaf] = {}
-    silent: dict[Plane, Unknown] = {}
-    newest = ""
-    if not node.host:
-        silent[Plane.OS] = Unknown(Reason.NOT_COLLECTED, "no host in inventory")
-    if node.bmc is None:
-        silent[Plane.BMC] = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
-    for answer in sorted(came, key=lambda a: a.plane):
-        # A BMC that would not talk leaves a capture of its refusal alone; a node's cut answer still holds what came.
-        if answer.capture is None or (answer.plane is Plane.BMC and answer.trouble is not None):
-            silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
-        else:
-            leaves |= collect(job.plan.probes, answer.capture, answer.time, job.plan.wanted)
-            newest = max(newest, answer.time)
-    read = Tree(leaves, silent)
-    return Tree({**leaves, **derive(job.plan.joins, read, newest)}, silent) if job.plan.joins else read
-
-
-def judge_node(job: Job, node: Node, tree: Tree) -> Judged:
-    """Judge one node by the rules that are in scope for it."""
-    assert job.profile is not None
-    rules = [r for r in job.profile.rules if in_scope(r, node.role, job.planes | {Plane.DERIVED}, job.phases)]
-    verdicts = judge(rules, tree, granted(job.waivers, rules, node.name, job.day))
-    outcome = node_outcome(verdicts, {rule.id: rule for rule in rules})
-    if not rules:
-        note = f"no rule of {job.profile.name} is for role {node.role} on these planes: nothing was judged"
-        return Judged(node.name, node.role, outcome, (), len(job.profile.rules), note)
-    note = misfit(job.profile, tree.reading(paths.parse("node.product"), Plane.OS), node.role)
-    return Judged(node.name, node.role, outcome, verdicts, len(job.profile.rules) - len(rules), note)
+    yield from judging.take(node, tree_of(job, node, came))
 
 
 def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: "Trace | None" = None) -> Answered:
@@ -280,8 +190,9 @@ def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iter
             raise Mistake(f"run {job.id} holds an answer of {answer.node}, which is none of its nodes")
         came[answer.node].append(answer)
         yield answer
-    done: list[Judged] = []
+    judging = Judging(job)
     for node in job.nodes:
-        yield from _finish(job, node, came[node.name], set(), done)
+        yield from _finish(job, node, came[node.name], set(), judging)
+    yield from judging.close()
     time, interrupted = (ended.time, ended.interrupted) if ended is not None else (job.time, True)
-    yield RunDone(time, _outcome(done, interrupted=interrupted), interrupted)
+    yield RunDone(time, _outcome(judging.judged, interrupted=interrupted), interrupted)

@@ -82,7 +82,7 @@ LOOKS = ("each", "any", "no", "count")
 NARROWING = ("where", "expect-count", "allow-failing", "allow-empty")
 """Keys that say which items of a look count, and how."""
 
-LATER_KEYS = frozenset({"across", "include", "waivers", *LATER})
+LATER_KEYS = frozenset(LATER)
 """Keys of the grammar that this version knows by name and does not judge yet."""
 
 
@@ -132,6 +132,10 @@ def rule() -> Schema:
             "phase": words([p.value for p in Phase]), "needs": {"type": "array", "items": TEXT},
             **dict.fromkeys(LOOKS, VALUE),
             "where": clause(), "when": clause(), "expect-count": WHOLE, "allow-failing": WHOLE, "allow-empty": TRUTH,
+            "across": table(
+                {"role": ROLE, "facts": ONE_OR_MORE, "except": ONE_OR_MORE}, required=("facts",)
+            ),
+            "agree": table({"quorum": VALUE}, required=("quorum",)),
             "fact": fact, "all-of": leaves | {"items": whole}, "any-of": leaves,
             **operators(),
         }
@@ -155,9 +159,21 @@ def profile() -> Schema:
                     "pattern": r"^[a-z0-9][a-z0-9_.-]*@\S+$",
                     "description": "a profile and its version, as NAME@VERSION",
                 },
+                "include": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {
+                        "type": "string",
+                        "pattern": r"^[a-z0-9][a-z0-9_.-]*(@\S+)?$",
+                        "description": "a profile, as NAME or NAME@VERSION",
+                    },
+                },
+                "reviewed": TRUTH,
+                "reviewed-by": TEXT,
                 "applies-to": table({"product": TEXT, "role": TEXT}),
                 "params": _named(PARAM, param),
                 "rules": _named(RULE, rule()),
+                "waivers": {"type": "array", "items": _waiver()},
             },
             required=("rackcheck", "profile", "version"),
         ),
@@ -220,10 +236,10 @@ def rack_type() -> Schema:
     }
 
 
-def waivers() -> Schema:
-    """The schema of a file of waivers."""
+def _waiver() -> Schema:
+    """The schema of one waiver, in a file of them or in a profile."""
     pin = table({"item": TEXT, "observed": TEXT}, required=("item", "observed"))
-    waiver = table(
+    return table(
         {
             "rule": TEXT, "rule-hash": DIGEST, "nodes": ONE_OR_MORE,
             "only-while": pin | {"type": ["object", "array"], "items": pin, "minItems": 1},
@@ -231,13 +247,17 @@ def waivers() -> Schema:
         },
         required=("rule", "rule-hash", "nodes", "only-while", "until", "by", "ticket", "reason"),
     )  # fmt: skip
+
+
+def waivers() -> Schema:
+    """The schema of a file of waivers."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rackcheck waivers, format 1",
         **table(
             {
                 "rackcheck": {"type": ["string", "integer"], "enum": ["1", 1]},
-                "waivers": {"type": "array", "items": waiver},
+                "waivers": {"type": "array", "items": _waiver()},
             },
             required=("rackcheck", "waivers"),
         ),

@@ -1,11 +1,12 @@
 """Files of waivers: read with the place of every mistake, and written entry by entry so that a diff shows one."""
 
 import hashlib
+import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 from secrets import token_hex
@@ -27,12 +28,15 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml")
 FOUND = "waivers.yaml"
 """The file that is found by itself in the working folder."""
 
+_SPELT = re.compile(r'"[^"\n]*\\')
+"""Where a key may be spelt with escapes."""
+
 HEAD = "rackcheck: 1\nwaivers:\n"
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of waivers as read: its name, its text, and what it grants."""
+    """A file of waivers, or a profile's file with some: its name, its text, and what it grants."""
 
     name: str
     text: str
@@ -93,8 +97,44 @@ def _own(handle: int, target: Path) -> None:
 
 def read(text: str, shown: str) -> tuple[Waiver, ...]:
     """Read the text of a file of waivers; raises BadFile with all that is wrong."""
-    table = conform(read_yaml(text, shown), schema())
-    listed = table.items["waivers"]
+    return _granted(conform(read_yaml(text, shown), schema()))
+
+
+def within(files: Mapping[str, str]) -> tuple[File, ...]:
+    """Give the waivers that a profile's own files grant, file by file; raises BadFile with all that is wrong.
+
+    `files` are the texts of a profile that was loaded: their shape is known to be right.
+    """
+    found: list[File] = []
+    problems: list[Problem] = []
+    for name, text in files.items():
+        if "waivers" not in text and not _SPELT.search(text):  # reading is slow
+            continue
+        table = read_yaml(text, name)
+        try:
+            granted = _granted(table) if isinstance(table, Table) else ()
+        except BadFile as error:
+            problems += error.problems
+        else:
+            found += [File(name, text, granted)] if granted else []
+    if problems:
+        raise BadFile(problems)
+    return tuple(found)
+
+
+def own(files: Mapping[str, str]) -> tuple[Waiver, ...]:
+    """Give what a profile's own files grant, all in one; raises BadFile as `within` does."""
+    return tuple(waiver for file in within(files) for waiver in file.waivers)
+
+
+def fingerprint(files: Iterable[File]) -> str:
+    """Give the SHA-256 of what a profile's own files grant, wherever in them it stands; empty where that is nothing."""
+    told = [[file.name, [asdict(replace(waiver, place="")) for waiver in file.waivers]] for file in files]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest() if told else ""
+
+
+def _granted(table: Table) -> tuple[Waiver, ...]:
+    listed = table.get("waivers")
     problems: list[Problem] = []
     found: list[Waiver] = []
     first: dict[tuple[str, str, Pin], Place] = {}

@@ -39,9 +39,11 @@ from rackcheck.core.identities import ALIKE, named, of_capture, of_facts, togeth
 from rackcheck.core.plan import Plan
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.inventory import Bmc, Node
+from rackcheck.job import Job
+from rackcheck.judging import tree_of
 from rackcheck.mistake import Mistake
 from rackcheck.redfish.trace import Trace
-from rackcheck.run import Job, ask_plane, audit, tree_of
+from rackcheck.run import ask_plane, audit
 from rackcheck.sim import scenario
 
 TWO = """rackcheck: 1

@@ -76,9 +76,9 @@ def mistakes(folder: Path, rules: str, head: str = HEAD) -> str:
         ("{ fact: memory.total, same-as: .memory }", "starts at the item of a look"),
         ("{ fact: cpu.threads, is: 8, needs: [s] }", "no rule s"),
         ("{ fact: cpu.threads, is: 8, needs: [r] }", "needs run in a circle: r -> r"),
-        ("{ fact: cpu.threads, is: 8, scope: rack }", "this version does not judge yet"),
+        ("{ fact: cpu.threads, is: 8, scope: rack }", "cpu.threads is a fact of a node, and the rule's scope is `rack`"),
         ("{ fact: cpu.threads, steady: true }", "`steady` is a word of the grammar that this version does not judge yet"),
-        ("{ across: { role: compute }, fact: cpu.threads, agree: { quorum: 75 % } }", "does not judge yet"),
+        ("{ across: { facts: [cpu.threads] }, agree: { quorum: 40 % } }", "`quorum` is more than 50 %"),
         ("{ drop: no reason }", "drops `r`, which no parent has"),
     ],
 )  # fmt: skip
@@ -120,7 +120,7 @@ def test_a_profile_without_a_rule_is_a_mistake(tmp_path: Path) -> None:
         (f"{HEAD}extends: bass@1\n", "no profile bass; did you mean base?"),
         (f"{HEAD}extends: p@1\n", "a circle"),
         (f"{HEAD}extends: base\n", "`extends` cannot be 'base'"),
-        (f"{HEAD}include: [nvme]\n", "`include` is a word of the grammar"),
+        (f"{HEAD}include: [bass]\n", "no profile bass; did you mean base?"),
         (f"{HEAD}parms: {{}}\n", "did you mean `params`?"),
     ],
 )

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.document import BadFile, Place, Problem, Table, plain, read
-from rackcheck.layers import Layers, layers
+from rackcheck.layers import Layers
+from rackcheck.lineage import layers
 
 BASE = """\
 profile: base

@@ -24,9 +24,10 @@ from rackcheck.core.fact import Plane, Reason
 from rackcheck.core.plan import plan
 from rackcheck.core.verdict import Verdict
 from rackcheck.inventory import Node
+from rackcheck.job import Job, now
 from rackcheck.redfish.session import LOGINS
 from rackcheck.registry import registry
-from rackcheck.run import Job, audit, bmc_of, now
+from rackcheck.run import audit, bmc_of
 from rackcheck.sim import bmc as sim
 from rackcheck.sim import scenario
 from rackcheck.sim.faults import HOW

@@ -14,8 +14,9 @@ from rackcheck.core.event import Answered
 from rackcheck.core.fact import Plane
 from rackcheck.core.plan import affordable, plan
 from rackcheck.inventory.node import Bmc, Node
+from rackcheck.job import Job
 from rackcheck.registry import registry
-from rackcheck.run import Job, ask_plane
+from rackcheck.run import ask_plane
 
 PLAIN = redfish.Limits(expand=False)
 WHOLE = redfish.Limits()

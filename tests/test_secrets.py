@@ -32,8 +32,8 @@ from rackcheck import inventory
 from rackcheck.cli.secrets import secrets_of
 from rackcheck.core.fact import Plane, Reason
 from rackcheck.inventory import Bmc, Node, Ssh
+from rackcheck.job import Job
 from rackcheck.mistake import Mistake
-from rackcheck.run import Job
 from rackcheck.ssh import run
 from rackcheck.ssh_config import Target, resolve
 from rackcheck.wire import Limits

@@ -21,11 +21,12 @@ from rackcheck.core.plan import plan
 from rackcheck.core.probe import Read
 from rackcheck.core.verdict import Status
 from rackcheck.inventory import Node
+from rackcheck.job import Job
 from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
 from rackcheck.report.signs import Signs, signs_for
 from rackcheck.report.summary import Summary, summarize
-from rackcheck.run import Job, audit
+from rackcheck.run import audit
 from rackcheck_tui import show
 from rackcheck_tui.app import Screens
 from rackcheck_tui.entries import Filter, chosen, nothing, state

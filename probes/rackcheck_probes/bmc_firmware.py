@@ -3,7 +3,7 @@
 import json
 from importlib.resources import files
 
-from rackcheck import Documents, Facts, Redfish, collection, flag, listing, probe, spell_key, text, version
+from rackcheck import Documents, Facts, Redfish, collection, flag, listing, probe, spell_key, text, version, view
 from rackcheck.core import redfish_firmware as firmware
 from rackcheck.core.item import keyed, members
 from rackcheck.core.redfish_value import truth
@@ -25,7 +25,7 @@ ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEAT
         "firmware.component/*.function_by": listing("the signs that told its function, with the words they hold"),
         "firmware.component/*.role": text("installed, or why it is kept; repeated where listed twice", words=ROLES),
         **{f"firmware.{row.name}": collection(f"installed firmware by function: {row.help}") for row in TABLE.counted},
-        **{f"firmware.{row.name}/*": version("opaque", "installed version") for row in TABLE.counted},
+        **{f"firmware.{row.name}/*": view(version("opaque", "installed version")) for row in TABLE.counted},
     },
 )
 def bmc_firmware(docs: Documents) -> Facts:

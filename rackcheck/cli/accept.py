@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from rackcheck import __version__, acceptance, library, store
+from rackcheck import __version__, acceptance, library, reviewed, store
 from rackcheck.acceptance import Acceptance
 from rackcheck.cli import options, subject
 from rackcheck.cli.known import known
@@ -18,6 +18,7 @@ from rackcheck.cli.tables import table
 from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
 from rackcheck.inventory import Node
+from rackcheck.job import now
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine, terminal
 from rackcheck.report.build import machine_serial
@@ -26,7 +27,6 @@ from rackcheck.report.gather import Told, canonical
 from rackcheck.report.settle import reworked
 from rackcheck.report.summary import exit_code, several, waiver_notes
 from rackcheck.report.terminal import Line
-from rackcheck.run import now
 from rackcheck.waivers import File
 
 
@@ -67,6 +67,9 @@ def new(
     files = options.waiver_files(waiver_files, found=False)
     old = acceptance.find(supersedes) if supersedes is not None else None
     loaded = library.load(profile, known().catalogue, given, folders)
+    waiting = reviewed.unreviewed(loaded.files)
+    if waiting:
+        raise Mistake(reviewed.said(waiting))
     nodes, origin = options.choose((), file, rack)
     told = [_node(node, rack) for node in nodes]
     head = {

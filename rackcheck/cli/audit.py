@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from rackcheck import __version__, acceptance, library, store
+from rackcheck import __version__, acceptance, library, store, waivers
 from rackcheck.acceptance import Acceptance
 from rackcheck.captured import Captured
 from rackcheck.cli import captures, options
@@ -23,11 +23,12 @@ from rackcheck.cli.stored import stored_job
 from rackcheck.core.event import Event
 from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
-from rackcheck.core.plan import plan
+from rackcheck.core.group import Seat
+from rackcheck.job import Job
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine, terminal
 from rackcheck.report.summary import Summary, exit_code, several, summarize
-from rackcheck.run import Job, ask_plane, replay
+from rackcheck.run import ask_plane, replay
 from rackcheck.run import audit as drive
 from rackcheck.waivers import File
 
@@ -118,26 +119,29 @@ def _fresh(
 ) -> int:  # fmt: skip
     given = options.pairs(values)
     profile = library.load(profile_name, known().catalogue, given, folders)
-    nodes, origin = options.choose(targets, file, rack)
+    own = waivers.within(profile.files)
+    chosen = options.chosen(targets, file, rack)
+    nodes, origin = chosen.nodes, chosen.words
     if joined is not None:
         strangers = {node.name for node in nodes} - {node["name"] for node in joined.nodes}
         if strangers:
             raise Mistake(f"not in the inventory of acceptance {joined.name}: {fold(strangers)}")
-    wanted = plan(profile.facts(), known().probes, known().catalogue, known().joins)
+    wanted = known().plan(profile.facts())
     job = Job(
         wanted,
         nodes,
         profile,
         planes,
         targets=origin,
-        waivers=tuple(waiver for kept in files for waiver in kept.waivers),
+        waivers=tuple(waiver for kept in (*own, *files) for waiver in kept.waivers),
         seconds=seconds,
         deadline=deadline,
         secrets=secrets_of(nodes, wanted.planes & planes),
+        expected=tuple(Seat(node.name, node.role, node.rack) for node in chosen.expected),
     )
     if not quiet:
         note(f"rackcheck {__version__}: {origin}, profile {profile.name} {profile.version}, {len(profile.rules)} rules")
-        for kept in files:
+        for kept in (*own, *files):
             note(f"waivers: {several(len(kept.waivers), 'entry')} of {kept.name}".replace("entrys", "entries"))
     folder = output or store.runs_folder() / job.id
     if output is not None and output.is_dir() and any(output.iterdir()) and not (output / "run.json").exists():
@@ -145,7 +149,7 @@ def _fresh(
     stop = threading.Event()
     with (
         stopped_by_ctrl_c(stop),
-        store.Writer(folder, _head(job, given, files), profile.files, {f.name: f.text for f in files}) as writer,
+        store.Writer(folder, _head(job, given, files, own), profile.files, {f.name: f.text for f in files}) as writer,
         progress(len(nodes), quiet=quiet) as watch,
     ):
         summary = summarize(_watched(job, writer, watch, stop), profile, job.waivers)
@@ -176,9 +180,10 @@ def _watched(job: Job, writer: store.Writer, watch: Watch, stop: threading.Event
         yield stored
 
 
-def _head(job: Job, values: dict[str, str], files: tuple[File, ...]) -> dict[str, Any]:
-    """Give run.json: who, when, with what. No secret and no reference to one."""
+def _head(job: Job, values: dict[str, str], files: tuple[File, ...], own: tuple[File, ...]) -> dict[str, Any]:
+    """Give run.json: who, when, with what; `own` waivers are the profile's. No secret and no reference to one."""
     assert job.profile is not None
+    asked = {node.name for node in job.nodes}
     return {
         "run": job.id,
         "time": job.time,
@@ -190,6 +195,7 @@ def _head(job: Job, values: dict[str, str], files: tuple[File, ...]) -> dict[str
             "lineage": list(job.profile.lineage),
             "digest": job.profile.digest,
             "set": values,
+            **({"waivers": waivers.fingerprint(own)} if own else {}),
         },
         "waivers": {file.name: file.digest for file in files},
         "targets": job.targets,
@@ -208,6 +214,7 @@ def _head(job: Job, values: dict[str, str], files: tuple[File, ...]) -> dict[str
             }
             for n in job.nodes
         ],
+        "others": [{"name": s.name, "role": s.role, "rack": s.rack} for s in job.seats if s.name not in asked],
     }
 
 
@@ -235,8 +242,10 @@ def _captured(
     job = captures.judging(kept, profile_name, options.pairs(values), folders, waived)
     if planes != options.PLANES:
         job = replace(job, planes=planes)
-    assert job.profile is not None
-    summary = summarize(replay(job, kept.answers(), captures.done(kept)), job.profile, job.waivers)
+    profile = job.profile
+    assert profile is not None
+    job = replace(job, waivers=(*waivers.own(profile.files), *job.waivers))
+    summary = summarize(replay(job, kept.answers(), captures.done(kept)), profile, job.waivers)
     _show(summary, every=every, as_json=as_json)
     return exit_code(summary, strict=strict)
 

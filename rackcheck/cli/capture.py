@@ -23,9 +23,10 @@ from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
 from rackcheck.core.identities import Identities, logins, named, of_capture, of_facts, together
 from rackcheck.inventory import Node
+from rackcheck.job import Job
 from rackcheck.report import machine
 from rackcheck.report.summary import several
-from rackcheck.run import Job, ask_plane
+from rackcheck.run import ask_plane
 from rackcheck.run import audit as drive
 
 if TYPE_CHECKING:

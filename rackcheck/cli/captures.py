@@ -12,14 +12,14 @@ from rackcheck.core.event import RunDone
 from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
 from rackcheck.core.path import Path as FactPath
-from rackcheck.core.plan import Plan, affordable, plan
+from rackcheck.core.plan import Plan, affordable
 from rackcheck.core.probe import Read
 from rackcheck.core.verdict import Outcome
 from rackcheck.core.waiver import Waiver
 from rackcheck.inventory import Node
+from rackcheck.job import Job
 from rackcheck.mistake import Mistake
 from rackcheck.registry import registry
-from rackcheck.run import Job
 
 
 def everything() -> Plan:
@@ -92,7 +92,7 @@ def judging(
         names = ", ".join(sorted(library.profiles(folders)))
         raise click.UsageError(f"{found.folder} is a capture, which has no profile: -p NAME; there are: {names}")
     loaded = library.load(profile, known.catalogue, values, folders)
-    bare = job(found, plan(loaded.facts(), known.probes, known.catalogue, known.joins))
+    bare = job(found, known.plan(loaded.facts()))
     return replace(bare, profile=loaded, waivers=tuple(waived))
 
 

@@ -14,7 +14,7 @@ from rackcheck.cli.known import known
 from rackcheck.cli.output import note, print_lines, width
 from rackcheck.cli.secrets import fetched
 from rackcheck.core.fact import Plane
-from rackcheck.core.plan import Plan, plan
+from rackcheck.core.plan import Plan
 from rackcheck.core.profile import Profile
 from rackcheck.doctor.ask import Doctor
 from rackcheck.doctor.finding import Visit
@@ -106,7 +106,7 @@ def _plan(
             raise click.UsageError("--set is for a profile: -p NAME")
         return Plan(tuple(probe for probe in known().probes if probe.plane in planes)), None
     profile = library.load(name, known().catalogue, options.pairs(values), folders)
-    whole = plan(profile.facts(), known().probes, known().catalogue, known().joins)
+    whole = known().plan(profile.facts())
     return Plan(tuple(probe for probe in whole.probes if probe.plane in planes), whole.wanted), profile
 
 

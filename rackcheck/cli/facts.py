@@ -19,9 +19,11 @@ from rackcheck.core.event import Answered, FactsRead, facts_json
 from rackcheck.core.fact import Absent, Plane, Unknown
 from rackcheck.core.plan import Plan, affordable
 from rackcheck.core.tree import Leaf, Tree
+from rackcheck.job import Job
+from rackcheck.judging import tree_of
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine
-from rackcheck.run import Job, ask_plane, audit, tree_of
+from rackcheck.run import ask_plane, audit
 
 
 @click.command(epilog="Exit: 0 when the node answered, 2 your mistake, 3 when a plane of it did not.")

@@ -1,7 +1,7 @@
 """Options that several commands share, with completion of what this machine knows."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from rackcheck.cli.output import note
 from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
 from rackcheck.inventory import Node
+from rackcheck.inventory.targets import found as found_inventory
 from rackcheck.inventory.targets import narrowed
 from rackcheck.mistake import Mistake
 
@@ -129,18 +130,36 @@ def rack_option(command: F) -> F:
     return click.option("--rack", metavar="sim:NAME", shell_complete=_racks, help=words)(command)
 
 
-def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple[tuple[Node, ...], str]:
-    """Give the nodes a command is for, and where they come from; a simulated rack is up until the command ends."""
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The nodes a command is for, where they come from in words, and all that their inventory holds."""
+
+    nodes: tuple[Node, ...]
+    words: str
+    expected: tuple[Node, ...]
+
+
+def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chosen:
+    """Resolve what our user typed; a simulated rack is up until the command ends."""
     given = place(file, rack)
     if rack is None or given is None:
-        return inventory.choose(targets, given)
+        nodes, words = inventory.choose(targets, given)
+        held = found_inventory(given)
+        return Chosen(nodes, words, tuple(inventory.load(held).nodes.values()) if held is not None else nodes)
     # Said with the rack's own name: its inventory lies in a folder that is gone when our user reads this.
     up = replace(inventory.load(given), origin=rack)
     wanted = tuple(targets)
     if wanted == (inventory.LOCAL,) and inventory.LOCAL not in up.nodes:
         raise Mistake(f"which node of {rack}? it has {fold(up.nodes)}")
     nodes = narrowed(wanted, up)
-    return nodes, f"{len(nodes)} of {len(up.nodes)} nodes of {rack}" if wanted else f"all {len(nodes)} nodes of {rack}"
+    words = f"{len(nodes)} of {len(up.nodes)} nodes of {rack}" if wanted else f"all {len(nodes)} nodes of {rack}"
+    return Chosen(nodes, words, tuple(up.nodes.values()))
+
+
+def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple[tuple[Node, ...], str]:
+    """Give the nodes a command is for, and where they come from."""
+    found = chosen(targets, file, rack)
+    return found.nodes, found.words
 
 
 def place(file: Path | None, rack: str | None) -> Path | None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import click
 
 from rackcheck.core.event import Answered, Event, FactsRead, Judged
+from rackcheck.core.group import is_group
 from rackcheck.report.signs import Signs, signs_for
 from rackcheck.report.terminal import Line
 
@@ -73,11 +74,11 @@ def _few_lines(nodes: int, *, judging: bool) -> Watch:
         nonlocal done
         if isinstance(event, Answered) and event.trouble is not None:
             note(f"{event.node}: {event.plane.value} plane: {event.trouble}")
-        if isinstance(event, Judged):
+        if isinstance(event, Judged) and not is_group(event.node):
             done += 1
             if done % step == 0 or done == nodes:
                 note(f"{done} of {nodes} judged ({event.node}: {event.outcome.value})")
-        if isinstance(event, FactsRead) and not judging:
+        if isinstance(event, FactsRead) and not judging and not is_group(event.node):
             done += 1
             if done % step == 0 or done == nodes:
                 note(f"{done} of {nodes} asked ({event.node})")
@@ -97,7 +98,7 @@ def _moving(nodes: int, done: type[Judged | FactsRead]) -> Iterator[Watch]:
         def watch(event: Event) -> None:
             if isinstance(event, Answered):
                 bar.update(task, description=escape(f"{event.node} {event.plane.value}"))
-            if isinstance(event, done):
+            if isinstance(event, done) and not is_group(event.node):
                 bar.advance(task)
 
         yield watch

@@ -17,11 +17,12 @@ from rackcheck.core.event import Answered, FactsRead
 from rackcheck.core.fact import visible
 from rackcheck.core.plan import Plan
 from rackcheck.core.probe import AnyProbe
+from rackcheck.job import Job
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine
 from rackcheck.report.terminal import Line
-from rackcheck.run import Job, ask_plane, audit
+from rackcheck.run import ask_plane, audit
 
 
 @click.group()

@@ -1,15 +1,19 @@
-"""`rackcheck profile`: list, show, check."""
+"""`rackcheck profile`: list, show, check; explain a rule; compare two profiles; learn one from a run."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from rackcheck import library
-from rackcheck.cli import options
+from rackcheck import library, lint, reviewed, waivers
+from rackcheck.cli import explain, learn, options, profile_diff
 from rackcheck.cli.known import known
 from rackcheck.cli.output import print_lines, width
 from rackcheck.cli.tables import table
+from rackcheck.core.fold import fold
 from rackcheck.core.profile import Profile
+from rackcheck.core.waiver import Waiver, troubled
 from rackcheck.document import BadFile
 from rackcheck.report import machine
 from rackcheck.report.summary import several
@@ -19,7 +23,12 @@ from rackcheck.report.wants import wants
 
 @click.group()
 def profile() -> None:
-    """List, show and check profiles."""
+    """List, show and check profiles; explain a rule, compare two, learn one from a run."""
+
+
+profile.add_command(explain.command)
+profile.add_command(learn.command)
+profile.add_command(profile_diff.command)
 
 
 @profile.command("list")
@@ -54,38 +63,87 @@ def list_(folders: tuple[Path, ...], as_json: bool) -> None:
 @options.set_option
 @options.profile_path_option
 def show(name: str, values: tuple[str, ...], folders: tuple[Path, ...]) -> None:
-    """Show a profile whole: its parents laid under it, each rule with what it wants, why and by which source."""
+    """Show a profile whole, parents and fragments laid under it: each rule with what it wants, why and its sources."""
     options.note_closed()
     loaded = library.load(name, known().catalogue, options.pairs(values), folders)
-    print_lines(_lines(loaded))
+    print_lines(_lines(loaded, waivers.own(loaded.files)))
 
 
 @profile.command("check")
 @click.argument("names", nargs=-1, required=True, shell_complete=options.complete_profiles)
+@click.option("--strict", is_flag=True, help="Tell hints too, and refuse a profile for any finding.")
 @options.set_option
 @options.profile_path_option
-def check(names: tuple[str, ...], values: tuple[str, ...], folders: tuple[Path, ...]) -> int:
-    """Check profiles without asking any node; each mistake with its file, line and column."""
-    bad = 0
+@options.json_option
+def check(
+    names: tuple[str, ...], strict: bool, values: tuple[str, ...], folders: tuple[Path, ...], as_json: bool
+) -> int:
+    """Check profiles without asking any node; each finding with its file, line and column.
+
+    \b
+    rackcheck profile check ./our-servers.yaml
+    rackcheck profile check h100-dgx --set driver=570.86.15 --strict
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
     options.note_closed()
-    for name in names:
-        try:
-            loaded = library.load(name, known().catalogue, options.pairs(values), folders)
-        except BadFile as error:
-            bad += 1
-            click.echo(str(error), err=True)
-        else:
-            unset = sorted({param for rule in loaded.rules for param in rule.unset})
-            waits = f"; site values not set: {', '.join(unset)}" if unset else ""
-            click.echo(f"{name}: {several(len(loaded.rules), 'rule')}, {several(len(loaded.facts()), 'fact')}{waits}")
-    return 2 if bad else 0
+    checked = [_checked(name, options.pairs(values), folders, strict=strict) for name in names]
+    if as_json:
+        click.echo(machine.text([each.plain() for each in checked]))
+        return 2 if any(each.refused for each in checked) else 0
+    for each in checked:
+        if each.head:
+            click.echo(each.head)
+        for line in (*each.notes, *([each.said] if each.said else ())):
+            click.echo(line, err=True)
+    return 2 if any(each.refused for each in checked) else 0
 
 
-def _lines(loaded: Profile) -> list[Line]:
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What there is to say of one profile: a line on what it holds, remarks, findings, and whether it is refused."""
+
+    name: str
+    head: str
+    said: str
+    refused: bool
+    findings: tuple[lint.Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def plain(self) -> dict[str, object]:
+        found = [finding.plain() for finding in self.findings]
+        return {"profile": self.name, "usable": not self.refused, "findings": found, "notes": list(self.notes)}
+
+
+def _checked(name: str, values: dict[str, str], folders: tuple[Path, ...], *, strict: bool) -> _Checked:
+    try:
+        loaded, laid = library.load_laid(name, known().catalogue, values, folders)
+        waived = waivers.own(loaded.files)
+    except BadFile as error:
+        return _Checked(name, "", str(error), refused=True, findings=tuple(lint.of_file(error)))
+    found = tuple(lint.chosen(lint.findings(loaded, laid), strict=strict))
+    unset = sorted({param for rule in loaded.rules for param in rule.unset})
+    waits = f"; site values not set: {', '.join(unset)}" if unset else ""
+    head = f"{name}: {several(len(loaded.rules), 'rule')}, {several(len(loaded.facts()), 'fact')}{waits}"
+    waiting = reviewed.unreviewed(loaded.files)
+    notes = [f"{name}: {reviewed.said(waiting)}"] if waiting else []
+    rules = {rule.id: rule for rule in loaded.rules}
+    for waiver in waived:
+        trouble = troubled(waiver, rules, waiver.until)
+        if trouble is not None:
+            notes.append(f"{waiver.place}: warning: the waiver of {waiver.rule} holds nothing: {trouble[1]}")
+    told = "\n".join(map(str, found))
+    return _Checked(name, head, told, lint.refused(found, strict=strict), found, tuple(notes))
+
+
+def _lines(loaded: Profile, waived: Iterable[Waiver]) -> list[Line]:
     lines = [Line(((f"{loaded.name} {loaded.version}", "bold"), (f"  {loaded.title}", "")))]
     lines.append(Line(((f"{' -> '.join(loaded.lineage)}; digest {loaded.digest[:12]}", "dim"),)))
     for name, value in loaded.params.items():
         lines.append(Line(((f"  param {name} = ", "dim"), (value or "not set", "" if value else "yellow"))))
+    for rule_id, reason in loaded.dropped.items():
+        lines.append(Line(((f"  dropped {rule_id}: ", "dim"), (reason, ""))))
+    for waiver in waived:
+        head = f"  waiver {waiver.place}: {waiver.rule} on {fold(waiver.nodes)}: "
+        lines.append(Line(((head, "dim"), (waiver.words, ""))))
     for rule in loaded.rules:
         lines.append(Line())
         lines.append(Line(((rule.id, "bold"), (f"  {rule.title}", ""), (f"  ({rule.severity.value})", "dim"))))

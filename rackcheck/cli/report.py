@@ -12,12 +12,12 @@ from rackcheck import acceptance, bill, brand
 from rackcheck.cli import options, subject
 from rackcheck.cli.output import is_plain, note
 from rackcheck.cli.subject import Subject
+from rackcheck.job import now
 from rackcheck.mistake import Mistake
 from rackcheck.report import annex, bundle, junit, machine, markdown, record, redact
 from rackcheck.report.build import build
 from rackcheck.report.dossier import Dossier
 from rackcheck.report.summary import several
-from rackcheck.run import now
 from rackcheck.signing import bundles, manifest
 
 FORMATS = ("html", "pdf", "json", "junit", "csv", "markdown")
@@ -80,7 +80,7 @@ def report(
     readings = []
     for told in found.tell():
         readings.append(told)
-        say(f"read {told.started.run}: {several(len(told.judged), 'node')}")
+        say(f"read {told.started.run}: {several(len(told.started.nodes), 'node')}")
     full = build(readings, ordered)
     dossier = full if level == "full" else redact.redacted(full, level)
     if whole:

@@ -9,12 +9,12 @@ from rackcheck import kept, library, store, waivers
 from rackcheck.cli.known import known
 from rackcheck.core.event import RunStarted
 from rackcheck.core.fact import Plane
-from rackcheck.core.plan import plan
+from rackcheck.core.group import Seat
 from rackcheck.core.profile import Phase, Profile
 from rackcheck.core.waiver import Waiver
 from rackcheck.inventory import Bmc, Node
+from rackcheck.job import Job
 from rackcheck.mistake import Mistake
-from rackcheck.run import Job
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
 
@@ -28,7 +28,7 @@ def stored_job(
 ) -> Job:
     """Give the job that a stored run was, with its own profile and waivers or others.
 
-    Raises Mistake where they were changed.
+    What a profile itself waives goes with it, beside the others. Raises Mistake where they were changed.
     """
     head = stored.head
     began = stored.started()
@@ -36,6 +36,10 @@ def stored_job(
         words = {name: kept.word(head, name) for name in ("run", "time", "targets")}
         planes = frozenset(map(Plane, kept.words_of(head, "planes")))
         phases = frozenset(map(Phase, kept.words_of(head, "phases")))
+        nodes = stored_nodes(stored)
+        others = tuple(
+            Seat(*(kept.word(doc, word) for word in ("name", "role", "rack"))) for doc in head.get("others", ())
+        )
         profile = (
             _own(stored, began, values or {})
             if profile_name is None
@@ -44,9 +48,10 @@ def stored_job(
     except _DAMAGED as error:
         raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
     return Job(
-        plan(profile.facts(), known().probes, known().catalogue, known().joins), stored_nodes(stored), profile, planes,
-        phases,
-        words["targets"], _waivers(stored) if waived is None else waived, id=words["run"], time=words["time"],
+        known().plan(profile.facts()), nodes, profile, planes, phases,
+        words["targets"], (*waivers.own(profile.files), *(_waivers(stored) if waived is None else waived)),
+        id=words["run"], time=words["time"],
+        expected=(*(Seat(n.name, n.role, n.rack) for n in nodes), *others),
     )  # fmt: skip
 
 
@@ -79,6 +84,9 @@ def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> 
     if not profile.digest == digest == began.digest:
         # The digest is of the rules as they stand with all parents laid under them, and of the values.
         raise Mistake(f"the run's profile was changed: {place}; judge with -p {place} to use it on purpose")
+    if waivers.fingerprint(waivers.within(profile.files)) != kept.word(told, "waivers", ""):
+        said = f"the waivers in the run's profile were changed: {place.parent}"
+        raise Mistake(f"{said}; judge with -p {place} to use them on purpose")
     return library.load(str(place), catalogue, {**given, **values}) if values else profile
 
 

@@ -14,11 +14,13 @@ from rackcheck.cli.stored import stored_job, stored_nodes
 from rackcheck.core.event import RunDone, RunStarted
 from rackcheck.core.fact import Plane, clean
 from rackcheck.core.fold import fold
+from rackcheck.core.group import Seat
 from rackcheck.core.profile import Profile
 from rackcheck.core.verdict import Outcome, worst
 from rackcheck.core.waiver import Waiver, standings
 from rackcheck.index.pair import Source
 from rackcheck.inventory import Node
+from rackcheck.job import Job
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 from rackcheck.report.build import Order, Place
@@ -26,8 +28,9 @@ from rackcheck.report.dossier import Brand
 from rackcheck.report.gather import Told, gather
 from rackcheck.report.settle import settle
 from rackcheck.report.summary import Summary, findings, notes, several, summarize, waiver_notes
-from rackcheck.run import Job, replay
+from rackcheck.run import replay
 from rackcheck.waivers import File
+from rackcheck.waivers import own as waivers_of
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,7 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
     stored = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
     kept_files = found.files() if files is None else files
     waivers = tuple(waiver for file in kept_files for waiver in file.waivers)
+    own = waivers_of(profile.files)
     day = stored[-1][0].started().time[:10]
     jobs = []
     for run, kind in stored:
@@ -139,7 +143,7 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
     places = {str(node["name"]): _place(node) for node in found.nodes}
     return Subject(
         "acceptance", found.name, found.state, tuple(jobs), profile, found.folder / "profile", given, places,
-        str(found.head["inventory"]["digest"]), waivers, found, found.planes,
+        str(found.head["inventory"]["digest"]), (*own, *waivers), found, found.planes,
     )  # fmt: skip
 
 
@@ -186,14 +190,16 @@ def readings(name: str) -> Source:
 
 def summary(subject: Subject, readings: Sequence[Told]) -> Summary:
     """Lay the readings of a subject over each other as one run's summary, for a terminal or a screen."""
-    settled = settle(readings, subject.profile.rules, subject.planes)
+    seats = tuple(Seat(name, place.role, place.rack) for name, place in subject.places.items())
+    settled = settle(readings, subject.profile.rules, subject.planes, seats if subject.planes is not None else ())
     newest = readings[-1]
     nodes = tuple(dict.fromkeys((*subject.places, *(node.node for node in settled.judged))))
     unread = [node for node in nodes if node not in settled.latest]
-    outcome = worst([*(node.outcome for node in settled.judged), *[Outcome.INCOMPLETE] * bool(unread)])
+    outcome = worst([*(node.outcome for node in settled.everyone), *[Outcome.INCOMPLETE] * bool(unread)])
     day = newest.started.time[:10]
-    stand = tuple(standings(subject.waivers, {n.node: n.verdicts for n in settled.judged}, subject.profile.rules, day))
-    said = (*notes(settled.judged, subject.profile), *waiver_notes(stand))
+    verdicts = {each.node: each.verdicts for each in settled.everyone}
+    stand = tuple(standings(subject.waivers, verdicts, subject.profile.rules, day))
+    said = (*notes(settled.judged, subject.profile, settled.groups), *waiver_notes(stand))
     said += (f"never read by any run: {several(len(unread), 'node')}, {fold(unread)}",) if unread else ()
     planes = tuple(sorted({plane for told in readings for plane in told.started.planes}))
     targets = f"acceptance {subject.name}: {several(len(readings), 'reading')} of {several(len(nodes), 'node')}"
@@ -204,5 +210,6 @@ def summary(subject: Subject, readings: Sequence[Told]) -> Summary:
     silent = {(node, plane): why for node, tree in settled.trees.items() for plane, why in tree.silent.items()}
     done = RunDone(newest.done.time, outcome)
     return Summary(
-        started, settled.judged, done, tuple(findings(settled.judged, subject.profile.rules)), said, silent, stand
-    )
+        started, settled.judged, done, tuple(findings(settled.everyone, subject.profile.rules)), said, silent, stand,
+        settled.groups,
+    )  # fmt: skip

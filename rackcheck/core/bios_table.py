@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from rackcheck.core import unit
-from rackcheck.core.catalogue import Kind, quantity, setting, text
+from rackcheck.core.catalogue import Kind, quantity, setting, text, view
 from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.core.redfish_value import BROKEN
 
@@ -75,8 +75,10 @@ class Setting:
     def kind(self) -> Kind:
         """The type of its fact."""
         if self.unit is not None:
-            return quantity(self.unit, self.about)
-        return setting(self.about) if self.counts else text(self.about, words=(*self.says, MIXED))
+            told = quantity(self.unit, self.about)
+        else:
+            told = setting(self.about) if self.counts else text(self.about, words=(*self.says, MIXED))
+        return view(told)  # of the attribute, which is told beside it as the BIOS spells it
 
     def meaning(self, row: Candidate, name: str, value: object) -> str | float | Unknown:
         """Say what an attribute's value means; a value that nobody listed is unknown, never guessed."""

@@ -2,12 +2,12 @@
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from rackcheck.core import path as paths
 from rackcheck.core.fact import Class, Plane
-from rackcheck.core.path import Path
+from rackcheck.core.path import EVERY, Path
 from rackcheck.core.version import SCHEMES
 
 
@@ -35,6 +35,8 @@ class Kind:
     cls: Class = Class.CONFIG
     words: tuple[str, ...] = ()
     unlimited: bool = False
+    view: bool = False
+    """Another fact in words that all makers share, for machines that have it; that other one is told beside it."""
 
     @property
     def ordered(self) -> bool:
@@ -90,6 +92,11 @@ def collection(help: str) -> Kind:  # noqa: A002
     return Kind(Type.COLLECTION, help)
 
 
+def view(kind: Kind) -> Kind:
+    """Say that another fact tells the same as its maker spells it, and that machines may lack this one."""
+    return replace(kind, view=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One path pattern of the catalogue, with who gives it."""
@@ -138,10 +145,33 @@ class Catalogue:
         return None
 
     def near(self, path: str, *, within: str = "") -> list[str]:
-        """Name the catalogue's closest spellings of a path, at most three; `within` keeps one collection's facts."""
-        known = {e.removeprefix(within) for e in self.entries if e.startswith(within)}
+        """Name the closest paths that there are, at most three, with the keys that were asked for.
+
+        `within` keeps one collection's facts, and is left out of their names.
+        """
+        known = sorted(e.removeprefix(within) for e in self.entries if e.startswith(within) and not e.endswith(FAMILY))
+        bare = path.removeprefix(within)
         try:
-            asked = str(paths.parse(path).pattern)
+            asked: Path | None = paths.parse(bare)
         except paths.BadPath:
-            asked = path
-        return difflib.get_close_matches(asked.removeprefix(within), sorted(known), n=3, cutoff=0.6)
+            asked = None
+        found = _close(bare if asked is None else str(asked.pattern), known)
+        if asked is None:
+            return found
+        whole = str(asked.pattern)
+        if within and whole.startswith(within) and whole.removeprefix(within) in known:
+            return [str(Path(asked.segments[within.count(".") :]))]  # written from the node, and it starts at the item
+        keys = [segment.key for segment in asked.segments if segment.key is not None]
+        # Without a key, `gpu/*.name` is what a look would find, and no fact of the node.
+        found.sort(key=lambda pattern: not keys and EVERY in pattern)
+        return [str(paths.parse(pattern).fill(keys)) for pattern in found]
+
+
+def _close(asked: str, known: list[str]) -> list[str]:
+    near = difflib.get_close_matches(asked, known, n=3, cutoff=0.6)
+    if near or "." in asked:
+        return near
+    # A word before all facts, which is none itself: its shortest facts show what it is.
+    first = difflib.get_close_matches(asked, {pattern.partition(".")[0] for pattern in known}, n=1, cutoff=0.6)
+    below = [pattern for pattern in known if first and pattern.startswith(f"{first[0]}.") and EVERY not in pattern]
+    return sorted(below, key=len)[:3]

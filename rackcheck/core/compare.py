@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from rackcheck.core import operator
 from rackcheck.core.operator import Test
-from rackcheck.core.profile import Clause, Look, Rule, Severity
+from rackcheck.core.profile import Across, Clause, Look, Rule, Severity
 
 
 class Lean(StrEnum):
@@ -65,6 +65,8 @@ def _told(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:
         yield Lean.DIFFERENT, f"needs: {', '.join(old.needs) or 'none'} -> {', '.join(new.needs) or 'none'}"
     if bool(new.unset) is not bool(old.unset):
         yield (Lean.WEAKER, "waits for a site value") if new.unset else (Lean.STRICTER, "its site value is set")
+    if new.across != old.across:
+        yield from _across(old.across, new.across)
     if new.look != old.look:
         yield from _look(old.look, new.look)
     if (new.clauses, new.join) != (old.clauses, old.join):
@@ -98,6 +100,20 @@ def _look(old: Look | None, new: Look | None) -> Iterator[tuple[Lean, str]]:
             yield Lean.STRICTER, f"expect-count: {new.expect_count}"
         else:
             yield Lean.DIFFERENT, f"expect-count: {old.expect_count} -> {new.expect_count}"
+
+
+def _across(old: Across | None, new: Across | None) -> Iterator[tuple[Lean, str]]:
+    """A quorum of more nodes is harder to reach, and judges less; which way that leads depends on the nodes."""
+    if old is None or new is None or old.role != new.role:
+        yield Lean.DIFFERENT, "looks across other nodes"
+        return
+    if new.quorum != old.quorum:
+        yield Lean.DIFFERENT, f"quorum: {old.quorum:g} % -> {new.quorum:g} %"
+    was, now = ({each.fact for each in across.shared} for across in (old, new))
+    if was != now or old.left != new.left:
+        more = was < now and new.left <= old.left
+        less = now < was and old.left <= new.left
+        yield Lean.STRICTER if more else Lean.WEAKER if less else Lean.DIFFERENT, "facts to agree on"
 
 
 def _clauses(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rackcheck.core.fact import Unknown
+from rackcheck.core.fact import Reason, Unknown
 
 
 class Status(StrEnum):
@@ -64,7 +64,12 @@ def any_holds(found: Iterable[Status]) -> Status:
 def said(evidence: Evidence) -> str:
     """Write a piece of evidence as a clause of a reason."""
     if evidence.status is Status.UNKNOWN:
+        if evidence.unknown and evidence.unknown.reason is Reason.NO_CONSENSUS:
+            return f"{evidence.item} is {evidence.observed}: {evidence.unknown}"
         if evidence.unknown and evidence.observed:  # what stands here is known, and what it is held against is not
             return f"{evidence.item} is {evidence.observed}, held against what is unknown ({evidence.unknown})"
         return f"{evidence.item} unknown ({evidence.unknown})" if evidence.unknown else f"{evidence.item} unknown"
-    return f"{evidence.item} is {evidence.observed}, {evidence.expected}"
+    # Two quantities that people would write alike may differ all the same.
+    alike = evidence.exact and evidence.expected.endswith(f" {evidence.observed}")
+    seen = evidence.exact if alike else evidence.observed
+    return f"{evidence.item} is {seen}, {evidence.expected}"

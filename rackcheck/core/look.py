@@ -10,7 +10,7 @@ from rackcheck.core.evidence import Evidence, Status, Verdict, all_hold, any_hol
 from rackcheck.core.fact import Absent, Unknown
 from rackcheck.core.leaf import judge_leaf
 from rackcheck.core.operator import SIBLINGS, WARNING, Test
-from rackcheck.core.path import Path
+from rackcheck.core.path import EVERY, Path, Segment
 from rackcheck.core.profile import Clause, Look, Rule
 from rackcheck.core.tree import Tree
 from rackcheck.core.waiver import NOTHING, Granted, taken
@@ -270,7 +270,7 @@ def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Eviden
     readings = [tree.reading(item + clause.fact, clause.plane) for item in chosen.sure]
     known = [r for r in readings if not isinstance(r, (Unknown, Absent))]
     expected = operator.expectation(test, clause.kind)
-    name = f"{chosen.sure[0].segments[-1].word}/*.{clause.fact}" if chosen.sure else str(clause.fact)
+    name = str(_every(chosen.sure[0]) + clause.fact) if chosen.sure else str(clause.fact)
     if test.op == "equal":
         # Nearly equal quantities run in no chain: it is the least and the most of them that must be equal.
         measured = clause.kind.type is Type.QUANTITY
@@ -291,6 +291,11 @@ def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Eviden
     if doubt is not None:
         return Evidence(Status.UNKNOWN, name, seen, expected, "", doubt)
     return Evidence(Status.PASS, name, seen, expected)
+
+
+def _every(item: Path) -> Path:
+    """The place of an item, for all items beside it."""
+    return Path((*item.segments[:-1], Segment(item.segments[-1].word, EVERY)))
 
 
 def _spread(numbers: list[float]) -> float:

@@ -70,7 +70,7 @@ WORDS: Mapping[str, str] = {
 ORDER = frozenset({"at-least", "at-most", "above", "below", "warn-below", "warn-above"})
 WARNING = frozenset({"warn-below", "warn-above"})
 SIBLINGS = frozenset({"equal", "spread"})
-LATER = frozenset({"agree", "steady", "rate"})
+LATER = frozenset({"steady", "rate"})
 """Operators of the grammar that this version does not judge yet."""
 
 
@@ -193,11 +193,16 @@ def _as_int(found: object) -> int | None:
     return int(text) if re.fullmatch(r"[+-]?\d{1,30}", text) else None
 
 
+def setting_key(text: str) -> int | tuple[str, ...]:
+    """Give what two spellings of the same tunable have in common: its number, else its words."""
+    number = _as_int(text)
+    return number if number is not None else tuple(text.split())
+
+
 def equal(left: Value, right: Value, kind: Kind) -> bool:
     """Whether two values of a kind are the same."""
     if kind.type is Type.SETTING:
-        a, b = _as_int(left), _as_int(right)
-        return a == b if a is not None and b is not None else str(left).split() == str(right).split()
+        return setting_key(str(left)) == setting_key(str(right))
     if kind.type is Type.QUANTITY and isinstance(left, (int, float)) and isinstance(right, (int, float)):
         return math.isclose(left, right, rel_tol=1e-9)
     return left == right

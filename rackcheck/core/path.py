@@ -83,6 +83,12 @@ class Path:
         """The same words with every key a `*`: what the catalogue is asked for."""
         return Path(tuple(Segment(s.word, None if s.key is None else EVERY) for s in self.segments))
 
+    @property
+    def collections(self) -> tuple["Path", ...]:
+        """The collections on the way, outermost first: `nic` and `nic/*.port` of `nic/*.port/*.rate`."""
+        keyed = (depth for depth, segment in enumerate(self.segments) if segment.key is not None)
+        return tuple(Path((*self.segments[:depth], Segment(self.segments[depth].word))) for depth in keyed)
+
     def item(self, key: str) -> "Path":
         """One item of this collection: `gpu` and `0` give `gpu/0`."""
         *before, last = self.segments

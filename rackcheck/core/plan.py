@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rackcheck.core.catalogue import Catalogue
 from rackcheck.core.documents import Link
 from rackcheck.core.fact import Plane
+from rackcheck.core.group import Gathering
 from rackcheck.core.join import Join
 from rackcheck.core.path import Path
 from rackcheck.core.path import parse as parse_path
@@ -19,6 +20,7 @@ class Plan:
     probes: tuple[AnyProbe, ...]
     wanted: tuple[Path, ...] = ()
     joins: tuple[Join, ...] = ()
+    gatherings: tuple[Gathering, ...] = ()
 
     @property
     def questions(self) -> tuple[Shell | Read, ...]:
@@ -105,29 +107,35 @@ ALWAYS = tuple(map(parse_path, ("node.product", "os.release.name")))
 """Facts every audit reads beside those its rules name: they say what machine the verdict is about."""
 
 
-def plan(wanted: Iterable[Path], probes: Sequence[AnyProbe], catalogue: Catalogue, joins: Sequence[Join] = ()) -> Plan:
+def plan(
+    wanted: Iterable[Path],
+    probes: Sequence[AnyProbe],
+    catalogue: Catalogue,
+    joins: Sequence[Join] = (),
+    gatherings: Sequence[Gathering] = (),
+) -> Plan:
     """Choose the probes that give these facts, or what these follow from, and those that list their collections."""
     names: dict[str, None] = {}
     paths = tuple(sorted({*wanted, *(p for p in ALWAYS if catalogue.find(p) is not None)}, key=str))
-    for path in (*paths, *_followed(paths, catalogue, joins)):
-        for asked in (path, *_collections(path)):
+    for path in (*paths, *_followed(paths, catalogue, (*joins, *gatherings))):
+        for asked in (path, *path.collections):
             entry = catalogue.find(asked)
             if entry is not None:
                 names[entry.probe] = None
     return Plan(
-        tuple(probe for probe in probes if probe.name in names), paths, tuple(j for j in joins if j.name in names)
-    )
+        tuple(probe for probe in probes if probe.name in names), paths,
+        tuple(j for j in joins if j.name in names), tuple(g for g in gatherings if g.name in names),
+    )  # fmt: skip
 
 
-def _followed(paths: Iterable[Path], catalogue: Catalogue, joins: Sequence[Join]) -> Iterable[Path]:
-    """Every fact that wanted ones follow from."""
-    by_name = {join.name: join for join in joins}
-    givers = {entry.probe for path in paths if (entry := catalogue.find(path)) is not None}
-    return [parse_path(need) for name in sorted(givers & by_name.keys()) for need in by_name[name].needs]
-
-
-def _collections(path: Path) -> Iterable[Path]:
-    for depth, segment in enumerate(path.segments, start=1):
-        if segment.key is not None:
-            *before, _ = path.segments[:depth]
-            yield Path((*before, type(segment)(segment.word)))
+def _followed(paths: Iterable[Path], catalogue: Catalogue, givers: Iterable[Join | Gathering]) -> Iterable[Path]:
+    """Every fact that wanted ones follow from, and those that these follow from."""
+    needs = {giver.name: [parse_path(need) for need in giver.needs] for giver in givers}
+    todo, found = list(paths), dict[Path, None]()
+    while todo:
+        entry = catalogue.find(todo.pop())
+        for need in needs.get(entry.probe, ()) if entry is not None else ():
+            if need not in found:
+                found[need] = None
+                todo.append(need)
+    return sorted(found, key=str)

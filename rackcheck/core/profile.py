@@ -32,6 +32,14 @@ class Phase(StrEnum):
     FABRIC = "fabric"
 
 
+class Scope(StrEnum):
+    """What a rule judges: a node, a rack as a whole, or all that the inventory holds."""
+
+    NODE = "node"
+    RACK = "rack"
+    FLEET = "fleet"
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """A leaf: one fact and its tests, all of which must hold.
@@ -60,6 +68,26 @@ class Look:
     expect_count: int | None = None
     allow_failing: int = 0
     allow_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A fact that nodes are to agree on; a pattern (`nic/*.firmware`) stands for that of every item."""
+
+    fact: Path
+    kind: Kind
+    plane: Plane
+    inputs: frozenset[Plane] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Across:
+    """Nodes of one role that are to agree: a value is right where `quorum` % of the expected ones have it."""
+
+    role: str
+    shared: tuple[Shared, ...]
+    quorum: float
+    left: frozenset[Path] = frozenset()  # single items' facts that may differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +128,8 @@ class Rule:
     unset: tuple[str, ...] = ()
     place: str = ""
     digest: str = field(default="", compare=False)
+    scope: Scope = Scope.NODE
+    across: Across | None = None
 
     @property
     def planes(self) -> frozenset[Plane]:
@@ -108,7 +138,9 @@ class Rule:
         found |= {clause.other_plane for clause in self.parts() if clause.other is not None}
         if self.look is not None:
             found.add(self.look.plane)
-        return frozenset(found).union(*(clause.inputs for clause in self.parts()))
+        shared = self.across.shared if self.across is not None else ()
+        found |= {each.plane for each in shared}
+        return frozenset(found).union(*(c.inputs for c in self.parts()), *(each.inputs for each in shared))
 
     def parts(self) -> tuple[Clause, ...]:
         """Every clause, that of `where` and of `when` too."""
@@ -117,7 +149,7 @@ class Rule:
 
     def facts(self) -> frozenset[Path]:
         """Every fact and collection this rule reads, as patterns from the node."""
-        found: set[Path] = set()
+        found: set[Path] = {each.fact for each in self.across.shared} if self.across is not None else set()
         item = Path(()) if self.look is None else self.look.collection.item("*")
         if self.look is not None:
             found.add(self.look.collection)

@@ -47,6 +47,11 @@ class Tree:
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self.leaves, key=natural))
 
+    def narrowed(self, patterns: frozenset[str]) -> "Tree":
+        """The same, holding these patterns of facts and no others."""
+        kept = {text: leaf for text, leaf in self.leaves.items() if str(paths.parse(text).pattern) in patterns}
+        return Tree(kept, self.silent)
+
     def leaf(self, path: Path) -> Leaf | None:
         """The leaf at a path, if some probe spoke of it."""
         return self.leaves.get(str(path))

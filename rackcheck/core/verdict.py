@@ -5,6 +5,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from rackcheck.core import operator
+from rackcheck.core.consensus import Poll, agreed
 from rackcheck.core.evidence import Evidence, Status, Verdict, all_hold, any_holds, said
 from rackcheck.core.fact import Plane, Reading, Reason, Unknown
 from rackcheck.core.leaf import judge_leaf
@@ -14,26 +15,46 @@ from rackcheck.core.profile import Phase, Profile, Rule, Severity
 from rackcheck.core.tree import Tree
 from rackcheck.core.waiver import NOTHING, Granted, pinned, taken
 
-__all__ = ["Evidence", "Outcome", "Status", "Verdict", "in_scope", "judge", "misfit", "node_outcome", "worst"]
+__all__ = [
+    "Evidence",
+    "Outcome",
+    "Status",
+    "Verdict",
+    "applies",
+    "in_scope",
+    "judge",
+    "misfit",
+    "node_outcome",
+    "worst",
+]
 
 
 NO_WAIVERS: Mapping[str, Granted] = {}
+NO_POLLS: Mapping[str, Poll] = {}
+NO_VERDICTS: Mapping[str, Verdict] = {}
 
 
 def in_scope(rule: Rule, role: str, planes: frozenset[Plane], phases: frozenset[Phase]) -> bool:
-    """Whether a command judges this rule on a node of this role at all."""
+    """Whether a command judges this rule on a node of this role at all; whether it has siblings is not asked."""
     return (
         rule.phase in phases and ("any" in rule.roles or role in rule.roles) and all(p in planes for p in rule.planes)
     )
 
 
-def judge(rules: Sequence[Rule], tree: Tree, waived: Mapping[str, Granted] = NO_WAIVERS) -> tuple[Verdict, ...]:
+def judge(
+    rules: Sequence[Rule],
+    tree: Tree,
+    waived: Mapping[str, Granted] = NO_WAIVERS,
+    polls: Mapping[str, Poll] = NO_POLLS,
+    before: Mapping[str, Verdict] = NO_VERDICTS,
+) -> tuple[Verdict, ...]:
     """Judge every rule on one node, in the profile's order; `needs` are judged first, wherever they stand.
 
-    `waived` gives by rule what may be waived on this node.
+    `waived` gives by rule what may be waived on this node, `polls` what its siblings say where a rule looks across
+    them, `before` the verdicts of rules that were judged already and that others need.
     """
     known = {rule.id: rule for rule in rules}
-    done: dict[str, Verdict] = {}
+    done: dict[str, Verdict] = dict(before)
     todo = list(reversed(rules))
     while todo:
         rule = todo[-1]
@@ -43,7 +64,7 @@ def judge(rules: Sequence[Rule], tree: Tree, waived: Mapping[str, Granted] = NO_
             continue
         todo.pop()
         if rule.id not in done:
-            done[rule.id] = _not_judged(rule, tree) or _blocked(rule, done) or _rule(rule, tree, waived)
+            done[rule.id] = _not_judged(rule, tree) or _blocked(rule, done) or _rule(rule, tree, waived, polls)
     return tuple(done[rule.id] for rule in rules)
 
 
@@ -69,12 +90,17 @@ def _not_judged(rule: Rule, tree: Tree) -> Verdict | None:
     return None
 
 
-def _rule(rule: Rule, tree: Tree, waived: Mapping[str, Granted]) -> Verdict:
+def applies(rule: Rule, tree: Tree) -> bool:
+    """Whether a rule's condition is known to hold on a node."""
+    return not rule.unset and (rule.when is None or judge_leaf(rule.when, Path(()), tree).status is Status.PASS)
+
+
+def _rule(rule: Rule, tree: Tree, waived: Mapping[str, Granted], polls: Mapping[str, Poll]) -> Verdict:
     """Judge as if there were no waiver; then, where that fails or warns, without the items that are waived."""
-    truth, pins = _judged(rule, tree, NOTHING), waived.get(rule.id, NOTHING)
+    truth, pins = _judged(rule, tree, NOTHING, polls), waived.get(rule.id, NOTHING)
     if not pins or truth.status not in {Status.FAIL, Status.WARN}:
         return truth
-    verdict = _judged(rule, tree, pins)
+    verdict = _judged(rule, tree, pins, polls)
     if verdict.status is Status.PASS:
         told = tuple(e for e in verdict.evidence if e.status is Status.WAIVED)
         words = dict.fromkeys(pins[pinned(e)].words for e in told)
@@ -83,8 +109,11 @@ def _rule(rule: Rule, tree: Tree, waived: Mapping[str, Granted]) -> Verdict:
     return verdict if verdict.status is truth.status else replace(verdict, truth=truth.status)
 
 
-def _judged(rule: Rule, tree: Tree, pins: Granted) -> Verdict:
-    verdict = _node(rule, tree, pins) if rule.look is None else looked(rule, rule.look, tree, pins)
+def _judged(rule: Rule, tree: Tree, pins: Granted, polls: Mapping[str, Poll]) -> Verdict:
+    if rule.across is not None:
+        verdict = agreed(rule, tree, polls[rule.id], pins)
+    else:
+        verdict = _node(rule, tree, pins) if rule.look is None else looked(rule, rule.look, tree, pins)
     if verdict.status is Status.FAIL and (rule.severity is Severity.ADVISORY or rule.from_memory):
         return replace(verdict, status=Status.WARN)
     return verdict

@@ -9,6 +9,7 @@ from rackcheck.bill import Bill as Ordered
 from rackcheck.core.compare import differences
 from rackcheck.core.event import Judged
 from rackcheck.core.fact import Class, Plane
+from rackcheck.core.group import Seat
 from rackcheck.core.profile import Profile
 from rackcheck.core.read import natural
 from rackcheck.core.tree import Tree
@@ -33,7 +34,7 @@ from rackcheck.report.gather import Print, Told, canonical
 from rackcheck.report.hardware import compared, parts, versions
 from rackcheck.report.outcome import areas, punch, tally, unchecked
 from rackcheck.report.settle import Settled, reworked, settle
-from rackcheck.report.summary import COUNTED, Finding, findings, notes, waiver_notes
+from rackcheck.report.summary import COUNTED, Finding, findings, group_notes, notes, waiver_notes
 from rackcheck.report.wants import wants
 
 SHOWN = 12
@@ -78,13 +79,14 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
     """Make the whole document; readings are the oldest first."""
     profile = order.profile
     rules = {rule.id: rule for rule in profile.rules}
-    settled = settle(readings, profile.rules, order.planes)
+    seats = tuple(Seat(name, place.role, place.rack) for name, place in order.places.items()) if order.planes else ()
+    settled = settle(readings, profile.rules, order.planes, seats)
     day = max(told.started.time for told in readings)[:10]
     judged = settled.judged
     unread = tuple(node for node in order.places if node not in settled.latest)
-    found = tuple(findings(judged, profile.rules))
+    found, together = (tuple(findings(each, profile.rules)) for each in (judged, settled.groups))
     silent = {(node, plane): why for node, tree in settled.trees.items() for plane, why in tree.silent.items()}
-    stand = tuple(standings(order.waivers, {n.node: n.verdicts for n in judged}, profile.rules, day))
+    stand = tuple(standings(order.waivers, {n.node: n.verdicts for n in settled.everyone}, profile.rules, day))
     owners = {
         (s.waiver.rule, node): (s.waiver.by, s.waiver.until) for s in stand if s.state is State.USED for node in s.nodes
     }
@@ -96,7 +98,7 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
     outcome = (
         readings[-1].done.outcome
         if alone
-        else worst([*(n.outcome for n in judged), *[Outcome.INCOMPLETE] * bool(unread)])
+        else worst([*(n.outcome for n in settled.everyone), *[Outcome.INCOMPLETE] * bool(unread)])
     )
     cut = alone and readings[-1].done.interrupted
     listed = tuple(parts(settled.trees))
@@ -105,21 +107,21 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
         brand=order.brand,
         version=order.version,
         subject=_subject(readings, order),
-        tally=tally(judged, unread, rules, outcome, cut=cut),
-        unchecked=tuple(unchecked(found, silent, judged, unread, profile, asked)),
-        gates=tuple(_gates(judged, profile)),
+        tally=tally(judged, unread, rules, outcome, cut=cut, groups=settled.groups),
+        unchecked=tuple(unchecked(found, silent, judged, unread, profile, asked, settled.groups)),
+        gates=tuple(_gates(settled.everyone, profile)),
         changes=tuple(_changes(order.lineage)),
         sources=tuple(profile.sources[name] for name in sorted(profile.sources)),
         nodes=tuple(_rows(settled, order)),
         findings=tuple(_found(finding) for finding in found if finding.status is not Status.PASS),
-        notes=(*notes(judged, profile), *waiver_notes(stand)),
+        notes=(*group_notes(settled.groups), *notes(judged, profile, settled.groups), *waiver_notes(stand)),
         parts=listed,
         bill=compared(order.bill, listed, settled.trees, unread) if order.bill is not None else None,
         firmware=tuple(versions(settled.trees, unread)),
-        compliance=tuple(areas(judged, profile.rules)),
+        compliance=tuple(areas(settled.everyone, profile.rules)),
         performance=NO_BURN_IN,
         exemptions=tuple(_exemption(s) for s in stand),
-        punch=tuple(punch(found, silent, owners, judged, unread, cut=cut)),
+        punch=tuple(punch(found, silent, owners, judged, unread, cut=cut, together=together)),
         rework=tuple(reworked(readings, profile.rules)),
         baseline=_baseline(settled.prints),
         evidence=tuple(answer for told in readings for answer in told.answers),

@@ -12,6 +12,10 @@ FORMAT = 1
 def document(summary: Summary) -> dict[str, Any]:
     """Give the document of a judged run."""
     started = summary.started
+    groups = {
+        group.node: {"outcome": group.outcome.value, "verdicts": [verdict_json(v) for v in group.verdicts]}
+        for group in summary.groups
+    }
     return {
         "rackcheck": FORMAT,
         "run": started.run,
@@ -46,7 +50,7 @@ def document(summary: Summary) -> dict[str, Any]:
             }
             for node in summary.judged
         },
-    }  # fmt: skip
+    } | ({"groups": groups} if groups else {})  # fmt: skip
 
 
 def text(doc: object) -> str:

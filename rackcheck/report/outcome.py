@@ -1,9 +1,10 @@
 """What it all comes to: the tally, what was not checked, compliance by area, the punch list. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from rackcheck.core.event import Judged
-from rackcheck.core.profile import Phase, Profile, Rule, Severity
+from rackcheck.core.profile import Phase, Profile, Rule, Scope, Severity
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report.causes import Cause, causes
 from rackcheck.report.dossier import Area, Punch, Tally, Unchecked
@@ -11,12 +12,13 @@ from rackcheck.report.summary import COUNTED, Finding, Silent, several
 
 
 def tally(
-    judged: Sequence[Judged], unread: Sequence[str], rules: Mapping[str, Rule], outcome: Outcome, *, cut: bool
-) -> Tally:
-    """Count verdicts and nodes; a node that no run has read is incomplete."""
+    judged: Sequence[Judged], unread: Sequence[str], rules: Mapping[str, Rule], outcome: Outcome, *, cut: bool,
+    groups: Sequence[Judged] = (),
+) -> Tally:  # fmt: skip
+    """Count verdicts, also of racks and the fleet, and nodes; a node that no run has read is incomplete."""
     counts = dict.fromkeys(COUNTED, 0)
     severe = {severity: dict.fromkeys(COUNTED, 0) for severity in Severity}
-    for node in judged:
+    for node in (*judged, *groups):
         for verdict in node.verdicts:
             counts[verdict.status] += 1
             severe[rules[verdict.rule].severity][verdict.status] += 1
@@ -27,7 +29,7 @@ def tally(
 
 def unchecked(
     findings: Sequence[Finding], silent: Silent, judged: Sequence[Judged], unread: Sequence[str], profile: Profile,
-    asked: Mapping[str, Collection[str]],
+    asked: Mapping[str, Collection[str]], groups: Sequence[Judged] = (),
 ) -> Iterator[Unchecked]:  # fmt: skip
     """Tell what was not checked: nodes, planes, single rules, site values, and what was not in scope.
 
@@ -58,7 +60,7 @@ def unchecked(
             f"no value set, and {several(len(rules), 'rule')} {'needs' if len(rules) == 1 else 'need'} one",
             count,
         )
-    yield from _out_of_scope(judged, profile, asked)
+    yield from _out_of_scope(judged, profile, asked, groups)
 
 
 def _why(cause: Cause) -> str:
@@ -71,8 +73,9 @@ def _why(cause: Cause) -> str:
 
 
 def _out_of_scope(
-    judged: Sequence[Judged], profile: Profile, asked: Mapping[str, Collection[str]]
+    judged: Sequence[Judged], profile: Profile, asked: Mapping[str, Collection[str]], groups: Sequence[Judged]
 ) -> Iterator[Unchecked]:
+    grouped = {verdict.rule for group in groups for verdict in group.verdicts}
     had = {node.node: {v.rule for v in node.verdicts} for node in judged}
     seen = frozenset[str]().union(*had.values())
     left = [rule for rule in profile.rules if rule.id not in seen]
@@ -82,7 +85,12 @@ def _out_of_scope(
             yield Unchecked("phase", phase.value, f"{several(count, f'{phase.value} rule')} not run", count)
     missed: dict[str, dict[str, set[str]]] = {}
     others = 0
-    for rule in (rule for rule in profile.rules if rule.phase is Phase.CONFIG):
+    together = [rule for rule in profile.rules if rule.scope is not Scope.NODE or rule.across is not None]
+    lone = sum(rule.id not in seen and rule.phase is Phase.CONFIG for rule in together if rule.id not in grouped)
+    if lone:
+        words = f"{several(lone, 'rule')} about several nodes together not judged: too few of them were asked"
+        yield Unchecked("scope", "nodes together", words, lone)
+    for rule in (rule for rule in profile.rules if rule.phase is Phase.CONFIG and rule not in together):
         meant = [node.node for node in judged if "any" in rule.roles or node.role in rule.roles]
         others += not meant
         for node in meant:
@@ -118,13 +126,16 @@ def areas(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Area]:
 
 
 def _area(rule: Rule) -> str:
-    path = rule.look.collection if rule.look is not None else rule.clauses[0].fact
-    return path.segments[0].word if path.segments else rule.id.partition(".")[0]
+    shared = rule.across.shared if rule.across is not None else ()
+    looked = [rule.look.collection] if rule.look is not None else []
+    facts = [*looked, *(clause.fact for clause in rule.clauses), *(each.fact for each in shared)]
+    path = next((fact for fact in facts if fact.segments), None)
+    return path.segments[0].word if path is not None else rule.id.partition(".")[0]
 
 
 def punch(
     findings: Sequence[Finding], silent: Silent, owners: Mapping[tuple[str, str], tuple[str, str]],
-    judged: Sequence[Judged], unread: Sequence[str], *, cut: bool,
+    judged: Sequence[Judged], unread: Sequence[str], *, cut: bool, together: Sequence[Finding] = (),
 ) -> Iterator[Punch]:  # fmt: skip
     """List what is left to do: A blocks the sign-off, B is to be fixed by a day or is minor, C is a note.
 
@@ -138,6 +149,8 @@ def punch(
     found += [Punch("A", "", "no rule was judged on them", bare)] if bare else []
     found += [Punch("A", "", "no node was read", ())] if not judged and not unread else []
     found += [p for finding in single for p in _line(finding, owners)]
+    for finding in together:
+        found += [replace(p, what=f"{finding.where}: {p.what}", nodes=()) for p in _line(finding, owners)]
     for cause in common:
         deciding = any(f.rule.severity.decides for f in findings if f.rule.id in cause.rules)
         what = f"{cause.plane.value} plane" if cause.plane is not None else ", ".join(cause.rules)

@@ -4,19 +4,23 @@ Pure. A newest reading that is unknown counts as unknown, whatever an earlier on
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rackcheck.core import path as paths
 from rackcheck.core.event import Judged
 from rackcheck.core.evidence import Evidence, said
 from rackcheck.core.fact import Absent, Class, Plane, Reason, Unknown
+from rackcheck.core.group import Seat, groups, is_group
 from rackcheck.core.moves import TRACKED
-from rackcheck.core.profile import Phase, Rule
+from rackcheck.core.profile import Phase, Rule, Scope
 from rackcheck.core.read import natural
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import Status, Verdict, in_scope, node_outcome
 from rackcheck.report.dossier import Rework
 from rackcheck.report.gather import Print, Told
+
+ANY = "any"
+"""A role that every rule is for."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +31,24 @@ class Settled:
     trees: Mapping[str, Tree]
     prints: Mapping[str, Mapping[tuple[Plane, Class], Print]]
     latest: Mapping[str, str]
+    groups: tuple[Judged, ...] = ()
+
+    @property
+    def everyone(self) -> tuple[Judged, ...]:
+        """The nodes, then the racks and the fleet that were judged as a whole."""
+        return (*self.judged, *self.groups)
 
 
-def settle(readings: Sequence[Told], rules: Sequence[Rule], agreed: frozenset[Plane] | None = None) -> Settled:
+def settle(
+    readings: Sequence[Told],
+    rules: Sequence[Rule],
+    agreed: frozenset[Plane] | None = None,
+    seats: Sequence[Seat] = (),
+) -> Settled:
     """Lay readings, the oldest first, over each other.
 
-    `agreed` are the planes that an acceptance was begun for: what no reading asked of them is unknown. A single run has
-    none; what it was not asked for is not in its scope.
+    `agreed` are the planes that an acceptance was begun for, `seats` its nodes: what no reading asked of them is
+    unknown. A single run has none; what it was not asked for is not in its scope.
     """
     known = {rule.id: rule for rule in rules}
     nodes = list(dict.fromkeys(node for told in readings for node in told.started.nodes))
@@ -50,11 +65,29 @@ def settle(readings: Sequence[Told], rules: Sequence[Rule], agreed: frozenset[Pl
         verdicts |= _unasked(rules, newest.role, verdicts, agreed, tree.silent)
         ordered = tuple(verdicts[rule.id] for rule in rules if rule.id in verdicts)
         outcome = node_outcome(ordered, known)
-        judged.append(Judged(node, newest.role, outcome, ordered, len(rules) - len(ordered), newest.note))
+        left = sum(rule.scope is Scope.NODE for rule in rules) - len(ordered)
+        judged.append(Judged(node, newest.role, outcome, ordered, left, newest.note))
         trees[node] = tree
         prints[node] = _prints(node, mine)
         latest[node] = mine[-1].started.run
-    return Settled(tuple(judged), trees, prints, latest)
+    together = tuple(_together(readings, rules, agreed, seats)) if len(rules) > 0 else ()
+    return Settled(tuple(judged), trees, prints, latest, together)
+
+
+def _together(
+    readings: Sequence[Told], rules: Sequence[Rule], agreed: frozenset[Plane] | None, seats: Sequence[Seat]
+) -> Iterator[Judged]:
+    """Give the newest verdicts of racks and of the fleet; where they were agreed on and never judged, unknown."""
+    known = {rule.id: rule for rule in rules}
+    scopes = {name: Scope(each.role) for told in readings for name, each in told.judged.items() if is_group(name)}
+    scopes |= {g.name: g.scope for g in groups(seats, frozenset(seat.name for seat in seats))}
+    for name, scope in sorted(scopes.items(), key=lambda item: natural(item[0])):
+        verdicts = {v.rule: v for told in readings if name in told.judged for v in told.judged[name].verdicts}
+        mine = [rule for rule in rules if rule.scope is scope]
+        verdicts |= _unasked(mine, ANY, verdicts, agreed, {})
+        ordered = tuple(verdicts[rule.id] for rule in mine if rule.id in verdicts)
+        if ordered:
+            yield Judged(name, scope.value, node_outcome(ordered, known), ordered)
 
 
 def _newest(mine: Sequence[Told]) -> Mapping[Plane, Told]:
@@ -72,9 +105,14 @@ def _unasked(
     """Give unknown for every rule that was agreed on and that no reading judged."""
     found: dict[str, Verdict] = {}
     for rule in rules:
-        if agreed is None or rule.id in judged:
+        if agreed is None or rule.id in judged or (role != ANY and rule.scope is not Scope.NODE):
             continue
-        if in_scope(rule, role, agreed | {Plane.DERIVED}, frozenset({Phase.CONFIG})):
+        if in_scope(
+            rule if role != ANY else replace(rule, roles=(ANY,)),
+            role,
+            agreed | {Plane.DERIVED},
+            frozenset({Phase.CONFIG}),
+        ):
             plane = next((p for p in sorted(rule.planes) if p in silent), None)
             why = (
                 silent[plane] if plane is not None else Unknown(Reason.NOT_COLLECTED, "no one reading asked all of it")
@@ -108,7 +146,7 @@ def _prints(node: str, mine: Sequence[Told]) -> Mapping[tuple[Plane, Class], Pri
 def reworked(readings: Sequence[Told], rules: Sequence[Rule]) -> Iterator[Rework]:
     """Tell what turned between readings: verdicts in the profile's order, then parts that were swapped."""
     gathered: dict[tuple[str, str, tuple[tuple[str, str, str], ...]], list[str]] = {}
-    nodes = sorted({node for told in readings for node in told.judged}, key=natural)
+    nodes = sorted({node for told in readings for node in told.judged if not is_group(node)}, key=natural)
     order = {rule.id: n for n, rule in enumerate(rules)}
     for node in nodes:
         mine = [told for told in readings if node in told.judged]

@@ -1,15 +1,18 @@
 """What a run comes to: counts, findings folded over nodes, notes. The one model that every rendering reads."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackcheck.core.event import Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.core.fact import Plane, Unknown
 from rackcheck.core.fold import fold
-from rackcheck.core.profile import Profile, Rule
+from rackcheck.core.group import is_group
+from rackcheck.core.profile import Profile, Rule, Scope
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Evidence, Outcome, Status
 from rackcheck.core.waiver import Standing, State, Waiver, standings
+from rackcheck.reviewed import said as said_of
+from rackcheck.reviewed import unreviewed
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
 FEW = 5
@@ -37,6 +40,11 @@ class Finding:
         """The nodes, folded."""
         return fold(self.nodes)
 
+    @property
+    def together(self) -> bool:
+        """Whether it is about racks or the fleet, and not about nodes one by one."""
+        return self.rule.scope is not Scope.NODE
+
 
 Silent = Mapping[tuple[str, Plane], Unknown]
 """Planes of nodes that said nothing at all, and why."""
@@ -53,12 +61,18 @@ class Summary:
     notes: tuple[str, ...]
     silent: Silent = field(default_factory=dict)
     waivers: tuple[Standing, ...] = ()
+    groups: tuple[Judged, ...] = ()
+
+    @property
+    def everyone(self) -> tuple[Judged, ...]:
+        """The nodes, then the racks and the fleet that were judged as a whole."""
+        return (*self.judged, *self.groups)
 
     @property
     def counts(self) -> Mapping[Status, int]:
         """How many verdicts there are of each kind."""
         found = dict.fromkeys(COUNTED, 0)
-        for node in self.judged:
+        for node in self.everyone:
             for verdict in node.verdicts:
                 found[verdict.status] += 1
         return found
@@ -66,7 +80,7 @@ class Summary:
     @property
     def total(self) -> int:
         """How many verdicts there are."""
-        return sum(len(node.verdicts) for node in self.judged)
+        return sum(len(node.verdicts) for node in self.everyone)
 
 
 def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waiver] = ()) -> Summary:
@@ -87,9 +101,12 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
                 done = event
     assert started is not None and done is not None  # noqa: PT018
     nodes = tuple(judged[name] for name in started.nodes if name in judged)
-    stand = tuple(standings(waivers, {n.node: n.verdicts for n in nodes}, profile.rules, started.time[:10]))
-    said = (*notes(nodes, profile), *waiver_notes(stand))
-    return Summary(started, nodes, done, tuple(findings(nodes, profile.rules)), said, silent, stand)
+    groups = tuple(each for name, each in judged.items() if is_group(name))
+    everyone = (*nodes, *groups)
+    stand = tuple(standings(waivers, {n.node: n.verdicts for n in everyone}, profile.rules, started.time[:10]))
+    said = (*notes(nodes, profile, groups), *waiver_notes(stand))
+    found = tuple(findings(everyone, profile.rules))
+    return Summary(started, nodes, done, found, said, silent, stand, groups)
 
 
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
@@ -120,7 +137,7 @@ def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Findin
     )  # fmt: skip
 
 
-def notes(judged: Sequence[Judged], profile: Profile) -> Iterator[str]:
+def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] = ()) -> Iterator[str]:
     """What a reader must know beside the verdicts."""
     said: dict[str, list[str]] = {}
     for node in judged:
@@ -135,13 +152,39 @@ def notes(judged: Sequence[Judged], profile: Profile) -> Iterator[str]:
     if profile.dropped:
         yield f"{several(len(profile.dropped), 'rule')} of the parent dropped: {', '.join(profile.dropped)}"
     present = {rule.id for rule in profile.rules}
-    scoped = {v.rule for node in judged for v in node.verdicts}
+    scoped = {v.rule for node in (*judged, *groups) for v in node.verdicts}
     waiting = sorted({n for r in profile.rules if r.id in scoped for n in r.needs if n in present - scoped})
     if waiting:
         yield f"needed rules that are not in scope, and so do not block: {', '.join(waiting)}"
     phases = [rule.phase.value for rule in profile.rules if rule.id not in scoped and rule.phase.value != "config"]
     for phase in dict.fromkeys(phases):
         yield f"{several(phases.count(phase), f'{phase} rule')} not run"
+    yield from _together(profile.rules, scoped)
+    learned = unreviewed(profile.files)
+    if learned:
+        yield said_of(learned)
+
+
+def group_notes(groups: Sequence[Judged]) -> Iterator[str]:
+    """Say what racks and the fleet came to, for documents whose findings are about nodes."""
+    for group in groups:
+        wrong = [v for v in group.verdicts if v.status not in {Status.PASS, Status.NA}]
+        told = "; ".join(f"{v.rule} {v.status.value}: {v.reason}" for v in wrong)
+        judged = several(len(group.verdicts), "rule")
+        yield f"{group.node.removeprefix('@')}: {group.outcome.value}, {judged}{f' ({told})' if told else ''}"
+
+
+def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
+    """Say which rules about several nodes were not judged: too few of these were asked."""
+    left = [rule for rule in rules if rule.phase.value == "config" and rule.id not in scoped]
+    across = [rule.id for rule in left if rule.across is not None]
+    if across:
+        wanting = f"{several(len(across), 'rule')} across nodes not judged, for want of nodes to compare"
+        yield f"{wanting}: {', '.join(across)}"
+    for scope, what in ((Scope.RACK, "no rack was asked whole"), (Scope.FLEET, "not all nodes were asked")):
+        held = [rule.id for rule in left if rule.scope is scope]
+        if held:
+            yield f"{several(len(held), f'{scope.value} rule')} not judged, {what}: {', '.join(held)}"
 
 
 def waiver_notes(stand: Iterable[Standing]) -> Iterator[str]:

@@ -96,6 +96,7 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
     head = f"{sign} {finding.status.value.upper():<8}"
     many = len(summary.judged) > 1
     where = f"  {len(finding.nodes)} of {len(summary.judged)}: {finding.where}" if many else ""
+    where = f"  {finding.where}" if finding.together else where
     title = f" {finding.rule.title}" if finding.rule.title else ""
     truth = f", {finding.truth.value} without waivers" if finding.truth is not None else ""
     severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({finding.rule.severity.value}{truth})"
@@ -183,6 +184,10 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
             if unseen and outcome is Outcome.INCOMPLETE:
                 told = f"{len(unseen):>4}  {fold(unseen)}: not judged"
                 yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (told, ""))
+    for outcome in Outcome:
+        groups = [group.node for group in summary.groups if group.outcome is outcome]
+        if groups:
+            yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"      {fold(groups)}", ""))
     if len(summary.judged) > 1:
         vectors = {n.node: tuple((v.rule, v.status, v.reason) for v in n.verdicts) for n in summary.judged}
         yield _line(("nodes       ", "dim"), (alike(vectors), ""))

@@ -1,7 +1,10 @@
 """What a rule asks for, in words."""
 
 from rackcheck.core import operator
-from rackcheck.core.profile import Clause, Rule
+from rackcheck.core.profile import Across, Clause, Rule
+
+NAMED = 6
+"""Facts that nodes are to agree on that are named."""
 
 
 def wants(rule: Rule) -> list[str]:
@@ -10,8 +13,21 @@ def wants(rule: Rule) -> list[str]:
     if rule.look is not None:
         where = f" whose {_clause(rule.look.where)}" if rule.look.where is not None else ""
         head = f"{rule.look.mode} {rule.look.collection}{where}: "
+    if rule.across is not None:
+        across = rule.across
+        return [f"{_shared(across)} must be as on {across.quorum:g} % of all {across.role} nodes", *_rest(rule)]
     joined = " and " if rule.join == "all" else " or "
-    said = [head + joined.join(_clause(clause) for clause in rule.clauses)]
+    return [head + joined.join(_clause(clause) for clause in rule.clauses), *_rest(rule)]
+
+
+def _shared(across: Across) -> str:
+    named = [str(each.fact) for each in across.shared]
+    more = f" and {len(named) - NAMED} more facts" if len(named) > NAMED else ""
+    return ", ".join(named[:NAMED]) + more
+
+
+def _rest(rule: Rule) -> list[str]:
+    said = []
     if rule.when is not None:
         said.append(f"when {_clause(rule.when)}")
     if rule.needs:

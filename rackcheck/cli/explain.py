@@ -1,0 +1,172 @@
+"""`rackcheck profile explain`: a rule as it is judged, and who wrote each of its words."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from rackcheck import library
+from rackcheck.cli import options
+from rackcheck.cli.known import known
+from rackcheck.cli.output import print_lines
+from rackcheck.core.profile import Rule
+from rackcheck.explained import Explained, Fact, Gone, Param, Said, explain
+from rackcheck.mistake import Mistake
+from rackcheck.report import machine
+from rackcheck.report.terminal import Line
+from rackcheck.report.wants import wants
+
+
+def _rules(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a rule's id, where -p stands before it."""
+    name = ctx.params.get("profile")
+    if not isinstance(name, str):
+        return []
+    try:
+        loaded = library.load(name, known().catalogue, None, tuple(ctx.params.get("folders") or ()))
+    except Mistake:
+        return []
+    return [CompletionItem(rule.id, help=rule.title) for rule in loaded.rules if rule.id.startswith(incomplete)]
+
+
+@click.command("explain")
+@click.argument("rule", shell_complete=_rules)
+@options.profile_option(required=True)
+@options.set_option
+@options.profile_path_option
+@options.json_option
+def command(rule: str, profile: str, values: tuple[str, ...], folders: tuple[Path, ...], as_json: bool) -> None:
+    """Tell one rule whole: what it takes to pass, and the file and line that wrote each of its keys.
+
+    What a key took the place of stands beside it; so do the values of params and where they come from, the facts that
+    the rule reads with the probe that tells them, and its sources. A rule that was dropped is told with the reason.
+
+    \b
+    rackcheck profile explain -p h100-dgx gpu.power_limit
+    rackcheck profile explain -p ./our-servers.yaml os.qualified --set os_name="Debian*"
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    given = options.pairs(values)
+    loaded, laid = library.load_laid(profile, known().catalogue, given, folders)
+    told = explain(rule, loaded, laid, known().catalogue, given)
+    if as_json:
+        head = {"rackcheck": machine.FORMAT, "profile": {"name": loaded.name, "version": loaded.version}}
+        click.echo(machine.text({**head, "lineage": list(loaded.lineage), **_document(told)}))
+    else:
+        print_lines([*_lines(told), Line((("", ""),)), Line(((f"of {' -> '.join(loaded.lineage)}", "dim"),))])
+
+
+def _lines(told: Explained) -> Iterator[Line]:
+    rule = told.rule
+    if rule is None:
+        yield Line(((told.id, "bold"), ("  dropped", "yellow")))
+    else:
+        yield Line(((rule.id, "bold"), (f"  {rule.title}", "")))
+    for drop in told.drops:
+        anew = "" if rule is None else ", and written anew since"
+        yield Line((("    dropped: ", "yellow"), (drop.reason, ""), (f"  {drop.place}, {drop.layer}{anew}", "dim")))
+    if rule is not None:
+        yield from _section("to pass", [Line(((f"    {text}", ""),)) for text in (*wants(rule), *_weight(rule))])
+        yield from _section("site values", [_param(param) for param in told.params])
+    yield from _section("written" if rule is not None else "as it was", [_said(said) for said in told.keys])
+    yield from _section("no part of it any more", [_gone(gone) for gone in told.gone])
+    yield from _section("reads", [line for fact in told.facts for line in _fact(fact)])
+    sources = (
+        Line(((f"    {s.id}: {s.publisher}, {s.title}, {s.section}, {s.date}", ""), (f"  {s.confidence}", "dim")))
+        for s in told.sources
+    )
+    yield from _section("sources", list(sources))
+    if told.needed_by:
+        yield from _section("needed by", [Line(((f"    {', '.join(told.needed_by)}", ""),))])
+
+
+def _section(head: str, lines: list[Line]) -> Iterator[Line]:
+    if lines:
+        yield Line(((f"  {head}", "bold"),))
+        yield from lines
+
+
+def _weight(rule: Rule) -> Iterator[str]:
+    """Say what comes of a failure, and for whom the rule is."""
+    if rule.from_memory or rule.severity.value == "advisory":
+        why = "all its sources are from memory" if rule.from_memory else "it is an advisory"
+        yield f"otherwise it warns: {why}"
+    else:
+        yield f"otherwise it fails, as a {rule.severity.value}"
+    if rule.unset:
+        yield f"until then it is n/a: site value not set: {', '.join(rule.unset)}"
+    yield f"for role {', '.join(rule.roles)}, in phase {rule.phase.value}"
+
+
+def _instead(said: Said) -> str:
+    return "".join(f", instead of {old.value} ({old.place})" for old in said.before)
+
+
+def _said(said: Said) -> Line:
+    where = f"  {said.place}, {said.layer}{_instead(said)}"
+    return Line(((f"    {said.key}: ", "cyan"), (said.value, ""), (where, "dim")))
+
+
+def _gone(gone: Gone) -> Line:
+    where = f"  {gone.was.place}, {gone.was.layer}; taken away by `{gone.by.key}`, {gone.by.place}"
+    return Line(((f"    {gone.was.key}: ", "cyan"), (gone.was.value, ""), (where, "dim")))
+
+
+def _param(param: Param) -> Line:
+    value = (param.value, "") if param.value is not None else ("not set", "yellow")
+    origin = f"{param.origin.place}, {param.origin.layer}{_instead(param.origin)}" if param.origin else ""
+    default = param.origin.value if param.origin else "unset"
+    where = f"  --set, instead of {default}" + (f" ({origin})" if origin else "") if param.given else f"  {origin}"
+    about = f"; {param.about}" if param.about else ""
+    return Line(((f"    {param.name} = ", "cyan"), value, (f"{where}{about}", "dim")))
+
+
+def _fact(fact: Fact) -> Iterator[Line]:
+    entry = fact.entry
+    inputs = f" from {', '.join(sorted(plane.value for plane in entry.inputs))}" if entry.inputs else ""
+    yield Line(((f"    {fact.path}", "cyan"), (f"  {entry.kind}; {entry.plane.value}: {entry.probe}{inputs}", "dim")))
+    yield Line(((f"      {entry.kind.help}", ""),))
+
+
+def _document(told: Explained) -> dict[str, Any]:
+    rule = told.rule
+    judged: dict[str, Any] = {}
+    if rule is not None:
+        judged = {
+            "title": rule.title, "severity": rule.severity.value, "phase": rule.phase.value, "roles": list(rule.roles),
+            "wants": wants(rule), "only_warns": rule.from_memory or rule.severity.value == "advisory",
+            "waits_for": list(rule.unset), "digest": rule.digest,
+        }  # fmt: skip
+    return {
+        "rule": told.id,
+        "dropped": rule is None,
+        "drops": [{"reason": d.reason, "layer": d.layer, "place": d.place} for d in told.drops],
+        **judged,
+        "keys": [_said_doc(said) for said in told.keys],
+        "gone": [{**_said_doc(gone.was), "taken_by": _said_doc(gone.by)} for gone in told.gone],
+        "params": [
+            {
+                "name": p.name, "value": p.value, "set": p.given, "type": p.type, "about": p.about,
+                "default": None if p.origin is None else _said_doc(p.origin),
+            }
+            for p in told.params
+        ],
+        "facts": [
+            {
+                "path": f.path, "type": str(f.entry.kind), "plane": f.entry.plane.value, "probe": f.entry.probe,
+                "help": f.entry.kind.help,
+            }
+            for f in told.facts
+        ],
+        "sources": [
+            {name: getattr(s, name) for name in ("id", "title", "section", "publisher", "date", "confidence")}
+            for s in told.sources
+        ],
+        "needed_by": list(told.needed_by),
+    }  # fmt: skip
+
+
+def _said_doc(said: Said) -> dict[str, Any]:
+    plain = {"key": said.key, "value": said.value, "layer": said.layer, "place": said.place}
+    return plain | ({"before": [_said_doc(old) for old in said.before]} if said.before else {})

@@ -1,0 +1,209 @@
+"""`rackcheck profile diff`: two profiles held against each other, rule by rule."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from rackcheck import acceptance, library, store
+from rackcheck.cli import options, subject
+from rackcheck.cli.known import known
+from rackcheck.cli.output import print_lines
+from rackcheck.core.compare import Difference, differences
+from rackcheck.core.profile import Profile, Rule
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.report import machine
+from rackcheck.report.summary import several
+from rackcheck.report.terminal import Line
+
+WORDS = ("title", "why", "fix", "refs")
+"""What of a rule no verdict depends on."""
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    runs = [*acceptance.names(), "last", *reversed(store.ids())]
+    found = [CompletionItem(run) for run in runs if run.startswith(incomplete)]
+    return [*options.complete_profiles(ctx, param, incomplete), *found]
+
+
+@click.command("diff", epilog="Exit: 0 alike, 1 they differ, 2 your mistake.")
+@click.argument("a", metavar="A", shell_complete=_complete)
+@click.argument("b", metavar="B", shell_complete=_complete)
+@options.set_option
+@options.profile_path_option
+@options.json_option
+def command(a: str, b: str, values: tuple[str, ...], folders: tuple[Path, ...], as_json: bool) -> int:
+    """Compare two profiles as they are judged, their parents and fragments laid under them.
+
+    A and B are names, files, runs or acceptances: of a run its own profile with the site values it was made with, which
+    --set leaves alone.
+    Each rule that both have and that differs is told as stricter, weaker or different in B. Where they have other
+    titles, reasons or sources only, they differ too: the exit is 1.
+
+    \b
+    rackcheck profile diff linux-server linux-gpu-node
+    rackcheck profile diff h100-dgx ./ours.yaml --set driver=570.86.15
+    rackcheck profile diff last ./ours.yaml               what another profile would judge otherwise
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    options.note_closed()
+    given = options.pairs(values)
+    sides = [_find(name, folders) for name in (a, b)]
+    params = sorted({param for profile, place in sides if place for param in profile.params})
+    strangers = [name for name in given if name not in params]
+    if strangers:
+        near = did_you_mean(strangers[0], params) or f"; what may be set is {', '.join(params) or 'nothing'}"
+        raise Mistake(f"neither {a} nor {b} takes a param {strangers[0]}{near}")
+    old, new = (_with(profile, place, given, folders) for profile, place in sides)
+    found = _compared(old, new)
+    if as_json:
+        click.echo(machine.text(_document(old, new, found)))
+    else:
+        print_lines(_lines(old, new, found))
+    return 1 if found.any else 0
+
+
+def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
+    """Find a profile, and where it is loaded from; that of a run or an acceptance has its site values, and no place.
+
+    Raises Mistake with the nearest name.
+    """
+    profiles = library.profiles(folders)
+    if name.endswith((".yaml", ".yml")) or name in profiles:
+        return library.load(name, known().catalogue, None, folders), name
+    runs = [*acceptance.names(), "last", *store.ids()]
+    if name not in runs and "/" not in name:
+        near = did_you_mean(name, [*profiles, *runs]) or f"; there are profiles {', '.join(sorted(profiles))}"
+        raise Mistake(f"no profile, run or acceptance {name}{near}")
+    return subject.find(name).profile, ""
+
+
+def _with(profile: Profile, place: str, given: Mapping[str, str], folders: tuple[Path, ...]) -> Profile:
+    """Give a profile the site values that are params of it."""
+    own = {name: value for name, value in given.items() if name in profile.params}
+    return library.load(place, known().catalogue, own, folders) if own and place else profile
+
+
+@dataclass(frozen=True)
+class _Found:
+    """How two profiles differ."""
+
+    only_old: tuple[Rule, ...]
+    only_new: tuple[Rule, ...]
+    changed: tuple[Difference, ...]
+    words: Mapping[str, tuple[str, ...]]
+    params: Mapping[str, tuple[str, str]]
+    dropped: Mapping[str, tuple[str, str]]
+
+    @property
+    def any(self) -> bool:
+        return bool(self.only_old or self.only_new or self.changed or self.words or self.params or self.dropped)
+
+
+def _compared(old: Profile, new: Profile) -> _Found:
+    before, after = ({rule.id: rule for rule in profile.rules} for profile in (old, new))
+    shared = [(before[rule_id], rule) for rule_id, rule in after.items() if rule_id in before]
+    words = {
+        rule.id: tuple(word for word in WORDS if getattr(was, word) != getattr(rule, word)) for was, rule in shared
+    }
+    return _Found(
+        tuple(rule for rule in old.rules if rule.id not in after),
+        tuple(rule for rule in new.rules if rule.id not in before),
+        tuple(differences(before, after)),
+        {rule_id: some for rule_id, some in words.items() if some},
+        _values({n: _shown(v) for n, v in old.params.items()}, {n: _shown(v) for n, v in new.params.items()}),
+        _values(old.dropped, new.dropped),
+    )
+
+
+def _values(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Give what is another in both; "" stands for what is not there."""
+    names = dict.fromkeys((*old, *new))
+    return {n: (old.get(n, ""), new.get(n, "")) for n in names if old.get(n, "") != new.get(n, "")}
+
+
+def _shown(value: str | None) -> str:
+    return "not set" if value is None else value
+
+
+def _lines(old: Profile, new: Profile, found: _Found) -> Iterator[Line]:
+    yield Line(((f"A {old.name} {old.version}", "bold"), (f"  {several(len(old.rules), 'rule')}, {old.title}", "dim")))
+    yield Line(((f"B {new.name} {new.version}", "bold"), (f"  {several(len(new.rules), 'rule')}, {new.title}", "dim")))
+    if not found.any:
+        yield Line((("they ask for the same in the same words", ""),))
+    for head, rules, dropped in (
+        ("only in A", found.only_old, new.dropped),
+        ("only in B", found.only_new, old.dropped),
+    ):
+        yield from _section(f"{head}: {several(len(rules), 'rule')}", _listed(rules, dropped))
+    for lean in ("weaker", "stricter", "different"):
+        some = [one for one in found.changed if one.lean.value == lean]
+        yield from _section(f"{lean} in B: {several(len(some), 'rule')}", _folded((one.how, one.rule) for one in some))
+    words = _folded((", ".join(which), rule_id) for rule_id, which in found.words.items())
+    yield from _section(f"in other words: {several(len(found.words), 'rule')}", words)
+    params = [
+        f"{name}: {was or 'no such param'} -> {now or 'no such param'}" for name, (was, now) in found.params.items()
+    ]
+    yield from _section("params", params)
+    told = {rule.id for rule in (*found.only_old, *found.only_new)}
+    drops = (f"{rule}: {_drop(was, now)}" for rule, (was, now) in found.dropped.items() if rule not in told)
+    yield from _section("dropped", drops)
+
+
+def _drop(was: str, now: str) -> str:
+    return "; ".join(f"in {side}: {reason}" for side, reason in (("A", was), ("B", now)) if reason)
+
+
+def _section(head: str, lines: Iterable[str]) -> Iterator[Line]:
+    told = list(lines)
+    if told:
+        yield Line(((head, "bold"),))
+        yield from (Line(((f"    {text}", ""),)) for text in told)
+
+
+def _listed(rules: Iterable[Rule], dropped: Mapping[str, str]) -> Iterator[str]:
+    """List rules by their area, each area in one line; one that the other side dropped has its own, with the reason."""
+    areas: dict[str, list[str]] = {}
+    for rule in rules:
+        if rule.id in dropped:
+            yield f"{rule.id}  dropped by the other: {dropped[rule.id]}"
+        else:
+            area, dot, rest = rule.id.partition(".")
+            areas.setdefault(area + dot, []).append(rest)
+    for area, some in areas.items():
+        yield f"{area}{some[0]}" if len(some) == 1 else f"{area}{{{', '.join(some)}}}"
+
+
+def _folded(told: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Say once what is alike of several rules."""
+    rules: dict[str, list[str]] = {}
+    for how, rule in told:
+        rules.setdefault(how, []).append(rule)
+    for how, some in rules.items():
+        yield f"{', '.join(some)}: {how}"
+
+
+def _document(old: Profile, new: Profile, found: _Found) -> dict[str, Any]:
+    return {
+        "rackcheck": machine.FORMAT,
+        "a": _head(old),
+        "b": _head(new),
+        "only_in_a": [{"rule": rule.id, "title": rule.title} for rule in found.only_old],
+        "only_in_b": [{"rule": rule.id, "title": rule.title} for rule in found.only_new],
+        "changed": [{"rule": one.rule, "lean": one.lean.value, "how": one.how} for one in found.changed],
+        "words": [{"rule": rule_id, "keys": list(which)} for rule_id, which in found.words.items()],
+        "params": [{"name": name, "a": was or None, "b": now or None} for name, (was, now) in found.params.items()],
+        "dropped": [{"rule": rule, "a": was or None, "b": now or None} for rule, (was, now) in found.dropped.items()],
+    }
+
+
+def _head(profile: Profile) -> dict[str, Any]:
+    return {
+        "name": profile.name,
+        "version": profile.version,
+        "digest": profile.digest,
+        "lineage": list(profile.lineage),
+    }

@@ -1,0 +1,154 @@
+"""Facts of a rack, or of the whole fleet: computed from those of its nodes, and judged by ordinary rules. Pure.
+
+They obey the law of information as all facts that follow from others: what a silent node might have said makes them
+unknown, unless they would be the same whatever it had said.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rackcheck.core import path as paths
+from rackcheck.core.catalogue import Catalogue, Entry, Kind
+from rackcheck.core.collect import typed
+from rackcheck.core.fact import Facts, Plane, Reading, Reason, Sourced, Unknown, Unreadable, clean
+from rackcheck.core.join import Inputs
+from rackcheck.core.profile import Scope
+from rackcheck.core.read import natural
+from rackcheck.core.tree import Leaf, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A node that the inventory expects: its name, its role and its rack."""
+
+    name: str
+    role: str = "compute"
+    rack: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes that are judged together; its `name` can be no node's: `@rack:a01`, `@fleet`."""
+
+    name: str
+    scope: Scope
+    seats: tuple[Seat, ...]
+
+
+FLEET = "@fleet"
+
+
+def is_group(name: str) -> bool:
+    """Whether a name is that of nodes that are judged together, and no node's."""
+    return name.startswith("@")
+
+
+def groups(expected: Sequence[Seat], asked: frozenset[str]) -> Iterator[Group]:
+    """Every rack all of whose nodes are asked, and the fleet where all nodes are; by name, as their nodes are."""
+    racks: dict[str, list[Seat]] = {}
+    expected = sorted(expected, key=lambda seat: natural(seat.name))
+    for seat in expected:
+        if seat.rack:
+            racks.setdefault(seat.rack, []).append(seat)
+    for rack, seats in sorted(racks.items(), key=lambda item: natural(item[0])):
+        if all(seat.name in asked for seat in seats):
+            yield Group(f"@rack:{rack}", Scope.RACK, tuple(seats))
+    if len(expected) > 1 and all(seat.name in asked for seat in expected):
+        yield Group(FLEET, Scope.FLEET, tuple(expected))
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A node of a group, and what may be read of it: the facts that were declared."""
+
+    seat: Seat
+    facts: Inputs
+
+    def reading(self, path: str) -> Reading:
+        """What is known at a path of this node."""
+        return self.facts.reading(path)
+
+    def items(self, collection: str) -> tuple[tuple[str, ...], Unknown | None]:
+        """The names of a collection's items, and why they may not be all."""
+        names, why = self.facts.items(collection)
+        return names, self.told(why)
+
+    def told(self, why: Unknown | None) -> Unknown | None:
+        """The same reason, with the node that it is of."""
+        return None if why is None else Unknown(why.reason, f"{self.seat.name}: {why.detail}".rstrip(": "))
+
+
+Gather = Callable[[Sequence[Member]], Facts]
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """Facts of a group from those of its nodes: what it needs of each, what it promises, and how."""
+
+    name: str
+    scope: Scope
+    needs: tuple[str, ...]
+    gives: Mapping[str, Kind]
+    gather: Gather = field(compare=False)
+    help: str = ""
+    planes: Mapping[str, Plane] = field(default_factory=dict, compare=False)
+    inputs: frozenset[Plane] = field(default_factory=frozenset, compare=False)
+
+    def bound(self, catalogue: Catalogue) -> "Gathering":
+        """The same, knowing on which plane each fact is read that it needs; LookupError on one that nobody gives."""
+        planes: dict[str, Plane] = {}
+        inputs: set[Plane] = set()
+        for need in self.needs:
+            entry = catalogue.find(paths.parse(need))
+            if entry is None:
+                raise LookupError(f"it needs {need}, which no probe gives")
+            planes[need] = entry.plane
+            inputs |= entry.inputs or {entry.plane}
+        return replace(self, planes=planes, inputs=frozenset(inputs))
+
+    def entries(self) -> Iterable[Entry]:
+        """What it adds to the catalogue, once it is bound."""
+        return (Entry(pattern, kind, Plane.DERIVED, self.name, self.inputs) for pattern, kind in self.gives.items())
+
+
+def gathering(scope: Scope, *, needs: Iterable[str], gives: Mapping[str, Kind]) -> Callable[[Gather], Gathering]:
+    """Make one of the function below; name and help are the function's, as with a probe."""
+    needed = tuple(needs)
+    for pattern in gives:
+        if paths.parse(pattern).segments[0].word != scope.value:
+            raise ValueError(f"{pattern} is no fact of a {scope.value}")
+
+    def made(gather: Gather) -> Gathering:
+        doc = (gather.__doc__ or "").strip().splitlines()
+        name = getattr(gather, "__name__", "gathering")
+        return Gathering(name, scope, needed, dict(gives), gather, doc[0] if doc else "")
+
+    return made
+
+
+def gathered(group: Group, known: Iterable[Gathering], trees: Mapping[str, Tree], time: str) -> Tree:
+    """Compute the facts of a group from the trees of its nodes, all of which must be there."""
+    leaves: dict[str, Leaf] = {}
+    for each in known:
+        if each.scope is group.scope:
+            members = tuple(Member(seat, Inputs(trees[seat.name], each.planes)) for seat in group.seats)
+            leaves |= _told(each, members, time)
+    return Tree(leaves)
+
+
+def _told(each: Gathering, members: Sequence[Member], time: str) -> Mapping[str, Leaf]:
+    source = f"from {', '.join(each.needs)} of {len(members)} nodes"
+    leaves: dict[str, Leaf] = {}
+    left = Unknown(Reason.NOT_COLLECTED, "what it follows from does not say")
+    try:
+        for path, told in each.gather(members):
+            kind = each.gives[str(paths.parse(path).pattern)]
+            reading = told.reading if isinstance(told, Sourced) else told
+            leaves[path] = Leaf(typed(reading, kind), kind, Plane.DERIVED, source, time)
+    except Unreadable as error:
+        left = Unknown(error.reason, clean(str(error)))
+    except Exception as error:  # noqa: BLE001  it may be anybody's code: its fault costs its own facts only
+        left = Unknown(Reason.UNPARSABLE, f"{each.name} failed: {clean(repr(error))}")
+    for pattern, kind in each.gives.items():
+        leaves.setdefault(pattern, Leaf(left, kind, Plane.DERIVED, source, time))
+    return leaves

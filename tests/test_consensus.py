@@ -1,0 +1,264 @@
+"""Nodes that are to be alike: what a quorum of the expected ones says is right, and unknown is never what most say."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rackcheck.compile import compile_profile, read_profile
+from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
+from rackcheck.core.consensus import agreed, large_enough, poll
+from rackcheck.core.evidence import Status, Verdict
+from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.core.path import parse
+from rackcheck.core.profile import Across, Rule, Shared
+from rackcheck.core.tree import Leaf, Tree
+from rackcheck.core.waiver import NOTHING, Pin, Waiver
+from rackcheck.document import BadFile, read
+from rackcheck.lineage import layers
+
+TEXT, SETTING, LIST = (Kind(kind, "") for kind in (Type.TEXT, Type.SETTING, Type.COLLECTION))
+HIDDEN = Unknown(Reason.DENIED, "taken away")
+SMT = Shared(parse("bios.smt"), TEXT, Plane.BMC)
+RATE = Shared(parse("nic/*.rate"), SETTING, Plane.OS)
+
+
+def rule(*shared: Shared, quorum: float = 75) -> Rule:
+    return Rule("same", (), across=Across("compute", shared, quorum))
+
+
+def tree(**readings: Reading) -> Tree:
+    """A node; `bios_smt` is the fact `bios.smt`, `nics` the items of the collection `nic` with their rates."""
+    nics = readings.pop("nics", {})
+    leaves = {"bios.smt": Leaf(readings.get("smt", HIDDEN), TEXT, Plane.BMC, "a BMC", "")}
+    if isinstance(nics, Unknown):
+        leaves["nic"] = Leaf(nics, LIST, Plane.OS, "", "")
+    elif isinstance(nics, Mapping):
+        leaves["nic"] = Leaf(tuple(nics), LIST, Plane.OS, "", "")
+        leaves |= {f"nic/{name}.rate": Leaf(rate, SETTING, Plane.OS, "", "") for name, rate in nics.items()}
+    return Tree(leaves)
+
+
+def judged(asked: Rule, trees: Sequence[Tree], expected: int | None = None) -> list[Verdict]:
+    assert asked.across is not None
+    named = {f"n{i}": each for i, each in enumerate(trees)}
+    votes = poll(asked.across, named, len(trees) if expected is None else expected)
+    return [agreed(asked, each, votes, NOTHING) for each in trees]
+
+
+def statuses(asked: Rule, trees: Sequence[Tree], expected: int | None = None) -> str:
+    """One letter a node: p, f, u or n."""
+    return "".join(verdict.status.value[0] for verdict in judged(asked, trees, expected))
+
+
+def test_the_odd_one_out_fails_and_is_told_what_the_others_say() -> None:
+    trees = [tree(smt="enabled")] * 3 + [tree(smt="disabled")]
+    found = judged(rule(SMT), trees)
+    assert [v.status for v in found] == [Status.PASS] * 3 + [Status.FAIL]
+    assert found[3].reason == "bios.smt is disabled, must be enabled as on 3 of 4"
+
+
+def test_without_a_quorum_nobody_is_right_and_nobody_wrong() -> None:
+    trees = [tree(smt="enabled")] * 2 + [tree(smt="disabled")] * 2
+    found = judged(rule(SMT), trees)
+    assert {v.status for v in found} == {Status.UNKNOWN}
+    assert "no consensus: of 4 2 say disabled, 2 say enabled" in found[0].reason
+
+
+def test_the_quorum_is_of_the_expected_nodes_and_not_of_those_that_spoke() -> None:
+    told = [tree(smt="enabled")] * 3
+    assert statuses(rule(SMT), told, 4) == "ppp"
+    assert statuses(rule(SMT), told, 5) == "uuu"
+    assert statuses(rule(SMT), [*told, tree(smt=HIDDEN)]) == "pppu"
+
+
+def test_to_be_absent_is_a_value() -> None:
+    assert statuses(rule(SMT), [tree(smt=Absent())] * 3 + [tree(smt="enabled")]) == "pppf"
+
+
+def test_settings_that_are_one_number_are_one_value() -> None:
+    trees = [tree(smt="x", nics={"a": "400"})] * 2 + [tree(smt="x", nics={"a": "0400"})]
+    assert statuses(rule(RATE), trees) == "ppp"
+
+
+def test_an_item_that_one_node_lacks_or_has_alone_is_told() -> None:
+    most = [tree(nics={"a": "1", "b": "1"})] * 3
+    assert statuses(rule(RATE), [*most, tree(nics={"a": "1"})]) == "pppf"
+    assert statuses(rule(RATE), [*most, tree(nics={"a": "1", "b": "1", "c": "1"})]) == "pppf"
+    assert statuses(rule(RATE), [*most, tree(nics=HIDDEN)]) == "pppu"
+
+
+def test_a_fact_that_no_node_has_is_agreed_on() -> None:
+    assert statuses(rule(RATE), [tree(nics={})] * 3) == "ppp"
+
+
+def test_an_item_that_is_left_out_may_differ() -> None:
+    asked = rule(RATE)
+    assert asked.across is not None
+    trees = [tree(nics={"a": "1", "b": str(i)}) for i in range(3)]
+    assert statuses(asked, trees) == "uuu"
+    spared = replace(asked, across=replace(asked.across, left=frozenset({parse("nic/b.rate")})))
+    assert statuses(spared, trees) == "ppp"
+
+
+def test_where_every_fact_is_pinned_nothing_is_left_to_ask() -> None:
+    assert statuses(rule(), [tree(smt="x")] * 3) == "nnn"
+
+
+def test_a_waiver_pins_the_value_of_the_odd_one() -> None:
+    asked, trees = rule(SMT), [tree(smt="enabled")] * 3 + [tree(smt="disabled")]
+    assert asked.across is not None
+    votes = poll(asked.across, {str(i): each for i, each in enumerate(trees)}, 4)
+    waiver = Waiver("same", "", ("n3",), (), "2027-01-01", "jo", "T-1", "known")
+    found = agreed(asked, trees[3], votes, {Pin("bios.smt", "disabled"): waiver})
+    assert found.status is Status.PASS
+    assert [e.status for e in found.evidence] == [Status.WAIVED]
+    assert agreed(asked, trees[3], votes, {Pin("bios.smt", "auto"): waiver}).status is Status.FAIL
+
+
+@pytest.mark.parametrize(
+    ("targets", "expected", "enough"),
+    [(3, 3, True), (2, 2, False), (3, 4, True), (2, 4, False), (54, 72, True), (53, 72, False), (0, 0, False)],
+)
+def test_too_few_are_never_a_consensus(targets: int, expected: int, enough: bool) -> None:
+    assert large_enough(Across("compute", (SMT,), 75), targets, expected) is enough
+
+
+READINGS = st.sampled_from(["a", "b", Absent(), HIDDEN])
+NICS = st.just(HIDDEN) | st.dictionaries(
+    st.sampled_from("xyz"), st.sampled_from(["1", "01", "2", Absent(), HIDDEN]), max_size=3
+)
+NODES = st.lists(st.tuples(READINGS, NICS), min_size=1, max_size=7)
+
+
+def _less(node: tuple[Reading, object], which: int) -> tuple[Reading, object]:
+    """The same node, one thing of it unknown."""
+    smt, nics = node
+    if which == 0 or not isinstance(nics, Mapping):
+        return HIDDEN, nics
+    if which == 1:
+        return smt, HIDDEN
+    name = sorted(nics)[which % len(nics)] if nics else ""
+    return smt, {**nics, name: HIDDEN} if nics else HIDDEN
+
+
+@settings(max_examples=600)
+@given(NODES, st.integers(0, 6), st.integers(0, 4), st.sampled_from([51, 67, 75, 100]), st.integers(0, 3))
+def test_taking_knowledge_from_one_node_turns_no_verdict_of_any(
+    nodes: list[tuple[Reading, object]], at: int, which: int, quorum: float, missing: int
+) -> None:
+    _law(nodes, at, which, quorum, missing)
+
+
+@pytest.mark.slow
+@settings(max_examples=20_000)
+@given(NODES, st.integers(0, 6), st.integers(0, 4), st.sampled_from([51, 67, 75, 100]), st.integers(0, 3))
+def test_taking_knowledge_from_one_node_turns_no_verdict_of_any_at_length(
+    nodes: list[tuple[Reading, object]], at: int, which: int, quorum: float, missing: int
+) -> None:
+    _law(nodes, at, which, quorum, missing)
+
+
+def _law(nodes: list[tuple[Reading, object]], at: int, which: int, quorum: float, missing: int) -> None:
+    at %= len(nodes)
+    less = [_less(node, which) if i == at else node for i, node in enumerate(nodes)]
+    asked, expected = rule(SMT, RATE, quorum=quorum), len(nodes) + missing
+    before, after = (
+        judged(asked, [tree(smt=smt, nics=nics) for smt, nics in told], expected)  # type: ignore[arg-type]
+        for told in (nodes, less)
+    )
+    for was, now in zip(before, after, strict=True):
+        assert now.status in {was.status, Status.UNKNOWN}, (was, now)
+
+
+# ---- how a profile says it -------------------------------------------------------------------------------------------
+
+CATALOGUE = Catalogue.of(
+    [
+        Entry("bios.smt", TEXT, Plane.BMC, "b"),
+        Entry("bios.turbo", TEXT, Plane.BMC, "b"),
+        Entry("bios.serial", Kind(Type.TEXT, "", cls=Class.IDENTITY), Plane.BMC, "b"),
+        Entry("bios.pending", LIST, Plane.BMC, "b"),
+        Entry("bios.view", Kind(Type.TEXT, "", view=True), Plane.BMC, "b"),
+        Entry("gpu", LIST, Plane.OS, "g"),
+        Entry("gpu/*.vbios", TEXT, Plane.OS, "g"),
+        Entry("rack.gpus", Kind(Type.INTEGER, ""), Plane.DERIVED, "r"),
+    ]
+)
+
+
+def compiled(rules: str) -> tuple[Rule, ...]:
+    text = f"rackcheck: 1\nprofile: p\nversion: 1\nparams:\n  share: {{ default: 80 % }}\nrules:\n{rules}"
+    table, wrong = read_profile(read(text, "p.yaml"))
+    laid = layers(table, lambda *_: pytest.fail("no parent"))
+    return compile_profile(laid, CATALOGUE, {}, {}, wrong).rules
+
+
+def shared(asked: Rule) -> set[str]:
+    assert asked.across is not None
+    return {str(each.fact) for each in asked.across.shared}
+
+
+def test_a_star_is_every_setting_below_and_no_identity() -> None:
+    (asked,) = compiled(
+        "  same: { across: { facts: ['bios.*', 'gpu/*.*'], except: [bios.turbo] }, agree: { quorum: $share } }\n"
+    )
+    assert shared(asked) == {"bios.smt", "gpu/*.vbios"}
+    assert asked.across is not None
+    assert (asked.across.quorum, asked.roles) == (80, ("compute",))
+    assert {str(path) for path in asked.facts()} == {"bios.smt", "gpu/*.vbios"}
+    assert asked.planes == {Plane.BMC, Plane.OS}
+
+
+PINNED = """
+  same: {{ across: {{ facts: [bios.smt, 'gpu/*.vbios'] }}, agree: {{ quorum: 75 % }} }}
+  pin: {pin}
+"""
+
+
+@pytest.mark.parametrize(
+    ("pin", "left"),
+    [
+        ("{ fact: bios.smt, is: enabled }", {"gpu/*.vbios"}),
+        ("{ each: gpu, fact: vbios, is: '1' }", {"bios.smt"}),
+        ("{ fact: bios.smt, is-not: enabled }", {"bios.smt", "gpu/*.vbios"}),
+        ("{ fact: bios.smt, is: enabled, when: { fact: bios.turbo, is: x } }", {"bios.smt", "gpu/*.vbios"}),
+        ("{ fact: bios.smt, is: enabled, role: storage }", {"bios.smt", "gpu/*.vbios"}),
+        ("{ fact: bios.smt, is: enabled, phase: burn-in }", {"bios.smt", "gpu/*.vbios"}),
+    ],
+)
+def test_what_the_profile_pins_itself_is_not_asked_of_the_others(pin: str, left: set[str]) -> None:
+    assert shared(compiled(PINNED.format(pin=pin))[0]) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{ across: { facts: [bios.smt] } }", "`across` without `agree: { quorum: … }` asserts nothing"),
+        ("{ across: { facts: [bios.smt] }, agree: { quorum: 50 % } }", "`quorum` is more than 50 % and at most 100 %, not 50 %"),
+        ("{ across: { facts: [bios.smt] }, agree: { quorum: 0.75 } }", "`quorum` is a share of the expected nodes, as 75 %"),
+        ("{ across: { facts: [bios.smtt] }, agree: { quorum: 75 % } }", "no probe gives bios.smtt; did you mean bios.smt?"),
+        ("{ across: { facts: ['bois.*'] }, agree: { quorum: 75 % } }", "no probe gives configuration or versions below bois; did you mean bios?"),
+        ("{ across: { facts: [bios.smt], except: [bios.smt] }, agree: { quorum: 75 % } }", "`except` leaves no fact to agree on"),
+        ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, severity: blocker }", "at most `major`"),
+        ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, is: x }", "`is` does not go with `across`"),
+        ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, scope: rack }", "its scope is `node`"),
+        ("{ across: { facts: [gpu] }, agree: { quorum: 75 % } }", "gpu is a collection"),
+        ("{ fact: bios.smt, is: x, agree: { quorum: 75 % } }", "`agree` goes with `across`"),
+        ("{ fact: rack.gpus, is: 72 }", "rack.gpus is a fact of a rack, and the rule's scope is `node`"),
+        ("{ fact: bios.smt, is: x, scope: rack }", "bios.smt is a fact of a node, and the rule's scope is `rack`"),
+    ],
+)  # fmt: skip
+def test_a_rule_across_nodes_that_cannot_be_meant_is_told(text: str, said: str) -> None:
+    with pytest.raises(BadFile) as error:
+        compiled(f"  same: {text}\n")
+    assert said in str(error.value)
+
+
+def test_a_rule_of_a_node_cannot_wait_for_the_others() -> None:
+    with pytest.raises(BadFile, match="it is judged when all of them are, after this rule"):
+        compiled(
+            "  same: { across: { facts: [bios.smt] }, agree: { quorum: 75 % } }\n  then: { fact: bios.turbo, is: x, needs: [same] }\n"
+        )

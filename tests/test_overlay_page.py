@@ -1,0 +1,28 @@
+"""What `docs/profiles.md` says of one profile over another is what the program says of the same files."""
+
+import re
+from pathlib import Path
+
+import pytest
+from command import rackcheck
+
+PAGE = Path(__file__).parents[1] / "docs" / "profiles.md"
+FORM = r"^```yaml\n((?:(?!```).)*)^```\n\n {4}rackcheck (profile diff [^\n]*)\n\n```text\n((?:(?!```).)*)^```$"
+EXAMPLES = re.findall(FORM, PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_every_kind_of_overlay_has_its_example() -> None:
+    files = "".join(example[0] for example in EXAMPLES)
+    assert len(EXAMPLES) == 6
+    assert all(word in files for word in ("at-most:", "fact:", "any:", "drop:", "params:", "include:"))
+
+
+@pytest.mark.parametrize(("file", "words", "said"), EXAMPLES)
+def test_an_overlay_of_the_page_does_what_the_page_says(
+    file: str, words: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ours.yaml").write_text(file)
+    done = rackcheck(*words.split())
+    assert done.status == 1, done.err
+    assert done.out.split("\n", 2)[2] == said, "after the two lines that name A and B"
