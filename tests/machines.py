@@ -1,0 +1,184 @@
+"""Machines as a test makes them: facts by path, added until what is wanted of them holds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from near_values import ABSENT, beyond, meeting, meets, neighbours, real, same, some
+
+from rackcheck.core import operator
+from rackcheck.core.catalogue import Catalogue, Kind, Type
+from rackcheck.core.fact import Absent, Plane, Reading, Unknown
+from rackcheck.core.operator import SIBLINGS, WARNING
+from rackcheck.core.path import Path
+from rackcheck.core.profile import Clause
+from rackcheck.core.tree import Leaf, Tree
+from rackcheck.core.verdict import Status
+
+Machine = Mapping[Path, Reading]
+"""What a node tells, by path; of a collection the names of its items."""
+
+WORST = (Status.FAIL, Status.WARN, Status.PASS)
+
+
+def tree(machine: Machine, catalogue: Catalogue) -> Tree:
+    """Give a machine's facts as the judge takes them."""
+    leaves: dict[str, Leaf] = {}
+    for path, reading in machine.items():
+        entry = catalogue.find(path)
+        if entry is not None and isinstance(reading, tuple) and entry.kind.type not in {Type.COLLECTION, Type.LIST}:
+            continue  # keys of a family (`sysctl.**`), of which nobody lists the items
+        kind, plane = (entry.kind, entry.plane) if entry is not None else (Kind(Type.COLLECTION, ""), Plane.OS)
+        leaves[str(path)] = Leaf(reading, kind, plane, f"read {path}", "2026-01-01T00:00:00Z")
+    return Tree(leaves)
+
+
+def put(machine: Machine, path: Path, reading: Reading) -> Machine:
+    """Lay one fact down, and the items it hangs on with it."""
+    return {**listed(machine, path), path: reading}
+
+
+def listed(machine: Machine, path: Path) -> dict[Path, Reading]:
+    """Put the items of a path into their collections."""
+    held = dict(machine)
+    for depth, segment in enumerate(path.segments, start=1):
+        if segment.key is not None:
+            listing = Path((*path.segments[: depth - 1], type(segment)(segment.word)))
+            keys = held.get(listing, ())
+            assert isinstance(keys, tuple)
+            held[listing] = keys if segment.key in keys else (*keys, segment.key)
+    return held
+
+
+def without(machine: Machine, item: Path) -> Machine:
+    """Take an item out, with all that hangs on it."""
+    *before, last = item.segments
+    listing = Path((*before, type(last)(last.word)))
+    keys = machine[listing]
+    assert isinstance(keys, tuple)
+    kept = {path: reading for path, reading in machine.items() if path.segments[: len(item.segments)] != item.segments}
+    return {**kept, listing: tuple(key for key in keys if key != last.key)}
+
+
+def copied(machine: Machine, item: Path, to: Path, source: Machine) -> Machine:
+    """Make one item tell what another one tells in the source; what it told before is forgotten."""
+    depth = len(item.segments)
+    held: Machine = listed({p: r for p, r in machine.items() if p.segments[: len(to.segments)] != to.segments}, to)
+    for path, reading in source.items():
+        if path.segments[:depth] == item.segments:
+            held = put(held, to + Path(path.segments[depth:]), reading)
+    return held
+
+
+def spot(clause: Clause, at: Path) -> Path:
+    """Give the whole path of a clause's fact."""
+    return at + clause.fact
+
+
+def other(clause: Clause, at: Path) -> Path | None:
+    """Give the whole path of what a clause's fact must equal, if there is such a thing."""
+    return clause.other if clause.other is None or not clause.other_at_item else at + clause.other
+
+
+def spots(clause: Clause, at: Path) -> tuple[Path, ...]:
+    """Give every path that a clause reads."""
+    far = other(clause, at)
+    return (spot(clause, at),) if far is None else (spot(clause, at), far)
+
+
+def answer(clause: Clause, at: Path, machine: Machine) -> Status:
+    """Say what a clause comes to, siblings apart: pass, warn or fail; every fact of it is known or absent."""
+    found = Status.PASS
+    value, far = machine[spot(clause, at)], other(clause, at)
+    for test in clause.tests:
+        if test.op in SIBLINGS:
+            held = not isinstance(value, Absent)
+        elif test.op == "same-as":
+            assert far is not None
+            held = same(value, machine[far], clause.kind)
+        else:
+            held = meets(test, value, clause.kind)
+        if not held:
+            mild = test.op in WARNING and not isinstance(value, Absent)
+            found = min(found, Status.WARN if mild else Status.FAIL, key=WORST.index)
+    return found
+
+
+def told(clause: Clause, at: Path, machine: Machine) -> str:
+    """Write what a reason must say of a clause: the item, what was seen and what was wanted."""
+    value = machine[spot(clause, at)]
+    assert not isinstance(value, Unknown)
+    seen = str(value) if isinstance(value, Absent) else operator.spell(value, clause.kind)
+    wanted = " and ".join(operator.expectation(test, clause.kind) for test in clause.tests)
+    return f"{spot(clause, at)} is {seen}, {wanted}"
+
+
+def turned(sentence: str) -> str:
+    """Turn what must be into what must not be, and the other way round."""
+    item, _, wanted = sentence.partition(", must ")
+    wanted = f"must {wanted}".replace("must not ", "\0").replace("must ", "must not ").replace("\0", "must ")
+    return f"{item}, {wanted}"
+
+
+@dataclass(frozen=True)
+class Want:
+    """What a clause is to come to."""
+
+    clause: Clause
+    at: Path
+    status: Status
+
+
+def solved(wants: Sequence[Want], machine: Machine, catalogue: Catalogue) -> Machine | None:
+    """Add facts to a machine until every want is met, what it tells already left alone; None where that cannot be."""
+    for group in _groups(wants):
+        read = dict.fromkeys(path for want in group for path in spots(want.clause, want.at))
+        pool = dict.fromkeys((*_pool(group), *(machine[path] for path in read if path in machine)))
+        found = _search([path for path in read if path not in machine], group, machine, tuple(pool), catalogue)
+        if found is None:
+            return None
+        machine = found
+    return machine
+
+
+def _groups(wants: Sequence[Want]) -> list[list[Want]]:
+    """Part the wants into those that have facts in common, directly or through others."""
+    groups: list[tuple[set[Path], list[Want]]] = []
+    for want in wants:
+        paths, members = set(spots(want.clause, want.at)), [want]
+        apart = []
+        for group in groups:
+            if group[0] & paths:
+                paths |= group[0]
+                members = [*group[1], *members]
+            else:
+                apart.append(group)
+        groups = [*apart, (paths, members)]
+    return [members for _, members in groups]
+
+
+def _pool(wants: Sequence[Want]) -> tuple[Reading, ...]:
+    """Give the values worth trying: what meets each test, then what does not, any other, and none."""
+    tests = [(t, w.clause.kind) for w in wants for t in w.clause.tests if t.op not in SIBLINGS | {"same-as"}]
+    several = [t.operand for t, _ in tests if t.op == "includes" and isinstance(t.operand, tuple)]
+    whole: tuple[Reading, ...] = (tuple(str(one) for operand in several for one in operand),) if several else ()
+    anything = [v for w in wants for v in (some(w.clause.kind), *neighbours(some(w.clause.kind), w.clause.kind))]
+    met = [value for test, kind in tests for value in meeting(test, kind)]
+    missed = [value for test, kind in tests for value in beyond(test, kind)]
+    return tuple(dict.fromkeys([*met, *whole, *missed, *anything, ABSENT]))
+
+
+def _search(
+    paths: Sequence[Path], wants: Sequence[Want], machine: Machine, pool: tuple[Reading, ...], catalogue: Catalogue
+) -> Machine | None:
+    if any(_known(w, machine) and answer(w.clause, w.at, machine) is not w.status for w in wants):
+        return None
+    if not paths:
+        return machine
+    entry = catalogue.find(paths[0])
+    assert entry is not None
+    tried = (_search(paths[1:], wants, put(machine, paths[0], v), pool, catalogue) for v in real(pool, entry.kind))
+    return next((found for found in tried if found is not None), None)
+
+
+def _known(want: Want, machine: Machine) -> bool:
+    return all(path in machine for path in spots(want.clause, want.at))

@@ -1,0 +1,309 @@
+"""Machines that satisfy a rule, and for each of its words one that is only just wrong.
+
+One function for each look gives the cases; a look or an operator that nobody has taught here raises
+NotImplementedError, so that no rule is taken for proven that is not.
+"""
+
+from collections.abc import Callable, Mapping
+from math import ceil, floor
+
+from machines import Machine, Want, copied, listed, put, solved, spot, spots, told, turned, without
+from near_values import ABSENT, beyond, meeting, meets, neighbours, real
+from rule_bench import EXPECTED, HIDDEN, NODE, Bench, Case, Cases, Gap
+
+from rackcheck.core import operator
+from rackcheck.core.catalogue import Catalogue, Kind, Type
+from rackcheck.core.fact import Absent, Reading, Unknown
+from rackcheck.core.operator import SIBLINGS, WARNING, Test
+from rackcheck.core.path import EVERY, Path
+from rackcheck.core.profile import Look, Rule
+from rackcheck.core.verdict import Status
+
+MOST = 4096
+"""Items that a machine is made of at most."""
+
+STRANGER = 2 * MOST
+"""The number of the item that does not belong."""
+
+
+def cases(rule: Rule, catalogue: Catalogue, given: Machine) -> Cases:
+    """Give every case of a rule, the machine that satisfies it first; raises NotImplementedError where nobody knows how."""
+    look = "across" if rule.across is not None else rule.look.mode if rule.look is not None else "node"
+    if look not in LOOKS:
+        raise NotImplementedError(f"no machines are made for the look `{look}`")
+    bench = Bench(rule, catalogue, given)
+    broken, passed = set[str](), False
+    for case in LOOKS[look](bench):
+        if isinstance(case, Case):
+            passed |= case.status is Status.PASS
+            if case.word and (case.status is Status.WARN or not any(f"`{op}`" in case.word for op in WARNING)):
+                broken.add(case.word)
+        yield case
+    if not passed:
+        yield Gap("no machine passes it")
+    elif not broken:
+        yield Gap("no machine fails it")
+    else:
+        yield from (Gap(f"{word} decides nothing") for word in sorted((bench.words() - broken) | bench.idle()))
+
+
+def node(bench: Bench) -> Cases:
+    """Judge facts of the node itself."""
+    for number, (good, deciding) in enumerate(bench.variants(NODE)):
+        yield Case("as wanted", good, Status.PASS)
+        for word, changed, status, says in bench.broken(good, NODE, deciding):
+            yield Case(f"{word or 'absent'} broken", changed, status, says, word)
+        yield from bench.hidden(good, NODE, deciding)
+        if not number:
+            yield from bench.condition(good)
+
+
+def _item(look: Look, number: int) -> Path:
+    """Name an item; where a collection hangs on items itself, they take turns."""
+    path = look.collection
+    return path.fill([str(number % 2)] * sum(s.key == EVERY for s in path.segments)).item(str(number))
+
+
+def _looking(bench: Bench) -> Look:
+    assert bench.rule.look is not None
+    return bench.rule.look
+
+
+def _crowd(bench: Bench, first: Machine, rest: Machine, count: int) -> Machine:
+    """Give a machine of so many items: the first as one machine has it, the others as another has its first one."""
+    look = _looking(bench)
+    machine = first
+    for number in range(1, count):
+        machine = copied(machine, _item(look, 0), _item(look, number), rest)
+    return machine
+
+
+def _stranger(bench: Bench, machine: Machine, wanted: Status) -> Machine | Gap:
+    """Add an item that does not belong, and that would count for the worse if it did."""
+    look = _looking(bench)
+    if look.where is None:
+        return machine
+    at = _item(look, STRANGER)
+    apart = Want(look.where, at, Status.FAIL)
+    clauses = [Want(c, at, wanted) for c in bench.rule.clauses if c.fact.segments]
+    found = solved([apart, *clauses], machine, bench.catalogue) or solved([apart], machine, bench.catalogue)
+    if found is None:
+        return Gap("`where` chooses every item")
+    for want in clauses:  # what does not go together with not belonging may be anything
+        for path in spots(want.clause, at):
+            found = found if path in found else put(found, path, ABSENT)
+    return found
+
+
+def _listings(look: Look, machine: Machine) -> list[Path]:
+    """Name the collections that a look's items are in."""
+    last = look.collection.segments[-1]
+    paths = (Path((*_item(look, number).segments[:-1], last)) for number in (0, 1))
+    return [path for path in dict.fromkeys(paths) if path in machine]
+
+
+def _none(bench: Bench, machine: Machine, spared: str = str(STRANGER)) -> Machine:
+    """Take out every item that belongs; the stranger stays."""
+    for listing in _listings(_looking(bench), machine):
+        keys = machine[listing]
+        assert isinstance(keys, tuple)
+        for key in keys:
+            machine = machine if key == spared else without(machine, listing.item(key))
+    return machine
+
+
+def _unseen(bench: Bench, machine: Machine) -> Case:
+    """Leave nothing of a collection but that it could not be read."""
+    look = _looking(bench)
+    empty = dict(_none(bench, machine, spared=""))
+    empty |= dict.fromkeys(_listings(look, machine), HIDDEN)
+    return Case(f"{look.collection} unknown", empty, Status.UNKNOWN, f"{look.collection} unknown ({HIDDEN})")
+
+
+def each(bench: Bench) -> Cases:
+    """Judge every item; so many may fail, so many there must be, and some must be alike."""
+    look = _looking(bench)
+    least, first = look.allow_failing, _item(look, 0)
+    count = look.expect_count or max(2, least + 2)
+    at = _item(look, min(least, count - 1))
+    for number, (made, deciding) in enumerate(bench.variants(first)):
+        good = _stranger(bench, _crowd(bench, made, made, count), Status.FAIL)
+        if isinstance(good, Gap):
+            yield good
+            return
+        yield Case("all as wanted", good, Status.PASS)
+        wrong = bench.wrong(made, first)
+        for spare in range(least):
+            if wrong is not None:
+                good = copied(good, first, _item(look, spare), wrong)
+        if least and wrong is not None:
+            yield Case(f"{least} wrong, as many as may be", good, Status.PASS, f"{least} of {count} may fail and do")
+        for word, changed, status, says in bench.broken(good, at, deciding if least < count else ()):
+            yield Case(f"one item: {word or 'absent'} broken", changed, status, "" if least else says, word)
+        if count > 1:
+            yield from _alike(bench, good, at)
+        yield from bench.hidden(good, at, deciding if least < count else ())
+        if not number:
+            yield from _numbered(bench, good, count)
+            yield from _empty(bench, good)
+            yield from bench.condition(good)
+
+
+def _numbered(bench: Bench, good: Machine, count: int) -> Cases:
+    """Take one item away, and add one, where their number is expected."""
+    look = _looking(bench)
+    if look.expect_count is None:
+        return
+    fewer = without(good, _item(look, count - 1))
+    more = copied(good, _item(look, count - 1), _item(look, count), good)
+    if count > 1:
+        yield Case(
+            "one item fewer", fewer, Status.FAIL, f"{look.collection} is {count - 1}, must count {count}", EXPECTED
+        )
+    yield Case("one item more", more, Status.FAIL, f"{look.collection} is {count + 1}, must count {count}", EXPECTED)
+
+
+def _empty(bench: Bench, good: Machine) -> Cases:
+    """Take away every item that belongs, then what is known of them."""
+    look = _looking(bench)
+    if look.allow_empty:
+        yield Case("no item", _none(bench, good), Status.NA, f"no {look.collection}")
+    else:
+        count = f"{look.collection} is 0, must count {look.expect_count}"
+        says = f"{look.collection} is empty, must hold" if look.expect_count is None else count
+        yield Case("no item", _none(bench, good), Status.FAIL, says)
+    yield _unseen(bench, good)
+
+
+def _alike(bench: Bench, good: Machine, at: Path) -> Cases:
+    """Make one item differ from its siblings: just so much as may be, then more."""
+    collection = _looking(bench).collection.segments[-1].word
+    for clause in bench.rule.clauses:
+        for test in (t for t in clause.tests if t.op in SIBLINGS):
+            here, word = spot(clause, at), bench.word(clause, test)
+            value = good[here]
+            assert not isinstance(value, (Absent, Unknown))
+            alike = test.op == "equal"
+            near, far = ((), neighbours(value, clause.kind)) if alike else _apart(test, clause.kind, value)
+            for wanted, values in ((Status.PASS, near), (Status.FAIL, far)):
+                for changed in (put(good, here, one) for one in values):
+                    if bench.comes_to(at, changed) is not Status.PASS or not bench.fits(at, changed):
+                        continue
+                    seen = {
+                        operator.spell(v, clause.kind)
+                        for v in (value, changed[here])
+                        if not isinstance(v, Unknown | Absent)
+                    }
+                    says = f"{collection}/*.{clause.fact} is {', '.join(sorted(seen)) if alike else ''}"
+                    says = "" if wanted is Status.PASS else says
+                    yield Case(f"one item: {word}", changed, wanted, says, word if says else "")
+
+
+def _apart(test: Test, kind: Kind, value: Reading) -> tuple[tuple[Reading, ...], tuple[Reading, ...]]:
+    """Give values that differ from one by just so large a share as may be, and by just more; of all shares none."""
+    assert isinstance(value, (int, float))
+    assert isinstance(test.operand, (int, float))
+    if test.operand >= 100:
+        return (), ()
+    least, most = value * (1 - test.operand / 100), value / (1 - test.operand / 100)
+    if kind.type is Type.INTEGER:
+        return real((ceil(least), floor(most)), kind), real((ceil(least) - 1, floor(most) + 1), kind)
+    slack = value * 1e-6
+    return real((min(least + slack, value), max(most - slack, value)), kind), real((least - slack, most + slack), kind)
+
+
+def some_item(bench: Bench) -> Cases:
+    """Judge that at least one item holds: all others are wrong, then that one too."""
+    look = _looking(bench)
+    first = _item(look, 0)
+    for number, (made, deciding) in enumerate(bench.variants(first)):
+        wrong = bench.wrong(made, first)
+        if wrong is None:
+            yield Gap("no item can be wrong")
+            return
+        count = look.expect_count or 2
+        good = _stranger(bench, _crowd(bench, made, wrong, count), Status.PASS)
+        if isinstance(good, Gap):
+            yield good
+            return
+        yield Case("one item as wanted", good, Status.PASS)
+        for word, changed, status, says in bench.broken(good, first, deciding):
+            yield Case(f"no item as wanted: {word or 'absent'} broken", changed, status, says, word)
+        yield from bench.hidden(good, first, deciding)
+        if not number:
+            yield from _numbered(bench, good, count)
+            yield from _empty(bench, good)
+            yield from bench.condition(good)
+
+
+def no_item(bench: Bench) -> Cases:
+    """Judge that no item is so: all only just are not, then one is."""
+    look = _looking(bench)
+    first = _item(look, 0)
+    for number, (made, deciding) in enumerate(bench.variants(first)):
+        wrong = bench.wrong(made, first)
+        if wrong is None:
+            yield Gap("every item is what none may be")
+            return
+        bad = _stranger(bench, _crowd(bench, made, wrong, 2), Status.PASS)
+        good = _stranger(bench, _crowd(bench, wrong, wrong, 2), Status.PASS)
+        if isinstance(bad, Gap) or isinstance(good, Gap):
+            yield Gap("`where` chooses every item")
+            return
+        yield Case("no item is so", good, Status.PASS)
+        for clause in deciding:
+            says = turned(told(clause if bench.rule.join == "any" else bench.rule.clauses[0], first, bad))
+            for test in clause.tests:
+                # A word decides where an item that is so, but for it, passes.
+                word = bench.word(clause, test)
+                misses = [m for w, m in bench.changes(clause, first, bad) if w == word and bench.fits(first, m)]
+                misses = [m for m in misses if bench.comes_to(first, m) is Status.FAIL]
+                yield from (Case(f"{word} only just not so", miss, Status.PASS) for miss in misses)
+                if misses:
+                    yield Case(f"one item is so: {word}", bad, Status.FAIL, says, word)
+        yield from bench.hidden(bad, first, deciding)
+        if not number:
+            yield Case("no item", _none(bench, good), Status.PASS)
+            yield _unseen(bench, good)
+            yield from bench.condition(good)
+
+
+def counted(bench: Bench) -> Cases:
+    """Judge how many items there are: as many as are wanted, then one more or one fewer."""
+    look, (clause,) = _looking(bench), bench.rule.clauses
+    near = dict.fromkeys(n for t in clause.tests for n in (*meeting(t, clause.kind), *beyond(t, clause.kind)))
+    numbers = [n for n in near if isinstance(n, int) and 0 <= n <= MOST]
+    right = [n for n in numbers if all(meets(t, n, clause.kind) for t in clause.tests)]
+    made = solved(bench.gates(_item(look, 0)), bench.given, bench.catalogue)
+    if made is None or not right:
+        return
+    machines: dict[int, Machine] = {}
+    for number in numbers:
+        crowd = _stranger(bench, _crowd(bench, listed(made, _item(look, 0)), made, number), Status.PASS)
+        if isinstance(crowd, Gap):
+            yield crowd
+            return
+        machines[number] = crowd if number else _none(bench, crowd)
+    for number in right:
+        yield Case(f"{number} items", machines[number], Status.PASS)
+    wanted = " and ".join(operator.expectation(t, clause.kind) for t in clause.tests)
+    for test in clause.tests:
+        for number in (n for n in numbers if n in beyond(test, clause.kind)):
+            yield Case(
+                f"{number} items", machines[number], Status.FAIL, f"is {number}, {wanted}", bench.word(clause, test)
+            )
+    yield _unseen(bench, machines[right[0]])
+    for number in right:
+        if look.where is not None and number and number - 1 in machines and number - 1 not in right:
+            yield from bench.hidden(machines[number], _item(look, 0), ())
+    yield from bench.condition(machines[right[0]])
+
+
+LOOKS: Mapping[str, Callable[[Bench], Cases]] = {
+    "node": node,
+    "each": each,
+    "any": some_item,
+    "no": no_item,
+    "count": counted,
+}
+"""What makes the machines for a rule, by how it looks."""
