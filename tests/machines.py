@@ -109,6 +109,8 @@ def told(clause: Clause, at: Path, machine: Machine) -> str:
     assert not isinstance(value, Unknown)
     seen = str(value) if isinstance(value, Absent) else operator.spell(value, clause.kind)
     wanted = " and ".join(operator.expectation(test, clause.kind) for test in clause.tests)
+    if not isinstance(value, Absent) and wanted.endswith(f" {seen}"):
+        seen = operator.exact(value, clause.kind) or seen  # what is not the same is not written the same
     return f"{spot(clause, at)} is {seen}, {wanted}"
 
 

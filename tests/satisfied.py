@@ -177,7 +177,8 @@ def _empty(bench: Bench, good: Machine) -> Cases:
 
 def _alike(bench: Bench, good: Machine, at: Path) -> Cases:
     """Make one item differ from its siblings: just so much as may be, then more."""
-    collection = _looking(bench).collection.segments[-1].word
+    first = _item(_looking(bench), 0)
+    collection = Path((*first.segments[:-1], _looking(bench).collection.segments[-1]))
     for clause in bench.rule.clauses:
         for test in (t for t in clause.tests if t.op in SIBLINGS):
             here, word = spot(clause, at), bench.word(clause, test)

@@ -75,7 +75,7 @@ def altered(uri: str, **properties: object) -> dict[str, Leaf]:
 def test_the_one_gpu_of_another_vbios_is_found_among_its_siblings(profile: Profile) -> None:
     found = verdicts(profile)["gpu.vbios_alike"]
     assert found.status is Status.FAIL
-    assert found.reason == "component/*.version is 97.00.6C.00.03, 97.00.72.00.00, must be alike"
+    assert found.reason == "firmware.component/*.version is 97.00.6C.00.03, 97.00.72.00.00, must be alike"
     (evidence,) = found.evidence
     assert "firmware.component/HGX_FW_GPU_1 97.00.72.00.00" in evidence.exact
     assert evidence.exact.count("97.00.6C.00.03") == 3

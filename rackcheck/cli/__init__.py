@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "doctor": ("doctor", "doctor", "Tell who answers, what to type, and what will be unknown."),
     "facts": ("facts", "facts", "Read everything one node tells, and show it."),
     "capture": ("capture", "capture", "Keep everything that nodes answer, to be sent, tested and simulated."),
+    "remedy": ("remedy", "remedy", "Write what would mend a run's findings, for review; applies nothing."),
     "profile": ("profile", "profile", "List, show, check, explain, compare and learn profiles."),
     "probe": ("probe", "probe", "List, show and try probes."),
     "inventory": ("inventory", "inventory", "Check, show and import inventories."),

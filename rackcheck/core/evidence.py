@@ -69,7 +69,11 @@ def said(evidence: Evidence) -> str:
         if evidence.unknown and evidence.observed:  # what stands here is known, and what it is held against is not
             return f"{evidence.item} is {evidence.observed}, held against what is unknown ({evidence.unknown})"
         return f"{evidence.item} unknown ({evidence.unknown})" if evidence.unknown else f"{evidence.item} unknown"
-    # Two quantities that people would write alike may differ all the same.
-    alike = evidence.exact and evidence.expected.endswith(f" {evidence.observed}")
-    seen = evidence.exact if alike else evidence.observed
-    return f"{evidence.item} is {seen}, {evidence.expected}"
+    return f"{evidence.item} is {seen(evidence)}, {evidence.expected}"
+
+
+def seen(evidence: Evidence) -> str:
+    """Write what was seen as people do; without loss where what was wanted would be written alike."""
+    alike = evidence.expected.endswith(f" {evidence.observed}")
+    number = evidence.exact and not {":", ";"}.intersection(evidence.exact)  # and not a list of what was counted
+    return evidence.exact if alike and number else evidence.observed

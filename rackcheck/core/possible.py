@@ -6,6 +6,7 @@ not so (globs, patterns, bits, versions without an order) nothing is said.
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from math import isfinite
 
 from rackcheck.core import operator
 from rackcheck.core.catalogue import Kind, Type
@@ -81,14 +82,13 @@ def _values(test: Test) -> Iterator[Value]:
 
 def _numbers(operands: Iterable[Value], kind: Kind) -> Iterator[Value]:
     """Every operand, a number of each gap between two, and one beyond either end."""
-    numbers = sorted({float(o) for o in operands if isinstance(o, (int, float))}) or [0.0]
-    found: set[float] = set(numbers)
+    given = [o for o in operands if isinstance(o, (int, float))]
     if kind.type is Type.INTEGER:
-        found |= {number + step for number in numbers for step in (-1.0, 1.0)}
-        found = {float(round(number)) if abs(number) < 2**53 else number for number in found}
-    else:
-        found |= {(low + high) / 2 for low, high in pairwise(numbers)}
-        found |= {
-            number + step for number in numbers[:1] + numbers[-1:] for step in (-abs(number) - 1, abs(number) + 1)
-        }
+        # Whole numbers stay whole: one of twenty digits is no float.
+        near = {round(n) + step if isfinite(n) else n for n in given or [0] for step in (-1, 0, 1)}
+        yield from sorted(near)
+        return
+    numbers = sorted(map(float, given)) or [0.0]
+    found = {*numbers, *((low + high) / 2 for low, high in pairwise(numbers))}
+    found |= {number + step for number in (numbers[0], numbers[-1]) for step in (-abs(number) - 1, abs(number) + 1)}
     yield from sorted(found)

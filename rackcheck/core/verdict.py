@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from rackcheck.core import operator
 from rackcheck.core.consensus import Poll, agreed
-from rackcheck.core.evidence import Evidence, Status, Verdict, all_hold, any_holds, said
+from rackcheck.core.evidence import Evidence, Status, Verdict, all_hold, any_holds, said, seen
 from rackcheck.core.fact import Plane, Reading, Reason, Unknown
 from rackcheck.core.leaf import judge_leaf
 from rackcheck.core.look import looked
@@ -86,7 +86,7 @@ def _not_judged(rule: Rule, tree: Tree) -> Verdict | None:
     if gate.status is Status.UNKNOWN:
         return Verdict(rule.id, Status.UNKNOWN, f"whether it applies: {said(gate)}", (gate,))
     if gate.status is not Status.PASS:
-        return Verdict(rule.id, Status.NA, f"{gate.item} is {gate.observed}", (gate,))
+        return Verdict(rule.id, Status.NA, f"{gate.item} is {seen(gate)}", (gate,))
     return None
 
 

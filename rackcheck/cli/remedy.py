@@ -1,0 +1,195 @@
+"""`rackcheck remedy`: writes what would mend a stored run's findings, for review; asks and changes no machine."""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from importlib.resources import files
+from pathlib import Path
+
+import click
+
+from rackcheck.cli import options, subject
+from rackcheck.cli.output import note, print_lines
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.event import Judged
+from rackcheck.core.fact import Plane, clean
+from rackcheck.core.profile import Profile, Rule
+from rackcheck.core.read import natural
+from rackcheck.core.remedy import ByHand, Firmware, Lines, by_hand, remedies
+from rackcheck.core.remedy_bios import NotFixable, patches
+from rackcheck.core.remedy_text import Order, Remedies, bmc_script, body, document, script, text
+from rackcheck.core.remedy_words import Table, table
+from rackcheck.core.verdict import Verdict
+from rackcheck.inventory import unfold
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.registry import GROUP
+from rackcheck.report import machine
+from rackcheck.report.summary import several
+from rackcheck.report.terminal import Line
+from rackcheck.run import replay
+
+URL = re.compile(r"https://[A-Za-z0-9._~:\[\]-]{1,253}/?\Z")
+
+
+@click.command(epilog="Exit: 0 told, 2 your mistake.")
+@options.run_argument
+@click.option("--nodes", metavar="SET", help="For these nodes only: a name or a node set.")
+@click.option("--rule", "rules", metavar="RULE", multiple=True, help="For this rule only (several: repeat it).")
+@click.option(
+    "-o", "--output", metavar="FOLDER", type=click.Path(path_type=Path),
+    help="Write a script for each node set and a body for each BMC into this new folder.",
+)  # fmt: skip
+@options.json_option
+def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | None, as_json: bool) -> None:
+    """Write what would mend the findings of a run or an acceptance, for review. Nothing is ever applied.
+
+    Lines for the nodes' shells, bodies for the BMCs where a BIOS setting is wrong, and for all else the rules' own
+    words. A value is the profile's; where a rule allows several, it says which was taken and why.
+
+    \b
+    rackcheck remedy last
+    rackcheck remedy last --nodes 'dgx[01-04]' --rule memory.swappiness
+    rackcheck remedy last -o mend         mend/set-1.sh, mend/dgx01.bios.json, …
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    found = subject.find(run)
+    told = _told(found, _rules(found.profile, rules), nodes)
+    if output is not None:
+        _written(output, told)
+    if as_json:
+        click.echo(machine.text({"rackcheck": machine.FORMAT, **document(told)}))
+    elif output is None:
+        print_lines(Line(((line, "dim" if line.startswith("#") else ""),)) for line in text(told))
+
+
+def _rules(profile: Profile, wanted: Collection[str]) -> frozenset[str]:
+    known = [rule.id for rule in profile.rules]
+    for name in wanted:
+        if name not in known:
+            raise Mistake(f"profile {profile.name} has no rule {name}{did_you_mean(name, known)}")
+    return frozenset(wanted)
+
+
+@dataclass
+class _Readings:
+    """The newest verdict of each node and rule, and the run that it is from."""
+
+    verdicts: dict[str, dict[str, Verdict]] = field(default_factory=dict)
+    runs: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def take(self, judged: Judged, run: int) -> None:
+        self.verdicts.setdefault(judged.node, {}).update({v.rule: v for v in judged.verdicts})
+        self.runs |= {(judged.node, v.rule): run for v in judged.verdicts}
+
+
+def _told(found: subject.Subject, only: Collection[str], nodes: str | None) -> Remedies:
+    read = _Readings()
+    for number, (stored, job, _) in enumerate(found.jobs):
+        for event in replay(job, stored.answers(), stored.done()):
+            if isinstance(event, Judged):
+                read.take(event, number)
+    chosen = _nodes(nodes, read.verdicts)
+    steps: dict[str, list[Lines]] = {}
+    needs: dict[str, list[Firmware]] = {}
+    hands: dict[ByHand, list[str]] = {}
+    for node in chosen:
+        for each in remedies(found.profile.rules, read.verdicts[node].values(), only):
+            match each:
+                case Lines():
+                    steps.setdefault(node, []).append(each)
+                case Firmware():
+                    needs.setdefault(node, []).append(each)
+                case ByHand():
+                    hands.setdefault(each, []).append(node)
+    rules = {rule.id: rule for rule in found.profile.rules}
+    orders, left = _firmware(found, needs, read.runs, rules)
+    for hand, node in left:
+        hands.setdefault(hand, []).append(node)
+    place = {rule: number for number, rule in enumerate(rules)}
+    ordered = sorted(hands.items(), key=lambda item: place[item[0].rule])
+    return Remedies(
+        found.name, f"{found.profile.name} {found.profile.version}", steps, tuple(orders),
+        tuple((hand, tuple(sorted(set(names), key=natural))) for hand, names in ordered),
+    )  # fmt: skip
+
+
+def _nodes(wanted: str | None, known: Mapping[str, object]) -> list[str]:
+    if wanted is None:
+        return sorted(known, key=natural)
+    names = unfold(wanted)
+    for name in names:
+        if name not in known:
+            raise Mistake(f"no node {clean(name)} in this run{did_you_mean(name, list(known))}")
+    return sorted(set(names), key=natural)
+
+
+def _firmware(
+    found: subject.Subject, needs: Mapping[str, list[Firmware]], runs: Mapping[tuple[str, str], int],
+    rules: Mapping[str, Rule],
+) -> tuple[list[Order], list[tuple[ByHand, str]]]:  # fmt: skip
+    """Make the bodies: a BMC's answers are read again, one after the other, from the run that judged it last."""
+    orders: list[Order] = []
+    left: list[tuple[ByHand, str]] = []
+    done: set[tuple[str, str]] = set()
+    known = _table() if needs else None
+    for number, (stored, _, _) in enumerate(found.jobs):
+        mine = {node: [n for n in some if runs[node, n.rule] == number] for node, some in needs.items()}
+        mine = {node: some for node, some in mine.items() if some}
+        for answer in stored.answers() if mine else ():
+            if answer.plane is not Plane.BMC or answer.node not in mine or not isinstance(answer.capture, BmcCapture):
+                continue
+            assert known is not None
+            some = mine.pop(answer.node)
+            url = found.places[answer.node].bmc if answer.node in found.places else ""
+            made, not_so = patches(answer.capture.documents, some, known)
+            if made and not URL.match(url):
+                not_so, made = [*not_so, *(_unreached(made_for.rule) for p in made for made_for in p.changes)], []
+            orders += [Order(answer.node, url, patch, n) for n, patch in enumerate(made, start=1)]
+            for each in not_so:
+                if (answer.node, each.rule) not in done:
+                    done.add((answer.node, each.rule))
+                    left.append((by_hand(rules[each.rule], each.why), answer.node))
+        for node, some in mine.items():
+            left += [(by_hand(rules[n.rule], "this run holds no answer of its BMC"), node) for n in some]
+    return sorted(orders, key=lambda order: (natural(order.node), order.number)), left
+
+
+def _unreached(rule: str) -> NotFixable:
+    return NotFixable(rule, "the inventory names no https address of this BMC")
+
+
+def _table() -> Table:
+    """Read the table of BIOS settings, which lies beside the probe that reads by it."""
+    for point in entry_points(group=GROUP):
+        place = files(point.value) / "bios_settings.json"
+        if place.is_file():
+            return table(json.loads(place.read_text("utf-8")))
+    return Table({}, {})
+
+
+def _written(folder: Path, told: Remedies) -> None:
+    """Write the scripts and bodies into a new folder; nothing that is there is ever written over."""
+    pieces = dict(_pieces(told))
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise Mistake(f"{folder} is there already; remedies are never written over older ones") from None
+    except OSError as error:
+        raise Mistake(f"cannot write to {folder}: {error.strerror}") from None
+    for name, content in pieces.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    note(f"Written for review: {several(len(pieces), 'file')} in {folder}; nothing was applied")
+
+
+def _pieces(told: Remedies) -> Iterator[tuple[str, str]]:
+    yield "remedy.txt", "\n".join(text(told)) + "\n"
+    for number, group in enumerate((g for g in told.groups if g.steps), start=1):
+        yield f"set-{number}.sh", script(group, told.run)
+    for order in told.orders:
+        if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,200}", order.node) is None:
+            raise Mistake(f"the run's node {clean(order.node)!r} has no name that a file may have")
+        yield order.file, body(order.patch, 2) + "\n"
+    if told.orders:
+        yield "bmcs.sh", bmc_script(told.orders, told.run)

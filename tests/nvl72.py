@@ -1,0 +1,70 @@
+"""A rack of GB200 from recordings: its trays and shelves as audits read them, all of it in order.
+
+Each compute tray is the recorded one with two findings of the recording mended (a detector that tells of a leak, and a GPU
+of another VBIOS), and four GPUs that nvidia-smi told on a tray of another owner. Switch trays and shelves are as recorded.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+
+from recordings import answering, os_probes, shared_text
+from trees import DELTA, GB200, NVSWITCH, told
+
+from rackcheck.core.collect import collect
+from rackcheck.core.fact import Absent, Plane, Reading
+from rackcheck.core.tree import Leaf
+from rackcheck.inventory import Bmc, Node
+from rackcheck_probes.nvml import QUESTION
+
+TRAYS, SWITCHES, SHELVES = 18, 9, 8
+LEAKING = "leak/Chassis_0_LeakDetector_1_ColdPlate"
+BMC = Bmc("https://bmc.example")
+
+Leaves = Mapping[str, Leaf]
+
+
+@cache
+def gpus() -> Leaves:
+    """The facts of four GB200 that are one clique with others, as nvidia-smi told them."""
+    said = f"bus 0000:29:00.0\nbus read\nnvidia-smi -q -x\n{shared_text('nvidia/nvidia-smi-qx-gb200.xml')}ended 0\n"
+    probes = [probe for probe in os_probes().values() if probe.ask == QUESTION]
+    return collect(probes, answering(os_probes()["gpu"], said), "2026-01-01T00:00:00Z")
+
+
+@cache
+def tray() -> Leaves:
+    """A compute tray in order."""
+    held = {**told(GB200), **gpus()}
+    for path in (f"{LEAKING}.state", f"{LEAKING}.health"):
+        held = altered(held, path, "OK")
+    held = altered(held, f"{LEAKING}.fitted", "Enabled")
+    return altered(held, "firmware.component/HGX_FW_GPU_1.version", "97.00.6C.00.03")
+
+
+def altered(leaves: Leaves, path: str, reading: Reading) -> dict[str, Leaf]:
+    """The same facts, one of which says something else."""
+    return {**leaves, path: replace(leaves[path], reading=reading)}
+
+
+def absent(leaves: Leaves, path: str) -> dict[str, Leaf]:
+    """The same facts, one of which was looked for and is not there."""
+    return altered(leaves, path, Absent("not there"))
+
+
+def rack(name: str = "a01", trays: int = TRAYS) -> dict[Node, Leaves]:
+    """Every node of a rack and its facts."""
+    found: dict[Node, Leaves] = {}
+    for role, short, count, leaves in (
+        ("compute", "tray", trays, tray()),
+        ("nvswitch-tray", "switch", SWITCHES, told(NVSWITCH)),
+        ("power-shelf", "shelf", SHELVES, told(DELTA)),
+    ):
+        for number in range(1, count + 1):
+            node = f"{name}-{short}{number:02}"
+            host = node if role == "compute" else ""
+            found[Node(node, role, host, bmc=BMC, rack=name)] = leaves
+    return found
+
+
+PLANES = frozenset({Plane.OS, Plane.BMC})

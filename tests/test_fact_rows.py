@@ -1,0 +1,161 @@
+"""Every row of the base of facts is judged by a rule of the shipped library, or says why by none; no rule cites a source
+that nobody can look up, and what is known from memory alone fails no machine."""
+
+import csv
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rackcheck import library
+from rackcheck.core.profile import Profile, Rule, Source
+from rackcheck.registry import registry
+
+TABLES = {
+    "systems": "id",
+    "sbios": "id",
+    "os_tunables": "id",
+    "software_firmware": "id",
+    "gpu_state": "id",
+    "network": "id",
+    "performance_floors": "id",
+    "xid": "xid",
+}
+"""Tables of the base, and the column that names a row."""
+
+HERE = Path(__file__).parent / "fact_rows"
+COLUMNS = ("row", "profiles", "rule", "reason", "note")
+REASONS = frozenset({"info only", "from memory", "contradicted", "no fact", "other system", "site value"})
+SHIPPED = sorted(name for name, found in library.profiles().items() if found.origin == "shipped")
+
+Row = Mapping[str, str]
+
+
+def base(table: str) -> Sequence[Row]:
+    """The rows of a table; without the base the test is skipped, in CI it fails."""
+    home = os.environ.get("RACKCHECK_RECORDINGS") or Path(__file__).parents[2] / "shared"
+    place = Path(home) / "facts" / f"{table}.csv"
+    if not place.exists():
+        message = f"no facts at {place}: set RACKCHECK_RECORDINGS to the folder that holds facts"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with place.open(encoding="utf-8", newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
+def covered(table: str) -> Sequence[Row]:
+    """What we say of a table's rows."""
+    with (HERE / f"{table}.csv").open(encoding="utf-8", newline="") as opened:
+        reader = csv.DictReader(opened)
+        assert tuple(reader.fieldnames or ()) == COLUMNS
+        return list(reader)
+
+
+def from_memory(row: Row) -> bool:
+    return row.get("confidence", "").startswith("from memory")
+
+
+@cache
+def profile(name: str) -> Profile:
+    return library.load(name, registry().catalogue)
+
+
+@cache
+def rules(name: str) -> Mapping[str, Rule]:
+    """A profile's rules by id; none where no such profile is shipped."""
+    return {rule.id: rule for rule in profile(name).rules} if name in SHIPPED else {}
+
+
+def cited(row: Row) -> list[Rule]:
+    """The rules that a row names, in each of its profiles that has them."""
+    return [
+        rules(name)[rule] for name in row["profiles"].split() for rule in row["rule"].split() if rule in rules(name)
+    ]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_row_stands_exactly_once(table: str) -> None:
+    wanted = [row[TABLES[table]] for row in base(table)]
+    times = Counter(row["row"] for row in covered(table))
+    assert {row: times[row] for row in wanted if times[row] != 1} == {}
+    assert set(times) - set(wanted) == set()
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_row_has_rules_or_a_reason_of_the_closed_set_with_a_clause(table: str) -> None:
+    wrong = [
+        row["row"]
+        for row in covered(table)
+        if (bool(row["rule"]) == bool(row["reason"]))
+        or (bool(row["rule"]) != bool(row["profiles"]))
+        or (row["reason"] and (row["reason"] not in REASONS or not row["note"].strip()))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_rules_and_profiles_that_a_row_names_are_shipped(table: str) -> None:
+    wrong: list[str] = []
+    for row in covered(table):
+        names, ids = row["profiles"].split(), row["rule"].split()
+        wrong += [f"{row['row']}: no profile {name}" for name in names if name not in SHIPPED]
+        names = [name for name in names if name in SHIPPED]
+        wrong += [f"{row['row']}: no rule {i} in {names}" for i in ids if not any(i in rules(name) for name in names)]
+        wrong += [f"{row['row']}: {name} has none of {ids}" for name in names if not set(ids) & set(rules(name))]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_rule_that_rests_on_rows_from_memory_alone_fails_nothing(table: str) -> None:
+    known = {row[TABLES[table]]: row for row in base(table)}
+    better = {
+        rule.place for other in TABLES for rule in _cited_by_better_rows(other)
+    }  # a rule that a row from a source cites, too, has that source
+    wrong = [
+        f"{row['row']}: {rule.id}, {', '.join(rule.refs)}"
+        for row in covered(table)
+        if row["row"] in known and from_memory(known[row["row"]])
+        for rule in cited(row)
+        if not rule.from_memory and rule.place not in better
+    ]
+    assert wrong == []
+
+
+def _cited_by_better_rows(table: str) -> list[Rule]:
+    if not (HERE / f"{table}.csv").exists():
+        return []
+    known = {row[TABLES[table]]: row for row in base(table)}
+    rows = [row for row in covered(table) if row["row"] in known and not from_memory(known[row["row"]])]
+    return [rule for row in rows for rule in cited(row)]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_only_a_row_from_memory_is_left_out_as_one(table: str) -> None:
+    known = {row[TABLES[table]]: row for row in base(table)}
+    left = [row["row"] for row in covered(table) if row["reason"] == "from memory" and row["row"] in known]
+    assert [row for row in left if not from_memory(known[row])] == []
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_source_that_a_shipped_rule_cites_is_listed_with_all_that_it_takes_to_look_it_up(name: str) -> None:
+    shown = profile(name)
+    missing = {ref for rule in shown.rules for ref in rule.refs if ref not in shown.sources}
+    assert missing == set()
+    empty = {s.id for s in shown.sources.values() for field in fields(Source) if not getattr(s, field.name).strip()}
+    assert empty == set()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_rule_has_a_title_a_reason_what_to_do_and_a_source_or_a_value_of_the_site(name: str) -> None:
+    bare = library.load(name, registry().catalogue).rules
+    wrong = [
+        rule.id
+        for rule in bare
+        if not (rule.title and rule.why.strip() and rule.fix.strip() and (rule.refs or rule.unset))
+    ]
+    assert wrong == []

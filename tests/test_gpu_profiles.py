@@ -1,0 +1,566 @@
+"""The profiles of machines with eight NVIDIA GPUs on x86, and the fragments they share: what is normal on these machines
+is no finding, every figure stands in the base of facts, and what recorded machines do not pass is what they show."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+import pytest
+from recordings import shared_text
+from test_probe_gpu import SMI
+from test_profile_h100 import node, of_gpus, row
+from trees import DGX, LENOVO, SUPERMICRO, told
+
+from rackcheck import library
+from rackcheck.core.evidence import Status, Verdict
+from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.core.operator import Within
+from rackcheck.core.profile import Phase, Profile, Rule, Severity
+from rackcheck.core.tree import Leaf, Tree
+from rackcheck.core.verdict import judge
+from rackcheck.registry import registry
+
+OEM = ("h100-hgx", "h200-hgx")
+MACHINES = ("a100-dgx", "h100-dgx", "h200-dgx", "b200-dgx", *OEM)
+NEW = tuple(name for name in MACHINES if name != "h100-dgx")
+BOARDS = ("hgx-8gpu", "hgx-hopper", "hgx-h100", "hgx-h200", "hgx-links", "hgx-bmc", "hgx-oem", "dgx-8gpu")
+FABRICS = ("rdma-nic", "infiniband", "roce")
+OURS = (*MACHINES, *BOARDS, "nvidia-gpu", *FABRICS)
+GB = 1e9 / 2**30
+CATALOGUE = registry().catalogue
+
+
+@cache
+def profile(name: str) -> Profile:
+    return library.load(name, CATALOGUE)
+
+
+@cache
+def rules(name: str) -> Mapping[str, Rule]:
+    return {rule.id: rule for rule in profile(name).rules}
+
+
+def judged(name: str, facts: Mapping[str, Reading], *ids: str) -> dict[str, Status]:
+    """How some rules of a profile judge a node of which just this is known."""
+    return {v.rule: v.status for v in judge([rules(name)[i] for i in ids], node(facts))}
+
+
+def asked(name: str) -> set[str]:
+    """Every fact that a profile's rules ask for."""
+    return {str(fact) for rule in profile(name).rules for fact in rule.facts()}
+
+
+def operands(name: str) -> list[object]:
+    return [test.operand for rule in profile(name).rules for clause in rule.parts() for test in clause.tests]
+
+
+# ---- what stands where -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_machine_holds_many_rules_beyond_any_gpu_node_and_each_says_why_and_what_to_do(name: str) -> None:
+    own = [rule for i, rule in rules(name).items() if i not in rules("linux-gpu-node")]
+    assert len(own) >= 40
+    assert [r.id for r in own if not (r.title and r.why.endswith(".") and len(r.fix) > 10)] == []
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_figure_has_a_source_or_is_the_sites_own(name: str) -> None:
+    assert [r.id for r in profile(name).rules if not (r.refs or r.unset)] == []
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_rests_on_memory_or_on_our_own_choice_is_an_advice(name: str) -> None:
+    own = [r for i, r in rules(name).items() if i not in {**rules("linux-gpu-node"), **rules("nodes-alike")}]
+    assert [r.id for r in own if r.from_memory and r.severity is not Severity.ADVISORY] == []
+
+
+def test_what_several_machines_share_is_written_once() -> None:
+    shared = {
+        "gpu.count": MACHINES,
+        "fabric.manager": MACHINES,
+        "bios.none_pending": (*MACHINES, "xeon-performance"),
+        "gpu.clock": ("h100-dgx", "h200-dgx", *OEM),
+        "nvswitch.count": ("h100-dgx", "h200-dgx", *OEM),
+        "gpu.on_bus": ("h100-dgx", "h100-hgx"),
+        "gpu.memory_clock": ("h200-dgx", "h200-hgx"),
+        "nic.on_bus": ("h100-dgx", "h200-dgx", "b200-dgx"),
+        "firmware.roots_alike": NEW,
+        "nvlink.count": NEW,
+        "gpu.rows_remapped": (*NEW, "gb200-nvl72", "gh200"),
+        "nic.ber": FABRICS,
+    }
+    assert {
+        i: {rules(n)[i].place for n in names}
+        for i, names in shared.items()
+        if len({rules(n)[i].place for n in names}) > 1
+    } == {}
+
+
+SINCE_ALWAYS = frozenset({
+    "gpu.count", "gpu.on_bus", "gpu.model", "gpu.memory", "gpu.power_limit", "gpu.power_max", "gpu.clock",
+    "gpu.width", "gpu.generation", "gpu.generation_under_load", "gpu.vbios", "nvswitch.count", "fabric.manager",
+    "fabric.manager_at_boot", "fabric.manager_version", "nic.on_bus", "nic.count", "nic.rate", "nic.active",
+    "nic.lanes", "nic.firmware_alike", "nic.firmware", "nic.modules", "cpu.model", "cpu.sockets", "cpu.cores",
+    "cpu.smt", "numa.two", "memory.all", "memory.balanced", "nvme.on_bus", "driver.version", "driver.not_old",
+    "firmware.bios", "firmware.bmc", "firmware.gpus_alike", "firmware.inforoms_alike", "firmware.nvswitches_alike",
+    "firmware.retimers_alike", "firmware.roots_alike", "bios.none_pending", "bios.smt", "bios.virtualization",
+    "bios.sr_iov", "bios.turbo", "bios.c_states", "bios.secure_boot", "bmc.systems", "bmc.power_on",
+    "bmc.system_healthy", "bmc.healthy", "bmc.clock", "psu.count", "psu.firmware_alike", "fan.enabled", "fan.healthy",
+    "fan.turning",
+})  # fmt: skip
+"""Rules that a DGX H100 had of its own before other machines shared some of them."""
+
+
+def test_a_dgx_h100_holds_what_it_held_before_it_shared_any_of_it() -> None:
+    assert SINCE_ALWAYS - set(rules("h100-dgx")) == set()
+    assert profile("h100-dgx").lineage[-2].startswith("linux-gpu-node@")
+
+
+@pytest.mark.parametrize("fabric", ["infiniband", "roce"])
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_site_may_lay_its_fabric_over_any_machine(
+    name: str, fabric: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path_factory.mktemp("site") / "ours.yaml"
+    file.write_text(
+        f"rackcheck: 1\nprofile: ours\nversion: 1\ntitle: Ours\nextends: {name}@2026.11\ninclude: [{fabric}]\n"
+    )
+    both = library.load(str(file), CATALOGUE)
+    assert len(both.rules) == len(profile(name).rules) + len(profile(fabric).rules)
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+TABLES = {"SYS": "systems", "GPU": "gpu_state", "NET": "network", "SWF": "software_firmware"}
+
+
+@pytest.mark.parametrize(
+    ("name", "rule_id", "wanted", "fact", "figure"),
+    [
+        ("h100-hgx", "gpu.on_bus", "0x2330", "SYS-003", "10de:2330"),
+        ("h100-hgx", "gpu.model", "NVIDIA H100 80GB HBM3", "SYS-002", "NVIDIA H100 80GB HBM3"),
+        ("h100-hgx", "gpu.memory_clock", 2619.0, "GPU-007", "H100 2619"),
+        ("h100-hgx", "nvlink.count", 18, "GPU-024", "H100/H200/B200/B300/GB200/GB300 18"),
+        ("h100-hgx", "nvlink.speed", 26.562, "GPU-026", "H100 26562"),
+        ("h100-hgx", "nvswitch.count", 4, "SYS-016", "4 count"),
+        ("h200-dgx", "gpu.on_bus", "0x2335", "SYS-040", "10de:2335"),
+        ("h200-dgx", "gpu.model", "NVIDIA H200", "SYS-041", "NVIDIA H200"),
+        ("h200-dgx", "gpu.memory", 141 * GB, "SYS-044", "141 GB"),
+        ("h200-dgx", "gpu.power_limit", 700.0, "SYS-045", "700 W"),
+        ("h200-dgx", "gpu.clock", 1980.0, "GPU-006", "H100/H200 1980"),
+        ("h200-dgx", "gpu.memory_clock", 3201.0, "GPU-007", "H200 3201"),
+        ("h200-dgx", "driver.not_old", "570.86.15", "SWF-009", "H200 570.86.15"),
+        ("b200-dgx", "gpu.on_bus", "0x2901", "SYS-063", "10de:2901"),
+        ("b200-dgx", "gpu.memory", 180 * GB, "SYS-064", "180 GB each"),
+        ("b200-dgx", "gpu.power_max", 1000.0, "GPU-005", "B200 1000"),
+        ("b200-dgx", "gpu.clock", 1965.0, "GPU-006", "B200 1965"),
+        ("b200-dgx", "gpu.memory_clock", 3996.0, "GPU-007", "B200 3996"),
+        ("b200-dgx", "nvlink.speed", 50.0, "SYS-066", ">= 50 GB/s"),
+        ("b200-dgx", "driver.not_old", "570.133.20", "SWF-009", "B200 570.133.20"),
+        ("b200-dgx", "cpu.model", "*8570*", "SYS-067", "Xeon 8570"),
+        ("b200-dgx", "cpu.cores", 2 * 56, "SYS-067", "56 cores"),
+        ("b200-dgx", "nic.rate", 400.0, "SYS-070", "400 Gb/s"),
+        ("b200-dgx", "memory.all", Within(4096.0, 3.0, share=True), "SYS-068", "upgradable to 4 TB"),
+        ("b200-dgx", "nvme.on_bus", 2 + 8, "SYS-072", "8 x 3.84 TB"),
+        ("b200-dgx", "psu.count", 6, "SYS-069", "6 x 3300 W"),
+        ("a100-dgx", "gpu.on_bus", ("0x20b0", "0x20b2"), "SYS-116", "10de:20b2 (80GB)"),
+        ("a100-dgx", "nvswitch.count", 6, "SYS-117", "6, 10de:1af1"),
+        ("a100-dgx", "nvlink.count", 12, "SYS-118", "12 at"),
+        ("a100-dgx", "nvlink.speed", 25.0, "SYS-118", ">= 25 GB/s"),
+        ("a100-dgx", "gpu.power_limit", 400.0, "SYS-126", "400"),
+        ("a100-dgx", "gpu.clock", 1410.0, "GPU-006", "A100 1410"),
+        ("a100-dgx", "gpu.memory_clock", (1215.0, 1593.0), "GPU-007", "A100 80GB 1593, A100 40GB 1215"),
+        ("a100-dgx", "gpu.generation", 4, "GPU-015", "4 on A100"),
+        ("a100-dgx", "cpu.cores", 128, "SYS-119", "128 cores"),
+        ("a100-dgx", "numa.eight", 8, "SYS-121", "8 (NPS4)"),
+        ("a100-dgx", "nic.rate", 200.0, "NET-003", "A100 8 x 200"),
+        ("a100-dgx", "nvme.on_bus", 10, "SYS-123", "10"),
+        ("a100-dgx", "driver.not_old", "535.129.03", "SWF-009", "A100, H100 535.129.03"),
+        ("a100-dgx", "nic.firmware_not_old", "20.31.1014", "SWF-048", "20.31.1014"),
+        ("nvidia-gpu", "gpu.rows_remapped", 512, "GPU-039", "512 fails"),
+        ("nvidia-gpu", "gpu.sram_uncorrected", 4, "GPU-042", "4 tolerated"),
+        ("nvidia-gpu", "gpu.margin", 5.0, "GPU-050", "5 to 10 alert"),
+        ("nvidia-gpu", "gpu.memory_temperature", 95.0, "GPU-051", "95"),
+        ("nvidia-gpu", "nvlink.ber", -12, "GPU-030", "1/12 passes"),
+        ("rdma-nic", "nic.ber", 1e-10, "NET-018", "1e-12"),
+        ("rdma-nic", "nic.ber", 1e-13, "NET-019", "1e-15"),
+        ("rdma-nic", "nic.read_request", 4096.0, "NET-025", "4096"),
+        ("rdma-nic", "nic.outstanding_reads", ("0", "44", "128"), "NET-028", "0, 44 or 128"),
+        ("rdma-nic", "nic.few_receive_errors", 100, "NET-013", "100"),
+        ("rdma-nic", "nic.few_discards", 1000, "NET-014", "1000"),
+        ("rdma-nic", "nic.module_temperature", 75.0, "NET-045", "75 critical"),
+        ("infiniband", "ib.few_carrier_losses", 5, "NET-016", "5 IPoIB warn"),
+        ("roce", "roce.few_carrier_losses", 3, "NET-016", "3 Ethernet warn"),
+        ("roce", "roce.notifications", 48, "NET-035", "48 and 6"),
+        ("roce", "roce.raw_ber", 1e-3, "NET-021", "raw 1e-5"),
+    ],
+)  # fmt: skip
+def test_a_figure_stands_in_the_base_of_facts(name: str, rule_id: str, wanted: object, fact: str, figure: str) -> None:
+    found = row(f"{TABLES[fact.partition('-')[0]]}.csv", "id", fact)
+    one = rules(name)[rule_id]
+    have = [t.operand for clause in one.parts() for t in clause.tests]
+    assert wanted in have or (isinstance(wanted, float) and pytest.approx(wanted) in have), have
+    assert figure in f"{found['expected']} {found['unit']}"
+    assert "memory" not in found["confidence"]
+    assert found["confidence"] != "read in secondary source" or not one.severity.decides
+
+
+# ---- what is normal is no finding --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_no_machine_is_asked_how_fast_its_dimms_run_for_two_on_a_channel_run_slower(name: str) -> None:
+    assert [fact for fact in asked(name) if "dimm" in fact or fact.endswith(".speeds")] == []
+    assert not [value for value in operands(name) if value in (4800.0, 4400.0)]
+
+
+def bus(gpu: str, switch: str, switches: int) -> dict[str, Reading]:
+    """The PCI bus of a healthy machine: NVSwitches on two lanes of sixteen, no port that redirects."""
+    facts: dict[str, Reading] = {"cpu.hypervisor": Absent("none")}
+    for device, kind, count, width in (
+        (gpu, "0x030200", 8, 16),
+        (switch, "0x068000", switches, 2),
+        ("0x1021", "0x020700", 10, 16),
+        ("0xa824", "0x010802", 10, 4),
+    ):
+        for n in range(count):
+            at = f'pcie/"{device[2:]}:{n:02}:00.0"'
+            facts |= {f"{at}.device": device, f"{at}.class": kind, f"{at}.link.width": width}
+            facts |= {f"{at}.link.max_width": 16 if device == switch else width, f"{at}.acs.redirect": False}
+            facts |= {f"{at}.max_read_request": 4096.0}
+    return facts
+
+
+@pytest.mark.parametrize(
+    ("name", "gpu", "switch", "switches"),
+    [
+        ("h100-dgx", "0x2330", "0x22a3", 4),
+        ("h100-hgx", "0x2330", "0x22a3", 4),
+        ("h200-dgx", "0x2335", "0x22a3", 4),
+        ("h200-hgx", "0x2335", "0x22a3", 4),
+        ("a100-dgx", "0x20b2", "0x1af1", 6),
+        ("b200-dgx", "0x2901", "0x22a3", 0),
+    ],
+)
+def test_an_nvswitch_on_two_lanes_is_no_finding_and_a_gpu_that_is_missing_is(
+    name: str, gpu: str, switch: str, switches: int
+) -> None:
+    chosen = [r.id for r in profile(name).rules if r.look and str(r.look.collection) == "pcie"]
+    found = judged(name, bus(gpu, switch, switches), *chosen)
+    assert {i: s for i, s in found.items() if s not in (Status.PASS, Status.NA)} == {}
+    assert {i for i, s in found.items() if s is Status.NA} <= {"nvme.count"}
+    facts = bus(gpu, switch, switches)
+    facts[f'pcie/"{gpu[2:]}:03:00.0".device'] = "0x0000"
+    assert judged(name, facts, "gpu.on_bus") == {"gpu.on_bus": Status.FAIL}
+
+
+def idle(**more: Reading) -> dict[str, Reading]:
+    """Eight healthy, idle GPUs, with other readings of the first one where they are given."""
+    one: dict[str, Reading] = {
+        "name": "NVIDIA H100 80GB HBM3", "memory.total": 81559 / 1024, "link.width": 16, "link.max_width": 16,
+        "link.generation": 1, "link.max_generation": 5, "power.limit": 700.0, "power.default": 700.0,
+        "power.max": 700.0, "clock.sm_max": 1980.0, "clock.memory_max": 2619.0, "clock.event_reasons": ("gpu idle",),
+        "pstate": 8, "path.narrowed": (), "path.slowed_above": (), "nvlinks_active": 18, "peers": 7,
+    }  # fmt: skip
+    facts = {f"gpu/{n}.{fact}": reading for n in range(8) for fact, reading in one.items()}
+    return facts | {f"gpu/0.{fact.replace('__', '.')}": reading for fact, reading in more.items()}
+
+
+LINK = ("gpu.width", "gpu.generation", "gpu.path_width", "gpu.path_speed")
+
+
+@pytest.mark.parametrize("name", OEM)
+def test_an_idle_gpu_at_gen1_is_no_finding(name: str) -> None:
+    assert set(judged(name, idle(), *LINK).values()) == {Status.PASS}
+    assert "link.generation" not in {
+        str(c.fact) for r in profile(name).rules if r.phase is Phase.CONFIG for c in r.clauses
+    }
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_what_only_shows_under_load_is_judged_under_load(name: str) -> None:
+    loaded = {r.id for r in profile(name).rules if r.phase is Phase.BURN_IN}
+    assert "gpu.generation_under_load" in loaded
+    assert name == "h100-dgx" or "gpu.pstate_under_load" in loaded
+
+
+def test_a_link_with_fewer_lanes_above_a_gpu_is_found() -> None:
+    found = judged("h100-hgx", idle(path__narrowed=("0000:17:00.0 > 0000:18:00.0",)), *LINK)
+    assert [i for i, s in found.items() if s is Status.FAIL] == ["gpu.path_width"]
+
+
+POWER = ("gpu.power_default", "gpu.power_max", "gpu.power_full")
+
+
+def test_a_b200_that_came_with_a_limit_below_its_maximum_only_warns() -> None:
+    whole = idle(power__max=1000.0) | {
+        f"gpu/{n}.power.{k}": 1000.0 for n in range(8) for k in ("limit", "default", "max")
+    }
+    assert set(judged("b200-dgx", whole, *POWER).values()) == {Status.PASS}
+    below = whole | {f"gpu/{n}.power.{k}": 700.0 for n in range(8) for k in ("limit", "default")}
+    assert judged("b200-dgx", below, *POWER) == dict(zip(POWER, (Status.PASS, Status.PASS, Status.WARN), strict=True))
+    forgotten = whole | {"gpu/3.power.limit": 700.0}
+    assert judged("b200-dgx", forgotten, "gpu.power_default")["gpu.power_default"] is Status.FAIL
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_the_software_power_cap_is_no_finding_and_heat_is_one(name: str) -> None:
+    for reason, status in (("sw power cap", Status.PASS), ("gpu idle", Status.PASS), ("hw slowdown", Status.FAIL)):
+        facts = idle(clock__event_reasons=(reason,))
+        assert judged(name, facts, "gpu.not_slowed") == {"gpu.not_slowed": status}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_no_rule_asks_for_a_package_of_the_fabric_manager_whose_name_has_changed(name: str) -> None:
+    assert [fact for fact in asked(name) if fact.startswith("package/") and "fabric" in fact] == []
+
+
+def test_only_nvlink_5_wants_a_subnet_manager_beside_the_fabric_manager() -> None:
+    wanting = [name for name in MACHINES if "package/nvlsm.version" in asked(name)]
+    assert wanting == ["b200-dgx"]
+    there: dict[str, Reading] = {"package/nvlsm.version": "2025.03.1-1"}
+    assert judged("b200-dgx", there, "fabric.subnet_manager")["fabric.subnet_manager"] is Status.PASS
+    gone: dict[str, Reading] = {"package/other.version": "1"}
+    assert judged("b200-dgx", gone, "fabric.subnet_manager")["fabric.subnet_manager"] is Status.FAIL
+
+
+@pytest.mark.parametrize("name", ["nvidia-gpu", *FABRICS])
+def test_what_grace_may_include_asks_for_no_fabric_manager_and_for_nothing_that_grace_wants_otherwise(
+    name: str,
+) -> None:
+    assert [fact for fact in asked(name) if re.search(r"fabricmanager|fabric_manager|aspm|acs|ATS_ENABLED", fact)] == []
+
+
+def test_no_error_on_an_nvlink_passes_though_it_is_not_told_as_0() -> None:
+    def found(exponent: Reading) -> Status:
+        return judged("nvidia-gpu", {"gpu/0.nvlink/0.effective_ber_exponent": exponent}, "nvlink.ber")["nvlink.ber"]
+
+    told_by = of_gpus(
+        {"driver": {"value": "1.0"}, "gpus": [{"nvlinks": {"value": [{"effective_ber": {"value": 0xFFF}}]}}]}
+    )
+    none_at_all = told_by["gpu/0.nvlink/0.effective_ber_exponent"]
+    assert told_by["gpu/0.nvlink/0.effective_ber"] == "15e-255"
+    assert [found(e) for e in (none_at_all, -12, -11)] == [Status.PASS, Status.PASS, Status.FAIL]
+
+
+@pytest.mark.parametrize("fabric", ["infiniband", "roce"])
+def test_ports_of_a_connectx_8_that_carry_nothing_are_no_finding(fabric: str) -> None:
+    facts: dict[str, Reading] = {}
+    for port in range(1, 13):
+        up = port % 3 == 0
+        at = f"nic/mlx5_0.port/{port}"
+        facts |= {f"{at}.state": "ACTIVE" if up else "DOWN", f"{at}.physical": "LinkUp" if up else "Disabled"}
+        facts |= {f"{at}.rate": 400.0 if up else 10.0, f"{at}.link_layer": "Ethernet"}
+        facts |= {f"{at}.roce_v2_ipv4": 3 if up else Absent("no address")}
+        facts |= {f"{at}.counter.{c}": 0 for c in ("link_downed", "link_error_recovery", "symbol_error")}
+        facts |= {f"{at}.counter.{c}": 0 for c in ("port_rcv_errors", "port_xmit_discards")}
+    looks = [r for r in profile(fabric).rules if r.look and str(r.look.collection) == "nic/*.port"]
+    active = rules("linux-server")["nic.active"]
+    found = judge([*looks, active], node(facts))
+    assert {v.rule: v.reason for v in found if v.status not in (Status.PASS, Status.NA)} == {}
+
+
+def test_a_bit_error_rate_is_told_in_percent_and_judged_as_a_share() -> None:
+    def found(share: float) -> Status:
+        facts: dict[str, Reading] = {'nic.adapter/"0000:18:00.0".link.effective_ber': share * 100}
+        return judged("rdma-nic", facts, "nic.ber")["nic.ber"]
+
+    assert [found(s) for s in (1.5e-254, 1e-15, 1e-14, 1e-12, 2e-7)] == [
+        Status.PASS, Status.PASS, Status.WARN, Status.FAIL, Status.FAIL,
+    ]  # fmt: skip
+
+
+def test_hopper_that_says_nothing_of_its_fabrics_health_is_not_unhealthy() -> None:
+    health = ("degraded_bandwidth", "route_recovery", "route_unhealthy", "access_timeout_recovery")
+    silent = {f"gpu/0.fabric.health.{part}": Absent("the fabric does not tell") for part in health}
+    assert judged("nvidia-gpu", silent, "fabric.healthy") == {"fabric.healthy": Status.PASS}
+    slow = silent | {"gpu/0.fabric.health.degraded_bandwidth": True}
+    assert judged("nvidia-gpu", slow, "fabric.healthy") == {"fabric.healthy": Status.FAIL}
+
+
+@pytest.mark.parametrize("name", OEM)
+def test_how_many_parts_a_maker_fits_is_the_sites_to_say(name: str) -> None:
+    unset = {i for i, rule in rules(name).items() if rule.unset}
+    assert {"nic.rate", "nvme.count", "memory.all", "psu.count"} <= unset
+    assert not {"nic.on_bus", "nic.count", "nvme.on_bus", "cpu.model", "cpu.cores", "bmc.systems"} & set(rules(name))
+
+
+# ---- recorded machines ---------------------------------------------------------------------------------------------------
+
+
+def of_bmc(name: str, tree: str) -> dict[str, Verdict]:
+    """What the rules that ask the BMC alone say of a recorded one, where the site's own values are not in play."""
+    chosen = [r for r in profile(name).rules if Plane.BMC in r.planes and r.planes <= {Plane.BMC, Plane.DERIVED}]
+    return {v.rule: v for v in judge([r for r in chosen if not (r.unset or r.across)], Tree(told(tree)))}
+
+
+@pytest.mark.parametrize(
+    ("name", "tree", "wanted"),
+    [
+        # Each of these BMCs was recorded months or years ago, and tells its clock of that day.
+        ("h100-hgx", SUPERMICRO, {"bmc.clock": ("warn", "offset")}),
+        ("h100-dgx", DGX, {"bmc.clock": ("warn", "offset")}),
+        # The BMC of a DGX H100 says neither state nor health of a power supply.
+        ("h100-hgx", DGX, {"bmc.clock": ("warn", "offset"), "psu.healthy": ("unknown", "Status.Health says nothing")}),
+        ("h200-dgx", DGX, {"bmc.clock": ("warn", "offset"), "psu.healthy": ("unknown", "Status.Health says nothing")}),
+        # This one has eight GPUs on no such board: what the board's controller would list is not there to be judged.
+        (
+            "h200-hgx", LENOVO,
+            {
+                "bmc.clock": ("warn", "offset"),
+                "bmc.healthy": ("unknown", "Status.Health says nothing"),
+                "firmware.nvswitches_alike": ("n/a", "no firmware.component"),
+                "firmware.retimers_alike": ("n/a", "HGX_FW_PCIeRetimer_0.version is absent"),
+                "firmware.roots_alike": ("n/a", "HGX_FW_ERoT_GPU_SXM_1.version is absent"),
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_recorded_bmc_does_not_pass_is_what_its_recording_shows(
+    name: str, tree: str, wanted: Mapping[str, tuple[str, str]]
+) -> None:
+    found = {i: v for i, v in of_bmc(name, tree).items() if v.status is not Status.PASS}
+    assert {i: v.status.value for i, v in found.items()} == {i: status for i, (status, _) in wanted.items()}
+    assert [i for i, (_, says) in wanted.items() if says not in found[i].reason] == []
+
+
+@pytest.mark.parametrize("tree", [SUPERMICRO, DGX])
+@pytest.mark.parametrize(
+    ("path", "other", "rule_id"),
+    [
+        ("firmware.component/HGX_FW_GPU_SXM_4.version", "96.00.74.00.01", "firmware.gpus_alike"),
+        ("firmware.component/HGX_FW_NVSwitch_2.version", "96.10.3A.00.01", "firmware.nvswitches_alike"),
+        ("firmware.component/HGX_FW_PCIeRetimer_7.version", "2.7.1", "firmware.retimers_alike"),
+        ("firmware.component/HGX_FW_ERoT_GPU_SXM_5.version", "00.02.0000.0000_n00", "firmware.roots_alike"),
+    ],
+)
+def test_a_part_of_other_firmware_is_found_on_boards_of_two_makers(
+    tree: str, path: str, other: str, rule_id: str
+) -> None:
+    leaves = dict(told(tree))
+    leaf = leaves[path]
+    leaves[path] = Leaf(other, leaf.kind, leaf.plane, leaf.source, leaf.time)
+    assert judge([rules("h100-hgx")[rule_id]], Tree(leaves))[0].status is Status.FAIL
+
+
+def test_rules_by_the_names_of_one_maker_are_in_no_profile_for_all_of_them() -> None:
+    named = {name: [o for o in operands(name) if isinstance(o, str) and o.startswith("HGX_")] for name in MACHINES}
+    assert [name for name, words in named.items() if words] == ["h100-dgx"]
+
+
+def host(recording: str) -> dict[str, Reading]:
+    """What the driver of a recorded host tells, by way of nvidia-smi."""
+    return of_gpus(f"{SMI}\n{shared_text(recording)}ended 0")
+
+
+NOT_TOLD = "nvidia-smi -q -x does not tell"
+NOT_BY_SMI = {"nvlink.count", "nvlink.speed", "nvlink.no_replays", "nvlink.no_crc", "nvlink.ber", "gpu.peers",
+              "gpu.inforom_valid", "gpu.gsp_default"}  # fmt: skip
+"""What nvidia-smi -q -x leaves out and NVML tells; where a node has no Python, these are unknown."""
+
+
+def of_driver(name: str, facts: Mapping[str, Reading]) -> dict[str, Verdict]:
+    """What the rules about GPUs and their driver say of a host, those that ask for nothing else."""
+    known = {re.sub(r"/[^.]+", "/*", path) for path in facts}
+    chosen = [
+        r
+        for r in profile(name).rules
+        if r.phase is Phase.CONFIG and not r.across and r.look and not r.unset
+        and {re.sub(r"/[^.]+", "/*", str(f)) for f in r.facts()} <= known
+    ]  # fmt: skip
+    return {v.rule: v for v in judge(chosen, node(facts))}
+
+
+@pytest.mark.parametrize("name", ["h100-dgx", "h100-hgx"])
+def test_eight_recorded_h100_pass_but_for_what_nvidia_smi_does_not_tell(name: str) -> None:
+    found = of_driver(name, host("nvidia/nvidia-smi-qx-h100.xml"))
+    assert len(found) > (15 if name == "h100-dgx" else 30)
+    assert {i for i, v in found.items() if v.status is Status.UNKNOWN} <= NOT_BY_SMI
+    assert [i for i, v in found.items() if v.status is Status.UNKNOWN and NOT_TOLD not in v.reason] == []
+    assert [i for i, v in found.items() if v.status not in (Status.PASS, Status.UNKNOWN, Status.NA)] == []
+    # These GPUs, of the SXM kind, retire no pages: they remap rows.
+    assert {i for i, v in found.items() if v.status is Status.NA} <= {"gpu.no_page_waits"}
+
+
+def test_a_recorded_a100_passes_but_for_being_alone_and_for_what_nvidia_smi_does_not_tell() -> None:
+    found = of_driver("a100-dgx", host("nvidia/nvidia-smi-qx-a100.xml"))
+    assert {i for i, v in found.items() if v.status is Status.FAIL} == {"gpu.count"}
+    assert {i for i, v in found.items() if v.status is Status.UNKNOWN} <= NOT_BY_SMI
+    # An A100 tells temperatures, and no margin; and it belongs to no fabric that it could join.
+    assert {i for i, v in found.items() if v.status is Status.NA} == {
+        "gpu.no_page_waits",
+        "gpu.margin",
+        "fabric.joined",
+    }
+
+
+def test_a_dgx_h100_of_a_recorded_bmc_and_a_recorded_host_fails_nothing() -> None:
+    facts = host("nvidia/nvidia-smi-qx-h100.xml")
+    leaves = dict(told(DGX))
+    for path, reading in node(facts).leaves.items():
+        leaves.setdefault(path, reading)
+    found = judge([r for r in profile("h100-dgx").rules if r.phase is Phase.CONFIG], Tree(leaves))
+    assert [(v.rule, v.reason) for v in found if v.status is Status.FAIL] == []
+    assert [v.rule for v in found if v.status is Status.WARN] == ["bmc.clock"]
+    passing = {v.rule for v in found if v.status is Status.PASS}
+    assert {"gpu.count", "gpu.model", "gpu.power_limit", "firmware.gpus_alike", "psu.count", "bios.turbo"} <= passing
+    # What is unknown asks something of the operating system that neither recording holds.
+    unknown = [rules("h100-dgx")[v.rule] for v in found if v.status is Status.UNKNOWN]
+    held = {re.sub(r"/[^.]+", "/*", path) for path in leaves}
+    silent = [r.id for r in unknown if {re.sub(r"/[^.]+", "/*", str(f)) for f in r.facts()} <= held]
+    assert silent == []
+
+
+H200 = "nvidia/smi-capture-nvidia-h200-590.48.01/"
+
+
+def test_a_recorded_h200_has_the_figures_that_are_asked_of_it() -> None:
+    query, links = (shared_text(f"{H200}{file}.txt") for file in ("idle-query-q", "capabilities-nvlink-s"))
+
+    def said(pattern: str) -> float:
+        found = re.search(pattern, query, re.DOTALL)
+        assert found is not None, pattern
+        return float(found[1])
+
+    name = re.search(r"Product Name +: (.+)", query)
+    assert name is not None
+    speeds = [float(speed) for speed in re.findall(r"Link \d+: ([0-9.]+) GB/s", links)]
+    one: dict[str, Reading] = {
+        "name": name[1],
+        "memory.total": said(r"FB Memory Usage\s+Total +: (\d+) MiB") / 1024,
+        "power.limit": said(r"Current Power Limit +: ([0-9.]+) W"),
+        "power.max": said(r"Max Power Limit +: ([0-9.]+) W"),
+        "clock.sm_max": said(r"Max Clocks.*?SM +: (\d+) MHz"),
+        "clock.memory_max": said(r"Max Clocks.*?Memory +: (\d+) MHz"),
+        "link.width": int(said(r"Link Width.*?Current +: (\d+)x")),
+        "link.max_width": int(said(r"Link Width\s+Max +: (\d+)x")),
+        "link.max_generation": int(said(r"PCIe Generation\s+Max +: (\d+)")),
+        "nvlinks_active": len(speeds),
+        "margin": said(r"GPU T.Limit Temp +: (\d+) C"),
+        "temperature_memory": said(r"Memory Current Temp +: (\d+) C"),
+        "remap.uncorrected": int(said(r"Remapped Rows.*?Uncorrectable Error +: (\d+)")),
+        "clock.application_graphics": Absent("deprecated"),
+    }
+    facts = {f"gpu/0.{fact}": reading for fact, reading in one.items()}
+    facts |= {f"gpu/0.nvlink/{n}.speed": speed for n, speed in enumerate(speeds)}
+    facts |= {f"gpu/0.nvlink/{n}.state": "active" for n in range(len(speeds))}
+    ids = ("gpu.model", "gpu.memory", "gpu.power_limit", "gpu.power_max", "gpu.clock", "gpu.memory_clock", "gpu.width",
+           "gpu.generation", "nvlink.count", "nvlink.speed", "gpu.margin", "gpu.memory_temperature",
+           "gpu.rows_remapped")  # fmt: skip
+    assert set(judged("h200-hgx", facts, *ids).values()) == {Status.PASS}
+    assert judged("h200-hgx", facts, "gpu.clocks_default") == {"gpu.clocks_default": Status.NA}
+
+
+def test_a_driver_that_lists_no_such_parameter_is_passed_over_and_one_that_was_told_is_found() -> None:
+    ids = ("driver.nvlink_on", "driver.nvlink_full", "driver.topology_checked", "driver.peer_windows")
+    older: dict[str, Reading] = {"driver.param/EnableMSI": "1"}
+    assert set(judged("nvidia-gpu", older, *ids).values()) == {Status.NA}
+    spoilt: dict[str, Reading] = {
+        "driver.param/NvLinkDisable": "1", "driver.param/RmNvlinkBandwidth": "HALF",
+        "driver.param/GrdmaPciTopoCheckOverride": "1", "driver.param/DmaRemapPeerMmio": "0",
+    }  # fmt: skip
+    fail, warn = Status.FAIL, Status.WARN
+    assert judged("nvidia-gpu", spoilt, *ids) == dict(zip(ids, (fail, fail, warn, warn), strict=True))
+    hidden = {path: Unknown(Reason.NOT_COLLECTED, "nobody asked") for path in spoilt}
+    assert set(judged("nvidia-gpu", hidden, *ids).values()) == {Status.UNKNOWN}

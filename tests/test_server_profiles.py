@@ -1,0 +1,451 @@
+"""The profiles of plain servers, and the fragments for what nodes of any kind have in common: held against every recorded
+BMC and one recorded virtual machine, a finding is what the recording says, and nothing is judged that nobody told."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+from command import rackcheck
+from machines import put, tree
+from recordings import OURS, leaves, os_probes, recorded
+from trees import ALL, DELL, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, SUPERMICRO, X10, bmc_probes, read, told
+
+from rackcheck import library
+from rackcheck.core import path as paths
+from rackcheck.core.capture import BmcCapture
+from rackcheck.core.collect import collect
+from rackcheck.core.evidence import Status, Verdict
+from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.core.profile import Profile, Rule, Severity
+from rackcheck.core.tree import Leaf, Tree
+from rackcheck.core.verdict import judge
+from rackcheck.registry import registry
+
+CATALOGUE = registry().catalogue
+FRAGMENTS = (
+    "bios-settled", "bmc-security", "epyc-performance", "grace-host", "kubernetes-node", "nodes-alike", "nvme",
+    "server-parts", "slurm-node", "virtualized-guest", "xeon-gpu-host", "xeon-performance",
+)  # fmt: skip
+SERVERS = {
+    "xeon-server": ("xeon-performance", "server-parts", "nvme", "nodes-alike"),
+    "epyc-server": ("epyc-performance", "server-parts", "nvme", "nodes-alike"),
+    "grace-server": ("grace-host", "server-parts", "nvme", "nodes-alike"),
+}
+
+
+@cache
+def profile(name: str, *values: tuple[str, str]) -> Profile:
+    """A profile as shipped, some of its params set."""
+    return library.load(name, CATALOGUE, dict(values))
+
+
+def judged(name: str, known: Tree, *values: tuple[str, str]) -> dict[str, Verdict]:
+    """What each rule of a profile, but those across nodes, says of one machine."""
+    rules = [rule for rule in profile(name, *values).rules if rule.across is None]
+    return {v.rule: v for v in judge(rules, known)}
+
+
+def node(facts: Mapping[str, Reading]) -> Tree:
+    """A machine of which just this is known; a collection that an item hangs on holds the named items and no others."""
+    machine: Mapping[paths.Path, Reading] = {}
+    for text, reading in facts.items():
+        machine = put(machine, paths.parse(text), reading)
+    return tree(machine, CATALOGUE)
+
+
+def only(found: Mapping[str, Verdict], *statuses: Status) -> set[str]:
+    return {rule for rule, verdict in found.items() if verdict.status in statuses}
+
+
+# ---- what they are made of -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_server_is_linux_server_and_its_fragments_and_who_made_its_cpus(name: str) -> None:
+    parts = [{r.id: r for r in profile(part).rules} for part in ("linux-server", *SERVERS[name])]
+    whole = {rule_id: rule for part in parts for rule_id, rule in part.items()}
+    ours = {rule.id: rule for rule in profile(name).rules}
+    assert set(whole) - set(ours) == set(profile(name).dropped)
+    assert set(ours) - set(whole) == {"cpu.maker"}
+    assert {i for i in whole if i in ours and ours[i].digest != whole[i].digest} == set()
+
+
+def test_all_fragments_but_those_of_one_maker_go_together_over_a_node_with_gpus(tmp_path: Path) -> None:
+    """No two of them say the same rule, or the same param otherwise."""
+    for own in ("epyc-performance", "grace-host", "xeon-performance"):
+        kept = [f for f in FRAGMENTS if f not in {"epyc-performance", "grace-host", "xeon-performance"} or f == own]
+        file = tmp_path / "all.yaml"
+        file.write_text(
+            f"rackcheck: 1\nprofile: all\nversion: 1\nextends: linux-gpu-node@2026.11\ninclude: [{', '.join(kept)}]\n"
+        )
+        loaded = library.load(str(file), CATALOGUE)
+        alone = [{rule.id for rule in profile(part).rules} for part in ("linux-gpu-node", *kept)]
+        assert {rule.id for rule in loaded.rules} == set().union(*alone)
+
+
+@pytest.mark.parametrize("name", [*FRAGMENTS, *SERVERS, "example-site"])
+def test_what_captured_machines_alone_show_is_no_more_than_minor(name: str) -> None:
+    shown = profile(name)
+    only_shown = [r for r in shown.rules if r.refs and all(ref.endswith(".capture") for ref in r.refs)]
+    assert [r.id for r in only_shown if r.severity in {Severity.BLOCKER, Severity.MAJOR}] == (
+        ["bios.active_cores"] if "grace" in name else []
+    )
+
+
+def test_every_rule_across_nodes_asks_for_three_quarters_and_blocks_nobody() -> None:
+    rules = profile("nodes-alike").rules
+    assert {rule.across.quorum for rule in rules if rule.across is not None} == {75}
+    assert all(rule.across is not None and rule.severity is not Severity.BLOCKER for rule in rules)
+    assert {"alike.mitigations", "alike.panic"} == {rule.id for rule in rules if rule.from_memory}
+
+
+# ---- recorded BMCs ---------------------------------------------------------------------------------------------------
+
+FINDINGS: Mapping[tuple[str, str], Mapping[str, str]] = {
+    ("xeon-performance", DELL): {},
+    ("xeon-performance", HPE_INTEL): {
+        "bios.p_state_control": "firmware", "bios.energy_bias": "balanced-performance", "bios.upi_link_power": "enabled",
+        "bios.c_states": "enabled", "bios.c1e": "enabled", "bios.memory_speed": "auto",
+    },
+    ("xeon-performance", LENOVO): {
+        "bios.power_profile": "balanced-performance", "bios.p_state_control": "hardware",
+        "bios.uncore_frequency": "enabled", "bios.upi_link_power": "enabled", "bios.c_states": "enabled",
+        "bios.c1e": "enabled", "bios.above_4g": "auto",
+    },
+    ("epyc-performance", HPE_AMD): {
+        "bios.workload_profile": "general-per-watt", "bios.determinism": "auto", "bios.package_power_limit": "auto",
+        "bios.apbdis": "disabled", "bios.fabric_p_state": "auto",
+    },
+    ("grace-host", GB200): {"bios.no_uefi_shell": "Enabled"},
+    ("xeon-gpu-host", DGX): {},
+    ("xeon-gpu-host", SUPERMICRO): {"host.edpc": "disabled"},
+    ("xeon-gpu-host", LENOVO): {"host.acs": "enabled"},
+    ("xeon-gpu-host", HPE_INTEL): {"host.acs": "enabled"},
+    ("xeon-gpu-host", DELL): {},
+}  # fmt: skip
+"""All that fails on each recorded machine that a fragment may be for, and the word its BIOS says."""
+
+SILENT = re.compile(r"none of \d+ attributes is known as|this BMC has no|says nothing|HTTP 404")
+"""How a fact says that its BMC does not tell it."""
+
+
+@pytest.mark.parametrize(("name", "machine"), FINDINGS)
+def test_what_fails_on_a_recorded_machine_is_what_its_bios_says_and_all_of_it(name: str, machine: str) -> None:
+    found = judged(name, Tree(told(machine)))
+    failed = only(found, Status.FAIL, Status.WARN)
+    assert failed == set(FINDINGS[name, machine])
+    for rule, word in FINDINGS[name, machine].items():
+        assert f"is {word}, must" in found[rule].reason
+
+
+def bmc_only(rule: Rule) -> bool:
+    return rule.planes == {Plane.BMC}
+
+
+@pytest.mark.parametrize(("name", "machine"), [*FINDINGS, *(("bmc-security", machine) for machine in ALL)])
+def test_what_is_unknown_on_a_recorded_bmc_is_what_it_does_not_tell(name: str, machine: str) -> None:
+    found = judged(name, Tree(told(machine)))
+    unknown = [rule for rule in profile(name).rules if found[rule.id].status is Status.UNKNOWN]
+    assert [(r.id, found[r.id].reason) for r in unknown if bmc_only(r) and not SILENT.search(found[r.id].reason)] == []
+    # The rest waits for the operating system, which nobody asked here.
+    waits = [found[r.id].reason for r in unknown if not bmc_only(r)]
+    assert all("nothing that was asked tells it" in reason for reason in waits)
+
+
+TELNET, IPMI, NTP = "security.no_telnet", "security.no_ipmi", "security.time_server"
+OPEN: Mapping[str, set[str]] = {
+    DELL: {IPMI, NTP}, DGX: {IPMI}, SUPERMICRO: {IPMI, NTP}, LENOVO: {NTP}, GB200: {IPMI}, DMTF: {TELNET, IPMI},
+    X10: {IPMI}, "nvidia-bluefield3-dpu": {IPMI},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("machine", ALL)
+def test_a_bmc_is_found_open_where_its_services_say_so_and_fails_for_telnet_alone(machine: str) -> None:
+    found = judged("bmc-security", Tree(told(machine)))
+    assert only(found, Status.FAIL, Status.WARN) == OPEN.get(machine, set())
+    assert only(found, Status.FAIL) <= {TELNET}
+
+
+# ---- a tuned copy ----------------------------------------------------------------------------------------------------
+
+BIOS = "/redfish/v1/Systems/1/Bios"
+TUNED = {
+    "WorkloadProfile": ("bios.workload_profile", "HighPerformanceCompute(HPC)"),
+    "DeterminismControl": ("bios.determinism", "DeterminismCtrlManual"),
+    "PackagePowerLimitControlMode": ("bios.package_power_limit", "Manual"),
+    "ApplicationPowerBoost": ("bios.apbdis", "Disabled"),
+    "InfinityFabricPstate": ("bios.fabric_p_state", "P0"),
+}
+"""Attributes of the recorded EPYC server: the rule that reads it, and what it must be, in the words of its registry."""
+
+
+@cache
+def epyc() -> BmcCapture:
+    return read(HPE_AMD, None, "bmc_bios")
+
+
+def altered(changes: Mapping[str, object]) -> dict[str, Verdict]:
+    """The verdicts on the recorded EPYC server, some attributes of its BIOS changed, and those of its next start."""
+    bodies = dict(epyc().bodies)
+    for uri, body in epyc().bodies.items():
+        if uri.lower().startswith(BIOS.lower()) and isinstance(body, Mapping) and "Attributes" in body:
+            attributes = body["Attributes"]
+            assert isinstance(attributes, Mapping)
+            assert set(changes) <= set(attributes)
+            bodies[uri] = {**body, "Attributes": {**attributes, **changes}}
+    probe = bmc_probes()["bmc_bios"]
+    return judged("epyc-performance", Tree(collect([probe], BmcCapture(bodies), "2026-01-01T00:00:00Z")))
+
+
+def test_an_epyc_server_that_is_set_as_amd_says_fails_nothing() -> None:
+    assert only(altered({}), Status.FAIL) == {rule for rule, _ in TUNED.values()}
+    assert only(altered({a: value for a, (_, value) in TUNED.items()}), Status.FAIL) == set()
+
+
+@pytest.mark.parametrize("attribute", TUNED)
+def test_each_setting_of_an_epyc_server_mends_its_own_rule_and_no_other(attribute: str) -> None:
+    rule, value = TUNED[attribute]
+    assert only(altered({}), Status.FAIL) - only(altered({attribute: value}), Status.FAIL) == {rule}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"MinProcIdlePower": "NoCStates"}, "bios.c_states"),
+        ({"DataFabricCStateEnable": "ForceEnabled"}, "bios.df_c_states"),
+        ({"TransparentSecureMemoryEncryption": "Enabled"}, "bios.memory_encryption"),
+    ],
+)
+def test_a_setting_that_amd_warns_of_is_found(changes: Mapping[str, str], rule: str) -> None:
+    assert only(altered(changes), Status.FAIL) - only(altered({}), Status.FAIL) == {rule}
+
+
+@pytest.mark.parametrize(("model", "status"), [("AMD EPYC 9654 96-Core Processor", "fail"), ("AMD EPYC 7763", "n/a")])
+def test_generation_4_is_a_finding_where_the_processor_has_5_only(model: str, status: str) -> None:
+    known = node({"cpu.model": model, "bios.pcie_generation": "4"})
+    assert judged("epyc-performance", known)["bios.pcie_generation"].status == status
+
+
+@pytest.mark.parametrize(
+    ("sr_iov", "pci", "status"),
+    [
+        ("disabled", Absent("no pci among cmdline.argument"), "fail"),
+        ("disabled", "realloc=off", "pass"),
+        ("disabled", "nommconf,realloc=off", "pass"),
+        ("disabled", "realloc", "fail"),
+        ("enabled", Absent("no pci among cmdline.argument"), "pass"),
+        (Unknown(Reason.NOT_COLLECTED, "no BMC"), "realloc", "unknown"),
+    ],
+)
+def test_amd_gpus_without_sr_iov_want_the_kernel_to_leave_their_windows(
+    sr_iov: Reading, pci: Reading, status: str
+) -> None:
+    known = {"module/amdgpu.loaded": True, "bios.sr_iov": sr_iov, "cmdline.argument/pci.value": pci}
+    assert judged("epyc-performance", node(known))["kernel.pci_realloc"].status == status
+
+
+# ---- a recorded virtual machine --------------------------------------------------------------------------------------
+
+
+@cache
+def debian() -> Tree:
+    """A small Debian guest, each probe's own recording of it."""
+    found: dict[str, Leaf] = {}
+    for name, probe in os_probes().items():
+        place = OURS / name / "debian-vm.json"
+        if place.exists():
+            found |= leaves(probe, recorded(place)[0])
+    return Tree(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "failed", "warned"),
+    [
+        ("virtualized-guest", set(), set()),
+        ("nvme", set(), set()),
+        ("kubernetes-node", {"k8s.forwards"}, set()),
+        ("slurm-node", set(), set()),
+        (
+            "linux-server",
+            set(),
+            {
+                "cpu.mitigated", "memory.swappiness", "memory.mappings", "limits.open_files", "net.receive_buffer",
+                "net.send_buffer",
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_small_guest_that_nobody_tuned_is_told(name: str, failed: set[str], warned: set[str]) -> None:
+    found = judged(name, debian())
+    assert (only(found, Status.FAIL), only(found, Status.WARN)) == (failed, warned)
+    unknown = {rule: found[rule].reason for rule in only(found, Status.UNKNOWN)}
+    assert all(re.search(r"nothing that was asked|not found|Host is down", why) for why in unknown.values()), unknown
+
+
+@pytest.mark.parametrize(
+    ("place", "status"),
+    [
+        ("os.environment/NCCL_TOPO_FILE.value", "pass"),
+        ("os.nccl_conf/NCCL_TOPO_FILE.value", "pass"),
+        ("os.environment/NCCL_DEBUG.value", "fail"),
+    ],
+)
+def test_nccl_of_a_guest_is_told_of_its_topology_in_either_place(place: str, status: str) -> None:
+    nowhere = {"os.environment": (), "os.nccl_conf": ()}
+    found = judged("virtualized-guest", node({**nowhere, place: "/opt/topo.xml"}), ("nccl_topology", "/opt/topo.xml"))
+    assert found["guest.nccl_topology"].status == status
+    assert judged("virtualized-guest", node(nowhere))["guest.nccl_topology"].status is Status.NA
+
+
+# ---- drives, pods, jobs ----------------------------------------------------------------------------------------------
+
+
+def case(probes: Iterable[str], name: str = "written") -> dict[str, Leaf]:
+    """Recordings of several probes, as of one machine."""
+    found: dict[str, Leaf] = {}
+    for probe in probes:
+        found |= leaves(os_probes()[probe], recorded(OURS / probe / f"{name}.json")[0])
+    return found
+
+
+def laid(facts: Mapping[str, Reading], below: Mapping[str, Leaf]) -> Tree:
+    """Facts over those of a recording."""
+    made = node(facts)
+    listed = [str(path) for path in map(paths.parse, facts)]
+    held = {text: made.leaf(paths.parse(text)) for text in listed}
+    return Tree({**below, **{text: leaf for text, leaf in held.items() if leaf is not None}})
+
+
+def test_a_worn_drive_is_found_and_one_that_nobody_may_ask_is_unknown() -> None:
+    health = {path: leaf.reading for path, leaf in case(["nvme_health"], "worn-and-refused").items()}
+    drives = {f"nvme/nvme{n}.transport": "pcie" for n in (0, 1)}
+    known = node({**{p: r for p, r in health.items() if p.startswith(("nvme/nvme0.", "nvme/nvme1."))}, **drives})
+    found = judged("nvme", known)
+    assert only(found, Status.FAIL) == {"nvme.no_warning", "nvme.no_media_error", "nvme.wear"}
+    assert only(found, Status.WARN) == {"nvme.not_too_hot"}
+    refused = node({p: r for p, r in {**health, **drives}.items() if p.startswith("nvme/nvme1.")})
+    assert {"nvme.no_warning", "nvme.no_media_error", "nvme.wear", "nvme.not_too_hot"} <= only(
+        judged("nvme", refused), Status.UNKNOWN
+    )
+
+
+@pytest.mark.parametrize(("used", "status"), [(0.0, "pass"), (90.0, "pass"), (91.0, "warn"), (100.0, "fail")])
+def test_a_drive_warns_before_its_rated_life_is_over(used: float, status: str) -> None:
+    known = node({"nvme/nvme0.transport": "pcie", "nvme/nvme0.health.used": used})
+    assert judged("nvme", known)["nvme.wear"].status == status
+
+
+SLURM = ("slurm", "slurm_node", "slurm_ping")
+
+
+def test_a_node_that_slurm_uses_as_written_passes_and_the_site_says_which_gpus_it_counts() -> None:
+    found = judged("slurm-node", Tree(case(SLURM)), ("slurm_gres", "gpu:h100:8*"), ("slurm", "23.11.7"))
+    written = {"devices_confined", "cores_confined", "memory_confined", "processes_tracked", "tasks_confined"}
+    asked = {f"slurm.{word}" for word in (*written, "in_use", "controllers", "gres", "version")}
+    assert {rule: found[rule].reason for rule in asked if found[rule].status is not Status.PASS} == {}
+
+
+@pytest.mark.parametrize(
+    ("fact", "reading", "rule"),
+    [
+        ("scheduler.slurm.node.marks", ("DRAIN",), "slurm.in_use"),
+        ("scheduler.slurm.node.state", "DOWN", "slurm.in_use"),
+        ("scheduler.slurm.constrain_devices", "no", "slurm.devices_confined"),
+        ("scheduler.slurm.constrain_devices", Absent("not in cgroup.conf"), "slurm.devices_confined"),
+        ("scheduler.slurm.task_plugin", "task/affinity", "slurm.tasks_confined"),
+        ("scheduler.slurm.proctrack_type", "proctrack/linuxproc", "slurm.processes_tracked"),
+        ("scheduler.slurm.controllers.up", 0, "slurm.controllers"),
+        ("scheduler.slurm.node.gres", "gpu:h100:7(S:0-1)", "slurm.gres"),
+    ],
+)
+def test_what_keeps_slurm_from_using_a_node_well_is_found_alone(fact: str, reading: Reading, rule: str) -> None:
+    below, values = case(SLURM), ("slurm_gres", "gpu:h100:8*")
+    before, after = (
+        judged("slurm-node", Tree(below), values),
+        judged("slurm-node", laid({fact: reading}, below), values),
+    )
+    assert only(after, Status.FAIL) - only(before, Status.FAIL) == {rule}
+
+
+def test_a_node_that_gets_slurms_files_from_its_controller_is_not_asked_for_them() -> None:
+    found = judged("slurm-node", debian())
+    assert found["slurm.devices_confined"].status is Status.NA
+    assert found["slurm.processes_tracked"].status is Status.NA
+
+
+@pytest.mark.parametrize(("driver", "status"), [("570.86.15", "pass"), ("570.86.10", "fail")])
+def test_containers_that_would_bring_another_driver_in_are_found(driver: str, status: str) -> None:
+    known = node({"container.cdi/nvidia.driver": "570.86.15", "driver.version": driver})
+    assert judged("kubernetes-node", known)["k8s.cdi_driver"].status == status
+
+
+@pytest.mark.parametrize(
+    ("days", "status"), [(-1, "fail"), (0, "warn"), (13, "warn"), (14, "pass"), (400, "pass")]
+)  # fmt: skip
+def test_a_certificate_warns_two_weeks_before_it_expires(days: int, status: str) -> None:
+    found = judged("bmc-security", node({"bmc.certificate.days_left": days}))
+    assert found["security.certificate_valid"].status == status
+
+
+# ---- Grace -----------------------------------------------------------------------------------------------------------
+
+GRACE: Sequence[tuple[str, Mapping[str, Reading], str]] = (
+    ("kernel.page_size", {"memory.page_size": 4.0}, "fail"),
+    ("kernel.page_size", {"memory.page_size": 64.0}, "pass"),
+    ("kernel.no_zeroing", {"cmdline.argument/init_on_alloc.value": "1"}, "fail"),
+    ("kernel.no_zeroing", {"cmdline.argument/init_on_alloc.value": "0"}, "pass"),
+    ("kernel.no_zeroing", {"cmdline.argument": ()}, "fail"),
+    ("memory.huge_pages_by_request", {"memory.page_size": 64.0, "memory.thp.mode": "always"}, "warn"),
+    ("memory.huge_pages_by_request", {"memory.page_size": 4.0, "memory.thp.mode": "always"}, "n/a"),
+    ("services.off_gpu_memory", {"numa.without_cpus": (), "os.systemd.numa_policy": Absent("not set")}, "n/a"),
+    ("services.off_gpu_memory", {"numa.without_cpus": ("2",), "os.systemd.numa_policy": Absent("not set")}, "fail"),
+    ("services.off_gpu_memory", {"numa.without_cpus": ("2",), "os.systemd.numa_policy": "bind"}, "pass"),
+    ("services.irqbalance_off", {"service": ()}, "n/a"),
+    ("services.irqbalance_off", {"service/irqbalance.active": "active"}, "warn"),
+    ("services.irqbalance_off", {"service/irqbalance.active": "inactive"}, "pass"),
+)
+
+
+@pytest.mark.parametrize(("rule", "known", "status"), GRACE)
+def test_the_host_side_of_grace(rule: str, known: Mapping[str, Reading], status: str) -> None:
+    assert judged("grace-host", node(known))[rule].status == status
+
+
+def test_what_is_right_on_x86_and_wrong_on_grace_is_asked_of_x86_alone() -> None:
+    facts = {str(path) for rule in profile("grace-server").rules for path in rule.facts()}
+    assert facts & {"bios.acs", "bios.pcie_aspm", "bios.ten_bit_tag"} == set()
+    assert judged("grace-host", Tree(told(GB200)), ("active_cores", "144"))["bios.active_cores"].status is Status.PASS
+    assert judged("grace-host", Tree(told(GB200)), ("active_cores", "72"))["bios.active_cores"].status is Status.FAIL
+
+
+# ---- the example -----------------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_a_site_shows_each_thing_that_a_site_does_once() -> None:
+    shown, parent = profile("example-site"), profile("linux-server")
+    before = {rule.id: rule for rule in parent.rules}
+    after = {rule.id: rule for rule in shown.rules}
+    assert set(shown.dropped) == {"limits.open_files"} == set(before) - set(after)
+    assert {i for i in after if i in before and after[i].severity != before[i].severity} == {"time.synchronized"}
+    assert "numa.zone_reclaim" in set(after) - set(before)
+    assert [rule.id for rule in shown.rules if rule.unset] == []
+    changed = {i for i in after if i in before and after[i].digest != before[i].digest}
+    assert changed == {"time.synchronized", "memory.swappiness", "mount.space", "mount.inodes"}
+
+
+@pytest.mark.parametrize("name", [*FRAGMENTS, *SERVERS, "example-site"])
+def test_profile_check_has_nothing_to_say_against_it(name: str) -> None:
+    done = rackcheck("profile", "check", name)
+    assert (done.status, done.err) == (0, ""), done.err
+
+
+def test_an_audit_says_of_what_the_site_has_not_said_that_it_was_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    done = rackcheck("audit", "localhost", "-p", "xeon-server", "--planes", "os", "--json", "-q")
+    verdicts = {v["rule"]: v for node in json.loads(done.out)["nodes"].values() for v in node["verdicts"]}
+    assert verdicts["parts.cpu_sockets"]["reason"] == "site value not set: cpu_sockets"
