@@ -29,15 +29,15 @@ def rule(*shared: Shared, quorum: float = 75) -> Rule:
     return Rule("same", (), across=Across("compute", shared, quorum))
 
 
-def tree(**readings: Reading) -> Tree:
-    """A node; `bios_smt` is the fact `bios.smt`, `nics` the items of the collection `nic` with their rates."""
-    nics = readings.pop("nics", {})
-    leaves = {"bios.smt": Leaf(readings.get("smt", HIDDEN), TEXT, Plane.BMC, "a BMC", "")}
+def tree(smt: Reading = HIDDEN, nics: Mapping[str, Reading] | Unknown | None = None) -> Tree:
+    """A node; `smt` is the fact `bios.smt`, `nics` the items of the collection `nic` with their rates."""
+    leaves = {"bios.smt": Leaf(smt, TEXT, Plane.BMC, "a BMC", "")}
     if isinstance(nics, Unknown):
         leaves["nic"] = Leaf(nics, LIST, Plane.OS, "", "")
-    elif isinstance(nics, Mapping):
-        leaves["nic"] = Leaf(tuple(nics), LIST, Plane.OS, "", "")
-        leaves |= {f"nic/{name}.rate": Leaf(rate, SETTING, Plane.OS, "", "") for name, rate in nics.items()}
+    else:
+        told = nics or {}
+        leaves["nic"] = Leaf(tuple(told), LIST, Plane.OS, "", "")
+        leaves |= {f"nic/{name}.rate": Leaf(rate, SETTING, Plane.OS, "", "") for name, rate in told.items()}
     return Tree(leaves)
 
 

@@ -78,7 +78,7 @@ OPERANDS: Mapping[str, tuple[tuple[str, Value], ...]] = {
 }
 MASKS = (Mask(2, 2), Mask(3, 1), Mask(1, 0))
 BANDS = (("1 %", 1.0, True), ("100 %", 100.0, True), ("1", 1.0, False), ("0", 0.0, False))
-COLLECTIONS = {"box": Plane.OS, "far": Plane.BMC, "rack/*.slot": Plane.OS, "rack": Plane.OS}
+COLLECTIONS = {"box": Plane.OS, "far": Plane.BMC, "shelf/*.slot": Plane.OS, "shelf": Plane.OS}
 
 
 def _entries() -> Iterable[Entry]:
@@ -194,7 +194,7 @@ def clauses(draw: st.DrawFn, few: Few, within: str | None, *, warns: bool = Fals
     op = draw(st.sampled_from([op for op in lead if any(op in OPERATORS[name] for name in few.kinds)]))
     name = draw(st.sampled_from([name for name in few.kinds if op in OPERATORS[name]]))
     if within is None:
-        places = [f"here.{name}", f"there.{name}", f"box/0.{name}", f"rack/a.slot/1.{name}", f"box/9.{name}"]
+        places = [f"here.{name}", f"there.{name}", f"box/0.{name}", f"shelf/a.slot/1.{name}", f"box/9.{name}"]
     else:
         places = [name, f"more.{name}"] if within == "box" else [name]
     fact = draw(st.sampled_from(places))
@@ -239,7 +239,7 @@ def counts(draw: st.DrawFn) -> Spelt:
 def looks(draw: st.DrawFn, few: Few) -> Spelt:
     """Where a rule looks, with all that narrows it."""
     mode = draw(st.sampled_from(["each", "each", "any", "no", "count"]))
-    place = draw(st.sampled_from([*COLLECTIONS, "rack/a.slot"]))
+    place = draw(st.sampled_from([*COLLECTIONS, "shelf/a.slot"]))
     pattern = str(parse(place).pattern)
     look = Look(mode, parse(place), COLLECTIONS[pattern])
     yaml: Yaml = {mode: place}
@@ -317,7 +317,7 @@ def judged_rules(draw: st.DrawFn) -> tuple[Rule, ...]:
 # ---- what a machine tells ---------------------------------------------------------------------------------------------
 
 World = dict[str, Leaf]
-KEYS = {"box": ("0", "1", "2"), "far": ("0", "1"), "rack": ("a", "b"), "slot": ("1", "2")}
+KEYS = {"box": ("0", "1", "2"), "far": ("0", "1"), "shelf": ("a", "b"), "slot": ("1", "2")}
 
 
 def readings(values: Iterable[Value]) -> st.SearchStrategy[Reading]:
@@ -356,9 +356,9 @@ def worlds(draw: st.DrawFn, asked: tuple[Rule, ...]) -> World:
         put(path, draw(few[name]))
 
     items: dict[str, list[str]] = {}
-    if any(path.startswith("rack/") or path == "rack" for path in wanted):
-        items["rack"] = listed("rack")
-        items["rack/*.slot"] = [i for rack in items["rack"] for i in listed(f"{rack}.slot")]
+    if any(path.startswith("shelf/") or path == "shelf" for path in wanted):
+        items["shelf"] = listed("shelf")
+        items["shelf/*.slot"] = [i for rack in items["shelf"] for i in listed(f"{rack}.slot")]
     for collection in ("box", "far"):
         if any(path.startswith((f"{collection}/", f"{collection}.")) or path == collection for path in wanted):
             items[collection] = listed(collection)
@@ -369,7 +369,7 @@ def worlds(draw: st.DrawFn, asked: tuple[Rule, ...]) -> World:
         if entry.kind.type is Type.COLLECTION:
             continue
         pattern = str(parse(path).pattern)
-        home = next((c for c in ("rack/*.slot", "rack", "box", "far") if pattern.startswith(f"{c}/*.")), "")
+        home = next((c for c in ("shelf/*.slot", "shelf", "box", "far") if pattern.startswith(f"{c}/*.")), "")
         if not home:
             told(path, name)
             continue
@@ -755,7 +755,7 @@ def test_an_answer_that_is_missing_or_cut_turns_no_fact_and_no_verdict(audited: 
 def test_a_stream_that_is_cut_anywhere_turns_no_fact_and_no_verdict(audited: Audited) -> None:
     whole = audited.tree(audited.capture(audited.raw))
     before = check(audited.rules, whole)
-    for cut in range(0, len(audited.raw), len(audited.raw) // 16):
+    for cut in range(0, len(audited.raw), len(audited.raw) // 8):
         tree = audited.tree(audited.capture(audited.raw[:cut]))
         nothing_turned(whole, tree, f"what follows byte {cut}")
         compare(audited.rules, before, tree, f"what follows byte {cut}")

@@ -197,7 +197,7 @@ def machines(draw: st.DrawFn) -> list[dict[str, Reading]]:
 
 
 @given(machines(), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_what_is_learned_passes_on_every_machine_it_was_learned_from(
     found: list[dict[str, Reading]], at_least: bool
 ) -> None:

@@ -11,7 +11,6 @@ from test_probes_walk import recorded
 NOT_ASKED = {
     # Another tool, whose facts come from the kernel's own files.
     "amd/rocm-smi-*[!2].json": "amd-smi and sysfs are asked",
-    "amd/rocm-smi-table-*": "amd-smi and sysfs are asked",
     "amd/ainic-nicctl_*": "the NIC's own tool; sysfs and ethtool are asked",
     "cpu/cpupower-*": "sysfs is asked",
     "cpu/hwloc-*": "sysfs is asked for the shape of the machine",

@@ -128,7 +128,7 @@ def test_a_fault_is_found_where_it_was_laid_and_nothing_else_is(fault: str) -> N
 
 
 BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
-    "sudo-denied": (frozenset({"kernel_log", "serial"}), frozenset()),
+    "sudo-denied": (frozenset({"kernel_log", "log_network", "serial"}), frozenset()),
     "tool-missing, tool: python3": (frozenset({"gpu"}), frozenset()),
     "tool-missing, tool: lscpu": (frozenset({"cpu"}), frozenset()),
     "tool-missing, tool: timedatectl": (frozenset({"timesync"}), frozenset()),

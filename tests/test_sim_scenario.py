@@ -116,9 +116,9 @@ def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("  - { fault: silent-node }\n", "`faults[1]` lacks `nodes`"),
-        ("  - { nodes: n1, fault: silent-node }\n  - { nodes: n1 }\n", "`faults[2]` lacks `fault`"),
-        ("  - silent-node\n", "`faults[1]` "),
+        ("  - { fault: silent-node }\n", "item 1 of `faults` lacks `nodes`"),
+        ("  - { nodes: n1, fault: silent-node }\n  - { nodes: n1 }\n", "item 2 of `faults` lacks `fault`"),
+        ("  - silent-node\n", "item 1 of `faults` "),
         ("  - { nodes: [n1], fault: silent-node }\n", "`faults[1].nodes` "),
     ],
 )

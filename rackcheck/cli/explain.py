@@ -45,7 +45,7 @@ def command(rule: str, profile: str, values: tuple[str, ...], folders: tuple[Pat
 
     \b
     rackcheck profile explain -p h100-dgx gpu.power_limit
-    rackcheck profile explain -p ./our-servers.yaml os.qualified --set os_name="Debian*"
+    rackcheck profile explain -p ./ours.yaml os.qualified --set os="Debian*"
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     given = options.pairs(values)
     loaded, laid = library.load_laid(profile, known().catalogue, given, folders)

@@ -59,7 +59,7 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
     \b
     rackcheck capture -i pod7.yaml -o golden           asks everything there is
     rackcheck profile learn --from golden -o pod7-nodes.yaml
-    rackcheck profile learn --from last --nodes 'dgx[01-04]' --at-least -o pod7-nodes.yaml
+    rackcheck profile learn --from last --nodes 'dgx[01-04]' -o pod7.yaml
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     called = _name(name, output)
     if output is not None and (output.exists() or output.is_symlink()):

@@ -47,7 +47,7 @@ def command(a: str, b: str, values: tuple[str, ...], folders: tuple[Path, ...], 
     \b
     rackcheck profile diff linux-server linux-gpu-node
     rackcheck profile diff h100-dgx ./ours.yaml --set driver=570.86.15
-    rackcheck profile diff last ./ours.yaml               what another profile would judge otherwise
+    rackcheck profile diff last ./ours.yaml          a run's profile, and another
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     options.note_closed()
     given = options.pairs(values)
