@@ -94,13 +94,20 @@ class Table:
 Node = Scalar | Listing | Table
 
 
-def read(text: str, file: str) -> Node:
-    """Read one YAML document; raises BadFile with the place of what is wrong."""
+QUICK = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The parser in C, ten times as fast. It takes some texts that the other one refuses, and its errors are terser."""
+
+
+def read(text: str, file: str, *, ours: bool = False) -> Node:
+    """Read one YAML document; raises BadFile with the place of what is wrong.
+
+    A file of `ours`, which ships, is read by the quick parser; a test holds both against each other on every one.
+    """
     if len(text) > SIZE:
         raise BadFile([Problem(Place(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
     builder = _Builder(file)
     try:
-        events = yaml.parse(text, Loader=yaml.SafeLoader)
+        events = yaml.parse(text, Loader=QUICK if ours else yaml.SafeLoader)
         return builder.build(events)
     except yaml.MarkedYAMLError as error:
         opened = error.context == OPEN_QUOTE and "end of stream" in str(error.problem)

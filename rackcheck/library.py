@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -125,7 +126,7 @@ def load_laid(
     except BadFile as error:  # all that is wrong is told at once
         raise BadFile([*problems, *error.problems]) from None
     known: dict[str, Source] = {}
-    for folder in (found.path.parent, *(f for _, f in folders(extra))):
+    for folder in dict.fromkeys((found.path.parent, *(f for _, f in folders(extra)))):
         for source in _sources(folder / SOURCES):
             known.setdefault(source.id, source)
     compiled = compile_profile(laid, catalogue, known, values or {}, problems)
@@ -156,13 +157,24 @@ def text_of(path: Path) -> str:
 
 def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> Table:
     text = text_of(path)
-    table, wrong = read_profile(read(text, _shown(path)))
+    table, wrong = _parsed(text, _shown(path), ours=_ships(path))
     problems += wrong
     name = word(table, "profile")
     if f"{name}.yaml" == SOURCES:
         raise BadFile([Problem(table.items["profile"].place, f"no profile is called {name}: {SOURCES} holds sources")])
     files[f"{name}.yaml"] = text
     return table
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str, shown: str, *, ours: bool) -> tuple[Table, tuple[Problem, ...]]:
+    """Read a profile's text: fragments are those of many profiles, and each is read once."""
+    table, wrong = read_profile(read(text, shown, ours=ours))
+    return table, tuple(wrong)
+
+
+def _ships(path: Path) -> bool:
+    return path.parent == shipped("profiles")
 
 
 def _shown(path: Path) -> str:
@@ -179,10 +191,17 @@ def _sources(path: Path) -> Iterator[Source]:
             return
     except OSError:  # in a folder that may not be entered: `closed` says so
         return
-    table = conform(read(text_of(path), _shown(path)), sources_schema())
+    yield from _told(text_of(path), _shown(path), ours=_ships(path))
+
+
+@lru_cache(maxsize=16)
+def _told(text: str, shown: str, *, ours: bool) -> tuple[Source, ...]:
+    table = conform(read(text, shown, ours=ours), sources_schema())
     listed = table.items["sources"]
     assert isinstance(listed, Table)
+    found: list[Source] = []
     for source_id, source in listed.items.items():
         assert isinstance(source, Table)
         title, section, publisher, date, confidence = (word(source, name) for name in _SOURCE)
-        yield Source(source_id, title, section, publisher, date, confidence)
+        found.append(Source(source_id, title, section, publisher, date, confidence))
+    return tuple(found)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import yaml
@@ -10,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rackcheck.document import DEPTH, SIZE, BadFile, Table, plain, read
+from rackcheck.library import shipped
 
 
 @pytest.mark.parametrize(
@@ -163,3 +165,9 @@ def test_what_another_writer_wrote_is_read_as_the_texts_it_meant(value: object) 
         assert re.search("does not allow|simple key|half a character|merge key|could not find|expected", str(error))
     else:
         assert plain(node) == value
+
+
+@pytest.mark.parametrize("path", sorted(shipped("profiles").glob("*.yaml")), ids=lambda path: path.name)
+def test_a_file_that_ships_is_read_by_the_quick_parser_as_by_the_other(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert read(text, "x", ours=True) == read(text, "x")
