@@ -121,10 +121,7 @@ def _mute(bodies: Mapping[str, Body | Unknown]) -> Unknown | None:
     """Say why a BMC that let us in told nothing at all; None where it told anything, or answered that it will not."""
     asked = [body for uri, body in bodies.items() if uri != ROOT]
     lost = [body for body in asked if isinstance(body, Unknown)]
-    if (
-        not lost
-        or len(lost) < len(asked)
-        or any(why.reason not in {Reason.TIMEOUT, Reason.UNREACHABLE} and why != INTERRUPTED for why in lost)
-    ):
+    whys = [why for why in lost if why != INTERRUPTED]
+    if not lost or len(lost) < len(asked) or any(w.reason not in {Reason.TIMEOUT, Reason.UNREACHABLE} for w in whys):
         return None
-    return Unknown(lost[0].reason, f"it lets us in and tells nothing: {lost[0].detail}")
+    return Unknown(whys[0].reason, f"it lets us in and tells nothing: {whys[0].detail}") if whys else INTERRUPTED
