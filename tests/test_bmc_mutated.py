@@ -24,7 +24,7 @@ SMALL = (X10, DELTA, DMTF, BLUEFIELD, NVSWITCH, HPE_AMD)
 MOST = (*ALL, *SMALL * 3)
 """All trees, the small ones more often: an example of a large one takes five times as long."""
 
-QUICK, MANY = 60, 600
+QUICK, MANY = 60, 700
 """Examples of each of the two laws, of about five bodies each; `make full` tries the many twice, on all trees."""
 
 BODIES = 2500
