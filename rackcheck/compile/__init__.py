@@ -1,0 +1,76 @@
+"""From a file's tree to a typed profile: parents laid under, params put in, every fact and operand read by its kind."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+from rackcheck.compile.context import Context
+from rackcheck.compile.needs import order
+from rackcheck.compile.rules import rule_of
+from rackcheck.conform import deviations
+from rackcheck.core.catalogue import Catalogue
+from rackcheck.core.pinned import unpinned
+from rackcheck.core.profile import Profile, Source
+from rackcheck.document import BadFile, Node, Problem, Scalar, Table, plain
+from rackcheck.layers import Layers, did_you_mean, entries, word
+from rackcheck.schema import profile as profile_schema
+
+
+def compile_profile(
+    found: Layers,
+    catalogue: Catalogue,
+    sources: Mapping[str, Source],
+    values: Mapping[str, str],
+    known: Sequence[Problem] = (),
+) -> Profile:
+    """Read every rule; raises BadFile with all problems at once, the `known` ones of the files among them."""
+    ctx = Context(catalogue, sources, _params(found, values))
+    rules = unpinned(rule_of(ctx, rule_id, table) for rule_id, table in found.rules.items())
+    ctx.problems += known
+    if not known:  # a rule that could not be read is missing, and would be told as a need that nobody meets
+        order(ctx, {rule.id: rule for rule in rules}, found.rules)
+    if not rules and not known:
+        ctx.problems.append(Problem(found.head.place, f"profile {found.name} has no rule"))
+    if ctx.problems:
+        raise BadFile(ctx.problems)
+    applies = {k: v.text for k, v in found.applies.items() if isinstance(v, Scalar)}
+    resolved = {"rules": {i: plain(t) for i, t in found.rules.items()}, "params": ctx.params, "name": found.name}
+    digest = hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()
+    cited = {ref: sources[ref] for rule in rules for ref in rule.refs}
+    head = found.head
+    return Profile(
+        found.name, word(head, "version"), word(head, "title"), rules, applies,
+        ctx.params, found.dropped, found.lineage, cited, digest,
+    )  # fmt: skip
+
+
+def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:
+    strangers = [name for name in values if name not in found.params]
+    if strangers:
+        hint = did_you_mean(strangers[0], list(found.params)) or f"; it has {', '.join(found.params) or 'none'}"
+        raise BadFile([Problem(found.head.place, f"profile {found.name} has no param {strangers[0]}{hint}")])
+    params: dict[str, str | None] = {}
+    for name, node in found.params.items():
+        default = word(node, "default", "unset") if isinstance(node, Table) else "unset"
+        value = values.get(name, default)
+        params[name] = None if value == "unset" else value
+    return params
+
+
+def read_profile(node: Node) -> tuple[Table, list[Problem]]:
+    """Give a profile file's table without the rules whose shape is wrong, and what is wrong with those.
+
+    So that what is wrong with the other rules can be told in the same breath; raises BadFile where the head is wrong.
+    """
+    found = list(deviations(node, profile_schema()))
+    spoilt = {path[1] for path, _ in found if len(path) > 1 and path[0] == "rules"}
+    problems = [problem for _, problem in found]
+    if any(len(path) < 2 or path[0] != "rules" for path, _ in found):
+        raise BadFile(problems)
+    assert isinstance(node, Table)
+    if not spoilt:
+        return node, []
+    rules = {key: rule for key, rule in entries(node, "rules").items() if key not in spoilt}
+    keys = node.items["rules"]
+    assert isinstance(keys, Table)
+    return Table({**node.items, "rules": Table(rules, keys.keys, keys.place)}, node.keys, node.place), problems

@@ -1,0 +1,43 @@
+"""Reads one rule, whole."""
+
+from rackcheck.compile.across import across_of
+from rackcheck.compile.clauses import clause_of, clauses_of
+from rackcheck.compile.context import Context
+from rackcheck.compile.looks import look_of
+from rackcheck.core.profile import Phase, Rule, Scope, Severity
+from rackcheck.document import Table
+from rackcheck.layers import did_you_mean, texts, word
+from rackcheck.pin import rule_digest
+
+
+def rule_of(ctx: Context, rule_id: str, table: Table) -> Rule:
+    """Read one rule; what is wrong with it is noted and the rest still read."""
+    ctx.unset = []
+    ctx.scope = Scope(word(table, "scope", "node"))
+    across = across_of(ctx, table)
+    look = look_of(ctx, table)
+    clauses, join = ((), "all") if "across" in table.items else clauses_of(ctx, rule_id, table, look)
+    refs = _refs(ctx, table)
+    roles = tuple(s.text for s in texts(table, "role"))
+    when = table.get("when")
+    from_memory = bool(refs) and all(ctx.sources[r].from_memory for r in refs)
+    return Rule(
+        rule_id, clauses, look, join,
+        ctx.quiet(lambda: clause_of(ctx, when, None, plain_only="when")) if isinstance(when, Table) else None,
+        tuple(s.text for s in texts(table, "needs")),
+        Severity(word(table, "severity", "major")), Phase(word(table, "phase", "config")),
+        roles or ((across.role,) if across is not None else ("compute",)),
+        word(table, "title"), word(table, "why"), word(table, "fix"), refs,
+        from_memory, tuple(dict.fromkeys(ctx.unset)), f"{table.place.file}:{table.place.line}",
+        rule_digest(table, ctx.params, from_memory=from_memory), ctx.scope, across,
+    )  # fmt: skip
+
+
+def _refs(ctx: Context, table: Table) -> tuple[str, ...]:
+    refs: list[str] = []
+    for ref in texts(table, "refs"):
+        if ref.text in ctx.sources:
+            refs.append(ref.text)
+        else:
+            ctx.note(ref.place, f"no source {ref.text} in sources.yaml{did_you_mean(ref.text, list(ctx.sources))}")
+    return tuple(refs)
