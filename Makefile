@@ -4,6 +4,7 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 JOBS   ?= auto
 BROWSER := tests/browser/node_modules/axe-core/axe.min.js
+YAML_LS := tests/editor/node_modules/yaml-language-server/package.json
 
 .DEFAULT_GOAL := help
 .PHONY: help audit test check full explore schemas bundle gpu-check gpu-check-bundle clean
@@ -50,18 +51,23 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/facts.md
 
-full: $(VENV)/.dev $(BROWSER)
+full: $(VENV)/.dev $(BROWSER) $(YAML_LS)
 	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m slow
 
 # axe-core, for the tests of the report in a real browser; without npm those tests say that they were skipped.
 $(BROWSER): tests/browser/package-lock.json
 	@command -v npm >/dev/null && npm ci --silent --no-audit --no-fund --prefix tests/browser || echo "no npm: the browser's tests are skipped"
 
+# The server that editors ask about YAML, for the tests of the schemas; without npm those tests say that they were skipped.
+$(YAML_LS): tests/editor/package-lock.json
+	@command -v npm >/dev/null && npm ci --silent --no-audit --no-fund --prefix tests/editor || echo "no npm: the editor's tests are skipped"
+
 explore: $(VENV)/.dev
 	@RACKCHECK_EXPLORE=1 $(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not slow"
 
 schemas: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck.schema schemas
+	@$(BIN)/python -m rackcheck.editor schemas
 	@$(BIN)/python -m rackcheck.sim.shape schemas
 	@$(BIN)/python -m rackcheck.report.record_schema schemas
 	@$(BIN)/python -m rackcheck.report.facts_page docs
@@ -86,4 +92,4 @@ gpu-check-bundle: $(VENV)/.runtime
 	@echo "dist/gpu-check.tar.gz: copy it, unpack it, make gpu-check"
 
 clean:
-	rm -rf $(VENV) tests/browser/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) tests/browser/node_modules tests/editor/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -1,5 +1,6 @@
-"""The words a probe's author needs."""
+"""The words that the author of a probe, or of a rule in Python, needs."""
 
+from rackcheck.core.called import Wrong, rule
 from rackcheck.core.catalogue import collection, flag, integer, listing, quantity, setting, text, version, view
 from rackcheck.core.documents import Documents, Walk
 from rackcheck.core.fact import Absent, Class, Facts, Reason, Unknown, Unreadable
@@ -31,6 +32,7 @@ __all__ = [
     "Unknown",
     "Unreadable",
     "Walk",
+    "Wrong",
     "collection",
     "flag",
     "gathering",
@@ -39,6 +41,7 @@ __all__ = [
     "listing",
     "probe",
     "quantity",
+    "rule",
     "setting",
     "spell_key",
     "text",

@@ -1,11 +1,12 @@
 """Hold a file against its schema: every deviation at its own line and column, in the words of the file."""
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rackcheck.document import BadFile, Listing, Node, Place, Problem, Scalar, Table, plain
-from rackcheck.schema import LATER_KEYS, Schema
+from rackcheck.schema import Schema, rule
 
 MEANT: Mapping[str, str] = {
     "between": "within", "range": "within", "equals": "is", "eq": "is", "value": "is", "not": "is-not",
@@ -25,6 +26,12 @@ MEANT: Mapping[str, str] = {
 
 FEW = 4
 """Keys that a table may have to be told by them."""
+
+MANY = 16
+"""Keys that a table may have to be told whole where none is near."""
+
+PLAINLY: Mapping[str, str] = {"drop": "; it is the reason, in words"}
+"""What a single value is, where its key alone does not say it."""
 
 LISTED: Mapping[str, str] = {"is": "one-of", "is-not": "none-of"}
 """The operator that takes a list, for one that takes a value."""
@@ -57,23 +64,23 @@ def _problems(root: Node, error: Any) -> Iterable[Problem]:
             known = error.schema.get("properties", {})
             for key in node.items:
                 if key not in known:
-                    yield Problem(node.keys[key], _stranger(key, list(known)))
+                    ours = "rules" in (*known, *list(error.absolute_path)[:1])
+                    yield Problem(node.keys[key], _stranger(key, list(known), name if ours else ""))
         case "required":
             missing = [key for key in error.validator_value if key not in error.instance]
             yield Problem(place, f"{name} lacks {', '.join(f'`{key}`' for key in missing)}")
         case "enum":
             words = [str(w) for w in error.validator_value if isinstance(w, str)]
-            yield Problem(
-                place, f"{name} is one of {', '.join(words)}, not {error.instance!r}{_near(error.instance, words)}"
-            )
+            said = f"{name} is one of {', '.join(words)}, not {error.instance!r}"
+            yield Problem(place, said + _near(error.instance, words))
         case "type":
             said = f"{name} must be {_shape(error.validator_value)}, not {_shape(_type(node))}"
             yield Problem(place, said + _as_wanted(node, error))
         case "pattern" if isinstance(node, Table):  # of a key, which jsonschema tells as its table's
-            said = f"a name in {name} cannot be {error.instance!r}; it is {_wanted(error.schema)}"
+            said = f"a name in {name} cannot be {_spelt(error)}"
             yield Problem(node.keys.get(error.instance, place), said)
         case "pattern":
-            yield Problem(place, f"{name} cannot be {error.instance!r}; it is {_wanted(error.schema)}")
+            yield Problem(place, f"{name} cannot be {_spelt(error)}")
         case "minProperties" if "fact" in error.schema["properties"] and "fact" not in error.instance:
             return  # told as lacking its fact
         case "minProperties" | "minItems":
@@ -108,9 +115,23 @@ def _as_wanted(node: Node, error: Any) -> str:
         return f"; `{other}` takes a list"
     if isinstance(node, Scalar) and error.validator_value == "array":
         return f"; write [{node.text[:80]}]"
+    if error.absolute_path and error.absolute_path[-1] in PLAINLY:
+        return PLAINLY[str(error.absolute_path[-1])]
     keys = list(error.schema.get("properties", {}))
     few = error.validator_value == "object" and 0 < len(keys) <= FEW
-    return f"; it holds {', '.join(f'`{key}`' for key in keys)}" if few else ""
+    if few:
+        return f"; write {{ {', '.join(f'{key}: …' for key in keys)} }}"
+    rules = error.validator_value == "object" and list(error.absolute_path)[:1] == ["rules"]
+    return "; each rule is a table under its own name" if rules else ""
+
+
+def _spelt(error: Any) -> str:
+    """Tell a text that is spelt in a way it cannot be, what it must be, and the nearest that can."""
+    said = f"{error.instance!r}; it is {_wanted(error.schema)}"
+    small = str(error.instance).casefold()
+    near = [re.sub(*change, small).strip("-_") for change in ((r"[^a-z0-9_.-]+", "-"), (r"[^a-z0-9]+", "_"))]
+    fits = [word for word in near if not word.isdecimal() and re.search(error.schema["pattern"], word)]
+    return f"{said}; did you mean {fits[0]}?" if fits else said
 
 
 def _wanted(schema: Schema) -> str:
@@ -118,10 +139,14 @@ def _wanted(schema: Schema) -> str:
     return str(schema.get("description") or f"a text like {schema['pattern']}")
 
 
-def _stranger(key: str, known: list[str]) -> str:
-    if key in LATER_KEYS:
-        return f"`{key}` is a word of the grammar that this version does not judge yet"
-    return f"no such key: `{key}`{_near(key, known)}"
+def _stranger(key: str, known: list[str], name: str) -> str:
+    """Tell of a key that nobody knows here; `name` is what it stands in, empty outside of profiles."""
+    hint = _near(key, known)
+    if not hint and name and key in rule()["properties"]:
+        hint = f"; it is a rule's key, and {name} does not take it"
+    elif not hint and len(known) <= MANY:
+        hint = f"; there are {', '.join(f'`{word}`' for word in known)}"
+    return f"no such key: `{key}`{hint}"
 
 
 def _near(word: object, words: list[str]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from rackcheck.core.catalogue import Catalogue, Entry
 from rackcheck.core.profile import Profile, Rule, Source
 from rackcheck.document import Listing, Node, Place, Scalar, Table
-from rackcheck.layers import LEAVES, Layers, Written, did_you_mean, rule_over, word
+from rackcheck.layers import FORMS, LEAVES, Layers, Written, did_you_mean, rule_over, word
 from rackcheck.mistake import Mistake
 from rackcheck.schema import LOOKS, NARROWING
 
@@ -130,9 +130,13 @@ def _said(key: str, node: Node, written: Written) -> Said:
 
 
 def _taker(key: str, news: Mapping[str, Said]) -> Said:
-    """Give the new key that takes this one away: a look what narrowed the old one, a fact what judged that."""
+    """Give the new key that takes this one away: a look what narrowed the old one, a fact what judged that.
+
+    Or the key that makes another kind of rule of it.
+    """
     group = LOOKS if key in {*LOOKS, *NARROWING} else LEAVES
-    return next(said for name, said in news.items() if name in group)
+    makes = [name for names, _ in FORMS for name in names]
+    return next(news[name] for name in (*group, *makes) if name in news)
 
 
 def line(place: Place) -> str:

@@ -1,15 +1,20 @@
 """Which of a rule's operands are floors, and how they stand to what the part can do."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 from rackcheck.core import unit
 from rackcheck.core.catalogue import Type
 from rackcheck.core.operator import Test, Within
 from rackcheck.core.path import Path
 from rackcheck.core.peak import ANY, Peak, closest, of, slip
+from rackcheck.core.peak import peaks as read_peaks
 from rackcheck.core.profile import Clause, Profile, Rule
 from rackcheck.core.unit import BadUnit
+from rackcheck.document import Node, Scalar
 
 FLOORS = frozenset({"at-least", "above", "warn-below", "within"})
 """Operators that say what is needed at least; `is` and `one-of` name values that must be possible, too."""
@@ -94,6 +99,18 @@ def floors(rule: Rule, profile: Profile, table: Sequence[Peak]) -> Iterator[Floo
         for test in clause.tests if found else ():
             for number in _asked(test):
                 yield Floor(clause, test, fact, number, found)
+
+
+@cache
+def shipped_peaks() -> tuple[Peak, ...]:
+    """Read the table of physical peaks that ships."""
+    return read_peaks(json.loads((files("rackcheck") / "peaks.json").read_text("utf-8")))
+
+
+def as_written(node: Node | None, profile: Profile) -> str:
+    """Give an operand as it was written; of a param, its value; empty where it is no single value."""
+    text = node.text if isinstance(node, Scalar) else ""
+    return (profile.params.get(text[1:]) or "") if text.startswith("$") else text
 
 
 def words_of(rule: Rule, profile: Profile) -> tuple[str, ...]:

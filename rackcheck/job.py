@@ -26,6 +26,14 @@ def new_id() -> str:
     return f"{moment:%Y%m%dT%H%M%SZ}-{moment.microsecond // 1000:03x}{token_hex(1)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A second reading of each node: how many seconds after the first, and what is asked then."""
+
+    seconds: float
+    plan: Plan
+
+
 @dataclass(frozen=True)
 class Job:
     """One run: whom to ask what, and what to hold the answers against.
@@ -48,6 +56,7 @@ class Job:
     version: str = __version__
     held: str = ""
     expected: tuple[Seat, ...] = ()
+    again: Again | None = None
 
     @property
     def seats(self) -> tuple[Seat, ...]:

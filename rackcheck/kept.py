@@ -39,10 +39,13 @@ def judged(doc: Mapping[str, Any]) -> Judged:
 def answered(doc: Mapping[str, Any], capture: Capture | None) -> Answered:
     """Read that a plane of a node answered."""
     _reasons([doc] if "unknown" in doc else [])
-    plane, digest = Plane(doc["plane"]), word(doc, "raw", "")
+    plane, digest, reading = Plane(doc["plane"]), word(doc, "raw", ""), doc.get("reading", 1)
+    if reading not in (1, 2):
+        raise ValueError(f"a reading is 1 or 2, not {_shown(reading)}")
     return Answered(
-        word(doc, "node"), plane, word(doc, "time"), trouble_from_json(doc), capture, digest, word(doc, "note", "")
-    )
+        word(doc, "node"), plane, word(doc, "time"), trouble_from_json(doc), capture, digest, word(doc, "note", ""),
+        word(doc, "asked", ""), reading,
+    )  # fmt: skip
 
 
 def capture(doc: Any, plane: Plane) -> Capture:

@@ -14,6 +14,16 @@ from rackcheck.schema import LOOKS, NARROWING
 LEAVES = ("fact", "all-of", "any-of")
 """Keys that hold what a rule asserts; a rule has one of them."""
 
+FORMS = (
+    ((*LOOKS, *LEAVES), (*LOOKS, *NARROWING, *LEAVES, *WORDS)),
+    (("across",), ("across", "agree")),
+    (("call",), ("call",)),
+)
+"""What a rule can be, by the keys that make it that, each with all keys that belong to it."""
+
+BEGUN = 3
+"""Letters of a word that was begun, and not written to its end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -135,6 +145,9 @@ def rule_over(under: Table | None, over: Table) -> Table:
     for group, hanging in ((LOOKS, NARROWING), (LEAVES, tuple(WORDS))):
         if any(key in over.items for key in group):
             gone |= {*group, *hanging}
+    for makes, _ in FORMS:
+        if any(key in over.items for key in makes):
+            gone |= {key for others, keys in FORMS if others is not makes for key in keys}
     items = {k: v for k, v in under.items.items() if k not in gone} | dict(over.items)
     return Table(items, {**under.keys, **over.keys}, over.place)
 
@@ -184,6 +197,12 @@ def texts(table: Table, key: str) -> tuple[Scalar, ...]:
 
 
 def did_you_mean(word: str, words: list[str]) -> str:
-    """Name the nearest right word, as the end of a message; empty where none is near."""
-    close = difflib.get_close_matches(word, words, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    """Name the nearest right word, as the end of a message; empty where none is near.
+
+    A word that begins as what was written is nearer than any other; capitals make no distance.
+    """
+    small = word.casefold()
+    known = {each.casefold(): each for each in words}
+    begun = [each for each in known if len(small) >= BEGUN and each.startswith(small)]
+    near = sorted(begun, key=lambda each: (len(each), each)) or difflib.get_close_matches(small, known, n=1)
+    return f"; did you mean {known[near[0]]}?" if near else ""

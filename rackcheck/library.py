@@ -1,6 +1,7 @@
 """Finds and loads profiles and schemas, and says from which place."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -60,6 +61,14 @@ def profiles(extra: Sequence[Path] = ()) -> dict[str, Found]:
     return found
 
 
+def seems_fragment(found: Found) -> bool:
+    """Whether a file seems to call itself a fragment: looked for, and not read, as completion has no time for that."""
+    try:
+        return re.search(r"^fragment: *true\b", text_of(found.path), re.MULTILINE) is not None
+    except Mistake:
+        return False
+
+
 def _files(folder: Path) -> Sequence[Path]:
     """Give the profiles of a folder; one that is not there, or may not be read, has none."""
     try:
@@ -84,11 +93,14 @@ def find(name: str, extra: Sequence[Path] = ()) -> Found:
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.exists():
-            raise Mistake(f"no profile file {name}")
+            ours = f"; did you mean the profile {path.stem}?" if path.stem in profiles(extra) else ""
+            raise Mistake(f"no profile file {name}{ours}")
         return Found(path.stem, path, "file")
     known = profiles(extra)
     if name not in known:
-        raise Mistake(f"no profile {name}{did_you_mean(name, list(known))}; there are: {', '.join(sorted(known))}")
+        here = f"; the file is meant by ./{name}" if Path(name).is_file() else ""
+        near = here or did_you_mean(name.partition("@")[0], list(known))
+        raise Mistake(f"no profile {name or repr(name)}{near or '; rackcheck profile list tells which there are'}")
     return known[name]
 
 

@@ -16,8 +16,17 @@ DEPTH = 8
 """Fragments that may lie in one another; nobody can follow more, and no file can make the reader go on for ever."""
 
 
+def is_fragment(table: Table) -> bool:
+    """Whether a file says of itself that it is there to be included, and not to judge by alone."""
+    return word(table, "fragment") == "true"
+
+
 def layers(table: Table, find: Finder) -> Layers:
     """Lay a profile over its parents and fragments; raises BadFile on a wrong version, a circle or a clash."""
+    if is_fragment(table) and "extends" in table.items:
+        name = word(table, "profile")
+        said = f"{name} calls itself a fragment, and a fragment extends nothing: leave `fragment` or `extends` away"
+        raise BadFile([Problem(table.keys["fragment"], said)])
     shelf, pile = _Shelf(find), Pile()
     chain = shelf.parents(table)
     lineage: list[str] = []
@@ -45,7 +54,8 @@ class _Shelf:
         while isinstance(parent := chain[-1].get("extends"), Scalar):
             wanted = parent.text.partition("@")[0]
             if wanted in names:
-                raise BadFile([Problem(parent.place, f"{' extends '.join((*names, wanted))}: a circle")])
+                own = ", for a profile has another name than its parent" if wanted == names[-1] else ""
+                raise BadFile([Problem(parent.place, f"{' extends '.join((*names, wanted))}: a circle{own}")])
             chain.append(self._found(parent, "extends"))
             names.append(wanted)
         return chain[::-1]

@@ -5,24 +5,23 @@ what was meant: as an error where nothing could pass or fail, as a warning where
 words are missing that a shipped profile has.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
-from importlib.resources import files
 
-from rackcheck.core import peak
-from rackcheck.core.operator import spell
+from rackcheck.core.operator import expectation, spell
 from rackcheck.core.peak import Peak
 from rackcheck.core.possible import can_fail, can_hold
 from rackcheck.core.profile import Clause, Look, Profile, Rule
-from rackcheck.document import BadFile, Place, Scalar, Table
-from rackcheck.floors import below, floors
+from rackcheck.document import BadFile, Place, Table
+from rackcheck.floors import as_written, below, floors, shipped_peaks
 from rackcheck.layers import Layers, did_you_mean
 from rackcheck.places import Places
 
 EVERY_ROLE = "any"
+
+NO_REASON = frozenset({"", "true", "yes", "null", "~"})
+"""What `drop` holds where somebody took it for a switch."""
 
 LOW = 2
 """A floor below one of so many parts of the peak needs a written reason."""
@@ -75,21 +74,16 @@ def refused(found: Sequence[Finding], *, strict: bool) -> bool:
     return any(strict or finding.level is Level.ERROR for finding in found)
 
 
-@cache
-def shipped_peaks() -> tuple[Peak, ...]:
-    """Read the table of physical peaks that ships."""
-    return peak.peaks(json.loads((files("rackcheck") / "peaks.json").read_text("utf-8")))
-
-
 def findings(profile: Profile, laid: Layers, peaks: Sequence[Peak] | None = None) -> list[Finding]:
     """Look at a loaded profile and the layers it is made of; what is found stands in the order of its places."""
     at = Places(laid)
     table = shipped_peaks() if peaks is None else peaks
-    found = [*_params(profile, at), *_roles(profile, at), *_twins(profile, at)]
+    found = [*_params(profile, at), *_roles(profile, at), *_twins(profile, at), *_dropped(profile, at)]
     for rule in profile.rules:
         found += _needs(rule, profile, at)
         found += _contradictions(rule, at)
         found += _lists(rule, at)
+        found += _quorum(rule, at)
         found += _words(rule, at)
         found += _floors(rule, profile, at, table)
     return sorted(set(found))
@@ -99,7 +93,7 @@ def _params(profile: Profile, at: Places) -> Iterator[Finding]:
     used = at.used()
     for name in profile.params:
         if name not in used:
-            near = did_you_mean(name, sorted(used - set(profile.params)))
+            near = did_you_mean(name, sorted(used - set(profile.params))) or f"; a rule uses it as `${name}`"
             yield Finding(at.param(name), Level.WARNING, f"no rule uses the param `{name}`{near}")
 
 
@@ -121,18 +115,25 @@ def _roles(profile: Profile, at: Places) -> Iterator[Finding]:
 def _twins(profile: Profile, at: Places) -> Iterator[Finding]:
     first: dict[object, Rule] = {}
     for rule in profile.rules:
-        asks = rule.look or rule.across or any(clause.tests for clause in rule.clauses)
+        asks = rule.look or rule.across or rule.called or any(clause.tests for clause in rule.clauses)
         if rule.unset or not asks:
             continue  # it waits for a site's value, or is judged by something else than clauses
         same = (
             rule.look, frozenset(rule.clauses), rule.join, rule.when, rule.phase, frozenset(rule.roles),
-            rule.scope, rule.across,
+            rule.scope, rule.across, rule.called,
         )  # fmt: skip
         other = first.setdefault(same, rule)
         if other is not rule:
             where = at.rule(other.id)
             text = f"rule {rule.id} asks what {other.id} asks ({where.file}:{where.line}); one of them is enough"
             yield Finding(at.rule(rule.id), Level.WARNING, text, rule.id)
+
+
+def _dropped(profile: Profile, at: Places) -> Iterator[Finding]:
+    for rule_id, reason in profile.dropped.items():
+        if reason.strip().casefold() in NO_REASON:
+            text = f"rule {rule_id} is dropped, and nobody says why: `drop` holds the reason, not {reason!r}"
+            yield Finding(at.rule(rule_id), Level.WARNING, text, rule_id)
 
 
 def _needs(rule: Rule, profile: Profile, at: Places) -> Iterator[Finding]:
@@ -162,7 +163,8 @@ def _contradictions(rule: Rule, at: Places) -> Iterator[Finding]:
         if can_hold([clause]) is False:
             place = at.key(rule.id, *_key(clause, rule, at), "fact")
             what = clause.fact if clause.fact.segments else "count"
-            yield Finding(place, Level.ERROR, f"no value of {what} passes all of this", rule.id)
+            asked = ", ".join(expectation(test, clause.kind) for test in clause.tests)
+            yield Finding(place, Level.ERROR, f"no value of {what} passes all of this: {asked}", rule.id)
             return
     if given is None or mode == "count":
         return
@@ -179,6 +181,13 @@ def _contradictions(rule: Rule, at: Places) -> Iterator[Finding]:
     elif _silent(rule.look) and every and (any(always) if rule.join == "any" else all(always)):
         text = f"`{named}` asks of {given.fact} what the rule asks: it can never fail"
         yield Finding(place, Level.ERROR, text, rule.id)
+
+
+def _quorum(rule: Rule, at: Places) -> Iterator[Finding]:
+    """Tell a vote that nobody can lose: where all have to say the same, one other word leaves nothing to be right."""
+    if rule.across is not None and rule.across.quorum >= 100 and not rule.unset:
+        text = "a `quorum` of 100 % can never fail a node: one that differs takes it away, and all are unknown"
+        yield Finding(at.key(rule.id, "agree", "quorum"), Level.ERROR, text, rule.id)
 
 
 def _silent(look: Look | None) -> bool:
@@ -212,7 +221,7 @@ def _floors(rule: Rule, profile: Profile, at: Places, table: Sequence[Peak]) -> 
     reasoned = bool(rule.why and rule.refs and not rule.from_memory)
     for floor in floors(rule, profile, table):
         keys = (*_key(floor.clause, rule, at), *floor.keys)
-        told = f"{floor.told()}{floor.meant(_said(rule, profile, at, keys))}"
+        told = f"{floor.told()}{floor.meant(as_written(at.node(rule.id, *keys), profile))}"
         place = at.key(rule.id, *keys)
         if floor.too_high:
             yield Finding(place, Level.WARNING if floor.for_any_part else Level.ERROR, told, rule.id)
@@ -223,13 +232,6 @@ def _floors(rule: Rule, profile: Profile, at: Places, table: Sequence[Peak]) -> 
         elif below(floor, LOW) and not reasoned:
             text = f"{told}; a reason for so low a floor is a `why` and, in `refs`, a source that was read"
             yield Finding(place, Level.WARNING, text, rule.id)
-
-
-def _said(rule: Rule, profile: Profile, at: Places, keys: Sequence[str | int]) -> str:
-    """Give an operand as it was written; of a param, its value."""
-    node = at.node(rule.id, *keys)
-    text = node.text if isinstance(node, Scalar) else ""
-    return (profile.params.get(text[1:]) or "") if text.startswith("$") else text
 
 
 def _key(clause: Clause, rule: Rule, at: Places) -> tuple[str | int, ...]:

@@ -10,12 +10,12 @@ WORDS = frozenset({"title", "why", "fix", "refs"})
 """Keys that no verdict depends on; whether every source is from memory is told apart."""
 
 
-def rule_digest(table: Table, params: Mapping[str, str | None], *, from_memory: bool) -> str:
-    """Give the SHA-256 of a rule as it is laid, with the values of the params it names."""
+def rule_digest(table: Table, params: Mapping[str, str | None], *, from_memory: bool, package: str = "") -> str:
+    """Give the SHA-256 of a rule as it is laid, with the values of the params it names, and the package it calls."""
     judged = {key: plain(node) for key, node in table.items.items() if key not in WORDS}
     named = {text[1:] for text in _texts(judged) if text.startswith("$")}
     values = {name: params[name] for name in sorted(named) if name in params}
-    told = {"rule": judged, "params": values, "from memory": from_memory}
+    told = {"rule": judged, "params": values, "from memory": from_memory, **({"package": package} if package else {})}
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 

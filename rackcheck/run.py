@@ -1,5 +1,6 @@
 """Drives a plan over nodes and yields events: threads ask, one queue brings answers, one thread judges."""
 
+import itertools
 import math
 import queue
 import threading
@@ -31,6 +32,12 @@ GOODBYE = 3.0
 """Seconds that all who are still asking have to give their sessions back when a run is stopped."""
 
 
+FIRST, AGAIN = 1, 2
+"""Readings of a plane."""
+
+Wanted = tuple[Plane, int]
+"""A plane, and which reading of it."""
+
 Ask = Callable[[Node, Plane, Job, threading.Event], Answered]
 """Asks one plane of one node; never raises."""
 
@@ -42,13 +49,13 @@ def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
     """
     yield job.started()
     answers: queue.Queue[Event] = queue.Queue()
-    asked = {node.name: _planes(node, job) for node in job.nodes}
+    asked = {node.name: _wanted(node, job) for node in job.nodes}
     workers = _start(job, ask, asked, answers, stop)
     nodes = {node.name: node for node in job.nodes}
     came: dict[str, list[Answered]] = {name: [] for name in nodes}
     judging = Judging(job)
     open_nodes = set(nodes)
-    for name in [n for n, planes in asked.items() if not planes]:
+    for name in [n for n, wanted in asked.items() if not wanted]:
         yield from _finish(job, nodes[name], [], open_nodes, judging)
     cut = late = False
     end = time.monotonic() + job.deadline if job.deadline is not None else math.inf
@@ -67,15 +74,17 @@ def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
         yield event
         if isinstance(event, Answered):
             came[event.node].append(event)
-            if len(came[event.node]) == len(asked[event.node]):
+            asked[event.node] -= {(event.plane, event.reading)}
+            if event.capture is None:  # who says nothing is not asked again
+                asked[event.node] -= {(event.plane, AGAIN)}
+            if not asked[event.node]:
                 yield from _finish(job, nodes[event.node], came[event.node], open_nodes, judging)
     interrupted = cut or (bool(open_nodes) and not late)
     over = Unknown(Reason.TIMEOUT, f"the {job.deadline:g} s for this run were over") if job.deadline else None
     stop.set()
     for name in sorted(open_nodes):
         why = over if over is not None and late else Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
-        missing = asked[name] - {a.plane for a in came[name]}
-        extra = [Answered(name, plane, now(), why) for plane in sorted(missing)]
+        extra = [Answered(name, plane, now(), why, reading=reading) for plane, reading in sorted(asked[name])]
         yield from extra
         yield from _finish(job, nodes[name], [*came[name], *extra], open_nodes, judging)
     yield from judging.close()
@@ -90,43 +99,64 @@ def _outcome(done: Iterable[Judged], *, interrupted: bool) -> Outcome:
     return Outcome.INCOMPLETE if interrupted else worst(j.outcome for j in done)
 
 
-def _planes(node: Node, job: Job) -> frozenset[Plane]:
-    """The planes that can be asked of a node and that somebody wants."""
+def _wanted(node: Node, job: Job) -> frozenset[Wanted]:
+    """The planes that can be asked of a node and that somebody wants, each once or twice."""
     has = {Plane.OS} if node.host else set()
     has |= {Plane.BMC} if node.bmc is not None else set()
-    return frozenset(has & job.plan.planes & job.planes)
+    planes = has & job.plan.planes & job.planes
+    again = planes & job.again.plan.planes if job.again is not None else set()
+    return frozenset({(plane, FIRST) for plane in planes} | {(plane, AGAIN) for plane in again})
 
 
 def _start(
     job: Job,
     ask: Ask,
-    asked: Mapping[str, frozenset[Plane]],
+    asked: Mapping[str, frozenset[Wanted]],
     answers: "queue.Queue[Event]",
     stop: threading.Event,
 ) -> list[threading.Thread]:
-    todo: queue.SimpleQueue[tuple[Node, Plane]] = queue.SimpleQueue()
+    # What is asked again waits behind all that is asked first: it is due later, and whoever takes it waits for that.
+    todo: queue.PriorityQueue[tuple[float, int, Node, Wanted]] = queue.PriorityQueue()
+    turns = itertools.count()
     for node in job.nodes:
-        for plane in sorted(asked[node.name]):
-            todo.put((node, plane))
+        for plane, reading in sorted(asked[node.name]):
+            if reading == FIRST:
+                todo.put((0.0, next(turns), node, (plane, reading)))
+    wanted = dict(asked)
 
     def work() -> None:
         while not stop.is_set():
             try:
-                node, plane = todo.get_nowait()
+                due, _, node, (plane, reading) = todo.get_nowait()
             except queue.Empty:
                 return
+            if stop.wait(max(0.0, due - time.monotonic())):
+                return
             answers.put(NodeAsked(node.name, plane))
-            try:
-                answers.put(ask(node, plane, job, stop))
-            except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one plane of one node
-                why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
-                answers.put(Answered(node.name, plane, now(), why))
+            told = _asked(ask, node, (plane, reading), job, stop)
+            if job.again is not None and told.capture is not None and (plane, reading + 1) in wanted[node.name]:
+                todo.put((time.monotonic() + job.again.seconds, next(turns), node, (plane, AGAIN)))
+            answers.put(told)
 
     count = min(THREADS, todo.qsize())
     workers = [threading.Thread(target=work, daemon=True, name=f"ask-{i}") for i in range(count)]
     for worker in workers:
         worker.start()
     return workers
+
+
+def _asked(ask: Ask, node: Node, wanted: Wanted, job: Job, stop: threading.Event) -> Answered:
+    """Ask once; of a run that reads twice, the answer says when it was asked, and the how manieth it is."""
+    plane, reading = wanted
+    began = now() if job.again is not None else ""
+    if job.again is not None and reading == AGAIN:
+        job = replace(job, plan=job.again.plan)
+    try:
+        told = ask(node, plane, job, stop)
+    except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one plane of one node
+        why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
+        told = Answered(node.name, plane, now(), why)
+    return replace(told, asked=began, reading=reading)
 
 
 def _finish(job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str], judging: Judging) -> Iterator[Event]:

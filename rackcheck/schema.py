@@ -5,7 +5,7 @@ Values may be texts, numbers or booleans, because editors read YAML their own wa
 
 from typing import Any
 
-from rackcheck.core.operator import LATER, ORDER, SIBLINGS, WORDS
+from rackcheck.core.operator import ORDER, SIBLINGS, WORDS
 from rackcheck.core.profile import Phase, Severity
 
 Schema = dict[str, Any]
@@ -82,9 +82,6 @@ LOOKS = ("each", "any", "no", "count")
 NARROWING = ("where", "expect-count", "allow-failing", "allow-empty")
 """Keys that say which items of a look count, and how."""
 
-LATER_KEYS = frozenset(LATER)
-"""Keys of the grammar that this version knows by name and does not judge yet."""
-
 
 def table(properties: Schema, *, required: tuple[str, ...] = (), **more: Any) -> Schema:
     """The schema of a table with these keys and no others."""
@@ -109,7 +106,9 @@ def operators() -> Schema:
     shapes["within"] = table({"of": VALUE, "by": VALUE}, required=("of", "by"))
     shapes["spread"] = table({"at-most": VALUE}, required=("at-most",))
     shapes["mask"] = table({"bits": VALUE, "is": VALUE}, required=("bits", "is"))
-    shapes |= {"present": TRUTH, "equal": {"type": ["string", "boolean"], "enum": ["true", True]}}
+    shapes["rate"] = table({"at-most": VALUE}, required=("at-most",))
+    held: Schema = {"type": ["string", "boolean"], "enum": ["true", True]}
+    shapes |= {"present": TRUTH, "equal": held, "steady": held}
     return {op: shapes[op] for op in WORDS}
 
 
@@ -136,7 +135,7 @@ def rule() -> Schema:
                 {"role": ROLE, "facts": ONE_OR_MORE, "except": ONE_OR_MORE}, required=("facts",)
             ),
             "agree": table({"quorum": VALUE}, required=("quorum",)),
-            "fact": fact, "all-of": leaves | {"items": whole}, "any-of": leaves,
+            "call": IDENTIFIER, "fact": fact, "all-of": leaves | {"items": whole}, "any-of": leaves,
             **operators(),
         }
     )  # fmt: skip
@@ -154,6 +153,7 @@ def profile() -> Schema:
                 "profile": IDENTIFIER,
                 "version": VALUE,
                 "title": TEXT,
+                "fragment": TRUTH,
                 "extends": {
                     "type": "string",
                     "pattern": r"^[a-z0-9][a-z0-9_.-]*@\S+$",
@@ -293,11 +293,8 @@ def sources() -> Schema:
     )
 
 
-FILES = {
-    "profile": profile, "inventory": inventory, "rack-type": rack_type, "sources": sources, "waivers": waivers,
-    "brand": brand,
-}  # fmt: skip
-"""The published schemas, by the name of their file."""
+FILES = {"inventory": inventory, "rack-type": rack_type, "sources": sources, "waivers": waivers, "brand": brand}
+"""The published schemas, by the name of their file; that of a profile holds the facts, too: `rackcheck.editor`."""
 
 
 def main() -> None:

@@ -77,7 +77,7 @@ def mistakes(folder: Path, rules: str, head: str = HEAD) -> str:
         ("{ fact: cpu.threads, is: 8, needs: [s] }", "no rule s"),
         ("{ fact: cpu.threads, is: 8, needs: [r] }", "needs run in a circle: r -> r"),
         ("{ fact: cpu.threads, is: 8, scope: rack }", "cpu.threads is a fact of a node, and the rule's scope is `rack`"),
-        ("{ fact: cpu.threads, steady: true }", "`steady` is a word of the grammar that this version does not judge yet"),
+        ("{ fact: cpu.threads, rate: { at-most: 1/h } }", "`rate` is of a counter, and this is a fact of type integer"),
         ("{ across: { facts: [cpu.threads] }, agree: { quorum: 40 % } }", "`quorum` is more than 50 %"),
         ("{ drop: no reason }", "drops `r`, which no parent has"),
     ],

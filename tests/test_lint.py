@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rackcheck
-from rackcheck import library, lint
+from rackcheck import floors, library, lint
 from rackcheck.core import catalogue, operator
 from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
 from rackcheck.core.fact import Plane
@@ -166,13 +166,13 @@ def test_the_table_of_peaks_conforms_and_every_source_is_known() -> None:
     assert isinstance(sources, Table)
     known = sources.items["sources"]
     assert isinstance(known, Table)
-    assert {peak.source for peak in lint.shipped_peaks()} <= set(known.items)
-    memory = [known.items[peak.source].get("confidence") for peak in lint.shipped_peaks()]  # type: ignore[union-attr]
+    assert {peak.source for peak in floors.shipped_peaks()} <= set(known.items)
+    memory = [known.items[peak.source].get("confidence") for peak in floors.shipped_peaks()]  # type: ignore[union-attr]
     assert "from memory" not in {node.text for node in memory if node is not None}  # type: ignore[union-attr]
 
 
 def test_no_part_of_the_table_has_two_peaks_for_one_fact() -> None:
-    seen = [(fact, part) for peak in lint.shipped_peaks() for fact in peak.facts for part in peak.parts]
+    seen = [(fact, part) for peak in floors.shipped_peaks() for fact in peak.facts for part in peak.parts]
     assert sorted(seen) == sorted(set(seen))
 
 

@@ -8,7 +8,8 @@ from command import rackcheck
 
 PAGE = Path(__file__).parents[1] / "docs" / "profiles.md"
 FORM = r"^```yaml\n((?:(?!```).)*)^```\n\n {4}rackcheck (profile diff [^\n]*)\n\n```text\n((?:(?!```).)*)^```$"
-EXAMPLES = re.findall(FORM, PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+SECTION = PAGE.read_text(encoding="utf-8").partition("## One profile over another\n")[2].partition("\n## ")[0]
+EXAMPLES = re.findall(FORM, SECTION, re.MULTILINE | re.DOTALL)
 
 
 def test_every_kind_of_overlay_has_its_example() -> None:

@@ -24,7 +24,8 @@ from rackcheck.core.event import Event
 from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
 from rackcheck.core.group import Seat
-from rackcheck.job import Job
+from rackcheck.core.profile import Profile
+from rackcheck.job import Again, Job
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine, terminal
 from rackcheck.report.summary import Summary, exit_code, several, summarize
@@ -54,6 +55,7 @@ from rackcheck.waivers import File
 )
 @options.timeout_option
 @options.deadline_option
+@options.again_option
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
@@ -61,8 +63,8 @@ from rackcheck.waivers import File
 def audit(
     targets: tuple[str, ...], profile: str | None, file: Path | None, rack: str | None, run: str | None,
     values: tuple[str, ...], folders: tuple[Path, ...], waiver_files: tuple[Path, ...], accept: str | None,
-    planes: str | None, output: Path | None, seconds: float | None, deadline: float | None, strict: bool,
-    every: bool, quiet: bool, as_json: bool,
+    planes: str | None, output: Path | None, seconds: float | None, deadline: float | None, again: float | None,
+    strict: bool, every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge nodes against a profile; changes nothing on them.
 
@@ -79,10 +81,9 @@ def audit(
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     wanted = options.planes(planes)
     if run is not None:
-        if targets or file or rack or output or accept:
-            raise click.UsageError(
-                "--from reads a stored run: it takes no targets, no inventory, no rack, no acceptance and no output"
-            )
+        if targets or file or rack or output or accept or again:
+            said = "it takes no targets, no inventory, no rack, no acceptance, no output and no second reading"
+            raise click.UsageError(f"--from reads a stored run: {said}")
         files = options.waiver_files(waiver_files, found=False) if waiver_files else None
         kept = captures.find(run)
         if kept is not None:
@@ -97,7 +98,7 @@ def audit(
         raise click.UsageError(f"an acceptance has its waivers: rackcheck accept add {accept} --waivers FILE")
     files = joined.files() if joined is not None else options.waiver_files(waiver_files, found=True)
     return _fresh(
-        targets, profile, file, rack, values, folders, files, joined, wanted, output, seconds, deadline, strict,
+        targets, profile, file, rack, values, folders, files, joined, wanted, output, seconds, deadline, again, strict,
         every, quiet, as_json,
     )  # fmt: skip
 
@@ -114,11 +115,12 @@ def _agreed(joined: Acceptance, profile: str | None, values: tuple[str, ...]) ->
 def _fresh(
     targets: tuple[str, ...], profile_name: str, file: Path | None, rack: str | None, values: tuple[str, ...],
     folders: tuple[Path, ...], files: tuple[File, ...], joined: Acceptance | None, planes: frozenset[Plane],
-    output: Path | None, seconds: float | None, deadline: float | None, strict: bool, every: bool, quiet: bool,
-    as_json: bool,
+    output: Path | None, seconds: float | None, deadline: float | None, again: float | None, strict: bool,
+    every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     given = options.pairs(values)
     profile = library.load(profile_name, known().catalogue, given, folders)
+    second = _second(profile, again, deadline)
     own = waivers.within(profile.files)
     chosen = options.chosen(targets, file, rack)
     nodes, origin = chosen.nodes, chosen.words
@@ -138,9 +140,13 @@ def _fresh(
         deadline=deadline,
         secrets=secrets_of(nodes, wanted.planes & planes),
         expected=tuple(Seat(node.name, node.role, node.rack) for node in chosen.expected),
+        again=second,
     )
     if not quiet:
         note(f"rackcheck {__version__}: {origin}, profile {profile.name} {profile.version}, {len(profile.rules)} rules")
+        if second is not None:
+            twice = several(sum(rule.twice for rule in profile.rules), "rule")
+            note(f"read twice, {second.seconds:g} s apart, for {twice} that compare both readings")
         for kept in (*own, *files):
             note(f"waivers: {several(len(kept.waivers), 'entry')} of {kept.name}".replace("entrys", "entries"))
     folder = output or store.runs_folder() / job.id
@@ -163,6 +169,18 @@ def _fresh(
         note(f"Next: rackcheck tui {name}")
         note(f"      rackcheck facts {nodes[0].name} --from {name}")
     return exit_code(summary, strict=strict)
+
+
+def _second(profile: Profile, seconds: float | None, deadline: float | None) -> Again | None:
+    """Give what is asked a second time; raises a usage error where that is nothing, or where no time is left for it."""
+    if seconds is None:
+        return None
+    facts = profile.twice()
+    if not facts:
+        raise click.UsageError(f"--again: no rule of {profile.name} compares two readings (`steady`, `rate`)")
+    if deadline is not None and deadline <= seconds:
+        raise click.UsageError(f"--deadline {deadline:g} ends the run before --again {seconds:g}")
+    return Again(seconds, known().plan(facts))
 
 
 def _watched(job: Job, writer: store.Writer, watch: Watch, stop: threading.Event) -> Iterator[Event]:
@@ -201,6 +219,7 @@ def _head(job: Job, values: dict[str, str], files: tuple[File, ...], own: tuple[
         "targets": job.targets,
         "planes": sorted(p.value for p in job.planes),
         "phases": sorted(p.value for p in job.phases),
+        **({"again": job.again.seconds} if job.again is not None else {}),
         "nodes": [
             {
                 "name": n.name,

@@ -104,7 +104,7 @@ def _stored(name: str, run: str) -> tuple[Tree, dict[Plane, Unknown]]:
     nodes = {node.name: node for node in stored_nodes(stored)}
     if name not in nodes:
         raise Mistake(f"no node {name} in run {run}; it has {', '.join(list(nodes)[:8])}")
-    came = [answer for answer in stored.answers() if answer.node == name]
+    came = [answer for answer in stored.answers() if answer.node == name and answer.reading == 1]
     job = Job(Plan(known().probes, joins=known().joins), (nodes[name],))
     tree = tree_of(job, nodes[name], came)
     return _told(tree), {a.plane: a.trouble for a in came if a.trouble is not None}

@@ -24,10 +24,11 @@ PLANES = frozenset({Plane.OS, Plane.BMC})
 
 
 def complete_profiles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a profile's name."""
+    """Complete a profile's name; what is there to be included comes last."""
     from rackcheck import library  # noqa: PLC0415  completion only
 
-    return [CompletionItem(name) for name in library.profiles() if name.startswith(incomplete)]
+    found = [each for each in library.profiles().values() if each.name.startswith(incomplete)]
+    return [CompletionItem(each.name) for each in sorted(found, key=library.seems_fragment)]
 
 
 def _runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -222,6 +223,12 @@ def deadline_option(command: F) -> F:
     """`--deadline SECONDS`."""
     words = "Seconds for the whole run; what nobody told by then is unknown (default: none)."
     return click.option("--deadline", type=click.FloatRange(1, 86_400), help=words)(command)
+
+
+def again_option(command: F) -> F:
+    """`--again SECONDS`."""
+    words = "Read twice, so many seconds apart, for rules with `steady` and `rate`; without it they are not judged."
+    return click.option("--again", metavar="SECONDS", type=click.FloatRange(1, 86_400), help=words)(command)
 
 
 def json_option(command: F) -> F:

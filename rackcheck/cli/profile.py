@@ -7,10 +7,9 @@ from pathlib import Path
 import click
 
 from rackcheck import library, lint, reviewed, waivers
-from rackcheck.cli import explain, learn, options, profile_diff
+from rackcheck.cli import explain, learn, options, profile_diff, profile_list, profile_schema
 from rackcheck.cli.known import known
-from rackcheck.cli.output import print_lines, width
-from rackcheck.cli.tables import table
+from rackcheck.cli.output import print_lines
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Profile
 from rackcheck.core.waiver import Waiver, troubled
@@ -26,36 +25,11 @@ def profile() -> None:
     """List, show and check profiles; explain a rule, compare two, learn one from a run."""
 
 
+profile.add_command(profile_list.command)
 profile.add_command(explain.command)
 profile.add_command(learn.command)
 profile.add_command(profile_diff.command)
-
-
-@profile.command("list")
-@options.profile_path_option
-@options.json_option
-def list_(folders: tuple[Path, ...], as_json: bool) -> None:
-    """List the profiles that a name finds, and where they stand."""
-    rows = []
-    options.note_closed()
-    for found in library.profiles(folders).values():
-        try:
-            loaded = library.load(str(found.path), known().catalogue, None, folders)
-            rows.append((found.name, loaded.version, str(len(loaded.rules)), found.origin, loaded.title))
-        except BadFile as error:
-            rows.append((found.name, "?", "?", found.origin, f"cannot be used: {error.problems[0]}"))
-    if as_json:
-        names = ("name", "version", "rules", "origin", "title")
-        click.echo(machine.text([dict(zip(names, row, strict=True)) for row in rows]))
-    else:
-        print_lines(
-            table(
-                ("profile", "version", "rules", "from", "title"),
-                rows,
-                width=width(),
-                styles=("bold", "", "", "dim", ""),
-            )
-        )
+profile.add_command(profile_schema.command)
 
 
 @profile.command("show")

@@ -72,12 +72,14 @@ def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
     Raises Mistake with the nearest name.
     """
     profiles = library.profiles(folders)
-    if name.endswith((".yaml", ".yml")) or name in profiles:
+    a_file = Path(name).is_file()
+    if name.endswith((".yaml", ".yml")) or name in profiles or (a_file and "/" in name):
         return library.load(name, known().catalogue, None, folders), name
     runs = [*acceptance.names(), "last", *store.ids()]
     if name not in runs and "/" not in name:
-        near = did_you_mean(name, [*profiles, *runs]) or f"; there are profiles {', '.join(sorted(profiles))}"
-        raise Mistake(f"no profile, run or acceptance {name}{near}")
+        near = f"; the file is meant by ./{name}" if a_file else did_you_mean(name, [*profiles, *runs])
+        lists = "; rackcheck profile list and rackcheck runs list tell which there are"
+        raise Mistake(f"no profile, run or acceptance {name}{near or lists}")
     return subject.find(name).profile, ""
 
 
@@ -130,8 +132,9 @@ def _shown(value: str | None) -> str:
 
 
 def _lines(old: Profile, new: Profile, found: _Found) -> Iterator[Line]:
-    yield Line(((f"A {old.name} {old.version}", "bold"), (f"  {several(len(old.rules), 'rule')}, {old.title}", "dim")))
-    yield Line(((f"B {new.name} {new.version}", "bold"), (f"  {several(len(new.rules), 'rule')}, {new.title}", "dim")))
+    for side, profile in (("A", old), ("B", new)):
+        what = ", ".join(filter(None, (several(len(profile.rules), "rule"), profile.title)))
+        yield Line(((f"{side} {profile.name} {profile.version}", "bold"), (f"  {what}", "dim")))
     if not found.any:
         yield Line((("they ask for the same in the same words", ""),))
     for head, rules, dropped in (

@@ -138,7 +138,9 @@ def _firmware(
         mine = {node: [n for n in some if runs[node, n.rule] == number] for node, some in needs.items()}
         mine = {node: some for node, some in mine.items() if some}
         for answer in stored.answers() if mine else ():
-            if answer.plane is not Plane.BMC or answer.node not in mine or not isinstance(answer.capture, BmcCapture):
+            if answer.plane is not Plane.BMC or answer.node not in mine or answer.reading > 1:
+                continue
+            if not isinstance(answer.capture, BmcCapture):
                 continue
             assert known is not None
             some = mine.pop(answer.node)

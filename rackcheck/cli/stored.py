@@ -13,7 +13,7 @@ from rackcheck.core.group import Seat
 from rackcheck.core.profile import Phase, Profile
 from rackcheck.core.waiver import Waiver
 from rackcheck.inventory import Bmc, Node
-from rackcheck.job import Job
+from rackcheck.job import Again, Job
 from rackcheck.mistake import Mistake
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
@@ -37,6 +37,9 @@ def stored_job(
         planes = frozenset(map(Plane, kept.words_of(head, "planes")))
         phases = frozenset(map(Phase, kept.words_of(head, "phases")))
         nodes = stored_nodes(stored)
+        again = head.get("again")
+        if again is not None and not (isinstance(again, int | float) and again > 0):
+            raise TypeError(f"again is no number of seconds: {again!r:.80}")
         others = tuple(
             Seat(*(kept.word(doc, word) for word in ("name", "role", "rack"))) for doc in head.get("others", ())
         )
@@ -52,6 +55,7 @@ def stored_job(
         words["targets"], (*waivers.own(profile.files), *(_waivers(stored) if waived is None else waived)),
         id=words["run"], time=words["time"],
         expected=(*(Seat(n.name, n.role, n.rack) for n in nodes), *others),
+        again=Again(float(again), known().plan(profile.twice())) if again is not None else None,
     )  # fmt: skip
 
 

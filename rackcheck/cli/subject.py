@@ -65,6 +65,7 @@ class Subject:
             self.kind, self.name, "superseded" if self.state == "superseded" else "draft", self.profile,
             tuple(_lineage(self.folder, self.profile, self.given)), self.given, self.places, self.waivers,
             self.inventory, self.planes, bill, brand or Brand(), __version__,
+            fragments=tuple(_fragments(self.folder, self.profile, self.given)),
         )  # fmt: skip
 
 
@@ -162,10 +163,27 @@ def _place(node: Mapping[str, object]) -> Place:
 def _lineage(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
     """Load the profile's parents as the run kept them; their site values are those of the run."""
     for step in profile.lineage[:-1]:
-        place = str(folder / f"{step.rpartition('@')[0]}.yaml")
-        bare = library.load(place, known().catalogue)
-        yield library.load(place, known().catalogue, {n: v for n, v in given.items() if n in bare.params})
+        yield _kept(folder, _named(step), given)
     yield profile
+
+
+def _fragments(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
+    """Load what the profile and its parents include, by name, as the run kept it."""
+    parents = {_named(step) for step in profile.lineage}
+    for file in sorted(profile.files):
+        if file != library.SOURCES and file.removesuffix(".yaml") not in parents:
+            yield _kept(folder, file.removesuffix(".yaml"), given)
+
+
+def _named(step: str) -> str:
+    """Give the name in a step of a lineage: NAME@VERSION, and what it includes."""
+    return step.partition("@")[0]
+
+
+def _kept(folder: Path, name: str, given: Mapping[str, str]) -> Profile:
+    place = str(folder / f"{name}.yaml")
+    bare = library.load(place, known().catalogue)
+    return library.load(place, known().catalogue, {n: v for n, v in given.items() if n in bare.params})
 
 
 def shown(subject: Subject) -> Summary:

@@ -28,13 +28,15 @@ def compile_profile(
     rules = unpinned(rule_of(ctx, rule_id, table) for rule_id, table in found.rules.items())
     ctx.problems += known
     if not known:  # a rule that could not be read is missing, and would be told as a need that nobody meets
-        order(ctx, {rule.id: rule for rule in rules}, found.rules)
+        order(ctx, {rule.id: rule for rule in rules}, found)
     if not rules and not known:
         ctx.problems.append(Problem(found.head.place, f"profile {found.name} has no rule"))
     if ctx.problems:
         raise BadFile(ctx.problems)
     applies = {k: v.text for k, v in found.applies.items() if isinstance(v, Scalar)}
     resolved = {"rules": {i: plain(t) for i, t in found.rules.items()}, "params": ctx.params, "name": found.name}
+    packages = {rule.id: rule.called.package for rule in rules if rule.called is not None}
+    resolved |= {"packages": packages} if packages else {}
     digest = hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()
     cited = {ref: sources[ref] for rule in rules for ref in rule.refs}
     head = found.head

@@ -4,9 +4,9 @@ from rackcheck.compile.context import Bad, Context
 from rackcheck.compile.operands import test_of
 from rackcheck.core.catalogue import Entry, Kind, Type
 from rackcheck.core.fact import Plane
-from rackcheck.core.operator import SIBLINGS, WARNING, WORDS, Test
+from rackcheck.core.operator import SIBLINGS, TWICE, WARNING, WORDS, Test
 from rackcheck.core.path import EVERY, Path
-from rackcheck.core.profile import Clause, Look
+from rackcheck.core.profile import Clause, Look, Scope
 from rackcheck.document import Listing, Node, Scalar, Table
 from rackcheck.layers import LEAVES
 from rackcheck.schema import LOOKS
@@ -52,7 +52,7 @@ def _count(ctx: Context, table: Table, operators: list[str], given: list[str]) -
         ctx.note(table.place, "`count` without an operator asserts nothing")
     kind = Kind(Type.INTEGER, "how many items")
     for op in operators:
-        if op in WARNING | SIBLINGS | {"mask", "same-as", "present"}:
+        if op in WARNING | SIBLINGS | TWICE | {"mask", "same-as", "present"}:
             ctx.note(table.keys[op], f"`{op}` does not go with `count`")
     tests = tuple(t for op in operators if (t := test_of(ctx, op, table.items[op], kind)) is not None)
     return (Clause(Path(()), kind, Plane.DERIVED, tests),)
@@ -72,6 +72,10 @@ def clause_of(ctx: Context, table: Table, within: Path | None, *, plain_only: st
     for op in (op for op in WORDS if op in table.items):
         if op in WARNING and plain_only:
             ctx.note(table.keys[op], f"`{op}` does not go with `{plain_only}`, which has no middle")
+            continue
+        if op in TWICE and (plain_only or ctx.scope is not Scope.NODE):
+            place = f"`{plain_only}`" if plain_only else f"a rule of a {ctx.scope}"
+            ctx.note(table.keys[op], f"`{op}` compares two readings of a node, and {place} is asked of one")
             continue
         if op == "same-as":
             other, found, at_item = _other(ctx, table.items[op], entry, within)

@@ -74,13 +74,14 @@ class Context:
             inside = f" in {within}" if within is not None else ""
             self.note(node.place, f"no probe gives {node.text}{inside}{hint}")
             raise Bad
-        self._held_by(node, whole)
+        if not self.held(node.place, whole):
+            raise Bad
         return entry, path if within is None else within + path
 
-    def _held_by(self, node: Scalar, whole: Path) -> None:
-        """Note a fact of a rack in a rule of a node, or the other way about."""
+    def held(self, place: Place, whole: Path) -> bool:
+        """Note a fact of a rack in a rule of a node, or the other way about; whether it is none."""
         first = whole.segments[0].word
         holder = Scope(first) if first in GROUPS else Scope.NODE
         if holder is not self.scope:
-            self.note(node.place, f"{node.text} is a fact of a {holder}, and the rule's scope is `{self.scope}`")
-            raise Bad
+            self.note(place, f"{whole} is a fact of a {holder}, and the rule's scope is `{self.scope}`")
+        return holder is self.scope

@@ -4,15 +4,19 @@ from collections.abc import Mapping
 
 from rackcheck.compile.context import Context
 from rackcheck.core.profile import Rule
-from rackcheck.document import Table
-from rackcheck.layers import did_you_mean, texts
+from rackcheck.layers import Layers, did_you_mean, texts
 
 
-def order(ctx: Context, rules: Mapping[str, Rule], tables: Mapping[str, Table]) -> None:
+def order(ctx: Context, rules: Mapping[str, Rule], found: Layers) -> None:
     """Check that `needs` name rules and run in no circle."""
+    tables = found.rules
     for rule in rules.values():
         for need in texts(tables[rule.id], "needs"):
-            if need.text not in rules:
+            if need.text in found.dropped:
+                by, why = found.rules_written[need.text][-1], found.dropped[need.text]
+                dropped = f"{by.layer} dropped ({by.place.file}:{by.place.line}): {why}"
+                ctx.note(need.place, f"rule {rule.id} needs {need.text}, which {dropped}")
+            elif need.text not in rules:
                 ctx.note(need.place, f"no rule {need.text}{did_you_mean(need.text, list(rules))}")
             elif rules[need.text].scope is not rule.scope:
                 ctx.note(need.place, f"{need.text} is judged of a {rules[need.text].scope}, not of a {rule.scope}")

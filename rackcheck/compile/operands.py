@@ -16,7 +16,8 @@ def test_of(ctx: Context, op: str, node: Node, kind: Kind) -> Test | None:
         operand = _operand(ctx, op, node, kind)
         return None if operand is None else Test(op, operand)
     except (BadOperand, unit.BadUnit) as error:
-        ctx.note(node.place, f"`{op}`: {error}")
+        said = str(error)
+        ctx.note(node.place, said if said.startswith(f"`{op}`") else f"`{op}`: {said}")
     except Bad:
         pass  # noted where it was found
     return None
@@ -36,7 +37,7 @@ def _operand(ctx: Context, op: str, node: Node, kind: Kind) -> Operand | None:
     text = ctx.given(node)
     if text is None:
         return None
-    if op in {"present", "equal"}:
+    if op in {"present", "equal", "steady"}:
         return text == "true"
     if op == "matches":
         return _pattern(text)
@@ -60,6 +61,8 @@ def _compound(ctx: Context, op: str, node: Table, kind: Kind) -> Operand | None:
         return operator.Mask(bits, wanted)
     if op == "spread":
         return unit.parse(texts["at-most"]).to("%")
+    if op == "rate":
+        return _rate(texts["at-most"])
     of = operator.value(texts["of"], kind)
     share = texts["by"].rstrip().endswith("%") and kind.unit != "%"
     by = unit.parse(texts["by"]).to("%") if share else operator.value(texts["by"], kind)
@@ -69,6 +72,16 @@ def _compound(ctx: Context, op: str, node: Table, kind: Kind) -> Operand | None:
     if by < 0:
         raise BadOperand("a band is not negative")
     return operator.Within(float(of), float(by), share)
+
+
+def _rate(text: str) -> float:
+    try:
+        most = unit.parse(text).to("/h")
+    except unit.BadUnit as error:
+        raise BadOperand(f"a rate is a number by the hour, minute or second, as 5/h: {error}") from None
+    if most < 0:
+        raise BadOperand(f"a counter does not fall: {text!r} can never hold")
+    return most
 
 
 def _pattern(text: str) -> str:

@@ -1,6 +1,7 @@
 """Reads one rule, whole."""
 
 from rackcheck.compile.across import across_of
+from rackcheck.compile.calls import called_of
 from rackcheck.compile.clauses import clause_of, clauses_of
 from rackcheck.compile.context import Context
 from rackcheck.compile.looks import look_of
@@ -16,7 +17,9 @@ def rule_of(ctx: Context, rule_id: str, table: Table) -> Rule:
     ctx.scope = Scope(word(table, "scope", "node"))
     across = across_of(ctx, table)
     look = look_of(ctx, table)
-    clauses, join = ((), "all") if "across" in table.items else clauses_of(ctx, rule_id, table, look)
+    called = called_of(ctx, table)
+    alone = {"across", "call"} & set(table.items)
+    clauses, join = ((), "all") if alone else clauses_of(ctx, rule_id, table, look)
     refs = _refs(ctx, table)
     roles = tuple(s.text for s in texts(table, "role"))
     when = table.get("when")
@@ -29,7 +32,8 @@ def rule_of(ctx: Context, rule_id: str, table: Table) -> Rule:
         roles or ((across.role,) if across is not None else ("compute",)),
         word(table, "title"), word(table, "why"), word(table, "fix"), refs,
         from_memory, tuple(dict.fromkeys(ctx.unset)), f"{table.place.file}:{table.place.line}",
-        rule_digest(table, ctx.params, from_memory=from_memory), ctx.scope, across,
+        rule_digest(table, ctx.params, from_memory=from_memory, package=called.package if called is not None else ""),
+        ctx.scope, across, called,
     )  # fmt: skip
 
 

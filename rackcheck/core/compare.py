@@ -29,10 +29,10 @@ class Difference:
     how: str
 
 
-LESS = frozenset({"at-least", "above"})
+LESS = frozenset({"at-least", "above", "warn-below"})
 """Operators that ask for more where their number is larger."""
 
-MORE = frozenset({"at-most", "below"})
+MORE = frozenset({"at-most", "below", "warn-above", "spread", "rate"})
 """Operators that ask for more where their number is smaller."""
 
 
@@ -67,6 +67,8 @@ def _told(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:
         yield (Lean.WEAKER, "waits for a site value") if new.unset else (Lean.STRICTER, "its site value is set")
     if new.across != old.across:
         yield from _across(old.across, new.across)
+    if new.called != old.called:
+        yield Lean.DIFFERENT, "another rule in Python, or another version of it"
     if new.look != old.look:
         yield from _look(old.look, new.look)
     if (new.clauses, new.join) != (old.clauses, old.join):
@@ -146,7 +148,7 @@ def _lean(was: Test, now: Test) -> Lean:
     if isinstance(old, (int, float)) and isinstance(new, (int, float)):
         if was.op in LESS:
             return Lean.WEAKER if new < old else Lean.STRICTER
-        if was.op in MORE or was.op == "spread":
+        if was.op in MORE:
             return Lean.WEAKER if new > old else Lean.STRICTER
     if isinstance(old, tuple) and isinstance(new, tuple):
         grew = set(map(repr, old)) < set(map(repr, new))

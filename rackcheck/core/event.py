@@ -35,7 +35,10 @@ class NodeAsked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A plane of a node has answered, or why it did not; `capture` is the raw side."""
+    """A plane of a node has answered, or why it did not; `capture` is the raw side.
+
+    Where a run reads twice, `reading` is 1 or 2 and `asked` the time at which the question went out.
+    """
 
     node: str
     plane: Plane
@@ -44,6 +47,8 @@ class Answered:
     capture: Capture | None = field(default=None, repr=False, compare=False)
     digest: str = ""
     note: str = ""
+    asked: str = ""
+    reading: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +143,8 @@ def to_json(event: Event) -> dict[str, Any] | None:
             return {"event": "run started"} | {n: getattr(event, n) for n in names} | lists
         case Answered():
             doc = {"event": "answered", "node": event.node, "plane": event.plane.value, "time": event.time}
+            doc |= {"asked": event.asked} if event.asked else {}
+            doc |= {"reading": event.reading} if event.reading > 1 else {}
             doc |= {"raw": event.digest} if event.digest else {}
             doc |= reading_json(event.trouble) if event.trouble is not None else {}
             return doc | ({"note": event.note} if event.note else {})

@@ -137,7 +137,7 @@ def gathered(group: Group, known: Iterable[Gathering], trees: Mapping[str, Tree]
 
 
 def _told(each: Gathering, members: Sequence[Member], time: str) -> Mapping[str, Leaf]:
-    source = f"from {', '.join(each.needs)} of {len(members)} nodes"
+    source = f"from {', '.join(each.needs)} of {len(members)} {'node' if len(members) == 1 else 'nodes'}"
     leaves: dict[str, Leaf] = {}
     left = Unknown(Reason.NOT_COLLECTED, "what it follows from does not say")
     try:

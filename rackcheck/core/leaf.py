@@ -3,10 +3,11 @@
 from rackcheck.core import operator
 from rackcheck.core.evidence import Evidence, Status, all_hold
 from rackcheck.core.fact import Absent, Reading, Unknown, Value
-from rackcheck.core.operator import SIBLINGS, WARNING, Test
+from rackcheck.core.operator import SIBLINGS, TWICE, WARNING, Test
 from rackcheck.core.path import Path
 from rackcheck.core.profile import Clause
 from rackcheck.core.tree import Tree
+from rackcheck.core.twice import compared, told
 
 
 def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
@@ -23,6 +24,8 @@ def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
     if isinstance(reading, Absent) and len(statuses) < len(clause.tests):
         statuses.append(Status.FAIL)
     seen = str(reading) if isinstance(reading, Absent) else operator.spell(reading, clause.kind)
+    if clause.twice:
+        seen += told(path, clause, tree)
     doubt = next((s for s in statuses if isinstance(s, Unknown)), None)
     status = all_hold(Status.UNKNOWN if isinstance(s, Unknown) else s for s in statuses)
     return Evidence(status, name, seen, expected, source, doubt, _exact(reading, seen, clause, at, tree))
@@ -47,6 +50,8 @@ def _test(test: Test, reading: Value | Absent, clause: Clause, at: Path, tree: T
         return Status.FAIL
     if test.op == "same-as":
         return _same(reading, clause, at, tree)
+    if test.op in TWICE:
+        return compared(test, reading, at + clause.fact, clause, tree)
     answer = operator.holds(test, reading, clause.kind)
     if isinstance(answer, Unknown):
         return answer

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rackcheck.core import unit
 from rackcheck.core.catalogue import Kind, Type
-from rackcheck.core.fact import Reason, Unknown, Value
+from rackcheck.core.fact import Class, Reason, Unknown, Value
 from rackcheck.core.path import Path
 from rackcheck.core.version import SCHEMES, Unordered, order
 
@@ -63,6 +63,8 @@ WORDS: Mapping[str, str] = {
     "same-as": "must equal",
     "mask": "must have bits",
     "equal": "must be alike",
+    "steady": "must not change",
+    "rate": "may rise by at most",
     "warn-below": "should not be below",
     "warn-above": "should not be above",
 }
@@ -70,8 +72,8 @@ WORDS: Mapping[str, str] = {
 ORDER = frozenset({"at-least", "at-most", "above", "below", "warn-below", "warn-above"})
 WARNING = frozenset({"warn-below", "warn-above"})
 SIBLINGS = frozenset({"equal", "spread"})
-LATER = frozenset({"steady", "rate"})
-"""Operators of the grammar that this version does not judge yet."""
+TWICE = frozenset({"steady", "rate"})
+"""Operators that compare two readings of one run."""
 
 
 def allowed(op: str, kind: Kind) -> None:
@@ -88,9 +90,12 @@ def allowed(op: str, kind: Kind) -> None:
         "matches": kind.type in {Type.TEXT, Type.VERSION, Type.SETTING},
         "includes": kind.type is Type.LIST,
         "excludes": kind.type is Type.LIST,
+        "rate": kind.type is Type.INTEGER and kind.cls is Class.COUNTER,
     }
     if op in ORDER and not kind.ordered:
         raise BadOperand(f"`{op}` needs an order, and a fact of type {kind} has none")
+    if op == "rate" and not fits[op]:
+        raise BadOperand(f"`rate` is of a counter, and this is a fact of type {kind} and class {kind.cls.value}")
     if not fits.get(op, True):
         hint = "" if single else ", which has `includes`, `excludes` and `is: none`"
         raise BadOperand(f"`{op}` cannot be asked of a fact of type {kind}{hint}")
@@ -115,9 +120,17 @@ def _list(text: str, _: Kind) -> Value:
     return ()
 
 
+MEANT: Mapping[str, str] = {
+    **dict.fromkeys(("true", "yes", "on", "enabled", "1"), "true"),
+    **dict.fromkeys(("false", "no", "off", "disabled", "0"), "false"),
+}
+"""What others write for true and false; here a word stays the word that it is."""
+
+
 def _flag(text: str, _: Kind) -> bool:
     if text not in {"true", "false"}:
-        raise BadOperand(f"true or false is wanted, not {text!r}")
+        meant = MEANT.get(text.casefold())
+        raise BadOperand(f"true or false is wanted, not {text!r}{f'; did you mean {meant}?' if meant else ''}")
     return text == "true"
 
 
@@ -139,7 +152,8 @@ def _quantity(text: str, kind: Kind) -> Value:
     try:
         return unit.parse(text).to(kind.unit)
     except unit.BadUnit as error:
-        raise BadOperand(f"{error}; a quantity in {kind.unit} is wanted") from None
+        wanted = "" if "is wanted" in str(error) else f"; a quantity in {kind.unit} is wanted"
+        raise BadOperand(f"{error}{wanted}") from None
 
 
 def _text(text: str, kind: Kind) -> str:
@@ -338,14 +352,15 @@ def expectation(test: Test, kind: Kind) -> str:
             return f"{words} {path}"
         case bool() as flag if test.op == "present":
             return words if flag else "must not be there"
-        case bool() if test.op == "equal":
+        case bool() if test.op in {"equal", "steady"}:
             return words
         case ():
             return f"{words} none"
         case tuple() as several:
             return f"{words} {', '.join(spell(s, kind) for s in several)}"
         case found:
-            return f"{words} {spell(found, _SPREAD if test.op == 'spread' else kind)}"
+            return f"{words} {spell(found, _OWN.get(test.op, kind))}"
 
 
-_SPREAD = Kind(Type.QUANTITY, "", unit="%")
+_OWN = {"spread": Kind(Type.QUANTITY, "", unit="%"), "rate": Kind(Type.QUANTITY, "", unit="/h")}
+"""Kinds of the operands that are of no fact's kind."""

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from rackcheck.core.called import Called
 from rackcheck.core.catalogue import Kind
 from rackcheck.core.fact import Plane
-from rackcheck.core.operator import Test
-from rackcheck.core.path import Path
+from rackcheck.core.operator import TWICE, Test
+from rackcheck.core.path import Path, parse
 
 
 class Severity(StrEnum):
@@ -55,6 +56,11 @@ class Clause:
     other_plane: Plane = Plane.OS
     other_at_item: bool = False
     inputs: frozenset[Plane] = frozenset()  # planes that a derived fact follows from
+
+    @property
+    def twice(self) -> bool:
+        """Whether two readings of the fact are compared."""
+        return any(test.op in TWICE for test in self.tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +136,7 @@ class Rule:
     digest: str = field(default="", compare=False)
     scope: Scope = Scope.NODE
     across: Across | None = None
+    called: Called | None = None
 
     @property
     def planes(self) -> frozenset[Plane]:
@@ -138,9 +145,16 @@ class Rule:
         found |= {clause.other_plane for clause in self.parts() if clause.other is not None}
         if self.look is not None:
             found.add(self.look.plane)
+        if self.called is not None:
+            found |= self.called.inputs
         shared = self.across.shared if self.across is not None else ()
         found |= {each.plane for each in shared}
         return frozenset(found).union(*(c.inputs for c in self.parts()), *(each.inputs for each in shared))
+
+    @property
+    def twice(self) -> bool:
+        """Whether this rule compares two readings of one run."""
+        return any(clause.twice for clause in self.clauses)
 
     def parts(self) -> tuple[Clause, ...]:
         """Every clause, that of `where` and of `when` too."""
@@ -150,6 +164,8 @@ class Rule:
     def facts(self) -> frozenset[Path]:
         """Every fact and collection this rule reads, as patterns from the node."""
         found: set[Path] = {each.fact for each in self.across.shared} if self.across is not None else set()
+        if self.called is not None:
+            found |= set(map(parse, self.called.facts))
         item = Path(()) if self.look is None else self.look.collection.item("*")
         if self.look is not None:
             found.add(self.look.collection)
@@ -184,3 +200,11 @@ class Profile:
     def facts(self) -> frozenset[Path]:
         """Every fact any rule reads."""
         return frozenset().union(*(rule.facts() for rule in self.rules))
+
+    def twice(self) -> frozenset[Path]:
+        """Every fact of which some rule compares two readings."""
+        found: set[Path] = set()
+        for rule in self.rules:
+            item = Path(()) if rule.look is None else rule.look.collection.item("*")
+            found |= {item + clause.fact for clause in rule.clauses if clause.twice}
+        return frozenset(found)

@@ -18,7 +18,7 @@ from rackcheck.core.remedy_table import When, fits, found, known
 from rackcheck.core.remedy_value import Wanted, wanted
 
 BAD = frozenset({Status.FAIL, Status.WARN})
-SPECIAL = frozenset({"present", "same-as", "equal", "spread"})
+SPECIAL = frozenset({"present", "same-as", "equal", "spread", "steady", "rate"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,8 @@ def _no_setting(rule: Rule) -> bool:
 
 def _unfit(rule: Rule) -> str:
     """Say why a rule's form names nothing to write; empty where it may."""
+    if rule.called is not None:
+        return "it is written in Python, which does not say what to write"
     if rule.across is not None:
         return "its nodes differ, and which of them is right is not said"
     if rule.look is not None and rule.look.mode != "each":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from rackcheck.core import path as paths
 from rackcheck.core.catalogue import Kind, Type
@@ -29,12 +30,29 @@ class Selection:
     unknown: Unknown | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A second reading of some facts; `apart` says by plane how many seconds after the first: at least, at most."""
+
+    tree: "Tree"
+    apart: Mapping[Plane, tuple[float, float]]
+
+    def seconds(self, plane: Plane) -> tuple[float, float]:
+        """How long after the first reading; of a fact that follows from others, of any of these."""
+        if plane in self.apart:
+            return self.apart[plane]
+        return min((a for a, _ in self.apart.values()), default=0.0), max(
+            (b for _, b in self.apart.values()), default=inf
+        )
+
+
 @dataclass(frozen=True)
 class Tree:
-    """All facts of one node; `silent` says why a whole plane said nothing."""
+    """All facts of one node; `silent` says why a whole plane said nothing, `later` what was read a second time."""
 
     leaves: Mapping[str, Leaf]
     silent: Mapping[Plane, Unknown] = field(default_factory=dict)
+    later: Later | None = None
     _items: dict[str, dict[str, None]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:

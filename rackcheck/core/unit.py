@@ -102,7 +102,7 @@ def exact(number: float, unit: str) -> str:
     """Write a quantity with all its digits, where `spell` leaves some out; else nothing."""
     if number == float("inf"):
         return ""
-    shown = spell(number, unit).split(" ")[0]
+    shown, _ = _figures(number, unit)
     size = number * 1024 if unit == "GiB" and abs(number) < 1 else number
     return "" if float(shown) == size else f"{number!r} {unit}"
 
@@ -111,7 +111,11 @@ def spell(number: float, unit: str) -> str:
     """Write a quantity for people: `1.5 TiB`, `700 W`, never more digits than were measured."""
     if number == float("inf"):
         return "unlimited"
+    text, shown = _figures(number, unit)
+    return f"{text}{'' if shown.startswith('/') else ' '}{shown}"
+
+
+def _figures(number: float, unit: str) -> tuple[str, str]:
     if unit == "GiB" and abs(number) < 1:
         number, unit = number * 1024, "MiB"
-    text = f"{number:.6g}" if abs(number) < 1e6 else f"{number:.0f}"
-    return f"{text} {unit}"
+    return f"{number:.6g}" if abs(number) < 1e6 else f"{number:.0f}", unit

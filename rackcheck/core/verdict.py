@@ -12,6 +12,7 @@ from rackcheck.core.leaf import judge_leaf
 from rackcheck.core.look import looked
 from rackcheck.core.path import Path
 from rackcheck.core.profile import Phase, Profile, Rule, Severity
+from rackcheck.core.python_rule import answered
 from rackcheck.core.tree import Tree
 from rackcheck.core.waiver import NOTHING, Granted, pinned, taken
 
@@ -21,8 +22,10 @@ __all__ = [
     "Status",
     "Verdict",
     "applies",
+    "blocked",
     "in_scope",
     "judge",
+    "judge_one",
     "misfit",
     "node_outcome",
     "worst",
@@ -34,10 +37,16 @@ NO_POLLS: Mapping[str, Poll] = {}
 NO_VERDICTS: Mapping[str, Verdict] = {}
 
 
-def in_scope(rule: Rule, role: str, planes: frozenset[Plane], phases: frozenset[Phase]) -> bool:
-    """Whether a command judges this rule on a node of this role at all; whether it has siblings is not asked."""
+def in_scope(rule: Rule, role: str, planes: frozenset[Plane], phases: frozenset[Phase], *, again: bool = False) -> bool:
+    """Whether a command judges this rule on a node of this role at all; whether it has siblings is not asked.
+
+    `again` says that each node is read twice.
+    """
     return (
-        rule.phase in phases and ("any" in rule.roles or role in rule.roles) and all(p in planes for p in rule.planes)
+        rule.phase in phases
+        and (again or not rule.twice)
+        and ("any" in rule.roles or role in rule.roles)
+        and all(p in planes for p in rule.planes)
     )
 
 
@@ -64,16 +73,26 @@ def judge(
             continue
         todo.pop()
         if rule.id not in done:
-            done[rule.id] = _not_judged(rule, tree) or _blocked(rule, done) or _rule(rule, tree, waived, polls)
+            done[rule.id] = judge_one(rule, tree, done, waived, polls)
     return tuple(done[rule.id] for rule in rules)
 
 
-def _blocked(rule: Rule, done: Mapping[str, Verdict]) -> Verdict | None:
-    """Give unknown where a needed rule failed or is not known; one that is not in scope does not block."""
-    for need in rule.needs:
-        if need in done and done[need].status in {Status.FAIL, Status.UNKNOWN}:
-            return Verdict(rule.id, Status.UNKNOWN, str(Unknown(Reason.BLOCKED, need)))
-    return None
+def judge_one(
+    rule: Rule, tree: Tree, done: Mapping[str, Verdict], waived: Mapping[str, Granted], polls: Mapping[str, Poll]
+) -> Verdict:
+    """Judge a rule on one node, all that it needs being done."""
+    gate = _not_judged(rule, tree)
+    if gate is not None:
+        return gate
+    need = blocked(rule, done)
+    if need:
+        return Verdict(rule.id, Status.UNKNOWN, str(Unknown(Reason.BLOCKED, need)))
+    return _rule(rule, tree, waived, polls)
+
+
+def blocked(rule: Rule, done: Mapping[str, Verdict]) -> str:
+    """Name the needed rule that failed or is not known, or none; one that is not in scope does not block."""
+    return next((n for n in rule.needs if n in done and done[n].status in {Status.FAIL, Status.UNKNOWN}), "")
 
 
 def _not_judged(rule: Rule, tree: Tree) -> Verdict | None:
@@ -112,6 +131,8 @@ def _rule(rule: Rule, tree: Tree, waived: Mapping[str, Granted], polls: Mapping[
 def _judged(rule: Rule, tree: Tree, pins: Granted, polls: Mapping[str, Poll]) -> Verdict:
     if rule.across is not None:
         verdict = agreed(rule, tree, polls[rule.id], pins)
+    elif rule.called is not None:
+        verdict = answered(rule.id, rule.called, tree, pins)
     else:
         verdict = _node(rule, tree, pins) if rule.look is None else looked(rule, rule.look, tree, pins)
     if verdict.status is Status.FAIL and (rule.severity is Severity.ADVISORY or rule.from_memory):

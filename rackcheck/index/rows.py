@@ -12,6 +12,7 @@ from rackcheck.core.change import STEADY, Facts, reading
 from rackcheck.core.event import RunDone, RunStarted
 from rackcheck.core.evidence import Status
 from rackcheck.core.fact import Class, Plane, clean, visible
+from rackcheck.core.group import is_group
 from rackcheck.core.verdict import Outcome
 from rackcheck.index.parts import Part, canonical, part_of
 from rackcheck.mistake import Mistake
@@ -72,13 +73,15 @@ def told(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[Told]:
     nodes: frozenset[str] = frozenset()
     waiting: Snap | None = None
     for number, doc in stored.documents():
+        if is_group(str(doc.get("node", ""))):  # what is compared from run to run are nodes
+            continue
         try:
             match doc["event"]:
                 case "run started":
                     started = _started(doc)
                     nodes = frozenset(started.nodes)
                     yield started
-                case "answered":
+                case "answered" if doc.get("reading", 1) == 1:
                     silent.setdefault(_node(doc, nodes), {}).update(_plane(doc))
                 case "facts":
                     if waiting is not None:

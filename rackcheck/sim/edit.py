@@ -103,6 +103,26 @@ def outputs(station: Station, change: Callable[[str, Output], Output]) -> Statio
     return commands(station, {c: change(c, a) for c, a in held.items() if isinstance(a, Output)})
 
 
+_RECORD = re.compile(r"(?:device )?[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] |lrwx")
+"""How what is told of one PCI function begins, and that of the one before it ends."""
+
+
+def off_the_bus(station: Station, gone: str) -> Station:
+    """Take a PCI function from every answer that tells functions one after the other, and its files from /sys."""
+
+    def without(_: str, answer: Output) -> Output:
+        kept: list[str] = []
+        dropping = False
+        for line in answer.out.split("\n"):
+            if _RECORD.match(line):
+                dropping = line.startswith((f"{gone} ", f"device {gone} ")) or f" {gone} -> " in line
+            if not dropping:
+                kept.append(line)
+        return replace(answer, out="\n".join(kept)) if len(kept) < answer.out.count("\n") + 1 else answer
+
+    return files(outputs(station, without), dict.fromkeys(below(station, f"{FUNCTIONS}{gone}")))
+
+
 def capture(station: Station) -> NodeCapture:
     """Give what the node's operating system answers."""
     return station.machine.host

@@ -238,7 +238,7 @@ def _gpu_missing(station: Station, given: Given) -> Station:
     gone = edit.address(edit.gpu(told, index))
     left = told | {"gpus": [one for i, one in enumerate(told["gpus"]) if i != index]}
     without = edit.with_gpus(station, command, answer, left, gone)
-    return edit.files(without, dict.fromkeys(edit.below(station, f"{edit.FUNCTIONS}{gone}")))
+    return edit.off_the_bus(without, gone)
 
 
 @_fault("gpu-width", "a GPU trained fewer PCIe lanes than it has", gpu=None, lanes="8")

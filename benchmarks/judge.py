@@ -1,0 +1,343 @@
+"""What judging a fleet costs: 10,000 nodes by 300 rules, fed one by one, beside judging without memory and beside CEL.
+
+The model: 62 % of the nodes share one failure, 30 % have one of their own, 2 % flap; serials, UUIDs, addresses,
+temperatures and counters are each node's own, and so is the time. Every node is a simulated DGX H100 as its answers are
+read, made anew for each of 10,000: no text of one node is the object of another. The rules are the first 300 of shipped
+profiles, with those across nodes, of racks and of the fleet.
+
+Timed is judging alone: from a node's facts to its verdicts, and to those of racks and the fleet. What it takes to read
+a node's facts from its answers is measured beside it, on few nodes. Each way runs in a process of its own, so that its
+peak of memory is its own. The peers are two runtimes of CEL, asked what CEL can say of the same rules; they are
+measured where a Python that has them is named:
+
+    python3 -m venv peer && peer/bin/pip install cel-python==0.5.0 cel-expr-python==0.1.3
+    python benchmarks/judge.py peer/bin/python
+"""
+
+import argparse
+import json
+import pickle
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import inf
+from pathlib import Path
+from random import Random
+
+from rackcheck import inventory, library
+from rackcheck.cli.secrets import secrets_of
+from rackcheck.core.catalogue import Type
+from rackcheck.core.event import Answered, Event, Judged
+from rackcheck.core.fact import VOLATILE, Absent, Class, Plane, Reading, Unknown
+from rackcheck.core.profile import Look, Phase, Profile, Rule, Scope
+from rackcheck.core.tree import Leaf, Tree
+from rackcheck.core.verdict import Status, judge
+from rackcheck.inventory import Bmc, Node
+from rackcheck.job import Job
+from rackcheck.judging import Judging, tree_of
+from rackcheck.registry import registry
+from rackcheck.run import ask_plane, audit
+from rackcheck.sim import child
+
+NODES, RULES = 10_000, 300
+SAMPLE = 200
+"""Nodes that the slower ways are measured on."""
+
+CEL = 50
+"""Nodes that CEL is asked of."""
+
+READ = 10
+"""Nodes whose facts are read from their answers."""
+
+RACK = 8
+"""Nodes of one rack."""
+
+PROFILES = (
+    "h200-dgx", "h100-dgx", "xeon-performance", "cross-plane", "bmc-security", "nodes-alike", "infiniband", "roce",
+    "kubernetes-node", "slurm-node", "gb200-nvl72", "a100-dgx", "epyc-server", "virtualized-guest",
+)  # fmt: skip
+FLEET = """\
+rackcheck: 1
+profile: fleet
+version: "1"
+title: What the fleet is as a whole
+rules:
+  fleet.gpus: { title: All its GPUs, scope: fleet, fact: fleet.gpu_count, is: 80000 }
+  fleet.serials: { title: No node twice, scope: fleet, fact: fleet.distinct_serials, is: true }
+"""
+NAMES = ("serial", "uuid", "guid", "address", "mac ")
+BOTH = frozenset({Plane.OS, Plane.BMC})
+
+
+def profile(place: Path) -> Profile:
+    """Give the rules: those of the fleet, then those that shipped profiles hold a node's configuration against."""
+    catalogue = registry().catalogue
+    (place / "fleet.yaml").write_text(FLEET)
+    own = library.load(str(place / "fleet.yaml"), catalogue)
+    rules = {rule.id: rule for rule in own.rules}
+    for name in PROFILES:
+        for rule in library.load(name, catalogue).rules:
+            if rule.phase is Phase.CONFIG and {"any", "compute"}.intersection(rule.roles):
+                rules.setdefault(rule.id, rule)
+    return replace(own, rules=tuple(rules.values())[:RULES])
+
+
+def answers(place: Path, found: Profile) -> tuple[Job, list[Answered]]:
+    """Ask one simulated machine what the rules ask."""
+    file = place / "one.yaml"
+    file.write_text('rackcheck: 1\nscenario: one\nnodes: { "n1": { machine: dgx-h100 } }\n')
+    with child.running(str(file)) as listed:
+        asked = tuple(inventory.load(listed).nodes.values())
+        job = Job(registry().plan(found.facts()), asked, found, secrets=secrets_of(asked, BOTH))
+        return job, [e for e in audit(job, ask_plane, threading.Event()) if isinstance(e, Answered)]
+
+
+class Fleet:
+    """Nodes made of one machine's facts, the same for each seed; each is made when it is asked for."""
+
+    def __init__(self, base: Tree, rules: tuple[Rule, ...], nodes: int) -> None:
+        draw = Random(7)  # noqa: S311  a model, no secret
+        self._kinds = [(leaf.kind, leaf.plane) for leaf in base.leaves.values()]
+        self._told = pickle.dumps([(text, leaf.reading, leaf.source) for text, leaf in base.leaves.items()])
+        at = {text: place for place, text in enumerate(base.leaves)}
+        self._own = [at[text] for text, leaf in base.leaves.items() if _varies(leaf)]
+        self._faults = [(at[text], reading) for text, reading in faults(base, rules)]
+        chosen = range(1, len(self._faults))
+        self._sick = frozenset(draw.sample(range(nodes), int(nodes * 0.62)))
+        self._alone = {n: draw.choice(chosen) for n in range(nodes) if draw.random() < 0.3}
+        self._flaps = {n: draw.choice(chosen) for n in draw.sample(range(nodes), nodes // 50)}
+
+    def tree(self, node: int) -> Tree:
+        """Make the facts of a node."""
+        told = pickle.loads(self._told)  # noqa: S301  what was written above
+        for at in self._own:
+            text, reading, source = told[at]
+            told[at] = text, _other(reading, node + at), source
+        for fault in ([0] if node in self._sick else []) + [f[node] for f in (self._alone, self._flaps) if node in f]:
+            at, reading = self._faults[fault]
+            told[at] = told[at][0], reading, told[at][2]
+        time = f"2026-01-01T00:{node // 60 % 60:02}:{node % 60:02}Z"
+        both = zip(told, self._kinds, strict=True)
+        return Tree({text: Leaf(reading, *kind, source, time) for (text, reading, source), kind in both})
+
+
+def _varies(leaf: Leaf) -> bool:
+    """Whether a fact is each node's own: what names it, and what moves."""
+    if isinstance(leaf.reading, (bool, tuple, Absent, Unknown)) or leaf.reading == 0:
+        return False
+    named = leaf.kind.cls is Class.IDENTITY and any(w in leaf.kind.help.lower() for w in NAMES)
+    return named or (leaf.kind.cls in VOLATILE and not isinstance(leaf.reading, str))
+
+
+def _other(reading: Reading, number: int) -> Reading:
+    """Change a reading as that of another node differs: up to 3 % of a number, the last letters of a name."""
+    match reading:
+        case float():
+            return reading * (1 + (number * 7919 % 601 - 300) / 10_000)
+        case int():
+            return reading + number * 7919 % (max(reading // 30, 1) + 1)
+        case str():
+            return f"{reading[:-6]}{number * 7919 % 1_000_000:06}"
+    return reading
+
+
+def faults(base: Tree, rules: tuple[Rule, ...]) -> Iterator[tuple[str, Reading]]:
+    """Find readings that each make a rule fail which holds: of a rule about one fact of the node."""
+    for rule in rules:
+        if rule.look is None and rule.across is None and len(rule.clauses) == 1:
+            text = str(rule.clauses[0].fact)
+            leaf = base.leaves.get(text)
+            if leaf is not None and not isinstance(leaf.reading, (Absent, Unknown)):
+                changed = Tree({**base.leaves, text: replace(leaf, reading=_worse(leaf.reading))})
+                before, after = judge([rule], base)[0].status, judge([rule], changed)[0].status
+                if before is Status.PASS and after in {Status.FAIL, Status.WARN}:
+                    yield text, _worse(leaf.reading)
+
+
+def _worse(reading: Reading) -> Reading:
+    match reading:
+        case bool():
+            return not reading
+        case int() | float():
+            return reading + 1
+        case str():
+            return f"{reading}0"
+    return ()
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The rules, the run of one machine that they are asked of, and its answers."""
+
+    job: Job
+    answers: list[Answered]
+    base: Tree
+
+    @classmethod
+    def made(cls) -> "Bench":
+        """Ask a simulated machine."""
+        with tempfile.TemporaryDirectory() as place:
+            job, came = answers(Path(place), profile(Path(place)))
+        return cls(job, came, tree_of(job, job.nodes[0], came))
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules."""
+        assert self.job.profile is not None
+        return self.job.profile.rules
+
+    def nodes(self, count: int) -> tuple[Node, ...]:
+        """Name the nodes of the fleet, so many in each rack."""
+        bmc = Bmc("https://bmc.invalid")
+        return tuple(Node(f"n{n:05}", host="n.invalid", bmc=bmc, rack=f"r{n // RACK:04}") for n in range(count))
+
+
+def ours(bench: Bench, count: int) -> None:
+    """Judge a fleet as an audit does, and print what that took."""
+    fleet, nodes = Fleet(bench.base, bench.rules, count), bench.nodes(count)
+    judging = Judging(replace(bench.job, nodes=nodes))
+    before, wall, cpu, verdicts = _peak(), 0.0, 0.0, 0
+    for number, node in enumerate(nodes):
+        tree = fleet.tree(number)
+        began, busy = time.perf_counter(), time.process_time()
+        verdicts += _counted(judging.take(node, tree))
+        wall, cpu = wall + time.perf_counter() - began, cpu + time.process_time() - busy
+    began, busy = time.perf_counter(), time.process_time()
+    verdicts += _counted(judging.close())
+    last = time.perf_counter() - began
+    wall, cpu = wall + last, cpu + time.process_time() - busy
+    print(f"{count:,} nodes, {len(bench.base.leaves):,} facts each: {verdicts:,} verdicts on one core")
+    print(f"judged as an audit does    {wall:8.2f} s, {cpu:.2f} s of the core, {verdicts / wall:,.0f} verdicts/s")
+    print(f"  of it racks and siblings {last:8.2f} s")
+    print(f"  a node                   {wall / count * 1e3:8.2f} ms")
+    print(f"  peak of memory           {_peak():8.0f} MiB, {before:.0f} MiB of them before the first node")
+
+
+def _counted(events: Iterator[Event]) -> int:
+    return sum(len(event.verdicts) for event in events if isinstance(event, Judged))
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def plain(bench: Bench, count: int) -> None:
+    """Judge each node of a sample by itself, and print what the fleet would take; ours on the same nodes beside it."""
+    fleet, nodes, took = Fleet(bench.base, bench.rules, SAMPLE), bench.nodes(SAMPLE), [0.0, 0.0]
+    rules = [rule for rule in bench.rules if rule.across is None and rule.scope is Scope.NODE]
+    judging = Judging(replace(bench.job, nodes=nodes))
+    for number, node in enumerate(nodes):
+        tree = fleet.tree(number)
+        began = time.perf_counter()
+        judge(rules, tree)
+        between = time.perf_counter()
+        _counted(judging.take(node, tree))
+        took = [took[0] + between - began, took[1] + time.perf_counter() - between]
+    alone, ours = (each / SAMPLE for each in took)
+    print(f"judged without memory      {alone * 1e3:8.2f} ms a node on {SAMPLE}, {alone * count:,.0f} s for all")
+    print(f"  with it, the same nodes  {ours * 1e3:8.2f} ms a node, {alone / ours:.1f} times as fast")
+    began = time.perf_counter()
+    for _ in range(READ):
+        tree_of(bench.job, bench.job.nodes[0], bench.answers)
+    took_to_read = (time.perf_counter() - began) / READ
+    print(f"facts read from answers    {took_to_read * 1e3:8.2f} ms a node, {took_to_read * count:,.0f} s for all")
+
+
+def peer(bench: Bench, python: str) -> None:
+    """Ask CEL what it can be asked of these rules, on some nodes."""
+    asked = [(rule, text) for rule in bench.rules if (text := _expression(rule, bench.base))]
+    fleet = Fleet(bench.base, bench.rules, CEL)
+    rules = [rule for rule, _ in asked]
+    trees = [fleet.tree(number) for number in range(CEL)]
+    began = time.perf_counter()
+    held = sum(verdict.status is Status.PASS for tree in trees for verdict in judge(rules, tree))
+    took = (time.perf_counter() - began) / CEL
+    print(f"{len(asked)} rules that CEL can be asked, on {CEL} nodes")
+    print(f"ours, without memory       {took * 1e3:8.2f} ms a node, {held} hold")
+    told = {"expressions": [text for _, text in asked], "nodes": [_facts(rules, tree) for tree in trees]}
+    script = str(Path(__file__).with_name("judge_cel.py"))
+    done = subprocess.run([python, script], input=json.dumps(told), stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
+    for line in map(json.loads, done.stdout.splitlines()):
+        if "version" not in line:
+            print(f"{line['name']}: not installed")
+            continue
+        name, each = f"{line['name']} {line['version']}", line["evaluated"] / CEL
+        what = f"{line['true']} hold, {line['failed']} without an answer; theirs / ours {each / took:.1f}"
+        print(f"{name:<26} {each * 1e3:8.2f} ms a node, {what}")
+        print(f"  and to bring the facts   {line['brought'] / CEL * 1e3:8.2f} ms a node")
+
+
+OPERATORS = {"is": "==", "is-not": "!=", "at-least": ">=", "at-most": "<=", "above": ">", "below": "<"}
+
+
+def _expression(rule: Rule, base: Tree) -> str:
+    """Write a rule in CEL: one fact, of the node or of every item, whose value is told and compared with another."""
+    plain = rule.across is None and rule.when is None and not rule.needs and len(rule.clauses) == 1
+    if not plain or rule.scope is not Scope.NODE or rule.look not in (None, _every(rule)) or rule.unset:
+        return ""
+    (clause,) = rule.clauses
+    told = _facts([rule], base)
+    fits = clause.kind.type in {Type.FLAG, Type.INTEGER, Type.QUANTITY, Type.TEXT}
+    if not told or not fits or not all(t.op in OPERATORS and _plain(t.operand) for t in clause.tests):
+        return ""
+    name = json.dumps(next(iter(told)))
+    tests = [f"{{}} {OPERATORS[t.op]} {json.dumps(t.operand)}" for t in clause.tests]
+    if rule.look is None:
+        return " && ".join(test.format(f"facts[{name}]") for test in tests)
+    return f"facts[{name}].all(v, {' && '.join(test.format('v') for test in tests)})"
+
+
+def _plain(operand: object) -> bool:
+    return isinstance(operand, (bool, int, float, str)) and operand != inf
+
+
+def _every(rule: Rule) -> Look | None:
+    """The plainest look at the same items."""
+    return None if rule.look is None else Look("each", rule.look.collection, rule.look.plane)
+
+
+def _facts(rules: list[Rule], tree: Tree) -> dict[str, object]:
+    """What a node tells of the facts of these rules; nothing of one that is not known of every item."""
+    found: dict[str, object] = {}
+    for rule in rules:
+        fact, plane = rule.clauses[0].fact, rule.clauses[0].plane
+        if rule.look is None:
+            told: object = tree.reading(fact, plane)
+            several = [told]
+        else:
+            several = [tree.reading(item + fact, plane) for item in tree.select(rule.look.collection, plane).items]
+            told, fact = several, rule.look.collection.item("*") + fact
+        if several and not any(isinstance(each, (Absent, Unknown)) for each in several):
+            found[str(fact)] = told
+    return found
+
+
+WAYS = {"ours": ours, "plain": plain}
+
+
+def main() -> None:
+    """Measure each way in a process of its own."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("peer", nargs="?", help="a Python that has CEL")
+    parser.add_argument("--nodes", type=int, default=NODES)
+    parser.add_argument("--way", choices=[*WAYS, "peer"], help="this one alone")
+    given = parser.parse_args()
+    if given.way == "peer":
+        peer(Bench.made(), given.peer)
+    elif given.way:
+        WAYS[given.way](Bench.made(), given.nodes)
+    else:
+        for way in [*WAYS, *(["peer"] if given.peer else [])]:
+            words = [sys.executable, __file__, *([given.peer] if given.peer else [])]
+            subprocess.run([*words, "--way", way, "--nodes", str(given.nodes)], check=True)  # noqa: S603
+        if not given.peer:
+            print("CEL is not measured: name a Python that has cel-python==0.5.0 and cel-expr-python==0.1.3")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""What CEL takes for the questions of judge.py that it can be asked; run by judge.py under a Python that has CEL.
+
+Reads a JSON object on its input: `expressions`, and `nodes`, each the facts of one node. Each expression is compiled
+once. Prints for each runtime that is there the seconds of bringing the facts into its own types and of evaluating, and
+how many answers were true, and how many none.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+Way = tuple[Callable[[Any], Any], list[Callable[[Any], bool]]]
+
+
+def pure(expressions: list[str]) -> Way:
+    """Compile for cel-python, which is Python."""
+    import celpy  # noqa: PLC0415  whichever is there is measured
+
+    env = celpy.Environment()
+    programs = [env.program(env.compile(text)) for text in expressions]
+    asked = [lambda facts, run=program.evaluate: bool(run({"facts": facts})) for program in programs]
+    return celpy.json_to_cel, asked
+
+
+def native(expressions: list[str]) -> Way:
+    """Compile for cel-expr-python, which is cel-cpp."""
+    from cel_expr_python import cel  # noqa: PLC0415
+
+    env = cel.NewEnv(variables={"facts": cel.Type.Map(cel.Type.STRING, cel.Type.DYN)})
+    programs = [env.compile(text) for text in expressions]
+    asked = [lambda facts, run=program.eval: bool(run(data={"facts": facts}).value()) for program in programs]
+    return lambda facts: facts, asked
+
+
+def main() -> None:
+    """Measure each runtime and print."""
+    given = json.load(sys.stdin)
+    for name, compiled in (("cel-python", pure), ("cel-expr-python", native)):
+        try:
+            known = version(name)
+        except PackageNotFoundError:
+            print(json.dumps({"name": name}))
+            continue
+        brought, asked = compiled(given["expressions"])
+        began = time.perf_counter()
+        facts = [brought(node) for node in given["nodes"]]
+        ready = time.perf_counter()
+        true = failed = 0
+        for node in facts:
+            for answer in asked:
+                try:
+                    true += answer(node)
+                except Exception:  # noqa: BLE001  whatever a runtime raises, it has no answer
+                    failed += 1
+        told = {"brought": ready - began, "evaluated": time.perf_counter() - ready, "true": true, "failed": failed}
+        print(json.dumps({"name": name, "version": known} | told))
+
+
+if __name__ == "__main__":
+    main()

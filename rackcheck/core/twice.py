@@ -1,0 +1,66 @@
+"""Two readings of one run held side by side: does a fact stay as it is, and how fast does a counter rise? Pure.
+
+Nobody knows to the second when a node looked. So a rate is held against both ends of the time that may have passed,
+and where these disagree it is unknown.
+"""
+
+from math import inf
+
+from rackcheck.core import operator
+from rackcheck.core.evidence import Status
+from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown, Value
+from rackcheck.core.operator import Test
+from rackcheck.core.path import Path
+from rackcheck.core.profile import Clause
+from rackcheck.core.tree import Tree
+
+HOUR = 3600.0
+"""Seconds; rates are by the hour."""
+
+
+def compared(test: Test, first: Value, path: Path, clause: Clause, tree: Tree) -> Status | Unknown:
+    """Hold the second reading of a fact against the first, by `steady` or `rate`."""
+    second = _second(path, clause.plane, tree)
+    if isinstance(second, Unknown):
+        return Unknown(second.reason, f"second reading: {second.detail}".rstrip(": "))
+    if isinstance(second, Absent):
+        return Status.FAIL
+    if test.op == "steady":
+        return Status.PASS if operator.equal(first, second, clause.kind) else Status.FAIL
+    assert isinstance(first, int) and isinstance(second, int) and isinstance(test.operand, (int, float))  # noqa: PT018
+    assert tree.later is not None
+    return _rate(first, second, test.operand, tree.later.seconds(clause.plane))
+
+
+def told(path: Path, clause: Clause, tree: Tree) -> str:
+    """Say what the second reading was, to be put behind the first."""
+    second = _second(path, clause.plane, tree)
+    if isinstance(second, Unknown):
+        return ""
+    said = str(second) if isinstance(second, Absent) else operator.spell(second, clause.kind)
+    assert tree.later is not None
+    least, most = tree.later.seconds(clause.plane)
+    return f", then {said} after {_span(least, most)}"
+
+
+def _second(path: Path, plane: Plane, tree: Tree) -> Reading:
+    if tree.later is None:
+        return Unknown(Reason.NOT_COLLECTED, "it was read once")
+    return tree.later.tree.reading(path, plane)
+
+
+def _rate(first: int, second: int, most: float, apart: tuple[float, float]) -> Status | Unknown:
+    if second < first:
+        return Unknown(Reason.COUNTER_RESET, f"from {first} to {second}")
+    shortest, longest = apart
+    if (second - first) * HOUR <= most * shortest:
+        return Status.PASS
+    if (second - first) * HOUR > most * longest:
+        return Status.FAIL
+    return Unknown(Reason.NOT_TESTED, f"a rise of {second - first} in {_span(shortest, longest)} may be more or less")
+
+
+def _span(least: float, most: float) -> str:
+    if most == inf:
+        return "a time that was not kept"
+    return f"{most:g} s" if least == most else f"{least:g} to {most:g} s"

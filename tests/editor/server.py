@@ -1,0 +1,118 @@
+"""A real yaml-language-server on its standard streams: what an editor is offered, told and warned of in a file."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+NODE = shutil.which("node")
+PROGRAM = Path(__file__).parent / "node_modules" / "yaml-language-server" / "bin" / "yaml-language-server"
+HERE = "‸"
+"""Marks in a text where somebody types or points."""
+
+
+class Server:
+    """One server with any number of files, each held against one schema."""
+
+    def __init__(self, schema: Path) -> None:
+        assert NODE is not None
+        self._child = subprocess.Popen([NODE, str(PROGRAM), "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._count = 0
+        self._schema = schema
+        self._warned: dict[str, list[str]] = {}
+        can = {"workspace": {"configuration": True}, "textDocument": {"completion": {}, "hover": {}}}
+        self._ask("initialize", processId=None, rootUri=None, capabilities=can)
+        self._send({"method": "initialized", "params": {}})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._child.kill()
+        self._child.communicate()
+
+    def offered(self, text: str) -> dict[str, str]:
+        """Complete at the mark: each label, with the documentation beside it."""
+        found = self._at("textDocument/completion", text)
+        return {item["label"]: item.get("documentation") or "" for item in found["items"]}
+
+    def typed(self, text: str) -> dict[str, str]:
+        """Complete at the mark: each label, with the text that it puts there."""
+        found = self._at("textDocument/completion", text)
+        return {item["label"]: item["textEdit"]["newText"] for item in found["items"]}
+
+    def told(self, text: str) -> str:
+        """Point at the mark: what is shown; empty for nothing."""
+        found = self._at("textDocument/hover", text)
+        return str(found["contents"]["value"]) if found else ""
+
+    def warned(self, text: str) -> list[str]:
+        """Open a file, and give what it is warned of."""
+        uri = self._open(text)
+        while uri not in self._warned:
+            self._heed(self._read())
+        return self._warned[uri]
+
+    def _at(self, method: str, text: str) -> Any:
+        before, after = text.split(HERE)
+        uri = self._open(before + after)
+        line = before.count("\n")
+        at = {"line": line + 1, "character": len(before) - before.rfind("\n") - 1}
+        return self._ask(method, textDocument={"uri": uri}, position=at)
+
+    def _open(self, text: str) -> str:
+        self._count += 1
+        uri = f"file:///{self._count}.yaml"
+        said = f"# yaml-language-server: $schema={self._schema.as_uri()}"
+        document = {"uri": uri, "languageId": "yaml", "version": 1, "text": f"{said}\n{text}"}
+        self._send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+        return uri
+
+    def _ask(self, method: str, **params: object) -> Any:
+        self._count += 1
+        number = self._count
+        self._send({"id": number, "method": method, "params": params})
+        while True:
+            said = self._read()
+            if said.get("id") == number and "method" not in said:
+                assert "error" not in said, said
+                return said["result"]
+            self._heed(said)
+
+    def _heed(self, said: dict[str, Any]) -> None:
+        if said.get("method") == "textDocument/publishDiagnostics":
+            warned = [one["message"] for one in said["params"]["diagnostics"]]
+            self._warned[said["params"]["uri"]] = warned
+        elif "method" in said and "id" in said:  # it asks for its settings: the schema store would be fetched
+            wanted = said["params"].get("items", [])
+            off = {"schemaStore": {"enable": False}, "validate": True, "completion": True, "hover": True}
+            settings = [off if item.get("section") == "yaml" else None for item in wanted]
+            self._send({"id": said["id"], "result": settings})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        body = json.dumps({"jsonrpc": "2.0"} | message).encode()
+        self._in.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        self._in.flush()
+
+    def _read(self) -> dict[str, Any]:
+        size = 0
+        while line := self._out.readline().strip():
+            name, _, value = line.partition(b":")
+            size = int(value) if name.lower() == b"content-length" else size
+        assert size, "the server has ended"
+        found: dict[str, Any] = json.loads(self._out.read(size))
+        return found
+
+    @property
+    def _in(self) -> IO[bytes]:
+        assert self._child.stdin is not None
+        return self._child.stdin
+
+    @property
+    def _out(self) -> IO[bytes]:
+        assert self._child.stdout is not None
+        return self._child.stdout
