@@ -20,6 +20,7 @@ from rackcheck.core.verdict import Status
 from rackcheck.report import qr
 from rackcheck.report.dossier import Dossier, Logo, NodeRow
 from rackcheck.report.html import overview, page, reading, text
+from rackcheck.report.whereabouts import Whole
 
 DIGEST = hashlib.sha256(b"record").hexdigest()
 SECTIONS = (
@@ -278,4 +279,4 @@ def test_parts_fold_by_make_with_the_odd_node_out_named() -> None:
     [((), "no node"), (("a1",), "a1"), (("a1", "a2"), "2 of 3: a[1-2]"), (("a1", "a2", "a3"), "all 3")],
 )
 def test_where_says_how_many_of_how_many(nodes: tuple[str, ...], said: str) -> None:
-    assert text.where(nodes, 3) == said
+    assert text.where(nodes, Whole(3)) == said

@@ -20,6 +20,7 @@ from rackcheck.mistake import Mistake
 from rackcheck.report.dossier import Dossier, Logo
 from rackcheck.report.pdf import TEMPLATE, Pdf, document
 from rackcheck.report.pdf.words import MARKS, by_code_point, pieces, where
+from rackcheck.report.whereabouts import Whole
 
 
 def needed(name: str) -> Any:
@@ -152,7 +153,7 @@ def test_pieces_put_together_are_the_text() -> None:
 
 
 def test_a_long_node_set_is_cut_between_names_and_keeps_its_count() -> None:
-    said = where([f"dgx{n:04}" for n in range(1, 1000, 2)], 1000)
+    said = where([f"dgx{n:04}" for n in range(1, 1000, 2)], Whole(1000))
     assert said.startswith("500 of 1000: dgx[0001,0003,")
     assert said.endswith(",…]")
     assert len(said) < 180

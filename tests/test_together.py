@@ -84,7 +84,7 @@ def test_racks_and_the_fleet_are_judged_as_a_whole_and_named(runs: Path) -> None
     assert statuses(runs / "all", "fleet.gpus") == {"@fleet": "fail"}
     shown = " ".join(rackcheck("audit", "--from", runs / "all").out.split())
     assert "rack.gpu_count is 7, must be 32" in shown
-    assert "@rack:a02" in shown
+    assert "1 of 2 racks: a02" in shown
 
 
 def test_what_cannot_be_judged_of_so_few_is_not_in_scope_and_said(runs: Path) -> None:
@@ -112,14 +112,22 @@ def test_a_stored_run_is_judged_the_same_again(runs: Path) -> None:
 
 def test_the_document_says_what_racks_came_to(runs: Path) -> None:
     done = rackcheck("report", runs / "all", "--format", "markdown")
-    assert "**A** `rack.gpus`" in done.out
-    assert "@rack:a02: rack.gpu_count is 7, must be 32" in done.out
-    assert "FAIL" in done.out
-    told = json.loads(rackcheck("report", runs / "all", "--format", "json").out)
-    assert any(note.startswith("rack:a02: FAIL, 2 rules (rack.gpus fail:") for note in told["report"]["notes"])
+    assert "**A** `rack.gpus` on `1 of 2 racks: a02`: `rack.gpu_count is 7, must be 32`" in done.out
+    assert "- ❌ FAIL: `1 of 2 racks: a02, the fleet`" in done.out
+    told = json.loads(rackcheck("report", runs / "all", "--format", "json").out)["report"]
+    assert [(group["name"], group["outcome"]) for group in told["groups"]] == [
+        ("@rack:a01", "PASS"), ("@rack:a02", "FAIL"), ("@fleet", "FAIL"),
+    ]  # fmt: skip
+    assert ("rack.gpus", ["@rack:a02"]) in [(finding["rule"], finding["nodes"]) for finding in told["findings"]]
 
 
 @pytest.mark.parametrize("form", ["html", "junit", "csv", "pdf"])
 def test_every_form_of_the_document_can_be_made(runs: Path, form: str, tmp_path: Path) -> None:
     done = rackcheck("report", runs / "all", "--format", form, "-o", tmp_path / f"report.{form}")
     assert done.status == 0, done.err
+
+
+def test_a_run_with_verdicts_of_racks_is_listed_and_its_nodes_are_compared(runs: Path) -> None:
+    done = rackcheck("diff", "n1", "n3", "--from", runs / "all")
+    assert done.status in {0, 1}, done.err
+    assert "is none of the run's nodes" not in done.err

@@ -3,13 +3,13 @@
 What differs is what a reader looks for, and comes first. Pure.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.core.fold import fold
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report.dossier import LETTERS, Dossier, NodeRow, Part, Versions
+from rackcheck.report.dossier import LETTERS, Dossier, GroupRow, NodeRow, Part, Versions
 
 IDENTITIES = ("uuid", "guid", "wwn", "mac")
 """What tells one thing from another where it has no serial, the first that is known."""
@@ -156,6 +156,45 @@ class Likeness:
     rules: tuple[tuple[Status, tuple[str, ...]], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Racks with the very same verdicts, or the fleet; `nodes` counts all that they are of, `counts` their verdicts."""
+
+    names: tuple[str, ...]
+    outcome: Outcome
+    nodes: int
+    counts: Mapping[Status, int]
+    rules: tuple[tuple[Status, tuple[str, ...]], ...]
+
+
+def together(dossier: Dossier) -> tuple[Together, ...]:
+    """Give the racks that are alike, and the fleet, the worst outcome first."""
+    found: dict[tuple[str, str], list[GroupRow]] = {}
+    for group in dossier.groups:
+        found.setdefault((group.scope, group.vector), []).append(group)
+    made = [
+        Together(
+            tuple(group.name for group in alike),
+            alike[0].outcome,
+            sum(len(group.nodes) for group in alike),
+            {status: vector.count(letter) * len(alike) for status, letter in LETTERS.items()},
+            _loud(dossier, vector),
+        )
+        for (_, vector), alike in found.items()
+    ]
+    return tuple(sorted(made, key=lambda one: _WORST.index(one.outcome)))
+
+
+_WORST = (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
+
+
+def _loud(dossier: Dossier, vector: str) -> tuple[tuple[Status, tuple[str, ...]], ...]:
+    """Give the rules that are not simply well, by their verdict."""
+    lettered = [(gate.id, letter) for gate, letter in zip(dossier.gates, vector, strict=False)]
+    by = ((status, tuple(rule for rule, letter in lettered if letter == LETTERS[status])) for status in LOUD)
+    return tuple((status, rules) for status, rules in by if rules)
+
+
 def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
     """Gather nodes by their verdicts, the most common first, then in the nodes' order."""
     found: dict[str, list[NodeRow]] = {}
@@ -166,18 +205,8 @@ def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
 
 def likenesses(dossier: Dossier) -> tuple[Likeness, ...]:
     """Give the groups of nodes that answer alike, the worst outcome first, and the rarest before the common ones."""
-    ids = [gate.id for gate in dossier.gates]
-    order = (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
-
-    def with_letter(vector: str, status: Status) -> tuple[str, ...]:
-        return tuple(rule for rule, letter in zip(ids, vector, strict=False) if letter == LETTERS[status])
-
     made = [
-        Likeness(
-            tuple(node.name for node in nodes),
-            nodes[0].outcome,
-            tuple((status, rules) for status in LOUD if (rules := with_letter(vector, status))),
-        )
+        Likeness(tuple(node.name for node in nodes), nodes[0].outcome, _loud(dossier, vector))
         for vector, nodes in vectors(dossier.nodes)
     ]
-    return tuple(sorted(made, key=lambda one: (order.index(one.outcome), len(one.nodes))))
+    return tuple(sorted(made, key=lambda one: (_WORST.index(one.outcome), len(one.nodes))))

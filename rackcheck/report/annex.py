@@ -16,7 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.core.fact import visible
 from rackcheck.core.fold import fold
-from rackcheck.report.dossier import LETTERS, Dossier
+from rackcheck.core.profile import Scope
+from rackcheck.report.dossier import LETTERS, Dossier, GroupRow, NodeRow
+from rackcheck.report.whereabouts import said, sorts
 
 OWN = ("model", "part_number", "serial")
 """What has a column of its own in the inventory; among the other identities it only says why it was not read."""
@@ -64,12 +66,12 @@ def files(dossier: Dossier) -> Mapping[str, str]:
         "waivers.csv": _waivers(dossier),
         "punch.csv": table(
             ("class", "rule", "what", "nodes", "where", "owner", "until"),
-            ((p.cls, p.rule, p.what, len(p.nodes), fold(p.nodes), p.owner, p.until) for p in dossier.punch),
+            ((p.cls, p.rule, p.what, len(p.nodes), said(p.nodes), p.owner, p.until) for p in dossier.punch),
         ),
         "rework.csv": table(
             ("rule", "fact", "nodes", "where", "run", "time", "was"),
             (
-                (r.rule, r.fact, len(r.nodes), fold(r.nodes), run, time, was)
+                (r.rule, r.fact, len(r.nodes), said(r.nodes), run, time, was)
                 for r in dossier.rework for run, time, was in r.steps
             ),
         ),
@@ -79,7 +81,7 @@ def files(dossier: Dossier) -> Mapping[str, str]:
         ),
         "unchecked.csv": table(
             ("kind", "what", "why", "count", "nodes", "where"),
-            ((u.kind, u.what, u.why, u.count, len(u.nodes), fold(u.nodes)) for u in dossier.unchecked),
+            ((u.kind, u.what, u.why, u.count, len(u.nodes), said(u.nodes)) for u in dossier.unchecked),
         ),
         "rules.csv": _rules(dossier),
     }  # fmt: skip
@@ -130,7 +132,7 @@ def _findings(dossier: Dossier) -> str:
         (
             (
                 f.rule, gate.severity.value if gate else "", f.status.value, (f.truth or f.status).value, f.reason,
-                len(f.nodes), len(dossier.nodes), f.where,
+                len(f.nodes), _peers(dossier, f.nodes), said(f.nodes),
                 gate.title if gate else "", gate.why if gate else "", gate.fix if gate else "",
             )
             for f in dossier.findings if f.reason for gate in (gates.get(f.rule),)
@@ -138,21 +140,28 @@ def _findings(dossier: Dossier) -> str:
     )  # fmt: skip
 
 
+def _peers(dossier: Dossier, names: Sequence[str]) -> int:
+    """Count what could have been found like these: all nodes, all racks that were judged, the one fleet."""
+    ((scope, _), *_) = sorts(names) or ((Scope.NODE, ()),)
+    return len(dossier.nodes) if scope is Scope.NODE else sum(group.scope == scope.value for group in dossier.groups)
+
+
 def _verdicts(dossier: Dossier) -> str:
-    """Tabulate every verdict: a row for a node, a column for a rule.
+    """Tabulate every verdict: a row for a node, then one for each rack and for the fleet; a column for a rule.
 
     A line for each verdict would be 180,000 lines for 1,000 nodes, most of them `pass`; this is 1,000 that one can
     look over, and the reasons, which nodes share, stand in `findings.csv`.
     """
     words = {letter: status.value for status, letter in LETTERS.items()}
+    everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
     return table(
         ("node", *(gate.id for gate in dossier.gates)),
         (
             (
-                node.name,
+                said([node.name]),
                 *(words.get(letter, "not in scope") for _, letter in zip(dossier.gates, node.vector, strict=False)),
             )
-            for node in dossier.nodes
+            for node in everyone
         ),
     )
 
@@ -175,7 +184,7 @@ def _waivers(dossier: Dossier) -> str:
             (
                 e.rule, e.state, e.detail, e.until, e.by, e.ticket, e.reason,
                 "; ".join(f"{item} is {value}" for item, value in e.pins),
-                len(e.nodes), fold(e.nodes), fold(e.used), e.place,
+                len(e.nodes), said(e.nodes), said(e.used), e.place,
             )
             for e in dossier.exemptions
         ),
@@ -188,10 +197,10 @@ def _rules(dossier: Dossier) -> str:
             counts = (g.counts.get(status, 0) for status in LETTERS)
             words = ("; ".join(g.expects), g.why, g.fix, ", ".join(g.refs), ", ".join(g.unset))
             memory = "from memory: may only warn" if g.from_memory else ""
-            yield (g.id, g.title, g.severity.value, g.phase, " ".join(g.planes), *words, memory, *counts)
+            yield (g.id, g.title, g.severity.value, g.scope, g.phase, " ".join(g.planes), *words, memory, *counts)
 
     return table(
-        ("rule", "title", "severity", "phase", "planes", "expects", "why", "fix", "sources", "params without a value",
-         "confidence", *(status.value for status in LETTERS)),
+        ("rule", "title", "severity", "scope", "phase", "planes", "expects", "why", "fix", "sources",
+         "params without a value", "confidence", *(status.value for status in LETTERS)),
         rows(),
     )  # fmt: skip

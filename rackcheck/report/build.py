@@ -9,7 +9,7 @@ from rackcheck.bill import Bill as Ordered
 from rackcheck.core.compare import differences
 from rackcheck.core.event import Judged
 from rackcheck.core.fact import Class, Plane
-from rackcheck.core.group import Seat
+from rackcheck.core.group import FLEET, Seat
 from rackcheck.core.profile import Profile
 from rackcheck.core.read import natural
 from rackcheck.core.tree import Tree
@@ -26,6 +26,7 @@ from rackcheck.report.dossier import (
     Exhibit,
     Found,
     Gate,
+    GroupRow,
     NodeRow,
     Reading,
     Subject,
@@ -34,8 +35,9 @@ from rackcheck.report.gather import Print, Told, canonical
 from rackcheck.report.hardware import compared, parts, versions
 from rackcheck.report.outcome import areas, punch, tally, unchecked
 from rackcheck.report.settle import Settled, reworked, settle
-from rackcheck.report.summary import COUNTED, Finding, findings, group_notes, notes, waiver_notes
+from rackcheck.report.summary import COUNTED, Finding, findings, notes, waiver_notes
 from rackcheck.report.wants import wants
+from rackcheck.report.whereabouts import RACK
 
 SHOWN = 12
 """Pieces of evidence that a finding shows; the run holds the rest."""
@@ -58,7 +60,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Order:
-    """What a document is made of beside its readings; `lineage` are the profile and its parents, the oldest first."""
+    """What a document is made of beside its readings; `lineage` are the profile and its parents, the oldest first.
+
+    `fragments` are the files that any of these includes, each as the profile that it is by itself.
+    """
 
     kind: str
     name: str
@@ -73,6 +78,7 @@ class Order:
     bill: Ordered | None = None
     brand: Brand = field(default_factory=Brand)
     version: str = ""
+    fragments: tuple[Profile, ...] = ()
 
 
 def build(readings: Sequence[Told], order: Order) -> Dossier:
@@ -84,7 +90,7 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
     day = max(told.started.time for told in readings)[:10]
     judged = settled.judged
     unread = tuple(node for node in order.places if node not in settled.latest)
-    found, together = (tuple(findings(each, profile.rules)) for each in (judged, settled.groups))
+    found = tuple(findings(settled.everyone, profile.rules))
     silent = {(node, plane): why for node, tree in settled.trees.items() for plane, why in tree.silent.items()}
     stand = tuple(standings(order.waivers, {n.node: n.verdicts for n in settled.everyone}, profile.rules, day))
     owners = {
@@ -110,18 +116,19 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
         tally=tally(judged, unread, rules, outcome, cut=cut, groups=settled.groups),
         unchecked=tuple(unchecked(found, silent, judged, unread, profile, asked, settled.groups)),
         gates=tuple(_gates(settled.everyone, profile)),
-        changes=tuple(_changes(order.lineage)),
+        changes=tuple(_changes(order.lineage, order.fragments)),
         sources=tuple(profile.sources[name] for name in sorted(profile.sources)),
         nodes=tuple(_rows(settled, order)),
+        groups=tuple(_group(group, order) for group in settled.groups),
         findings=tuple(_found(finding) for finding in found if finding.status is not Status.PASS),
-        notes=(*group_notes(settled.groups), *notes(judged, profile, settled.groups), *waiver_notes(stand)),
+        notes=(*notes(judged, profile, settled.groups), *waiver_notes(stand)),
         parts=listed,
         bill=compared(order.bill, listed, settled.trees, unread) if order.bill is not None else None,
         firmware=tuple(versions(settled.trees, unread)),
         compliance=tuple(areas(settled.everyone, profile.rules)),
         performance=NO_BURN_IN,
         exemptions=tuple(_exemption(s) for s in stand),
-        punch=tuple(punch(found, silent, owners, judged, unread, cut=cut, together=together)),
+        punch=tuple(punch(found, silent, owners, judged, unread, cut=cut)),
         rework=tuple(reworked(readings, profile.rules)),
         baseline=_baseline(settled.prints),
         evidence=tuple(answer for told in readings for answer in told.answers),
@@ -152,18 +159,23 @@ def _gates(judged: Sequence[Judged], profile: Profile) -> Iterator[Gate]:
         planes = tuple(sorted(plane.value for plane in rule.planes if plane is not Plane.DERIVED))
         yield Gate(
             rule.id, rule.title, rule.severity, rule.phase.value, planes, tuple(wants(rule)), rule.why, rule.fix,
-            rule.refs, counts[rule.id], rule.unset, rule.from_memory,
+            rule.refs, counts[rule.id], rule.unset, rule.from_memory, rule.scope.value,
         )  # fmt: skip
 
 
-def _changes(lineage: Sequence[Profile]) -> Iterator[Change]:
-    """Tell what each profile of the lineage changed of its parent's rules."""
-    for parent, child in pairwise(lineage):
-        before, after = ({rule.id: rule for rule in p.rules} for p in (parent, child))
-        for told in differences(before, after):
+def _changes(lineage: Sequence[Profile], fragments: Sequence[Profile]) -> Iterator[Change]:
+    """Tell what each profile of the lineage changed of the rules below it: its parent's, and those that it includes."""
+    brought = {rule.id: rule for fragment in fragments for rule in fragment.rules}
+    for parent, child in pairwise((None, *lineage)):
+        assert child is not None
+        under = {rule.id: rule for rule in parent.rules} if parent is not None else {}
+        gone = parent.dropped if parent is not None else {}
+        # What a parent dropped is below it: a child that writes the rule anew adds one.
+        before = {name: rule for name, rule in brought.items() if name not in gone} | under
+        for told in differences(before, {rule.id: rule for rule in child.rules}):
             yield Change(told.rule, told.lean.value, f"{told.how} ({child.name})")
         for rule, reason in child.dropped.items():
-            if rule in before:
+            if rule not in gone:
                 yield Change(rule, "dropped", f"{reason} ({child.name})")
 
 
@@ -178,12 +190,25 @@ def _rows(settled: Settled, order: Order) -> Iterator[NodeRow]:
                 name, place.role, Outcome.INCOMPLETE, OUT * len(order.profile.rules), *where, note="never read"
             )
             continue
-        letters = {verdict.rule: LETTERS[verdict.status] for verdict in node.verdicts}
-        vector = "".join(letters.get(rule.id, OUT) for rule in order.profile.rules)
+        vector = _vector(node, order.profile)
         tree = settled.trees[name]
         identity = (_text(tree, "node.vendor"), _text(tree, "node.product"), machine_serial(tree))
         run = settled.latest[name]
         yield NodeRow(name, node.role, node.outcome, vector, *where, *identity, run, node.note, node.not_in_scope)
+
+
+def _group(group: Judged, order: Order) -> GroupRow:
+    rack = group.node.removeprefix(RACK)
+    inside = (name for name, place in order.places.items() if group.node == FLEET or place.rack == rack)
+    return GroupRow(
+        group.node, group.role, group.outcome, _vector(group, order.profile), tuple(sorted(inside, key=natural))
+    )
+
+
+def _vector(judged: Judged, profile: Profile) -> str:
+    """Write a node's or a group's verdicts as letters, in the rules' order."""
+    letters = {verdict.rule: LETTERS[verdict.status] for verdict in judged.verdicts}
+    return "".join(letters.get(rule.id, OUT) for rule in profile.rules)
 
 
 def machine_serial(tree: Tree) -> str:

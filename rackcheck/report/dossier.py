@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Severity, Source
 from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.whereabouts import Whole, whole
 
 LETTERS = {
     Status.PASS: "p", Status.WARN: "w", Status.FAIL: "F", Status.WAIVED: "v", Status.UNKNOWN: "u", Status.NA: "n",
@@ -103,7 +104,10 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What it comes to: `counts` of verdicts and their `total`, `nodes` by outcome, `severe` by severity."""
+    """What it comes to: `counts` of verdicts and their `total`, `nodes` by outcome, `severe` by severity.
+
+    The verdicts of racks and the fleet count as those of nodes do; their outcomes stand in `Dossier.groups`.
+    """
 
     outcome: Outcome
     interrupted: bool
@@ -126,7 +130,7 @@ class Unchecked:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One rule as it was agreed before the run; `expects` are its conditions in words, `place` the file and line."""
+    """One rule as it was agreed before the run; `expects` are its conditions in words, `scope` node, rack or fleet."""
 
     id: str
     title: str
@@ -140,6 +144,7 @@ class Gate:
     counts: Mapping[Status, int]
     unset: tuple[str, ...] = ()
     from_memory: bool = False
+    scope: str = "node"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +179,20 @@ class NodeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupRow:
+    """A rack or the fleet as it was judged as a whole: `name` is `@rack:a01` or `@fleet`, `nodes` are those it is of.
+
+    `scope` is rack or fleet, `vector` has one letter per gate as that of a node has.
+    """
+
+    name: str
+    scope: str
+    outcome: Outcome
+    vector: str
+    nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Exhibit:
     """One piece of evidence of a finding."""
 
@@ -186,7 +205,7 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One rule's verdict with the same reason on one or many nodes; title, why and fix stand in its gate.
+    """One rule's verdict with the same reason on one or many nodes, or racks; title, why and fix stand in its gate.
 
     `truth` is the verdict without waivers, where that differs. `more` pieces of evidence are not shown.
     """
@@ -351,6 +370,7 @@ class Dossier:
     changes: tuple[Change, ...]
     sources: tuple[Source, ...]
     nodes: tuple[NodeRow, ...]
+    groups: tuple[GroupRow, ...]
     findings: tuple[Found, ...]
     notes: tuple[str, ...]
     parts: tuple[Part, ...]
@@ -363,6 +383,11 @@ class Dossier:
     rework: tuple[Rework, ...]
     baseline: Baseline
     evidence: tuple[Answer, ...]
+
+    @property
+    def whole(self) -> Whole:
+        """How many nodes and racks there are to count a share of."""
+        return whole(len(self.nodes), (group.name for group in self.groups))
 
     def gate(self, rule: str) -> Gate:
         """Give the gate of a rule; raises KeyError where there is none."""

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rackcheck.core.fold import fold
 from rackcheck.core.profile import Severity
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Status
+from rackcheck.report import whereabouts
 from rackcheck.report.causes import told
 from rackcheck.report.dossier import Found, Gate, Unchecked
 from rackcheck.report.summary import several
@@ -124,6 +124,10 @@ def _homes(findings: Sequence[Found]) -> dict[int, tuple[str, tuple[str, ...]]]:
         waiting = {place: rule for place, rule in waiting.items() if place not in freed}
 
 
+_NAMED = frozenset({"plane", "phase", "node"})
+"""Kinds of which each is told by its name or its own count."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gap:
     """What was not checked for one and the same reason; `whats` are the things, `count` of verdicts or rules."""
@@ -148,12 +152,27 @@ class Gap:
     def short(self) -> str:
         """Say it in a few words, for a cover: `bmc plane of dgx08`, `7 site values`."""
         if self.kind == "plane":
-            return f"{self.what} plane of {fold(self.nodes) or 'all nodes'}"
+            return f"{self.what} plane of {whereabouts.said(self.nodes) or 'all nodes'}"
         if self.kind == "phase":
             return self.what
         if self.kind == "node":
             return several(self.count, "node")
         return several(len(self.whats), self.kind)
+
+
+def in_short(found: Sequence[Gap]) -> tuple[str, ...]:
+    """Say in a few words what all gaps are; rules and site values are counted once, whatever the reasons are."""
+    counted: dict[str, set[str]] = {}
+    for gap in found:
+        if gap.kind not in _NAMED:
+            counted.setdefault(gap.kind, set()).update(gap.whats)
+    said = (gap.short() if gap.kind in _NAMED else several(len(counted[gap.kind]), gap.kind) for gap in found)
+    return tuple(dict.fromkeys(said))
+
+
+def things(unchecked: Sequence[Unchecked]) -> int:
+    """Count what was not checked: a rule once, on however many nodes or racks it is unknown."""
+    return len({(one.kind, one.what, one.nodes if one.kind in _NAMED else ()) for one in unchecked})
 
 
 def gaps(unchecked: Sequence[Unchecked]) -> tuple[Gap, ...]:

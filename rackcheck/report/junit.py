@@ -1,4 +1,4 @@
-"""The dossier as JUnit XML, for build servers: a suite for a node, a case for a rule.
+"""The dossier as JUnit XML, for build servers: a suite for a node, a rack and the fleet each, a case for a rule.
 
 Consumers know passed, failed, broken and skipped, and nothing else; six verdicts become these four:
 
@@ -24,7 +24,7 @@ from html import escape
 from rackcheck.core.fact import visible
 from rackcheck.core.verdict import Status
 from rackcheck.report import record
-from rackcheck.report.dossier import LETTERS, OUT, Dossier, Exemption, Found, Gate, NodeRow
+from rackcheck.report.dossier import LETTERS, OUT, Dossier, Exemption, Found, Gate, GroupRow, NodeRow
 from rackcheck.report.summary import several
 from rackcheck.report.withheld import missing
 
@@ -52,7 +52,8 @@ def text(dossier: Dossier, digest: str = "") -> str:
 
 
 def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str) -> Iterator[str]:
-    counts = [_counts(node.vector[: len(dossier.gates)]) for node in dossier.nodes]
+    everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
+    counts = [_counts(node.vector[: len(dossier.gates)]) for node in everyone]
     whole = _Counts(*(sum(getattr(c, name) for c in counts) for name in ("tests", "failures", "errors", "skipped")))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f"<testsuites {_named(name=f'rackcheck {dossier.subject.name}{_stand_ins(dossier)}')} {whole}>\n"
@@ -67,7 +68,7 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str
             ("rackcheck.level", dossier.level),
         )
     )
-    for node, counted in zip(dossier.nodes, counts, strict=True):
+    for node, counted in zip(everyone, counts, strict=True):
         yield f"<testsuite {_named(name=node.name)} {counted}>\n<properties>\n{properties}"
         yield f"<property {_named(name='rackcheck.node.outcome', value=node.outcome.value)}/>\n"
         yield f"<property {_named(name='rackcheck.node.verdicts', value=str(_judged(dossier, node)))}/>\n"
@@ -78,7 +79,7 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str
     yield "</testsuites>\n"
 
 
-def _judged(dossier: Dossier, node: NodeRow) -> int:
+def _judged(dossier: Dossier, node: NodeRow | GroupRow) -> int:
     """How many verdicts a node has; one with none has one case all the same, which is broken."""
     return sum(letter in _STATUS for letter in node.vector[: len(dossier.gates)])
 
@@ -90,7 +91,7 @@ def _stand_ins(dossier: Dossier) -> str:
     return f": {several(dossier.tally.total, 'verdict')} and {cases}" if bare else ""
 
 
-def _idle(dossier: Dossier, node: NodeRow) -> Iterator[str]:
+def _idle(dossier: Dossier, node: NodeRow | GroupRow) -> Iterator[str]:
     """Say of the node's waivers what no case does: those that hide nothing, as they are unused, lapsed or expired."""
     told = [e for e in dossier.exemptions if e.state not in {"used", "elsewhere"} and node.name in e.nodes]
     if told:
@@ -111,7 +112,7 @@ def _counts(vector: str) -> _Counts:
     return _Counts(judged, count[Status.FAIL], count[Status.UNKNOWN], count[Status.WAIVED] + count[Status.NA])
 
 
-def _cases(dossier: Dossier, node: NodeRow, found: Mapping[tuple[str, str], Found]) -> Iterator[str]:
+def _cases(dossier: Dossier, node: NodeRow | GroupRow, found: Mapping[tuple[str, str], Found]) -> Iterator[str]:
     profile = dossier.subject.profile
     letters = node.vector[: len(dossier.gates)]
     if not set(letters) - {OUT}:

@@ -31,8 +31,9 @@ def document(summary: Summary) -> dict[str, Any]:
         "notes": list(summary.notes),
         "findings": [
             {"rule": f.rule.id, "status": f.status.value, "severity": f.rule.severity.value, "title": f.rule.title,
-             "nodes": list(f.nodes), "folded": f.where, "reason": f.reason, "why": f.rule.why, "fix": f.rule.fix,
-             "refs": list(f.rule.refs)} | ({"truth": f.truth.value} if f.truth is not None else {})
+             "scope": f.rule.scope.value, "nodes": list(f.nodes), "folded": f.where, "reason": f.reason,
+             "why": f.rule.why, "fix": f.rule.fix, "refs": list(f.rule.refs)}
+            | ({"truth": f.truth.value} if f.truth is not None else {})
             for f in summary.findings if f.reason
         ],
         "waivers": [

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 
 from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
+from rackcheck.core.group import is_group
 from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report import whereabouts
 from rackcheck.report.dossier import Dossier, Exemption, Rework
 from rackcheck.report.folded import Block, blocks, gaps
+from rackcheck.report.whereabouts import Whole, passing
 from rackcheck.report.withheld import missing
 
 LIMIT = 65_536
@@ -68,8 +71,8 @@ def code(text: str) -> str:
 
 def _head(dossier: Dossier, digest: str) -> Iterator[str]:
     tally, subject = dossier.tally, dossier.subject
-    good = len(tally.nodes.get(Outcome.PASS, ()))
-    yield f"## {OUTCOMES[tally.outcome]} {tally.outcome}: {good} of {len(dossier.nodes)} nodes pass"
+    good = passing(len(tally.nodes.get(Outcome.PASS, ())), len(dossier.nodes), "node")
+    yield f"## {OUTCOMES[tally.outcome]} {tally.outcome}: {good}"
     yield ""
     if tally.interrupted:
         yield "**Interrupted**: not every node was asked."
@@ -81,6 +84,10 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
     for outcome, nodes in tally.nodes.items():
         if nodes:
             yield f"- {OUTCOMES[outcome]} {outcome}: {len(nodes)} of {len(dossier.nodes)}: {code(fold(nodes))}"
+    for outcome in tally.nodes:
+        alike = [group.name for group in dossier.groups if group.outcome is outcome]
+        if alike:
+            yield f"- {OUTCOMES[outcome]} {outcome}: {code(whereabouts.told(alike, dossier.whole, fold, every=True))}"
     yield ""
     yield f"| severity | {' | '.join(f'{sign} {status}' for status, sign in SIGNS.items())} |"
     yield f"| --- |{' ---: |' * len(SIGNS)}"
@@ -91,23 +98,23 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
 
 
 def _sections(dossier: Dossier) -> tuple[_Section, ...]:
-    nodes = len(dossier.nodes)
+    of = dossier.whole
     still = (
         "One run: nothing to compare."
         if len(dossier.subject.readings) <= 1
         else "No verdict and no tracked part turned between runs."
     )
     unchecked = (
-        f"- {_word(gap.kind)} {_list(gap.whats)}: {code(gap.why)} ({gap.counted}{_on(gap.nodes, nodes, ', on ')})"
+        f"- {_word(gap.kind)} {_list(gap.whats)}: {code(gap.why)} ({gap.counted}{_on(gap.nodes, of, ', on ')})"
         for gap in gaps(dossier.unchecked)
     )
     punch = (
-        f"- **{_word(p.cls)}** {code(p.rule)}{_on(p.nodes, nodes)}: {code(p.what)}"
+        f"- **{_word(p.cls)}** {code(p.rule)}{_on(p.nodes, of)}: {code(p.what)}"
         f"{f', {code(p.owner)}' if p.owner else ''}{f', until {code(p.until)}' if p.until else ''}"
         for p in sorted(dossier.punch, key=lambda p: p.cls)
     )
     readings = dossier.subject.readings
-    done = (f"- {_word(r.kind)} {code(r.run)}{_on(r.nodes, nodes)}: {code(r.note)}" for r in readings if r.note)
+    done = (f"- {_word(r.kind)} {code(r.run)}{_on(r.nodes, of)}: {code(r.note)}" for r in readings if r.note)
     waivers = (_waiver(e, dossier.level) for e in dossier.exemptions)
     classes = ", ".join(f"{cls} {words}" for cls, words in CLASSES.items())
     return (
@@ -115,7 +122,7 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
         _Section("Findings", tuple(_findings(dossier)), "Nothing but passes.", "findings.csv"),
         _Section("Exceptions", tuple(waivers), "No waivers.", "waivers.csv"),
         _Section(f"Punch list ({classes})", tuple(punch), "Nothing is left to do.", "punch.csv"),
-        _Section("Rework", (*done, *(_rework(r, nodes) for r in dossier.rework)), still, "rework.csv"),
+        _Section("Rework", (*done, *(_rework(r, of) for r in dossier.rework)), still, "rework.csv"),
     )
 
 
@@ -127,15 +134,16 @@ def _findings(dossier: Dossier) -> Iterator[str]:
     for block in sorted(blocks([f for f in dossier.findings if f.reason]), key=lambda block: order.index(block.status)):
         sign = f"{SIGNS[block.status]} {block.status}"
         if block.causes:
-            on = _on(block.nodes, len(dossier.nodes))
+            on = _on(block.nodes, dossier.whole)
             before = listed.setdefault(frozenset(block.rules), block)
-            rules = _list(block.rules) if before is block else f"the same rules as on {code(fold(before.nodes))}"
+            same = f"the same rules as on {code(whereabouts.said(before.nodes))}"
+            rules = _list(block.rules) if before is block else same
             yield f"- {sign} {block.title(gates)}{on}: {code(block.cause())}: {rules}"
             continue
         f = block.findings[0]
         truth = f", truly {f.truth}" if f.truth is not None else ""
         said = f"{sign}{truth}{severity.get(f.rule, '')} {code(f.rule)}"
-        yield f"- {said}{_on(f.nodes, len(dossier.nodes))}: {code(f.reason)}"
+        yield f"- {said}{_on(f.nodes, dossier.whole)}: {code(f.reason)}"
 
 
 def _waiver(e: Exemption, level: str) -> str:
@@ -144,12 +152,13 @@ def _waiver(e: Exemption, level: str) -> str:
     who = "".join(f", {word} {code(said) if said else missing(level, what)}" for word, said, what in told)
     detail = f" ({code(e.detail)})" if e.detail else ""
     why = f": {code(e.reason) if e.reason else missing(level, 'reason')}"
-    return f"- {_word(e.state)}{detail}: {code(e.rule)} on {code(fold(e.nodes))}, until {code(e.until)}{pins}{who}{why}"
+    what = f"{code(e.rule)} on {code(whereabouts.said(e.nodes))}"
+    return f"- {_word(e.state)}{detail}: {what}, until {code(e.until)}{pins}{who}{why}"
 
 
-def _rework(r: Rework, nodes: int) -> str:
+def _rework(r: Rework, of: Whole) -> str:
     steps = ", then ".join(f"{code(was)} ({code(run)})" for run, _, was in r.steps)
-    return f"- {code(r.rule or r.fact)}{_on(r.nodes, nodes)}: {steps}"
+    return f"- {code(r.rule or r.fact)}{_on(r.nodes, of)}: {steps}"
 
 
 def _list(texts: Sequence[str], most: int = 20) -> str:
@@ -162,8 +171,12 @@ def _word(text: str) -> str:
     return text if re.fullmatch(r"[A-Za-z][A-Za-z -]{0,30}", text) else code(text)
 
 
-def _on(nodes: tuple[str, ...], of: int, word: str = " on ") -> str:
-    return f"{word}{len(nodes)} of {of}: {code(fold(nodes))}" if nodes else ""
+def _on(names: tuple[str, ...], of: Whole, word: str = " on ") -> str:
+    """Say on how many nodes, and which; racks and the fleet are counted among their own."""
+    nodes, groups = ([name for name in names if is_group(name) is which] for which in (False, True))
+    parts = [f"{len(nodes)} of {of.nodes}: {code(fold(nodes))}"] if nodes else []
+    parts += [code(whereabouts.told(groups, of, fold))] if groups else []
+    return f"{word}{', '.join(parts)}" if parts else ""
 
 
 def _fitted(section: _Section, room: int) -> str:

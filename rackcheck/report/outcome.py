@@ -1,7 +1,6 @@
 """What it all comes to: the tally, what was not checked, compliance by area, the punch list. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from rackcheck.core.event import Judged
 from rackcheck.core.profile import Phase, Profile, Rule, Scope, Severity
@@ -53,7 +52,7 @@ def unchecked(
             yield Unchecked("rule", finding.rule.id, finding.reason, len(finding.nodes), finding.nodes)
     for param in sorted({name for rule in profile.rules for name in rule.unset}):
         rules = {rule.id for rule in profile.rules if param in rule.unset}
-        count = sum(v.rule in rules for node in judged for v in node.verdicts)
+        count = sum(v.rule in rules for node in (*judged, *groups) for v in node.verdicts)
         yield Unchecked(
             "site value",
             param,
@@ -135,7 +134,7 @@ def _area(rule: Rule) -> str:
 
 def punch(
     findings: Sequence[Finding], silent: Silent, owners: Mapping[tuple[str, str], tuple[str, str]],
-    judged: Sequence[Judged], unread: Sequence[str], *, cut: bool, together: Sequence[Finding] = (),
+    judged: Sequence[Judged], unread: Sequence[str], *, cut: bool,
 ) -> Iterator[Punch]:  # fmt: skip
     """List what is left to do: A blocks the sign-off, B is to be fixed by a day or is minor, C is a note.
 
@@ -149,8 +148,6 @@ def punch(
     found += [Punch("A", "", "no rule was judged on them", bare)] if bare else []
     found += [Punch("A", "", "no node was read", ())] if not judged and not unread else []
     found += [p for finding in single for p in _line(finding, owners)]
-    for finding in together:
-        found += [replace(p, what=f"{finding.where}: {p.what}", nodes=()) for p in _line(finding, owners)]
     for cause in common:
         deciding = any(f.rule.severity.decides for f in findings if f.rule.id in cause.rules)
         what = f"{cause.plane.value} plane" if cause.plane is not None else ", ".join(cause.rules)

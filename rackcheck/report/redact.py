@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rackcheck.core.fact import Class, Plane, Reason
+from rackcheck.core.group import FLEET
 from rackcheck.core.profile import Phase, Severity, Source
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
@@ -32,6 +33,7 @@ from rackcheck.report.dossier import (
     Exhibit,
     Found,
     Gate,
+    GroupRow,
     Logo,
     NodeRow,
     Part,
@@ -44,6 +46,7 @@ from rackcheck.report.dossier import (
     Unchecked,
     Versions,
 )
+from rackcheck.report.whereabouts import RACK
 
 LEVELS = ("customer", "public")
 
@@ -121,7 +124,7 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
     },
     Gate: {
         **dict.fromkeys(("id", "title", "phase", "planes", "expects"), (H.WORDS, H.WORDS)),
-        **dict.fromkeys(("why", "fix", "refs", "unset"), (H.WORDS, H.WORDS)), "counts": (H.KEEP, H.KEEP),
+        **dict.fromkeys(("why", "fix", "refs", "unset", "scope"), (H.WORDS, H.WORDS)), "counts": (H.KEEP, H.KEEP),
     },
     Change: {"rule": (H.WORDS, H.WORDS), "kind": (H.WORDS, H.WORDS), "how": (H.WORDS, H.CHANGE)},
     Source: dict.fromkeys(("id", "title", "section", "publisher", "date", "confidence"), (H.WORDS, H.WORDS)),
@@ -130,6 +133,10 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
         "slot": (H.WORDS, H.GONE), "host": (H.ADDRESS, H.ADDRESS), "bmc": (H.ADDRESS, H.ADDRESS),
         "vendor": (H.VERSION, H.VERSION), "product": (H.VERSION, H.VERSION), "serial": (H.KEEP, H.SERIAL),
         "run": (H.KEEP, H.RUN), "note": (H.TEXT, H.TEXT),
+    },
+    GroupRow: {
+        "name": (H.KEEP, H.NODE), "scope": (H.WORDS, H.WORDS), "vector": (H.VECTOR, H.VECTOR),
+        "nodes": (H.KEEP, H.NODE),
     },
     Exhibit: dict.fromkeys(("item", "observed", "expected", "source"), (H.TEXT, H.TEXT)),
     Found: {"rule": (H.WORDS, H.WORDS), "reason": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE)},
@@ -240,7 +247,12 @@ class _Redaction:
         for how, value in self._leaves(dossier, H.KEEP):
             told[how].setdefault(value)
         told[H.ADDRESS] |= dict.fromkeys(_hostnames(dossier))
+        groups = [name for name in told[H.NODE] if name == FLEET or name.startswith(RACK)]
+        for name in groups:
+            del told[H.NODE][name]
+        told[H.RACK] |= dict.fromkeys(name.removeprefix(RACK) for name in groups if name.startswith(RACK))
         self._own = {how: _named(how, told[how]) for how in NAMED}
+        self._own[H.NODE] |= {name: self._group(name) for name in groups}
         words: dict[str, str] = {}
         for how in NAMED:
             for value, word in self._own[how].items():
@@ -256,6 +268,11 @@ class _Redaction:
         )
         self._sets = known.NodeSets(self._own[H.NODE])
         self._seen: dict[tuple[How, str], str] = {}
+
+    def _group(self, name: str) -> str:
+        """Give the pseudonym of a rack that was judged as a whole: it is that rack's, wherever it is named."""
+        rack = name.removeprefix(RACK)
+        return f"{RACK}{self._own[H.RACK][rack]}" if name.startswith(RACK) else FLEET
 
     def walked(self, value: Any, how: _Hows) -> Any:
         """Give a value of the model as its copy has it."""

@@ -10,7 +10,7 @@ from rackcheck.core import path as paths
 from rackcheck.core.event import Judged
 from rackcheck.core.evidence import Evidence, said
 from rackcheck.core.fact import Absent, Class, Plane, Reason, Unknown
-from rackcheck.core.group import Seat, groups, is_group
+from rackcheck.core.group import FLEET, Seat, groups, is_group
 from rackcheck.core.moves import TRACKED
 from rackcheck.core.profile import Phase, Rule, Scope
 from rackcheck.core.read import natural
@@ -81,7 +81,7 @@ def _together(
     known = {rule.id: rule for rule in rules}
     scopes = {name: Scope(each.role) for told in readings for name, each in told.judged.items() if is_group(name)}
     scopes |= {g.name: g.scope for g in groups(seats, frozenset(seat.name for seat in seats))}
-    for name, scope in sorted(scopes.items(), key=lambda item: natural(item[0])):
+    for name, scope in sorted(scopes.items(), key=lambda item: (item[0] == FLEET, natural(item[0]))):
         verdicts = {v.rule: v for told in readings if name in told.judged for v in told.judged[name].verdicts}
         mine = [rule for rule in rules if rule.scope is scope]
         verdicts |= _unasked(mine, ANY, verdicts, agreed, {})
@@ -146,7 +146,7 @@ def _prints(node: str, mine: Sequence[Told]) -> Mapping[tuple[Plane, Class], Pri
 def reworked(readings: Sequence[Told], rules: Sequence[Rule]) -> Iterator[Rework]:
     """Tell what turned between readings: verdicts in the profile's order, then parts that were swapped."""
     gathered: dict[tuple[str, str, tuple[tuple[str, str, str], ...]], list[str]] = {}
-    nodes = sorted({node for told in readings for node in told.judged if not is_group(node)}, key=natural)
+    nodes = sorted({node for told in readings for node in told.judged}, key=lambda n: (is_group(n), natural(n)))
     order = {rule.id: n for n, rule in enumerate(rules)}
     for node in nodes:
         mine = [told for told in readings if node in told.judged]
@@ -154,7 +154,7 @@ def reworked(readings: Sequence[Told], rules: Sequence[Rule]) -> Iterator[Rework
             continue
         for rule, steps in _turns(node, mine).items():
             gathered.setdefault((rule, "", steps), []).append(node)
-        for fact, steps in _swaps(node, mine):
+        for fact, steps in () if is_group(node) else _swaps(node, mine):
             gathered.setdefault(("", fact, steps), []).append(node)
     ranked = sorted(gathered.items(), key=lambda g: (order.get(g[0][0], len(order)), natural(g[0][1]), g[0][2]))
     for (rule, fact, steps), where in ranked:

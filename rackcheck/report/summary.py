@@ -9,8 +9,9 @@ from rackcheck.core.fold import fold
 from rackcheck.core.group import is_group
 from rackcheck.core.profile import Profile, Rule, Scope
 from rackcheck.core.read import natural
-from rackcheck.core.verdict import Evidence, Outcome, Status
+from rackcheck.core.verdict import Evidence, Outcome, Status, Verdict
 from rackcheck.core.waiver import Standing, State, Waiver, standings
+from rackcheck.report.whereabouts import Whole, whole
 from rackcheck.reviewed import said as said_of
 from rackcheck.reviewed import unreviewed
 
@@ -26,7 +27,10 @@ COUNTED = (Status.PASS, Status.WARN, Status.FAIL, Status.WAIVED, Status.UNKNOWN,
 
 @dataclass(frozen=True)
 class Finding:
-    """One rule's verdict with the same evidence on one or many nodes; `truth` is that without waivers, if another."""
+    """One rule's verdict with the same evidence on one or many nodes, or racks.
+
+    `truth` is the verdict without waivers, if that is another.
+    """
 
     rule: Rule
     status: Status
@@ -39,11 +43,6 @@ class Finding:
     def where(self) -> str:
         """The nodes, folded."""
         return fold(self.nodes)
-
-    @property
-    def together(self) -> bool:
-        """Whether it is about racks or the fleet, and not about nodes one by one."""
-        return self.rule.scope is not Scope.NODE
 
 
 Silent = Mapping[tuple[str, Plane], Unknown]
@@ -67,6 +66,11 @@ class Summary:
     def everyone(self) -> tuple[Judged, ...]:
         """The nodes, then the racks and the fleet that were judged as a whole."""
         return (*self.judged, *self.groups)
+
+    @property
+    def whole(self) -> Whole:
+        """How many nodes and racks were judged, for a finding's share to be told of them."""
+        return whole(len(self.judged), (group.node for group in self.groups))
 
     @property
     def counts(self) -> Mapping[Status, int]:
@@ -115,18 +119,23 @@ def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Findin
     Nodes gather when they show the same thing: times, sources and items that bear the node's own numbers aside.
     """
     known = {rule.id: (place, rule) for place, rule in enumerate(rules)}
-    gathered: dict[tuple[str, Status, str, Status | None], list[tuple[str, tuple[Evidence, ...]]]] = {}
+    gathered: dict[tuple[str, Status, str, Status | None], list[tuple[str, Verdict]]] = {}
     for node in judged:
         for verdict in node.verdicts:
             if verdict.rule in known:
-                key = (verdict.rule, verdict.status, verdict.reason, verdict.truth)
-                gathered.setdefault(key, []).append((node.node, verdict.evidence))
+                key = (verdict.rule, verdict.status, _shown(node.node, verdict), verdict.truth)
+                gathered.setdefault(key, []).append((node.node, verdict))
     severities = [s.value for s in type(rules[0].severity)] if rules else []
     found = [
         Finding(
-            known[rule_id][1], status, reason, alike[0][1], tuple(sorted((n for n, _ in alike), key=natural)), truth
+            known[rule_id][1],
+            status,
+            _reason(alike),
+            alike[0][1].evidence,
+            tuple(sorted((n for n, _ in alike), key=natural)),
+            truth,
         )
-        for (rule_id, status, reason, truth), alike in gathered.items()
+        for (rule_id, status, _, truth), alike in gathered.items()
     ]
     yield from sorted(
         found,
@@ -135,6 +144,21 @@ def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Findin
             -len(f.nodes), known[f.rule.id][0], f.reason,
         ),
     )  # fmt: skip
+
+
+def _shown(name: str, verdict: Verdict) -> str:
+    """Give what a verdict shows; of a rack that is unknown, each for a node of its own, not which node that is."""
+    shown = verdict.reason
+    for unknown in (each.unknown for each in verdict.evidence if is_group(name) and each.unknown is not None):
+        shown = shown.replace(unknown.detail, unknown.detail.partition(": ")[2] or unknown.detail)
+    return shown
+
+
+def _reason(alike: Sequence[tuple[str, Verdict]]) -> str:
+    """Give the reason of verdicts that show the same, which is that of the first, and how many have one like it."""
+    first = alike[0][1].reason
+    others = len(alike) - 1
+    return first if all(v.reason == first for _, v in alike) else f"{first}; and {others} more like this"
 
 
 def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] = ()) -> Iterator[str]:
@@ -165,18 +189,12 @@ def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] =
         yield said_of(learned)
 
 
-def group_notes(groups: Sequence[Judged]) -> Iterator[str]:
-    """Say what racks and the fleet came to, for documents whose findings are about nodes."""
-    for group in groups:
-        wrong = [v for v in group.verdicts if v.status not in {Status.PASS, Status.NA}]
-        told = "; ".join(f"{v.rule} {v.status.value}: {v.reason}" for v in wrong)
-        judged = several(len(group.verdicts), "rule")
-        yield f"{group.node.removeprefix('@')}: {group.outcome.value}, {judged}{f' ({told})' if told else ''}"
-
-
 def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
     """Say which rules about several nodes were not judged: too few of these were asked."""
     left = [rule for rule in rules if rule.phase.value == "config" and rule.id not in scoped]
+    twice = [rule.id for rule in left if rule.twice]
+    if twice:
+        yield f"{several(len(twice), 'rule')} of two readings not judged (audit --again SECONDS): {', '.join(twice)}"
     across = [rule.id for rule in left if rule.across is not None]
     if across:
         wanting = f"{several(len(across), 'rule')} across nodes not judged, for want of nodes to compare"

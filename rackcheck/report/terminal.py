@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackcheck.core.fold import alike, fold
+from rackcheck.core.group import is_group
 from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report import whereabouts
 from rackcheck.report.causes import Cause, causes
 from rackcheck.report.summary import COUNTED, Finding, Summary, several
 
@@ -94,9 +96,7 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
     style = STYLES[finding.status]
     sign = (ASCII if plain else GLYPHS)[finding.status]
     head = f"{sign} {finding.status.value.upper():<8}"
-    many = len(summary.judged) > 1
-    where = f"  {len(finding.nodes)} of {len(summary.judged)}: {finding.where}" if many else ""
-    where = f"  {finding.where}" if finding.together else where
+    where = _where(finding.nodes, summary)
     title = f" {finding.rule.title}" if finding.rule.title else ""
     truth = f", {finding.truth.value} without waivers" if finding.truth is not None else ""
     severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({finding.rule.severity.value}{truth})"
@@ -117,13 +117,22 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
         yield Line()
 
 
+def _where(names: tuple[str, ...], summary: Summary) -> str:
+    """Say where, after two blanks; one node alone needs no word."""
+    of = summary.whole
+    said = whereabouts.told(names, of, lambda n: f"{len(n)} of {of.nodes}: {fold(n)}" if of.nodes > 1 else "")
+    return f"  {said}" if said else ""
+
+
 def _cause(cause: Cause, summary: Summary, width: int, *, plain: bool, whole: bool) -> Iterator[Line]:
     sign = (ASCII if plain else GLYPHS)[Status.UNKNOWN]
-    many = f"  {len(cause.nodes)} of {len(summary.judged)}: {fold(cause.nodes)}" if len(summary.judged) > 1 else ""
-    every = len(cause.rules) == max(len(node.verdicts) for node in summary.judged)
+    peers = summary.groups if all(map(is_group, cause.nodes)) else summary.judged
+    every = len(cause.rules) == max((len(each.verdicts) for each in peers), default=0)
     of_plane = f" of the {cause.plane.value} plane" if cause.plane is not None and not every else ""
-    rules = f"{'all ' if every else ''}{len(cause.rules)} rules{of_plane}: {cause.unknown.reason.value}"
-    yield _line((f"{sign} UNKNOWN ", STYLES[Status.UNKNOWN]), (f" {rules}", "bold"), (many, "bold cyan"))
+    count = several(len(cause.rules), "rule")
+    rules = f"{'all ' if every and len(cause.rules) > 1 else ''}{count}{of_plane}: {cause.unknown.reason.value}"
+    where = _where(cause.nodes, summary)
+    yield _line((f"{sign} UNKNOWN ", STYLES[Status.UNKNOWN]), (f" {rules}", "bold"), (where, "bold cyan"))
     for detail in cause.said[:3]:
         yield from _wrapped("", detail, width)
     if len(cause.details) > 3:
@@ -153,7 +162,8 @@ def _folded(summary: Summary, width: int, *, every: bool) -> Iterator[Line]:
         if rules and not every:
             names = ", ".join(rules) if len(rules) <= NAMED else "--all lists them"
             what = f"{len(rules)} of {several(len(met), 'rule')} {one if len(rules) == 1 else many}"
-            wherever = " wherever they apply" if rules is fine and len(summary.judged) > 1 else ""
+            they = "it applies" if len(rules) == 1 else "they apply"
+            wherever = f" wherever {they}" if rules is fine and len(summary.judged) > 1 else ""
             yield from _wrapped("", f"{what}{wherever}: {names}", width, "dim")
     if not every:
         yield Line()
@@ -187,7 +197,7 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
     for outcome in Outcome:
         groups = [group.node for group in summary.groups if group.outcome is outcome]
         if groups:
-            yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"      {fold(groups)}", ""))
+            yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"      {whereabouts.said(groups)}", ""))
     if len(summary.judged) > 1:
         vectors = {n.node: tuple((v.rule, v.status, v.reason) for v in n.verdicts) for n in summary.judged}
         yield _line(("nodes       ", "dim"), (alike(vectors), ""))

@@ -16,6 +16,9 @@ def wants(rule: Rule) -> list[str]:
     if rule.across is not None:
         across = rule.across
         return [f"{_shared(across)} must be as on {across.quorum:g} % of all {across.role} nodes", *_rest(rule)]
+    if rule.called is not None:
+        said = f": {rule.called.help}" if rule.called.help else ""
+        return [f"{rule.called.name} of {rule.called.package}{said}", *_rest(rule)]
     joined = " and " if rule.join == "all" else " or "
     return [head + joined.join(_clause(clause) for clause in rule.clauses), *_rest(rule)]
 

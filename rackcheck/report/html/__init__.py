@@ -10,9 +10,9 @@ from markupsafe import Markup
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Severity
 from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report import alike
+from rackcheck.report import alike, whereabouts
 from rackcheck.report.dossier import LETTERS, OUT, Brand, Dossier
-from rackcheck.report.folded import gaps
+from rackcheck.report.folded import gaps, in_short, things
 from rackcheck.report.force import in_force
 from rackcheck.report.html import overview, reading, text
 from rackcheck.report.html.data import script_data
@@ -40,14 +40,17 @@ def page(dossier: Dossier, digest: str) -> str:
     style, script = _file("report.css") + _print_head(dossier, digest), _file("report.js")
     chapters, left_out = reading.chapters(dossier)
     firmware = alike.firmware(dossier.firmware)
+    gone = gaps(dossier.unchecked)
     return _environment(dossier).get_template("page.html.j2").render(
         d=dossier, digest=digest, style=Markup(style), script=Markup(script),  # noqa: S704  our own two files
         csp=_policy(style, script), logo=_logo(dossier.brand), title=_title(dossier),
         qr=Markup(svg(_mark(dossier, digest))), mark=_mark(dossier, digest),  # noqa: S704  drawn by us
         chapters=chapters, left_out=left_out, matrix=overview.matrix(dossier), racks=overview.racks(dossier.nodes),
         kinds=reading.kinds(dossier.parts), grid=reading.grid(dossier, firmware.odd), truths=reading.truths(dossier),
-        unread=UNREAD, data=script_data(dossier, chapters, UNREAD), gaps=gaps(dossier.unchecked), firmware=firmware,
+        unread=UNREAD, data=script_data(dossier, chapters, UNREAD), gaps=gone, shorts=in_short(gone),
+        things=things(dossier.unchecked), firmware=firmware,
         shelves=reading.by_node(dossier.parts) if len(dossier.parts) <= BOUNDS["parts"] else (),
+        as_whole={group.name: group.outcome for group in dossier.groups}, together=alike.together(dossier),
     )  # fmt: skip
 
 
@@ -57,15 +60,17 @@ def _environment(dossier: Dossier) -> Environment:
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     made.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
-    total = len(dossier.nodes)
+    of = dossier.whole
     made.filters.update(
-        n=text.number, prose=text.prose, fold=fold, where=lambda nodes: text.where(nodes, total), several=several,
-        in_force=in_force,
+        n=text.number, prose=text.prose, fold=fold, where=lambda names: text.where(names, of), several=several,
+        share=lambda names: whereabouts.share(names, of), said=whereabouts.said, in_force=in_force,
+        origin=lambda source: source.removeprefix("from "),
     )  # fmt: skip
     made.globals.update(
         Status=Status, COUNTED=COUNTED, GLYPHS=GLYPHS, LETTERS=LETTERS, OUT=OUT, Outcome=Outcome, OUTCOME=OUTCOME,
         Severity=Severity, BOUNDS=BOUNDS, PLANES=PLANES, by_letter={v: k for k, v in LETTERS.items()},
-        missing=missing, anchor=text.anchor, covered=reading.covered,
+        missing=missing, anchor=text.anchor, covered=reading.covered, among=whereabouts.among,
+        passing=whereabouts.passing,
     )  # fmt: skip
     return made
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rackcheck.core.profile import Scope
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report.alike import vectors
@@ -45,7 +46,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Patterns against the rules that are not well everywhere; counts of what is left out beside."""
+    """Patterns against the rules that are not well everywhere; counts of what is left out beside.
+
+    `rules` are those about nodes, one by one, and `passing` of them are well wherever they apply.
+    """
 
     columns: tuple[Column, ...]
     common: tuple[Pattern, ...]
@@ -53,6 +57,7 @@ class Matrix:
     between: int
     nodes_between: int
     passing: int
+    rules: int
     more_rules: int
 
     @property
@@ -85,7 +90,8 @@ def matrix(dossier: Dossier) -> Matrix:
     for vector, nodes in gathered:
         for count, letter in zip(counts, vector, strict=False):
             count[letter] += len(nodes)
-    telling = [i for i, count in enumerate(counts) if set(count) - QUIET]
+    single = [i for i, gate in enumerate(dossier.gates) if gate.scope == Scope.NODE.value]
+    telling = [i for i in single if set(counts[i]) - QUIET]
     alike: dict[str, list[int]] = {}
     for i in telling:
         alike.setdefault("".join(vector[i : i + 1] for vector, _ in gathered), []).append(i)
@@ -104,7 +110,8 @@ def matrix(dossier: Dossier) -> Matrix:
         rows[-COMMON:] if cut else (),
         len(between),
         sum(len(row.nodes) for row in between),
-        len(counts) - len(telling),
+        len(single) - len(telling),
+        len(single),
         len(telling) - sum(map(len, groups)),
     )
 

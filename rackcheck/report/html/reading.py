@@ -1,7 +1,7 @@
 """What the page gathers out of the dossier before it is drawn: pure, and bounded where a node could swell it."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.core.fold import fold
@@ -11,7 +11,8 @@ from rackcheck.core.verdict import Status
 from rackcheck.report.alike import Component, Shelf, shelves
 from rackcheck.report.dossier import Dossier, Exemption, Found, Gate, Part, Versions
 from rackcheck.report.folded import Block, blocks
-from rackcheck.report.html.text import anchor, number
+from rackcheck.report.html.text import anchor
+from rackcheck.report.whereabouts import said, share
 
 FINDINGS = 500
 """Findings that are written out; the annexes hold all."""
@@ -84,7 +85,7 @@ def chapters(dossier: Dossier) -> tuple[tuple[Chapter, ...], int]:
     shared: dict[object, Shared] = {}
     listed: dict[frozenset[str], Block] = {}
     numbers = Counter[str]()
-    total = len(dossier.nodes)
+    of = dossier.whole
     written = 0
     for block in blocks(loud):
         if written >= FINDINGS:
@@ -103,7 +104,7 @@ def chapters(dossier: Dossier) -> tuple[tuple[Chapter, ...], int]:
     made = tuple(
         Chapter(
             known.get(instances[0].found.rule) or _gone(instances[0].found.rule), instances[0].found.status,
-            tuple(instances), _where(shared[key].nodes if key in shared else _nodes(instances), total), shared.get(key),
+            tuple(instances), share(shared[key].nodes if key in shared else _nodes(instances), of), shared.get(key),
         )
         for key, instances in gathered.items()
     )  # fmt: skip
@@ -120,10 +121,6 @@ def _shared(block: Block, gates: Mapping[str, Gate], before: tuple[str, ...]) ->
 
 def _nodes(instances: Iterable[Instance]) -> set[str]:
     return {node for instance in instances for node in instance.found.nodes}
-
-
-def _where(nodes: Collection[str], total: int) -> str:
-    return f"{number(len(nodes))} of {number(total)} nodes"
 
 
 def _gone(rule: str) -> Gate:
@@ -190,4 +187,4 @@ def covered(
 ) -> tuple[tuple[Status, str], ...]:
     """Give the true verdicts on those nodes where this waiver was used."""
     met = ((s, [n for n in nodes if n in exemption.used]) for s, nodes in known.get(exemption.rule, ()))
-    return tuple((status, fold(nodes)) for status, nodes in met if nodes)
+    return tuple((status, said(nodes)) for status, nodes in met if nodes)

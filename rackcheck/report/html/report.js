@@ -10,6 +10,7 @@
   const SORTS = ["name", "outcome", "rack", "u", "product", "serial", "F", "u!", "w", "v"];
   const STEP = 200;  // rows drawn at once
   const byId = (id) => document.getElementById(id);
+  const several = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
   const table = byId("node-table");
   if (!table) return;
 
@@ -85,7 +86,7 @@
 
   const detail = (node) => {
     const pairs = [["Role", node.role], ["Host", node.host], ["BMC", node.bmc], ["Vendor", node.vendor],
-      ["Slot", node.slot], ["Run", node.run], ["Note", node.note], ["Not in scope", node.notInScope ? `${node.notInScope} rules` : ""]];
+      ["Slot", node.slot], ["Run", node.run], ["Note", node.note], ["Not in scope", node.notInScope ? several(node.notInScope, "rule") : ""]];
     const facts = el("dl", {class: "facts"}, ...pairs.filter(([, text]) => text)
       .map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text))));
     const letters = el("p", {class: "letters"}, ...[...node.letters].map((letter, i) => {
@@ -104,7 +105,7 @@
       el("td", {class: "serial"}, told(serial)), el("td", {class: "serial"}, other)));
     const head = ["Part", "Model", "Part number", "Serial", "Other"].map((name) => el("th", {scope: "col"}, name));
     const cell = el("td", {colspan: table.tHead.rows[0].cells.length}, facts,
-      el("p", {class: "what"}, `${data.rules.length} rules in the profile's order`), letters,
+      el("p", {class: "what"}, `${several(data.rules.length, "rule")} in the profile's order`), letters,
       found.length ? list : el("p", {class: "empty"}, "No finding on this node."),
       parts.length ? el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...parts))
         : el("p", {class: "empty"}, data.parts_left_out ? "Its parts: inventory.csv." : "It did not tell its parts."));
@@ -120,7 +121,7 @@
     body.replaceChildren(...drawn.flatMap((node) => (node === opened ? [line(node), detail(node)] : [line(node)])));
     const which = [verdict.value && verdict.selectedOptions[0].textContent, rule.value && rule.selectedOptions[0].textContent];
     if (rule.value && (!verdict.value || verdict.value in OUTCOMES)) which.push("not pass");
-    byId("status").textContent = [`${met.length} of ${nodes.length} nodes`, ...which.filter(Boolean)].join(" · ");
+    byId("status").textContent = [`${met.length} of ${several(nodes.length, "node")}`, ...which.filter(Boolean)].join(" · ");
     const left = met.length - drawn.length;
     const all = el("button", {type: "button"}, `show ${left} more`);
     all.addEventListener("click", () => { limit = Infinity; draw(); });

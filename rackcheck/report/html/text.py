@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from rackcheck.core.fact import visible
 from rackcheck.core.fold import fold
+from rackcheck.report.whereabouts import Whole, said, told
 
 LIMIT = 4000
 """Characters of one text that are shown; record and annexes hold the whole of it."""
@@ -33,12 +34,16 @@ def number(count: int) -> str:
     return f"{count:,}"
 
 
-def where(nodes: Sequence[str], total: int) -> str:
-    """Say on how many of how many nodes, and which: `62 of 72: dgx[001-062]`, `all 72`, `dgx05`."""
+def where(names: Sequence[str], of: Whole) -> str:
+    """Say on how many of how many, and which: `62 of 72: dgx[001-062]`, `all 72`, `dgx05`, `rack a01`, `the fleet`."""
+    if len(names) <= 1:
+        return said(names) or "no node"
+    return told(names, of, lambda nodes: _nodes(nodes, of.nodes))
+
+
+def _nodes(nodes: Sequence[str], total: int) -> str:
     if len(nodes) == total > 1:
         return f"all {number(total)}"
-    if len(nodes) <= 1:
-        return fold(nodes) or "no node"
     return f"{number(len(nodes))} of {number(total)}: {fold(nodes)}"
 
 

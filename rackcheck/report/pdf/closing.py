@@ -4,11 +4,12 @@ from rackcheck.core.verdict import Status
 from rackcheck.report.dossier import Answer, Dossier, Exemption, Punch, Rework
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
+from rackcheck.report.whereabouts import Whole
 
 CLASSES = ("A", "B", "C")
 
 
-def exceptions(dossier: Dossier, total: int) -> Json:
+def exceptions(dossier: Dossier, of: Whole) -> Json:
     """Give each waiver as it stands, with the verdict that would be without it."""
     truths: dict[str, set[str]] = {}
     for found in dossier.findings:
@@ -20,8 +21,8 @@ def exceptions(dossier: Dossier, total: int) -> Json:
             "rule": text(waiver.rule),
             "state": text(waiver.state),
             "detail": text(waiver.detail),
-            "where": where(waiver.nodes, total),
-            "used": where(waiver.used, total) if waiver.used else "",
+            "where": where(waiver.nodes, of),
+            "used": where(waiver.used, of) if waiver.used else "",
             "truth": ", ".join(sorted(truths.get(waiver.rule, ()))) if waiver.used else "",
             "pins": [{"item": text(item), "value": text(value, 300)} for item, value in waiver.pins[:6]],
             "more": max(0, len(waiver.pins) - 6),
@@ -36,7 +37,7 @@ def exceptions(dossier: Dossier, total: int) -> Json:
     return {"waived": waived, **bounded(dossier.exemptions, show)}
 
 
-def punch(dossier: Dossier, total: int) -> list[Json]:
+def punch(dossier: Dossier, of: Whole) -> list[Json]:
     """Give the three classes; one line for a rule, however many ways it went wrong."""
     titles = {gate.id: gate.title for gate in dossier.gates}
     gathered: dict[tuple[str, str, str, str], list[Punch]] = {}
@@ -50,7 +51,7 @@ def punch(dossier: Dossier, total: int) -> list[Json]:
             "title": prose(titles.get(first.rule, "")),
             "what": text(first.what, 300),
             "others": len(points) - 1,
-            "where": where({node for point in points for node in point.nodes}, total, 110),
+            "where": where({node for point in points for node in point.nodes}, of, 110),
             "owner": text(first.owner),
             "until": text(first.until),
         }
@@ -62,14 +63,14 @@ def punch(dossier: Dossier, total: int) -> list[Json]:
     ]
 
 
-def rework(dossier: Dossier, total: int) -> Json:
+def rework(dossier: Dossier, of: Whole) -> Json:
     """Give what turned between the readings, first to last, and whether there was but one of them."""
 
     def show(turned: Rework) -> Json:
         return {
             "what": text(turned.rule or turned.fact),
             "part": bool(turned.fact),
-            "where": where(turned.nodes, total),
+            "where": where(turned.nodes, of),
             "steps": [{"run": text(run), "time": text(time), "was": text(was)} for run, time, was in turned.steps],
         }
 
@@ -89,7 +90,7 @@ def baseline(dossier: Dossier) -> Json:
     }
 
 
-def evidence(dossier: Dossier, total: int) -> Json:
+def evidence(dossier: Dossier, of: Whole) -> Json:
     """Count the raw answers by run and plane, name the troubles, and list all answers where they are few."""
     planes: dict[tuple[str, str], list[Answer]] = {}
     troubles: dict[tuple[str, str], set[str]] = {}
@@ -106,9 +107,9 @@ def evidence(dossier: Dossier, total: int) -> Json:
         ),
         "troubles": bounded(
             list(troubles.items()),
-            lambda kv: {"plane": text(kv[0][0]), "trouble": text(kv[0][1]), "where": where(kv[1], total)},
+            lambda kv: {"plane": text(kv[0][0]), "trouble": text(kv[0][1]), "where": where(kv[1], of)},
         ),
-        "whole": bounded(dossier.evidence, _answer, 128) if total <= SMALL else None,
+        "whole": bounded(dossier.evidence, _answer, 128) if of.nodes <= SMALL else None,
     }  # fmt: skip
 
 

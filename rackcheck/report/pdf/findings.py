@@ -8,6 +8,7 @@ from rackcheck.report.dossier import Dossier, Exhibit, Found, Gate
 from rackcheck.report.folded import MARK, Block, blocks
 from rackcheck.report.pdf.listing import Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
+from rackcheck.report.whereabouts import Whole
 
 SHOWN = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
 """Verdicts that get a block; what does not apply is a table, what passed is counted beside its gate."""
@@ -29,24 +30,24 @@ def findings(dossier: Dossier) -> Json:
         key=lambda same: (SHOWN.index(same[0].status), severities.index(same[0].severity(gates))),
     )
     ways, exhibits = (6, 3) if len(ordered) <= 20 else (3, 2) if len(ordered) <= 40 else (1, 1)
-    total = len(dossier.nodes)
+    of = dossier.whole
     listed: dict[frozenset[str], Block] = {}
 
     def show(same: list[Block]) -> Json:
         if same[0].causes:
             before = listed.setdefault(frozenset(same[0].rules), same[0])
-            return _shared(same[0], gates, total, "" if before is same[0] else where(before.nodes, total))
+            return _shared(same[0], gates, of, "" if before is same[0] else where(before.nodes, of))
         members = [found for block in same for found in block.findings]
         return {
-            **_block(gates[members[0].rule], members[0].status, members, total),
-            "ways": bounded(members, lambda found: _way(found, total, exhibits), ways),
+            **_block(gates[members[0].rule], members[0].status, members, of),
+            "ways": bounded(members, lambda found: _way(found, of, exhibits), ways),
         }
 
     return {"findings": sum(len(block.findings) for same in gathered.values() for block in same),
             **bounded(ordered, show, BLOCKS)}  # fmt: skip
 
 
-def _shared(block: Block, gates: Mapping[str, Gate], total: int, before: str) -> Json:
+def _shared(block: Block, gates: Mapping[str, Gate], of: Whole, before: str) -> Json:
     """Give rules that are unknown for one cause; `before` are the nodes of a block that has listed them already."""
     by: dict[str, list[str]] = {}
     for rule in block.rules:
@@ -56,7 +57,7 @@ def _shared(block: Block, gates: Mapping[str, Gate], total: int, before: str) ->
         "status": block.status.value,
         "rule": text(block.title(gates)),
         "severity": block.severity(gates).value,
-        "where": where(block.nodes, total, 240),
+        "where": where(block.nodes, of, 240),
         "cause": text(block.cause()),
         "before": before,
         "rules": [] if before else [
@@ -66,7 +67,7 @@ def _shared(block: Block, gates: Mapping[str, Gate], total: int, before: str) ->
     }  # fmt: skip
 
 
-def _block(gate: Gate, status: Status, members: Sequence[Found], total: int) -> Json:
+def _block(gate: Gate, status: Status, members: Sequence[Found], of: Whole) -> Json:
     nodes = {node for found in members for node in found.nodes}
     truths = {found.truth for found in members} - {None}
     return {
@@ -76,18 +77,19 @@ def _block(gate: Gate, status: Status, members: Sequence[Found], total: int) -> 
         "severity": gate.severity.value,
         "title": prose(gate.title),
         "count": len(nodes),
-        "where": where(nodes, total, 240),
+        "where": where(nodes, of, 240),
         "truth": ", ".join(sorted(truth.value for truth in truths if truth is not None)),
         "why": prose(gate.why),
         "fix": prose(gate.fix),
+        "refs": ", ".join(text(ref) for ref in gate.refs),
         "from_memory": gate.from_memory,
         "alone": len(members) == 1,
     }
 
 
-def _way(found: Found, total: int, exhibits: int) -> Json:
+def _way(found: Found, of: Whole, exhibits: int) -> Json:
     return {
-        "where": where(found.nodes, total),
+        "where": where(found.nodes, of),
         "reason": text(found.reason),
         "evidence": [_exhibit(exhibit, found.reason) for exhibit in found.evidence[:exhibits]],
         "more": found.more + max(0, len(found.evidence) - exhibits),
@@ -97,18 +99,19 @@ def _way(found: Found, total: int, exhibits: int) -> Json:
 def _exhibit(exhibit: Exhibit, reason: str) -> Json:
     """Give one piece of evidence; what the reason says already is not said again."""
     observed = exhibit.observed.removeprefix(MARK)
+    lost = exhibit.status is Status.UNKNOWN  # of which the reason says what is not known, and no more
     return {
-        "said": exhibit.item in reason and observed in reason and exhibit.expected in reason,
+        "said": exhibit.item in reason and observed in reason and (lost or exhibit.expected in reason),
         "item": text(exhibit.item),
         "observed": text(exhibit.observed, 300),
         "expected": text(exhibit.expected, 300),
-        "source": text(exhibit.source, 240),
+        "source": text(exhibit.source.removeprefix("from "), 240),
     }
 
 
 def not_applicable(dossier: Dossier) -> Json:
     """Give the rules that did not apply, those with one reason on the same nodes together."""
-    total = len(dossier.nodes)
+    of = dossier.whole
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for f in dossier.findings:
         if f.status is Status.NA:
@@ -116,6 +119,6 @@ def not_applicable(dossier: Dossier) -> Json:
     return bounded(
         list(found.items()),
         lambda kv: {"rule": ", ".join(text(rule) for rule in kv[1]), "reason": text(kv[0][0], 300),
-                    "where": where(kv[0][1], total)},
+                    "where": where(kv[0][1], of)},
         40,
     )  # fmt: skip

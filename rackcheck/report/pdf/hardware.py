@@ -8,6 +8,7 @@ from rackcheck.report.alike import Component, Shelf, Unread, shelves, unread
 from rackcheck.report.dossier import Billed, Dossier, NodeRow, Part, Versions
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
 from rackcheck.report.pdf.words import text, where
+from rackcheck.report.whereabouts import Whole
 
 COMPONENTS = 60
 """Lines of one list of components; a line holds all that are alike."""
@@ -58,7 +59,7 @@ def _kinds(dossier: Dossier) -> Json:
             "number": text(number),
             "count": len(parts),
             "unread": sum(not part.serial for part in parts),
-            "where": where({part.node for part in parts}, total, 48),
+            "where": where({part.node for part in parts}, Whole(total), 48),
         }
 
     return bounded(rows, show, 80)
@@ -73,7 +74,7 @@ def _products(dossier: Dossier) -> Json:
     return bounded(
         rows,
         lambda row: {"vendor": text(row[0][0]), "product": text(row[0][1]), "role": text(row[0][2]),
-                     "where": where(row[1], total)},
+                     "where": where(row[1], Whole(total))},
     )  # fmt: skip
 
 
@@ -159,7 +160,7 @@ def _odd(component: Component, columns: list[str], total: int, most: int) -> Jso
     letters = _letters(versions)
     of = {node: letter for letter, (_, nodes) in zip(letters, versions.groups, strict=True) for node in nodes}
     groups: list[dict[str, Any]] = [
-        {"letter": letter, "version": text(version, 300), "where": where(nodes, total, 120)}
+        {"letter": letter, "version": text(version, 300), "where": where(nodes, Whole(total), 120)}
         for letter, (version, nodes) in zip(letters, versions.groups, strict=True)
     ]
     return {
@@ -176,7 +177,7 @@ def _odd(component: Component, columns: list[str], total: int, most: int) -> Jso
 def _silent(one: Unread, total: int) -> Json:
     return {
         "count": one.count,
-        "where": where(one.nodes, total),
+        "where": where(one.nodes, Whole(total)),
         "several": len(one.nodes) > 1,
         "everywhere": len(one.nodes) == total,
         "why": text(one.why, 300),

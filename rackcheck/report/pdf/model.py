@@ -7,17 +7,18 @@ off. Every cut says how many more there are, so that nothing looks whole that is
 from collections.abc import Iterable, Sequence
 
 from rackcheck.core.fact import clean
-from rackcheck.core.profile import Severity
+from rackcheck.core.profile import Scope, Severity
 from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report.alike import Likeness, likenesses
+from rackcheck.report.alike import Likeness, likenesses, together
 from rackcheck.report.dossier import Dossier, Gate, Reading
-from rackcheck.report.folded import gaps
+from rackcheck.report.folded import gaps, in_short
 from rackcheck.report.force import in_force
 from rackcheck.report.pdf import closing
 from rackcheck.report.pdf.findings import findings, not_applicable
 from rackcheck.report.pdf.hardware import bill, firmware, inventory
 from rackcheck.report.pdf.listing import Json, bounded, counts
 from rackcheck.report.pdf.words import prose, text, where
+from rackcheck.report.whereabouts import Whole
 from rackcheck.report.withheld import MISSING, missing
 
 PATTERNS = 24
@@ -29,7 +30,7 @@ COMMON = 8
 
 def model(dossier: Dossier, digest: str) -> Json:
     """Give everything the template shows; `digest` is that of the record, `report.json`."""
-    total = len(dossier.nodes)
+    of = dossier.whole
     return {
         "name": clean(dossier.subject.name, 100),
         "level": text(dossier.level),
@@ -37,9 +38,9 @@ def model(dossier: Dossier, digest: str) -> Json:
         "token": token(dossier, digest),
         "cover": _cover(dossier),
         "absent": {what: missing(dossier.level, what) for what in MISSING},
-        "verdict": _verdict(dossier, total),
-        "glance": _glance(dossier, total),
-        "scope": _scope(dossier, total),
+        "verdict": _verdict(dossier, of),
+        "glance": _glance(dossier, of),
+        "scope": _scope(dossier, of),
         "gates": _gates(dossier),
         "inventory": inventory(dossier),
         "bill": bill(dossier),
@@ -51,12 +52,12 @@ def model(dossier: Dossier, digest: str) -> Json:
         "findings": findings(dossier),
         "not_applicable": not_applicable(dossier),
         "performance": prose(dossier.performance),
-        "exceptions": closing.exceptions(dossier, total),
-        "punch": closing.punch(dossier, total),
-        "rework": closing.rework(dossier, total),
+        "exceptions": closing.exceptions(dossier, of),
+        "punch": closing.punch(dossier, of),
+        "rework": closing.rework(dossier, of),
         "baseline": closing.baseline(dossier),
         "parties": [{"role": text(p.role, 40), "name": text(p.name, 120)} for p in dossier.brand.parties],
-        "evidence": closing.evidence(dossier, total),
+        "evidence": closing.evidence(dossier, of),
         "catalogue": [_entry(gate) for gate in dossier.gates],
         "sources": [
             {"id": text(s.id), "title": prose(s.title), "section": prose(s.section), "publisher": prose(s.publisher),
@@ -92,45 +93,68 @@ def _cover(dossier: Dossier) -> Json:
     }
 
 
-def _verdict(dossier: Dossier, total: int) -> Json:
+def _verdict(dossier: Dossier, of: Whole) -> Json:
     tally = dossier.tally
     gone = gaps(dossier.unchecked)
+    shorts = in_short(gone)
     return {
         "outcome": tally.outcome.value,
         "interrupted": tally.interrupted,
         "planes": " and ".join(text(plane) for plane in dossier.subject.planes),
         "passed": len(tally.nodes.get(Outcome.PASS, ())),
-        "of": total,
+        "groups": _groups(dossier, of),
+        "of": of.nodes,
         "waivers": in_force(dossier.exemptions),
-        "gaps": [text(gap.short(), 80) for gap in gone[:4]],
-        "more_gaps": max(0, len(gone) - 4),
+        "gaps": [text(short, 80) for short in shorts[:4]],
+        "more_gaps": max(0, len(shorts) - 4),
         "counts": counts(tally.counts),
         "total": tally.total,
         "nodes": [
-            {"outcome": outcome.value, "count": len(tally.nodes.get(outcome, ())), "of": total,
-             "where": where(tally.nodes[outcome], total, 120) if tally.nodes.get(outcome) else ""}
+            {"outcome": outcome.value, "count": len(tally.nodes.get(outcome, ())), "of": of.nodes,
+             "where": where(tally.nodes[outcome], of, 120) if tally.nodes.get(outcome) else ""}
             for outcome in (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
         ],
         "severe": [{"severity": s.value, "counts": counts(found)} for s, found in tally.severe.items()],
         "unchecked": bounded(
             gone,
             lambda gap: {"kind": text(gap.kind), "what": text(gap.what), "why": text(gap.why), "count": gap.counted,
-                         "where": where(gap.nodes, total) if gap.nodes else ""},
+                         "where": where(gap.nodes, of) if gap.nodes else ""},
         ),
     }  # fmt: skip
 
 
-def _glance(dossier: Dossier, total: int) -> Json:
+def _groups(dossier: Dossier, of: Whole) -> Json:
+    """Give racks and the fleet as they were judged as a whole, those first that are not well."""
+    racks = [group for group in dossier.groups if group.scope == Scope.RACK.value]
+    unwell = [
+        (outcome, [group.name for group in dossier.groups if group.outcome is outcome])
+        for outcome in (Outcome.FAIL, Outcome.INCOMPLETE)
+    ]
+    return {
+        "racks": len(racks),
+        "passed": sum(group.outcome is Outcome.PASS for group in racks),
+        "unwell": [{"outcome": o.value, "where": where(names, of, 120)} for o, names in unwell if names],
+        **bounded(
+            together(dossier),
+            lambda one: {"outcome": one.outcome.value, "where": where(one.names, of), "nodes": one.nodes,
+                         "rules": _not_well(one.rules)},
+        ),
+    }  # fmt: skip
+
+
+def _not_well(rules: Sequence[tuple[Status, Sequence[str]]]) -> list[Json]:
+    return [{"status": status.value, "count": len(some), "rules": _few(some)} for status, some in rules]
+
+
+def _glance(dossier: Dossier, of: Whole) -> Json:
     """Give the nodes that answer alike, with what is not well on them: who is the odd one out."""
     groups = likenesses(dossier)
 
     def show(group: Likeness) -> Json:
         return {
             "outcome": group.outcome.value,
-            "where": where(group.nodes, total),
-            "rules": [
-                {"status": status.value, "count": len(rules), "rules": _few(rules)} for status, rules in group.rules
-            ],
+            "where": where(group.nodes, of),
+            "rules": _not_well(group.rules),
         }
 
     # Of too many, the largest say what is common and the smallest who is odd.
@@ -144,7 +168,7 @@ def _few(rules: Sequence[str], most: int = 4) -> str:
     return ", ".join(text(rule) for rule in rules[:most]) + more
 
 
-def _scope(dossier: Dossier, total: int) -> Json:
+def _scope(dossier: Dossier, of: Whole) -> Json:
     subject = dossier.subject
     return {
         "version": text(dossier.version),
@@ -152,12 +176,12 @@ def _scope(dossier: Dossier, total: int) -> Json:
         "digest": text(subject.digest),
         "inventory": text(subject.inventory),
         "operators": ", ".join(_once(text(reading.operator) for reading in subject.readings)),
-        "runs": bounded(subject.readings, lambda reading: _run(reading, total)),
+        "runs": bounded(subject.readings, lambda reading: _run(reading, of)),
         "notes": bounded(dossier.notes, lambda note: {"text": text(note)}, 30),
     }
 
 
-def _run(reading: Reading, total: int) -> Json:
+def _run(reading: Reading, of: Whole) -> Json:
     return {
         "run": text(reading.run),
         "time": text(reading.time),
@@ -165,7 +189,7 @@ def _run(reading: Reading, total: int) -> Json:
         "kind": text(reading.kind),
         "outcome": reading.outcome.value,
         "interrupted": reading.interrupted,
-        "where": where(reading.nodes, total),
+        "where": where(reading.nodes, of),
         "planes": ", ".join(text(plane) for plane in reading.planes),
         "targets": text(reading.targets),
         "version": text(reading.version),
@@ -211,6 +235,7 @@ def _entry(gate: Gate) -> Json:
         "severity": gate.severity.value,
         "phase": text(gate.phase),
         "planes": ", ".join(text(plane) for plane in gate.planes),
+        "scope": "" if gate.scope == Scope.NODE.value else text(gate.scope),
         "expects": "; ".join(prose(expected, 300) for expected in gate.expects),
         "unset": ", ".join(text(name) for name in gate.unset),
         "passed": gate.counts.get(Status.PASS, 0),

@@ -7,6 +7,7 @@ from typing import Any
 
 from rackcheck.core.fact import visible
 from rackcheck.core.fold import fold
+from rackcheck.report.whereabouts import Whole, told
 
 PIECE = 6
 """Letters of a long word that stay together on a line; the narrowest column holds more."""
@@ -31,15 +32,26 @@ def prose(written: str, limit: int = 1200) -> str:
     return text(" ".join(written.split()), limit)
 
 
-def where(nodes: Collection[str], total: int, limit: int = 150) -> str:
-    """Say on how many nodes of all, and on which: `62 of 72: dgx[001-062]`; a long set is cut at a comma."""
-    folded = visible(fold(nodes))
-    if len(folded) > limit:
-        kept = folded[:limit].rpartition(",")[0] or folded[:limit]
-        folded = f"{kept},…{']' if kept.count('[') > kept.count(']') else ''}"
+def where(names: Collection[str], of: Whole, limit: int = 150) -> str:
+    """Say on how many of all, and on which: `62 of 72: dgx[001-062]`, `1 of 2 racks: a01`, `the fleet`.
+
+    A long set is cut at a comma.
+    """
+    return cut(visible(told(names, of, lambda nodes: _nodes(nodes, of.nodes), every=True)), limit)
+
+
+def _nodes(nodes: Collection[str], total: int) -> str:
     if total == 1 and len(nodes) == 1:
+        return fold(nodes)
+    return f"{len(nodes)} of {total}: {fold(nodes)}" if len(nodes) != total else f"all {total}: {fold(nodes)}"
+
+
+def cut(folded: str, limit: int) -> str:
+    """Cut a long set at a comma, in sight."""
+    if len(folded) <= limit:
         return folded
-    return f"{len(nodes)} of {total}: {folded}" if len(nodes) != total else f"all {total}: {folded}"
+    kept = folded[:limit].rpartition(",")[0] or folded[:limit]
+    return f"{kept},…{']' if kept.count('[') > kept.count(']') else ''}"
 
 
 def strings(tree: Any) -> Iterator[str]:
