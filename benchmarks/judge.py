@@ -1,9 +1,12 @@
 """What judging a fleet costs: 10,000 nodes by 300 rules, fed one by one, beside judging without memory and beside CEL.
 
-The model: 62 % of the nodes share one failure, 30 % have one of their own, 2 % flap; serials, UUIDs, addresses,
-temperatures and counters are each node's own, and so is the time. Every node is a simulated DGX H100 as its answers are
-read, made anew for each of 10,000: no text of one node is the object of another. The rules are the first 300 of shipped
-profiles, with those across nodes, of racks and of the fleet.
+In both fleets 62 % of the nodes share one failure, 30 % have one of their own, 2 % flap; serials, UUIDs, addresses and
+the time are each node's own. Every node is made of a simulated DGX H100 as its answers are read, anew for each: no text
+of one node is the object of another. The rules are the first 300 of shipped profiles, with those across nodes, of racks
+and of the fleet.
+
+    model   720 facts a node are read: of each collection a few items; what moves from minute to minute is alike
+    dgx     all that the rules read of a DGX, over 4,000 facts; temperatures, counters and the like are each node's own
 
 Timed is judging alone: from a node's facts to its verdicts, and to those of racks and the fleet. What it takes to read
 a node's facts from its answers is measured beside it, on few nodes. Each way runs in a process of its own, so that its
@@ -31,6 +34,7 @@ from random import Random
 
 from rackcheck import inventory, library
 from rackcheck.cli.secrets import secrets_of
+from rackcheck.core import path as paths
 from rackcheck.core.catalogue import Type
 from rackcheck.core.event import Answered, Event, Judged
 from rackcheck.core.fact import VOLATILE, Absent, Class, Plane, Reading, Unknown
@@ -50,6 +54,12 @@ SAMPLE = 200
 
 CEL = 50
 """Nodes that CEL is asked of."""
+
+FACTS = 720
+"""Facts that rules read of a node of the model."""
+
+DGX = 500
+"""Whole DGX that are judged."""
 
 READ = 10
 """Nodes whose facts are read from their answers."""
@@ -100,12 +110,12 @@ def answers(place: Path, found: Profile) -> tuple[Job, list[Answered]]:
 class Fleet:
     """Nodes made of one machine's facts, the same for each seed; each is made when it is asked for."""
 
-    def __init__(self, base: Tree, rules: tuple[Rule, ...], nodes: int) -> None:
+    def __init__(self, base: Tree, rules: tuple[Rule, ...], nodes: int, *, moves: bool) -> None:
         draw = Random(7)  # noqa: S311  a model, no secret
         self._kinds = [(leaf.kind, leaf.plane) for leaf in base.leaves.values()]
         self._told = pickle.dumps([(text, leaf.reading, leaf.source) for text, leaf in base.leaves.items()])
         at = {text: place for place, text in enumerate(base.leaves)}
-        self._own = [at[text] for text, leaf in base.leaves.items() if _varies(leaf)]
+        self._own = [at[text] for text, leaf in base.leaves.items() if _varies(leaf, moves=moves)]
         self._faults = [(at[text], reading) for text, reading in faults(base, rules)]
         chosen = range(1, len(self._faults))
         self._sick = frozenset(draw.sample(range(nodes), int(nodes * 0.62)))
@@ -126,12 +136,12 @@ class Fleet:
         return Tree({text: Leaf(reading, *kind, source, time) for (text, reading, source), kind in both})
 
 
-def _varies(leaf: Leaf) -> bool:
-    """Whether a fact is each node's own: what names it, and what moves."""
+def _varies(leaf: Leaf, *, moves: bool) -> bool:
+    """Whether a fact is each node's own: what names it, and what moves, if that is wanted."""
     if isinstance(leaf.reading, (bool, tuple, Absent, Unknown)) or leaf.reading == 0:
         return False
     named = leaf.kind.cls is Class.IDENTITY and any(w in leaf.kind.help.lower() for w in NAMES)
-    return named or (leaf.kind.cls in VOLATILE and not isinstance(leaf.reading, str))
+    return named or (moves and leaf.kind.cls in VOLATILE and not isinstance(leaf.reading, str))
 
 
 def _other(reading: Reading, number: int) -> Reading:
@@ -177,13 +187,20 @@ class Bench:
     job: Job
     answers: list[Answered]
     base: Tree
+    moves: bool
 
     @classmethod
-    def made(cls) -> "Bench":
+    def made(cls, fleet: str) -> "Bench":
         """Ask a simulated machine."""
         with tempfile.TemporaryDirectory() as place:
             job, came = answers(Path(place), profile(Path(place)))
-        return cls(job, came, tree_of(job, job.nodes[0], came))
+        tree = tree_of(job, job.nodes[0], came)
+        assert job.profile is not None
+        return cls(job, came, tree if fleet == "dgx" else _model(tree, job.profile.rules), fleet == "dgx")
+
+    def fleet(self, nodes: int) -> Fleet:
+        """Make so many nodes of it."""
+        return Fleet(self.base, self.rules, nodes, moves=self.moves)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -197,9 +214,36 @@ class Bench:
         return tuple(Node(f"n{n:05}", host="n.invalid", bmc=bmc, rack=f"r{n // RACK:04}") for n in range(count))
 
 
+def _model(tree: Tree, rules: tuple[Rule, ...]) -> Tree:
+    """Leave so few items of each collection that the rules read FACTS facts or a few more."""
+    keys: dict[str, list[str]] = {}
+    for text in tree.leaves:
+        for collection, key in paths.parse(text).items:
+            if key not in keys.setdefault(collection, []):
+                keys[collection].append(key)
+    for few in range(1, max(map(len, keys.values())) + 1):
+        kept = {collection: frozenset(found[:few]) for collection, found in keys.items()}
+        leaves = {
+            text: leaf if not isinstance(leaf.reading, tuple) or leaf.kind.type is not Type.COLLECTION
+            else replace(leaf, reading=tuple(key for key in leaf.reading if key in kept.get(text, ())))
+            for text, leaf in tree.leaves.items()
+            if all(key in kept[collection] for collection, key in paths.parse(text).items)
+        }  # fmt: skip
+        found = Tree(leaves, tree.silent)
+        if _read(found, rules) >= FACTS:
+            return found
+    return tree
+
+
+def _read(tree: Tree, rules: tuple[Rule, ...]) -> int:
+    """Count the facts that rules read of a node."""
+    wanted = {str(fact.pattern) for rule in rules for fact in rule.facts()}
+    return sum(str(paths.parse(text).pattern) in wanted for text in tree.leaves)
+
+
 def ours(bench: Bench, count: int) -> None:
     """Judge a fleet as an audit does, and print what that took."""
-    fleet, nodes = Fleet(bench.base, bench.rules, count), bench.nodes(count)
+    fleet, nodes = bench.fleet(count), bench.nodes(count)
     judging = Judging(replace(bench.job, nodes=nodes))
     before, wall, cpu, verdicts = _peak(), 0.0, 0.0, 0
     for number, node in enumerate(nodes):
@@ -211,7 +255,8 @@ def ours(bench: Bench, count: int) -> None:
     verdicts += _counted(judging.close())
     last = time.perf_counter() - began
     wall, cpu = wall + last, cpu + time.process_time() - busy
-    print(f"{count:,} nodes, {len(bench.base.leaves):,} facts each: {verdicts:,} verdicts on one core")
+    told = f"{len(bench.base.leaves):,} facts each, {_read(bench.base, bench.rules):,} of them read"
+    print(f"{count:,} nodes, {told}: {verdicts:,} verdicts on one core")
     print(f"judged as an audit does    {wall:8.2f} s, {cpu:.2f} s of the core, {verdicts / wall:,.0f} verdicts/s")
     print(f"  of it racks and siblings {last:8.2f} s")
     print(f"  a node                   {wall / count * 1e3:8.2f} ms")
@@ -228,7 +273,7 @@ def _peak() -> float:
 
 def plain(bench: Bench, count: int) -> None:
     """Judge each node of a sample by itself, and print what the fleet would take; ours on the same nodes beside it."""
-    fleet, nodes, took = Fleet(bench.base, bench.rules, SAMPLE), bench.nodes(SAMPLE), [0.0, 0.0]
+    fleet, nodes, took = bench.fleet(SAMPLE), bench.nodes(SAMPLE), [0.0, 0.0]
     rules = [rule for rule in bench.rules if rule.across is None and rule.scope is Scope.NODE]
     judging = Judging(replace(bench.job, nodes=nodes))
     for number, node in enumerate(nodes):
@@ -251,7 +296,7 @@ def plain(bench: Bench, count: int) -> None:
 def peer(bench: Bench, python: str) -> None:
     """Ask CEL what it can be asked of these rules, on some nodes."""
     asked = [(rule, text) for rule in bench.rules if (text := _expression(rule, bench.base))]
-    fleet = Fleet(bench.base, bench.rules, CEL)
+    fleet = bench.fleet(CEL)
     rules = [rule for rule, _ in asked]
     trees = [fleet.tree(number) for number in range(CEL)]
     began = time.perf_counter()
@@ -326,15 +371,19 @@ def main() -> None:
     parser.add_argument("peer", nargs="?", help="a Python that has CEL")
     parser.add_argument("--nodes", type=int, default=NODES)
     parser.add_argument("--way", choices=[*WAYS, "peer"], help="this one alone")
+    parser.add_argument("--fleet", choices=["model", "dgx"], default="model", help="of which nodes")
     given = parser.parse_args()
     if given.way == "peer":
-        peer(Bench.made(), given.peer)
+        peer(Bench.made(given.fleet), given.peer)
     elif given.way:
-        WAYS[given.way](Bench.made(), given.nodes)
+        WAYS[given.way](Bench.made(given.fleet), given.nodes)
     else:
-        for way in [*WAYS, *(["peer"] if given.peer else [])]:
+        ways = [("ours", "model", given.nodes), ("plain", "model", given.nodes)]
+        ways += [("ours", "dgx", min(given.nodes, DGX)), ("plain", "dgx", given.nodes)]
+        for way, fleet, count in [*ways, *([("peer", "dgx", CEL)] if given.peer else [])]:
             words = [sys.executable, __file__, *([given.peer] if given.peer else [])]
-            subprocess.run([*words, "--way", way, "--nodes", str(given.nodes)], check=True)  # noqa: S603
+            print(f"\n{fleet}, {way}:", flush=True)
+            subprocess.run([*words, "--way", way, "--fleet", fleet, "--nodes", str(count)], check=True)  # noqa: S603
         if not given.peer:
             print("CEL is not measured: name a Python that has cel-python==0.5.0 and cel-expr-python==0.1.3")
 

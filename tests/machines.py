@@ -1,27 +1,50 @@
 """Machines as a test makes them: facts by path, added until what is wanted of them holds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from near_values import ABSENT, beyond, meeting, meets, neighbours, real, same, some
 
 from rackcheck.core import operator
 from rackcheck.core.catalogue import Catalogue, Kind, Type
 from rackcheck.core.fact import Absent, Plane, Reading, Unknown
-from rackcheck.core.operator import SIBLINGS, WARNING
-from rackcheck.core.path import Path
+from rackcheck.core.operator import SIBLINGS, TWICE, WARNING, Test
+from rackcheck.core.path import Path, Segment
 from rackcheck.core.profile import Clause
-from rackcheck.core.tree import Leaf, Tree
+from rackcheck.core.tree import Later, Leaf, Tree
 from rackcheck.core.verdict import Status
 
 Machine = Mapping[Path, Reading]
-"""What a node tells, by path; of a collection the names of its items."""
+"""What a node tells, by path; of a collection the names of its items. What it tells a second time stands below THEN."""
+
+THEN = Segment("then")
+BETWEEN = 3600.0
+"""Seconds between the two readings, so that a rate by the hour is the rise."""
+
+
+def then(path: Path) -> Path:
+    """Give the place of a fact's second reading."""
+    return Path((THEN, *path.segments))
+
+
+def now(path: Path) -> Path:
+    """Give the path of a fact, whichever reading of it this is."""
+    return Path(path.segments[1:]) if path.segments[:1] == (THEN,) else path
+
 
 WORST = (Status.FAIL, Status.WARN, Status.PASS)
 
 
 def tree(machine: Machine, catalogue: Catalogue) -> Tree:
-    """Give a machine's facts as the judge takes them."""
+    """Give a machine's facts as the judge takes them, with those of the second reading where there are any."""
+    first = Tree(_leaves({path: r for path, r in machine.items() if now(path) is path}, catalogue))
+    again = {now(path): reading for path, reading in machine.items() if now(path) is not path}
+    if not again:
+        return first
+    return replace(first, later=Later(Tree(_leaves(again, catalogue)), dict.fromkeys(Plane, (BETWEEN, BETWEEN))))
+
+
+def _leaves(machine: Machine, catalogue: Catalogue) -> dict[str, Leaf]:
     leaves: dict[str, Leaf] = {}
     for path, reading in machine.items():
         entry = catalogue.find(path)
@@ -29,7 +52,7 @@ def tree(machine: Machine, catalogue: Catalogue) -> Tree:
             continue  # keys of a family (`sysctl.**`), of which nobody lists the items
         kind, plane = (entry.kind, entry.plane) if entry is not None else (Kind(Type.COLLECTION, ""), Plane.OS)
         leaves[str(path)] = Leaf(reading, kind, plane, f"read {path}", "2026-01-01T00:00:00Z")
-    return Tree(leaves)
+    return leaves
 
 
 def put(machine: Machine, path: Path, reading: Reading) -> Machine:
@@ -51,6 +74,8 @@ def listed(machine: Machine, path: Path) -> dict[Path, Reading]:
 
 def without(machine: Machine, item: Path) -> Machine:
     """Take an item out, with all that hangs on it."""
+    if Path((THEN, *item.segments[:-1], type(item.segments[-1])(item.segments[-1].word))) in machine:
+        machine = without(machine, then(item))
     *before, last = item.segments
     listing = Path((*before, type(last)(last.word)))
     keys = machine[listing]
@@ -61,6 +86,8 @@ def without(machine: Machine, item: Path) -> Machine:
 
 def copied(machine: Machine, item: Path, to: Path, source: Machine) -> Machine:
     """Make one item tell what another one tells in the source; what it told before is forgotten."""
+    if any(path.segments[: len(item.segments) + 1] == then(item).segments for path in source):
+        machine = copied(machine, then(item), then(to), source)
     depth = len(item.segments)
     held: Machine = listed({p: r for p, r in machine.items() if p.segments[: len(to.segments)] != to.segments}, to)
     for path, reading in source.items():
@@ -81,12 +108,12 @@ def other(clause: Clause, at: Path) -> Path | None:
 
 def spots(clause: Clause, at: Path) -> tuple[Path, ...]:
     """Give every path that a clause reads."""
-    far = other(clause, at)
-    return (spot(clause, at),) if far is None else (spot(clause, at), far)
+    far, here = other(clause, at), spot(clause, at)
+    return (here, *((far,) if far is not None else ()), *((then(here),) if clause.twice else ()))
 
 
 def answer(clause: Clause, at: Path, machine: Machine) -> Status:
-    """Say what a clause comes to, siblings apart: pass, warn or fail; every fact of it is known or absent."""
+    """Say what a clause comes to, siblings apart; every fact of it is known or absent. A counter that fell is unknown."""
     found = Status.PASS
     value, far = machine[spot(clause, at)], other(clause, at)
     for test in clause.tests:
@@ -95,12 +122,27 @@ def answer(clause: Clause, at: Path, machine: Machine) -> Status:
         elif test.op == "same-as":
             assert far is not None
             held = same(value, machine[far], clause.kind)
+        elif test.op in TWICE:
+            second = machine[then(spot(clause, at))]
+            if test.op == "rate" and isinstance(value, int) and isinstance(second, int) and second < value:
+                return Status.UNKNOWN
+            held = _held_twice(test, value, second, clause.kind)
         else:
             held = meets(test, value, clause.kind)
         if not held:
             mild = test.op in WARNING and not isinstance(value, Absent)
             found = min(found, Status.WARN if mild else Status.FAIL, key=WORST.index)
     return found
+
+
+def _held_twice(test: Test, first: Reading, second: Reading, kind: Kind) -> bool:
+    """Whether two readings, each known or absent, meet `steady` or `rate`."""
+    if test.op == "steady":
+        return same(first, second, kind)
+    rate = test.operand
+    return (
+        isinstance(first, int) and isinstance(second, int) and isinstance(rate, int | float) and second - first <= rate
+    )
 
 
 def told(clause: Clause, at: Path, machine: Machine) -> str:
@@ -111,6 +153,10 @@ def told(clause: Clause, at: Path, machine: Machine) -> str:
     wanted = " and ".join(operator.expectation(test, clause.kind) for test in clause.tests)
     if not isinstance(value, Absent) and wanted.endswith(f" {seen}"):
         seen = operator.exact(value, clause.kind) or seen  # what is not the same is not written the same
+    if clause.twice:
+        second = machine[then(spot(clause, at))]
+        assert not isinstance(second, Unknown)
+        seen += f", then {second if isinstance(second, Absent) else operator.spell(second, clause.kind)} after 3600 s"
     return f"{spot(clause, at)} is {seen}, {wanted}"
 
 
@@ -160,13 +206,15 @@ def _groups(wants: Sequence[Want]) -> list[list[Want]]:
 
 def _pool(wants: Sequence[Want]) -> tuple[Reading, ...]:
     """Give the values worth trying: what meets each test, then what does not, any other, and none."""
-    tests = [(t, w.clause.kind) for w in wants for t in w.clause.tests if t.op not in SIBLINGS | {"same-as"}]
+    tests = [(t, w.clause.kind) for w in wants for t in w.clause.tests if t.op not in SIBLINGS | TWICE | {"same-as"}]
     several = [t.operand for t, _ in tests if t.op == "includes" and isinstance(t.operand, tuple)]
     whole: tuple[Reading, ...] = (tuple(str(one) for operand in several for one in operand),) if several else ()
     anything = [v for w in wants for v in (some(w.clause.kind), *neighbours(some(w.clause.kind), w.clause.kind))]
     met = [value for test, kind in tests for value in meeting(test, kind)]
     missed = [value for test, kind in tests for value in beyond(test, kind)]
-    return tuple(dict.fromkeys([*met, *whole, *missed, *anything, ABSENT]))
+    rates = [t.operand for w in wants for t in w.clause.tests if t.op == "rate" and isinstance(t.operand, int | float)]
+    risen = [int(n) + more for n in rates for more in (0, 1)]
+    return tuple(dict.fromkeys([*met, *whole, *missed, *anything, *risen, ABSENT]))
 
 
 def _search(
@@ -176,7 +224,7 @@ def _search(
         return None
     if not paths:
         return machine
-    entry = catalogue.find(paths[0])
+    entry = catalogue.find(now(paths[0]))
     assert entry is not None
     tried = (_search(paths[1:], wants, put(machine, paths[0], v), pool, catalogue) for v in real(pool, entry.kind))
     return next((found for found in tried if found is not None), None)

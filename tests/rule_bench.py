@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from machines import WORST, Machine, Want, answer, other, put, solved, spot, spots, told
+from machines import WORST, Machine, Want, answer, now, other, put, solved, spot, spots, then, told
 from near_values import ABSENT, beyond, neighbours
 
-from rackcheck.core.catalogue import Catalogue
+from rackcheck.core.catalogue import Catalogue, Kind
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.operator import SIBLINGS, Test
+from rackcheck.core.operator import SIBLINGS, TWICE, Test
 from rackcheck.core.path import Path
 from rackcheck.core.profile import Clause, Rule
 from rackcheck.core.verdict import Status
@@ -60,7 +60,8 @@ class Bench:
     def comes_to(self, at: Path, machine: Machine) -> Status:
         """Say what the clauses come to at a place, siblings apart."""
         found = {answer(clause, at, machine) for clause in self.rule.clauses}
-        return next(s for s in (WORST if self.rule.join == "all" else BEST) if s in found)
+        order = WORST if self.rule.join == "all" else BEST
+        return Status.UNKNOWN if Status.UNKNOWN in found else next(s for s in order if s in found)
 
     def variants(self, at: Path) -> Iterator[tuple[Machine, tuple[Clause, ...]]]:
         """Give machines on which the rule holds at a place, each with the clauses that alone decide that."""
@@ -91,12 +92,17 @@ class Bench:
         for test in clause.tests:
             if test.op in SIBLINGS:
                 continue
-            if far is None or test.op != "same-as":
+            if test.op in TWICE:
+                tried = [(then(here), value) for value in _moved(test, machine[here], clause.kind)]
+            elif far is None or test.op != "same-as":
                 tried = [(here, value) for value in beyond(test, clause.kind)]
             else:
                 tried = [(path, value) for path in (here, far) for value in self._others(path, machine)]
             for path, value in tried:
-                yield self.word(clause, test), put(machine, path, value)
+                changed = put(machine, path, value)
+                if clause.twice and path == here and not isinstance(value, Absent):
+                    changed = put(changed, then(here), value)  # what is wrong is the value, and not that it moved
+                yield self.word(clause, test), changed
         if not any(test.op == "present" for test in clause.tests):
             yield "", put(machine, here, ABSENT)
 
@@ -117,7 +123,7 @@ class Bench:
     def idle(self) -> set[str]:
         """Give every word of a condition or a choice that no value of its fact misses."""
         gates = [want.clause for want in self.gates(NODE)]
-        tests = [(c, t) for c in gates for t in c.tests if t.op != "same-as" and not beyond(t, c.kind)]
+        tests = [(c, t) for c in gates for t in c.tests if t.op not in TWICE | {"same-as"} and not beyond(t, c.kind)]
         return {self.word(clause, test) for clause, test in tests}
 
     def broken(
@@ -128,9 +134,19 @@ class Bench:
             for word, change in self.changes(clause, at, machine):
                 changed = self.regated(at, change)
                 status = self.comes_to(at, changed)
-                if status is not Status.PASS and self.fits(at, changed):
+                if status in {Status.FAIL, Status.WARN} and self.fits(at, changed):
                     guilty = next(c for c in self.rule.clauses if answer(c, at, changed) is status)
                     yield word, changed, status, told(guilty, at, changed)
+
+    def risen(self, machine: Machine, at: Path, deciding: Sequence[Clause]) -> Iterator[tuple[str, Machine]]:
+        """Let each counter rise just as much as it may."""
+        for clause in deciding:
+            here = spot(clause, at)
+            for test in (t for t in clause.tests if t.op == "rate"):
+                first = machine[here]
+                assert isinstance(first, int)
+                assert isinstance(test.operand, int | float)
+                yield self.word(clause, test), put(machine, then(here), first + int(test.operand))
 
     def regated(self, at: Path, machine: Machine) -> Machine:
         """Let the other facts of what gates the rule follow a change of a fact that both read."""
@@ -160,5 +176,15 @@ class Bench:
 def _hidden(clause: Clause, at: Path, machine: Machine) -> Cases:
     """Take away each fact of a clause; the reason must name it."""
     here, *far = spots(clause, at)
-    says = {here: f"{here} unknown ({HIDDEN})"} | {path: str(path) for path in far}
+    says = {here: f"{here} unknown ({HIDDEN})"} | {p: str(p) if now(p) is p else "second reading" for p in far}
     yield from (Case(f"{p} unknown", put(machine, p, HIDDEN), Status.UNKNOWN, says[p]) for p in says)
+
+
+def _moved(test: Test, first: Reading, kind: Kind) -> tuple[Reading, ...]:
+    """Give second readings that are only just too far from the first, and none."""
+    assert not isinstance(first, Absent | Unknown)
+    if test.op == "steady":
+        return (*neighbours(first, kind), ABSENT)
+    assert isinstance(first, int)
+    assert isinstance(test.operand, int | float)
+    return (first + int(test.operand) + 1, ABSENT)

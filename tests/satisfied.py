@@ -15,7 +15,7 @@ from rackcheck.core import operator
 from rackcheck.core.catalogue import Catalogue, Kind, Type
 from rackcheck.core.fact import Absent, Reading, Unknown
 from rackcheck.core.operator import SIBLINGS, WARNING, Test
-from rackcheck.core.path import EVERY, Path
+from rackcheck.core.path import EVERY, Path, Segment
 from rackcheck.core.profile import Look, Rule
 from rackcheck.core.verdict import Status
 
@@ -51,6 +51,7 @@ def node(bench: Bench) -> Cases:
     """Judge facts of the node itself."""
     for number, (good, deciding) in enumerate(bench.variants(NODE)):
         yield Case("as wanted", good, Status.PASS)
+        yield from (Case(f"{word} only just", risen, Status.PASS) for word, risen in bench.risen(good, NODE, deciding))
         for word, changed, status, says in bench.broken(good, NODE, deciding):
             yield Case(f"{word or 'absent'} broken", changed, status, says, word)
         yield from bench.hidden(good, NODE, deciding)
@@ -78,11 +79,21 @@ def _crowd(bench: Bench, first: Machine, rest: Machine, count: int) -> Machine:
     return machine
 
 
+def _named(bench: Bench) -> list[Path]:
+    """Name the items of the looked-at collection that the rule's condition speaks of."""
+    depth, when = len(_looking(bench).collection.segments), bench.rule.when
+    heads = [path.segments[:depth] for path in spots(when, NODE)] if when is not None else []
+    collection = _looking(bench).collection
+    return [Path(head) for head in heads if Path((*head[:-1], Segment(head[-1].word))) == collection and head[-1].key]
+
+
 def _stranger(bench: Bench, machine: Machine, wanted: Status) -> Machine | Gap:
     """Add an item that does not belong, and that would count for the worse if it did."""
     look = _looking(bench)
     if look.where is None:
         return machine
+    for item in _named(bench):  # one that the condition speaks of need not belong
+        machine = solved([Want(look.where, item, Status.FAIL)], machine, bench.catalogue) or machine
     at = _item(look, STRANGER)
     apart = Want(look.where, at, Status.FAIL)
     clauses = [Want(c, at, wanted) for c in bench.rule.clauses if c.fact.segments]
@@ -103,12 +114,13 @@ def _listings(look: Look, machine: Machine) -> list[Path]:
 
 
 def _none(bench: Bench, machine: Machine, spared: str = str(STRANGER)) -> Machine:
-    """Take out every item that belongs; the stranger stays."""
+    """Take out every item that belongs; the stranger stays, and what the condition speaks of."""
+    kept = {spared, *(item.segments[-1].key for item in _named(bench))}
     for listing in _listings(_looking(bench), machine):
         keys = machine[listing]
         assert isinstance(keys, tuple)
         for key in keys:
-            machine = machine if key == spared else without(machine, listing.item(key))
+            machine = machine if key in kept else without(machine, listing.item(key))
     return machine
 
 
@@ -132,6 +144,7 @@ def each(bench: Bench) -> Cases:
             yield good
             return
         yield Case("all as wanted", good, Status.PASS)
+        yield from (Case(f"{word} only just", risen, Status.PASS) for word, risen in bench.risen(good, first, deciding))
         wrong = bench.wrong(made, first)
         for spare in range(least):
             if wrong is not None:

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_law import RELAXED, Few, asserted, clauses, compiled, judged_rules, worlds
+from law_cases import RELAXED
+from law_rules import Few, asserted, clauses, judged_rules
+from law_told import worlds
+from test_law import compiled
 
 from rackcheck.core import operator
 from rackcheck.core.compare import Lean, differences

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from rackcheck.compile import compile_profile, read_profile
 from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
@@ -124,53 +122,6 @@ def test_a_waiver_pins_the_value_of_the_odd_one() -> None:
 )
 def test_too_few_are_never_a_consensus(targets: int, expected: int, enough: bool) -> None:
     assert large_enough(Across("compute", (SMT,), 75), targets, expected) is enough
-
-
-READINGS = st.sampled_from(["a", "b", Absent(), HIDDEN])
-NICS = st.just(HIDDEN) | st.dictionaries(
-    st.sampled_from("xyz"), st.sampled_from(["1", "01", "2", Absent(), HIDDEN]), max_size=3
-)
-NODES = st.lists(st.tuples(READINGS, NICS), min_size=1, max_size=7)
-
-
-def _less(node: tuple[Reading, object], which: int) -> tuple[Reading, object]:
-    """The same node, one thing of it unknown."""
-    smt, nics = node
-    if which == 0 or not isinstance(nics, Mapping):
-        return HIDDEN, nics
-    if which == 1:
-        return smt, HIDDEN
-    name = sorted(nics)[which % len(nics)] if nics else ""
-    return smt, {**nics, name: HIDDEN} if nics else HIDDEN
-
-
-@settings(max_examples=600)
-@given(NODES, st.integers(0, 6), st.integers(0, 4), st.sampled_from([51, 67, 75, 100]), st.integers(0, 3))
-def test_taking_knowledge_from_one_node_turns_no_verdict_of_any(
-    nodes: list[tuple[Reading, object]], at: int, which: int, quorum: float, missing: int
-) -> None:
-    _law(nodes, at, which, quorum, missing)
-
-
-@pytest.mark.slow
-@settings(max_examples=20_000)
-@given(NODES, st.integers(0, 6), st.integers(0, 4), st.sampled_from([51, 67, 75, 100]), st.integers(0, 3))
-def test_taking_knowledge_from_one_node_turns_no_verdict_of_any_at_length(
-    nodes: list[tuple[Reading, object]], at: int, which: int, quorum: float, missing: int
-) -> None:
-    _law(nodes, at, which, quorum, missing)
-
-
-def _law(nodes: list[tuple[Reading, object]], at: int, which: int, quorum: float, missing: int) -> None:
-    at %= len(nodes)
-    less = [_less(node, which) if i == at else node for i, node in enumerate(nodes)]
-    asked, expected = rule(SMT, RATE, quorum=quorum), len(nodes) + missing
-    before, after = (
-        judged(asked, [tree(smt=smt, nics=nics) for smt, nics in told], expected)  # type: ignore[arg-type]
-        for told in (nodes, less)
-    )
-    for was, now in zip(before, after, strict=True):
-        assert now.status in {was.status, Status.UNKNOWN}, (was, now)
 
 
 # ---- how a profile says it -------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ from itertools import islice
 
 import pytest
 from hypothesis import given, settings
-from law_cases import RELAXED, Audit, audits, each_taken, judged, trees_of
+from law_cases import RELAXED, Audit, audits, judged, trees_of
+from law_told import each_taken
 
 from rackcheck.core.catalogue import Kind, Type
 from rackcheck.core.consensus import poll

@@ -11,8 +11,10 @@ import pytest
 from command import rackcheck
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from law_cases import RELAXED
+from law_rules import judged_rules
+from law_told import World, worlds
 from rack_runs import accepted, copied, folder
-from test_law import RELAXED, World, judged_rules, worlds
 
 from rackcheck.core.catalogue import Kind, Type
 from rackcheck.core.event import Answered, FactsRead, Judged, RunDone, RunStarted

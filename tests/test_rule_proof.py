@@ -7,11 +7,12 @@ taken away. A rule that cannot pass, cannot fail, or holds a word that decides n
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
+import gathered
 import pytest
 import siblings
 from machines import Machine, spots, tree
@@ -33,10 +34,11 @@ from rackcheck.core.catalogue import (
     text,
     version,
 )
-from rackcheck.core.fact import Class, Plane
+from rackcheck.core.fact import Absent, Class, Plane, Reading, Unknown
+from rackcheck.core.group import Gathering, Member, Seat
 from rackcheck.core.operator import SIBLINGS, WORDS, BadOperand, allowed
 from rackcheck.core.operator import Test as Asserted
-from rackcheck.core.profile import Clause, Profile, Rule, Severity
+from rackcheck.core.profile import Clause, Profile, Rule, Scope, Severity
 from rackcheck.core.tree import Tree
 from rackcheck.core.verdict import Status, Verdict, judge
 from rackcheck.core.version import SCHEMES
@@ -76,6 +78,9 @@ def proven(rule: Rule, rules: Mapping[str, Rule], catalogue: Catalogue, judging:
     """
     if rule.across is not None:
         yield from siblings.proven(rule, catalogue)
+        return
+    if rule.scope is not Scope.NODE:
+        yield from gathered.proven(rule, [rules[need] for need in rule.needs], registry().gatherings)
         return
     needs = [need for need in _needed(rule, rules) if need.look is None and need.across is None]
     given: Machine = {}
@@ -231,7 +236,8 @@ def _asserted() -> Iterator[tuple[str, str]]:
     """Give every operator that may be asked of every kind, as a profile writes it."""
     for name, kind in KINDS.items():
         for op in WORDS if name in OPERANDS else ():
-            simple = {"present": "true", "equal": "true", "same-as": f"{name}_too"}
+            simple = {"present": "true", "equal": "true", "steady": "true", "rate": "{ at-most: 5/h }"}
+            simple["same-as"] = f"{name}_too"
             try:
                 allowed(op, kind)
             except BadOperand:
@@ -244,7 +250,7 @@ ITEM_RULES = [
     f"{look}, fact: {name}, {test.replace('same-as: ', 'same-as: .')}"
     for look in ("each: gpu", "each: nic/*.port, expect-count: 3", "each: gpu, allow-failing: 2", "any: gpu", "no: gpu")
     for name, test in _asserted()
-    if not (test.startswith("warn") and look.startswith("no"))
+    if not (test.startswith(("warn", "steady", "rate")) and look.startswith("no:"))
     and not (test.split(":")[0] in SIBLINGS and ("each" not in look or "failing" in look))
 ]
 OTHERS = [
@@ -261,6 +267,11 @@ OTHERS = [
     "when: { fact: alone, is: true }, fact: number, is: 3",
     "when: { fact: number, present: true }, fact: number, is: 3",
     "when: { fact: number, same-as: number_too }, any-of: [{ fact: number, is: 3 }, { fact: alone, is: true }]",
+    "fact: events, rate: { at-most: 0/h }, at-most: 3",
+    "fact: driver, steady: true, at-least: '535.0'",
+    "any-of: [{ fact: number, steady: true }, { fact: events, rate: { at-most: 2/min } }]",
+    "when: { fact: alone, is: true }, severity: advisory, fact: events, rate: { at-most: 5/h }",
+    "each: gpu, where: { fact: word, is: awake }, allow-failing: 1, fact: events, rate: { at-most: 5/h }",
     "severity: advisory, fact: number, is: 3",
     "severity: advisory, fact: number, at-least: 3, warn-below: 5",
     "each: gpu, where: { fact: word, is: awake }, fact: number, is: 3",
@@ -268,6 +279,7 @@ OTHERS = [
     "each: gpu, where: { fact: number, present: true }, allow-empty: true, fact: number_too, same-as: .number",
     "each: gpu, where: { fact: word, is: awake }, expect-count: 8, fact: driver, equal: true",
     "each: gpu, where: { fact: word, is: awake }, allow-failing: 3, allow-empty: true, fact: number, is: 3",
+    "when: { fact: gpu/a.text, present: true }, each: gpu, where: { fact: word, is: awake }, expect-count: 3, fact: number, is: 3",
     "each: gpu, expect-count: 1, fact: number, is: 3",
     "each: gpu, expect-count: 4, allow-failing: 3, fact: number, is: 3",
     "each: gpu, fact: number, same-as: number",
@@ -429,9 +441,73 @@ def test_a_rule_beside_what_it_needs_is_proven_and_blocked_where_that_is_unknown
 def test_an_operator_that_nobody_taught_the_prover_is_told_and_not_taken_for_proven(profile: Compile) -> None:
     (rule,) = profile("fact: number, is: 3").rules
     (clause,) = rule.clauses
-    steady = replace(rule, clauses=(replace(clause, tests=(Asserted("steady", True),)),))
-    with pytest.raises(NotImplementedError, match="`steady`"):
-        list(proven(steady, {}, CATALOGUE))
+    newer = replace(rule, clauses=(replace(clause, tests=(Asserted("waits", True),)),))
+    with pytest.raises(NotImplementedError, match="`waits`"):
+        list(proven(newer, {}, CATALOGUE))
+
+
+# ---- racks: gatherings that are wrong ------------------------------------------------------------------------------------
+
+GROUP_RULES = (
+    "scope: rack, fact: rack.gpu_count, is: 72",
+    "scope: rack, fact: rack.gpu_count, at-least: 8, warn-below: 12",
+    "scope: rack, fact: rack.nvlink_domains, at-most: 2",
+    "scope: rack, severity: advisory, fact: rack.leaks, is: 0",
+    "scope: rack, all-of: [{ fact: rack.alike.bmc, is: true }, { fact: rack.alike.vbios, is: true }]",
+    "scope: fleet, fact: fleet.gpu_count, one-of: [8, 16]",
+    "scope: fleet, fact: fleet.distinct_serials, is: true",
+)
+
+
+def _group_problems(folder: FilePath, gatherings: Sequence[Gathering]) -> list[str]:
+    listed = "".join(f"  r{number}: {{ {rule} }}\n" for number, rule in enumerate(GROUP_RULES))
+    (folder / "p.yaml").write_text(f"rackcheck: 1\nprofile: p\nversion: 1\nrules:\n{listed}")
+    rules = library.load(str(folder / "p.yaml"), registry().catalogue).rules
+    return [problem for rule in rules for problem in gathered.proven(rule, (), gatherings)]
+
+
+def test_rules_of_racks_and_fleets_are_proven_on_nodes(tmp_path: FilePath) -> None:
+    assert _group_problems(tmp_path, registry().gatherings) == []
+
+
+def _gathers(change: Callable[[Sequence[Member]], Sequence[Member]]) -> list[Gathering]:
+    """Gatherings that look at other members than theirs."""
+    return [
+        replace(each, gather=lambda members, gather=each.gather: gather(change(members)))  # type: ignore[misc]
+        for each in registry().gatherings
+    ]
+
+
+@dataclass(frozen=True)
+class Deaf:
+    """A member whose unknown facts a gathering takes for absent, and whose hidden items for none."""
+
+    member: Member
+
+    @property
+    def seat(self) -> Seat:
+        return self.member.seat
+
+    def reading(self, path: str) -> Reading:
+        found = self.member.reading(path)
+        return Absent() if isinstance(found, Unknown) else found
+
+    def items(self, collection: str) -> tuple[tuple[str, ...], None]:
+        return self.member.items(collection)[0], None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda members: members[:-1], id="overlooks the last node"),
+        pytest.param(lambda members: [*members, members[-1]], id="takes the last node twice"),
+        pytest.param(lambda members: [Deaf(each) for each in members], id="takes unknown for absent"),
+    ],
+)
+def test_a_gathering_that_is_wrong_in_one_thing_is_caught(
+    change: Callable[[Sequence[Member]], Sequence[Member]], tmp_path: FilePath
+) -> None:
+    assert _group_problems(tmp_path, _gathers(change)) != []
 
 
 # ---- judges that are wrong -----------------------------------------------------------------------------------------------
@@ -470,6 +546,14 @@ def _becomes(status: Status, other: Status) -> Judge:
     return _told(lambda v: replace(v, status=other) if v.status is status else v)
 
 
+def _apart(tree: Tree, times: float) -> Tree:
+    """The same two readings, so many times as far apart."""
+    if tree.later is None:
+        return tree
+    apart = {plane: (least * times, most * times) for plane, (least, most) in tree.later.apart.items()}
+    return replace(tree, later=replace(tree.later, apart=apart))
+
+
 WRONG: Mapping[str, Judge] = {
     **{f"says {b} for {a}": _becomes(a, b) for a in Status for b in Status if a is not b and a is not Status.WAIVED},
     "gives no reason": _told(lambda v: replace(v, reason="")),
@@ -500,6 +584,13 @@ WRONG: Mapping[str, Judge] = {
     "lets all items fail": _look(allow_failing=1000),
     "overlooks `allow-empty`": _look(allow_empty=False),
     "allows every look to be empty": _look(allow_empty=True),
+    "reads the second reading as the first": lambda rules, tree: judge(
+        rules, tree if tree.later is None else replace(tree, later=replace(tree.later, tree=replace(tree, later=None)))
+    ),
+    "overlooks the second reading": lambda rules, tree: judge(rules, replace(tree, later=None)),
+    "takes the time between for longer": lambda rules, tree: judge(rules, _apart(tree, 2)),
+    "takes the time between for shorter": lambda rules, tree: judge(rules, _apart(tree, 0.5)),
+    "reads `rate` as `steady`": _operator("rate", "steady"),
     "takes advice for a duty": _read(lambda rule: replace(rule, severity=Severity.MAJOR)),
     "takes a duty for advice": _read(lambda rule: replace(rule, severity=Severity.ADVISORY)),
 }  # fmt: skip

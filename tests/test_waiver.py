@@ -7,7 +7,11 @@ from pathlib import Path as FilePath
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_law import CATALOGUE, RELAXED, Case, cases, compiled, judged_rules, worlds
+from law_cases import RELAXED, Case, cases
+from law_facts import CATALOGUE
+from law_rules import judged_rules
+from law_told import worlds
+from test_law import compiled
 
 from rackcheck import waivers
 from rackcheck.core.fact import Reason, Unknown

@@ -1,13 +1,12 @@
 """Judging one leaf: a fact at the node or at an item, against its tests."""
 
-from rackcheck.core import operator
+from rackcheck.core import operator, twice
 from rackcheck.core.evidence import Evidence, Status, all_hold
 from rackcheck.core.fact import Absent, Reading, Unknown, Value
 from rackcheck.core.operator import SIBLINGS, TWICE, WARNING, Test
 from rackcheck.core.path import Path
 from rackcheck.core.profile import Clause
 from rackcheck.core.tree import Tree
-from rackcheck.core.twice import compared, told
 
 
 def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
@@ -16,31 +15,36 @@ def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
     leaf = tree.leaf(path)
     reading = tree.reading(path, clause.plane)
     source = leaf.source if leaf is not None else ""
-    expected = " and ".join(operator.expectation(t, clause.kind) for t in clause.tests)
     name = str(path)
     if isinstance(reading, Unknown):
-        return Evidence(Status.UNKNOWN, name, "", expected, source, reading)
+        return Evidence(Status.UNKNOWN, name, "", clause.expected, source, reading)
     statuses = [_test(test, reading, clause, at, tree) for test in clause.tests if test.op not in SIBLINGS]
     if isinstance(reading, Absent) and len(statuses) < len(clause.tests):
         statuses.append(Status.FAIL)
     seen = str(reading) if isinstance(reading, Absent) else operator.spell(reading, clause.kind)
-    if clause.twice:
-        seen += told(path, clause, tree)
+    exact = "" if isinstance(reading, Absent) else operator.exact(reading, clause.kind)
     doubt = next((s for s in statuses if isinstance(s, Unknown)), None)
+    if clause.other is not None:
+        other, told = _other(clause, at, tree)
+        doubt = doubt or (other if isinstance(other, Unknown) else None)
+        exact = f"{exact or seen}; {told}"
+    if clause.twice:
+        again = twice.second(path, clause, tree)
+        doubt = doubt or (again if isinstance(again, Unknown) else None)
+        exact = f"{exact or seen}{twice.exact(again, clause)}"
+        seen += twice.told(again, clause, tree)
     status = all_hold(Status.UNKNOWN if isinstance(s, Unknown) else s for s in statuses)
-    return Evidence(status, name, seen, expected, source, doubt, _exact(reading, seen, clause, at, tree))
+    return Evidence(status, name, seen, clause.expected, source, doubt, exact)
 
 
-def _exact(reading: Value | Absent, seen: str, clause: Clause, at: Path, tree: Tree) -> str:
-    """Give what was seen without loss; of a comparison, both of its sides."""
-    told = "" if isinstance(reading, Absent) else operator.exact(reading, clause.kind)
-    if clause.other is None:
-        return told
+def _other(clause: Clause, at: Path, tree: Tree) -> tuple[Reading, str]:
+    """Give the other side of a comparison, and how it is told without loss."""
+    assert clause.other is not None
     path = at + clause.other if clause.other_at_item else clause.other
     other = tree.reading(path, clause.other_plane)
-    if not isinstance(other, (Unknown, Absent)):
-        other = operator.exact(other, clause.kind) or operator.spell(other, clause.kind)
-    return f"{told or seen}; {path} {other}"
+    if isinstance(other, (Unknown, Absent)):
+        return other, f"{path} {other}"
+    return other, f"{path} {operator.exact(other, clause.kind) or operator.spell(other, clause.kind)}"
 
 
 def _test(test: Test, reading: Value | Absent, clause: Clause, at: Path, tree: Tree) -> Status | Unknown:
@@ -51,7 +55,7 @@ def _test(test: Test, reading: Value | Absent, clause: Clause, at: Path, tree: T
     if test.op == "same-as":
         return _same(reading, clause, at, tree)
     if test.op in TWICE:
-        return compared(test, reading, at + clause.fact, clause, tree)
+        return twice.compared(test, reading, at + clause.fact, clause, tree)
     answer = operator.holds(test, reading, clause.kind)
     if isinstance(answer, Unknown):
         return answer

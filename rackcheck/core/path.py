@@ -62,7 +62,11 @@ class Path:
         return ".".join(map(str, self.segments))
 
     def __add__(self, other: "Path") -> "Path":
-        return Path(self.segments + other.segments)
+        if not self.segments or not other.segments:
+            return self if self.segments else other
+        whole = Path(self.segments + other.segments)
+        whole.__dict__["_text"] = f"{self}.{other}"  # both are kept: cheaper than spelling every key again
+        return whole
 
     @property
     def is_collection(self) -> bool:

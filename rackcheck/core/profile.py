@@ -7,7 +7,7 @@ from enum import StrEnum
 from rackcheck.core.called import Called
 from rackcheck.core.catalogue import Kind
 from rackcheck.core.fact import Plane
-from rackcheck.core.operator import TWICE, Test
+from rackcheck.core.operator import TWICE, Test, expectation
 from rackcheck.core.path import Path, parse
 
 
@@ -56,6 +56,11 @@ class Clause:
     other_plane: Plane = Plane.OS
     other_at_item: bool = False
     inputs: frozenset[Plane] = frozenset()  # planes that a derived fact follows from
+    expected: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        told = " and ".join(expectation(test, self.kind) for test in self.tests)
+        object.__setattr__(self, "expected", told)  # once, and not for each item of each node
 
     @property
     def twice(self) -> bool:

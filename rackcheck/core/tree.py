@@ -1,6 +1,6 @@
 """The typed facts of one node: leaves by path, collections by name."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
 
@@ -37,13 +37,10 @@ class Later:
     tree: "Tree"
     apart: Mapping[Plane, tuple[float, float]]
 
-    def seconds(self, plane: Plane) -> tuple[float, float]:
-        """How long after the first reading; of a fact that follows from others, of any of these."""
-        if plane in self.apart:
-            return self.apart[plane]
-        return min((a for a, _ in self.apart.values()), default=0.0), max(
-            (b for _, b in self.apart.values()), default=inf
-        )
+    def seconds(self, planes: Iterable[Plane]) -> tuple[float, float]:
+        """How long after the first reading; of a fact that follows from several planes, on any of them."""
+        spans = [self.apart.get(plane, (0.0, inf)) for plane in planes]
+        return min(least for least, _ in spans), max(most for _, most in spans)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from math import inf
 
 from rackcheck.core import operator
 from rackcheck.core.evidence import Status
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown, Value
+from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Value
 from rackcheck.core.operator import Test
 from rackcheck.core.path import Path
 from rackcheck.core.profile import Clause
@@ -20,33 +20,42 @@ HOUR = 3600.0
 
 def compared(test: Test, first: Value, path: Path, clause: Clause, tree: Tree) -> Status | Unknown:
     """Hold the second reading of a fact against the first, by `steady` or `rate`."""
-    second = _second(path, clause.plane, tree)
-    if isinstance(second, Unknown):
-        return Unknown(second.reason, f"second reading: {second.detail}".rstrip(": "))
-    if isinstance(second, Absent):
+    again = second(path, clause, tree)
+    if isinstance(again, Unknown):
+        return Unknown(again.reason, f"second reading: {again.detail}".rstrip(": "))
+    if isinstance(again, Absent):
         return Status.FAIL
     if test.op == "steady":
-        return Status.PASS if operator.equal(first, second, clause.kind) else Status.FAIL
-    assert isinstance(first, int) and isinstance(second, int) and isinstance(test.operand, (int, float))  # noqa: PT018
-    assert tree.later is not None
-    return _rate(first, second, test.operand, tree.later.seconds(clause.plane))
+        return Status.PASS if operator.equal(first, again, clause.kind) else Status.FAIL
+    assert isinstance(first, int) and isinstance(again, int) and isinstance(test.operand, (int, float))  # noqa: PT018
+    return _rate(first, again, test.operand, _apart(clause, tree))
 
 
-def told(path: Path, clause: Clause, tree: Tree) -> str:
-    """Say what the second reading was, to be put behind the first."""
-    second = _second(path, clause.plane, tree)
-    if isinstance(second, Unknown):
-        return ""
-    said = str(second) if isinstance(second, Absent) else operator.spell(second, clause.kind)
-    assert tree.later is not None
-    least, most = tree.later.seconds(clause.plane)
-    return f", then {said} after {_span(least, most)}"
-
-
-def _second(path: Path, plane: Plane, tree: Tree) -> Reading:
+def second(path: Path, clause: Clause, tree: Tree) -> Reading:
+    """Give the second reading of a fact."""
     if tree.later is None:
         return Unknown(Reason.NOT_COLLECTED, "it was read once")
-    return tree.later.tree.reading(path, plane)
+    return tree.later.tree.reading(path, clause.plane)
+
+
+def told(again: Reading, clause: Clause, tree: Tree) -> str:
+    """Say what the second reading was, to be put behind the first."""
+    if isinstance(again, Unknown):
+        return ""
+    said = str(again) if isinstance(again, Absent) else operator.spell(again, clause.kind)
+    return f", then {said} after {_span(*_apart(clause, tree))}"
+
+
+def exact(again: Reading, clause: Clause) -> str:
+    """Say it without loss, and without the time that passed: that is another one in the next run."""
+    if isinstance(again, (Absent, Unknown)):
+        return f"; then {again}"
+    return f"; then {operator.exact(again, clause.kind) or operator.spell(again, clause.kind)}"
+
+
+def _apart(clause: Clause, tree: Tree) -> tuple[float, float]:
+    assert tree.later is not None
+    return tree.later.seconds(clause.inputs or {clause.plane})
 
 
 def _rate(first: int, second: int, most: float, apart: tuple[float, float]) -> Status | Unknown:

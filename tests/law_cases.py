@@ -1,0 +1,213 @@
+"""Runs of rules of every sort over nodes that tell something, and over the same nodes of which less is known."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from law_facts import CATALOGUE, GATHERINGS, JOINS
+from law_rules import ALONE, MIXES, judged_rules, pick
+from law_told import PLANES, TIME, Told, asked_by, changed, each_taken, told_of, told_twice
+
+from rackcheck.core.event import Judged
+from rackcheck.core.group import Seat
+from rackcheck.core.plan import plan
+from rackcheck.core.profile import Phase, Profile, Rule, Scope
+from rackcheck.core.tree import Tree
+from rackcheck.core.verdict import Status
+from rackcheck.core.waiver import Pin, Waiver, pinned
+from rackcheck.inventory import Node
+from rackcheck.job import Again, Job
+from rackcheck.judging import Judging
+
+RELAXED = settings(deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@dataclass(frozen=True)
+class Case:
+    """Rules that judge a node alone, what it tells, and what it tells when some of that is taken away."""
+
+    rules: tuple[Rule, ...]
+    whole: Tree
+    less: Tree
+    taken: tuple[str, ...]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """One node, and the same node of which less is known."""
+    audit = draw(audits(ALONE))
+    ((name, whole),) = [*audit.whole.items()][:1]
+    joins = audit.job.plan.joins
+    return Case(audit.rules, whole.tree(joins), audit.less[name].tree(joins), audit.taken)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A run, what its nodes tell, and what they tell when some of that is taken away."""
+
+    job: Job
+    whole: Mapping[str, Told]
+    less: Mapping[str, Told]
+    taken: tuple[str, ...]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        assert self.job.profile is not None
+        return self.job.profile.rules
+
+    def __repr__(self) -> str:
+        told = "\n".join(f"{name}: {_shown(each)}" for name, each in self.whole.items())
+        seats = ", ".join(f"{seat.name} {seat.role} {seat.rack}" for seat in self.job.seats)
+        return f"{self.rules}\nseats {seats}\n{told}\nwaivers {self.job.waivers}\nwithout {self.taken}"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
+
+def _shown(told: Told) -> str:
+    first, second = ({p: leaf.reading for p, leaf in each.items()} for each in (told.first, told.second or {}))
+    return f"{first}, silent {told.silent}, then {second}, silent {told.silent_then}, apart {told.apart}"
+
+
+Verdicts = Mapping[str, Judged]
+
+
+def judged(job: Job, trees: Mapping[str, Tree]) -> Verdicts:
+    """What an audit of these nodes comes to, by the name of the node or the group."""
+    judging = Judging(job)
+    events = [event for node in job.nodes for event in judging.take(node, trees[node.name])]
+    events += judging.close()
+    return {event.node: event for event in events if isinstance(event, Judged)}
+
+
+def trees_of(audit: Audit, told: Mapping[str, Told]) -> dict[str, Tree]:
+    """The facts of every node as they are judged."""
+    return {name: each.tree(audit.job.plan.joins) for name, each in told.items()}
+
+
+@st.composite
+def seated(draw: st.DrawFn, found: Iterable[Rule]) -> tuple[tuple[Node, ...], tuple[Seat, ...]]:
+    """Nodes that are asked, and all that the inventory expects."""
+    found = tuple(found)
+    groups = any(rule.scope is not Scope.NODE for rule in found)
+    across = any(rule.across is not None for rule in found)
+    count = pick(draw, [3, 3, 4, 5] if across else [2, 2, 3] if groups else [1, 1, 1, 2])
+    other = "nvswitch-tray" if groups and not across else "power-shelf"
+    roles = [other if not draw(st.integers(0, 7)) else "compute" for _ in range(count)]
+    racks = pick(draw, ["aaaaa", "aaaaa", "aabbb", "aaab "]) if groups else "     "
+    nodes = tuple(Node(f"n{n}", role, f"n{n}", rack=racks[n].strip()) for n, role in enumerate(roles))
+    seats = [Seat(node.name, node.role, node.rack) for node in nodes]
+    if across and not draw(st.integers(0, 2)):
+        seats.append(Seat("n9", "compute", ""))
+    return nodes, tuple(seats)
+
+
+def job_of(found: tuple[Rule, ...], nodes: tuple[Node, ...], seats: tuple[Seat, ...], *, again: bool) -> Job:
+    """A run of these rules over these nodes, read twice where that is wanted."""
+    profile = Profile("law", "1", "", found)
+    first, second = (plan(facts, (), CATALOGUE, JOINS, GATHERINGS) for facts in (profile.facts(), profile.twice()))
+    return Job(
+        first, nodes, profile, frozenset(PLANES), frozenset(Phase), id="law", time=TIME, expected=seats,
+        again=Again(60, second) if again else None,
+    )  # fmt: skip
+
+
+DAY = "2026-06-01"
+
+
+@st.composite
+def waivers(draw: st.DrawFn, before: Verdicts) -> tuple[Waiver, ...]:
+    """Waivers of some of what is wrong."""
+    wrong = [
+        (node, verdict.rule, pinned(evidence))
+        for node, each in before.items()
+        for verdict in each.verdicts
+        for evidence in verdict.evidence
+        if evidence.status in {Status.FAIL, Status.WARN}
+    ]
+    chosen = draw(st.lists(st.sampled_from(wrong), max_size=3, unique=True)) if wrong else []
+    return tuple(_waiver(node, rule, pin) for node, rule, pin in chosen)
+
+
+def _waiver(node: str, rule: str, pin: Pin) -> Waiver:
+    return Waiver(rule, "", (node,), (pin,), DAY, "Jo", "OPS-1", "part ordered")
+
+
+@st.composite
+def taken_away(draw: st.DrawFn, told: Mapping[str, Told]) -> tuple[dict[str, Told], tuple[str, ...]]:
+    """Take several things away at once, from one node or from several."""
+    less, words = dict(told), list[str]()
+    for _ in range(draw(st.integers(1, 3))):
+        name = pick(draw, sorted(less))
+        word, less[name] = pick(draw, [*each_taken(less[name])])
+        words.append(f"{name}: {word}")
+    return less, tuple(words)
+
+
+@st.composite
+def audits(draw: st.DrawFn, mixes: st.SearchStrategy[tuple[str, ...]] = MIXES) -> Audit:
+    """A run of rules of every sort, and one of less knowledge."""
+    found = draw(judged_rules(mixes))
+    nodes, seats = draw(seated(found))
+    twice = any(rule.twice for rule in found)
+    job = job_of(found, nodes, seats, again=twice and bool(draw(st.integers(0, 7))))
+    base = draw(told_of(asked_by(job.plan)))
+    told: dict[str, Told] = {}
+    for node in nodes:
+        world = draw(changed(base, 2)) if told else base
+        told[node.name] = draw(told_twice(world, job.again.plan if job.again is not None else None))
+    if not draw(st.integers(0, 9)):
+        name = pick(draw, sorted(told))
+        told[name] = told[name].silenced(pick(draw, PLANES))
+    less, words = draw(taken_away(told))
+    audit = Audit(job, told, less, words)
+    if not draw(st.integers(0, 4)):
+        waived = draw(waivers(judged(job, trees_of(audit, told))))
+        audit = replace(audit, job=replace(job, waivers=waived))
+    return audit
+
+
+# ---- the law ------------------------------------------------------------------------------------------------------------
+
+TRIED = 8
+"""Single things taken away from what is known of each case; half as many from the less of it."""
+
+
+def hold(audit: Audit) -> Verdicts:
+    """Judge with all that is known, with less, and with one thing less than each; no verdict may turn."""
+    whole = checked(audit.job, trees_of(audit, audit.whole))
+    less = compared(audit, whole, trees_of(audit, audit.less), " and ".join(audit.taken))
+    for before, told, tried in ((whole, audit.whole, TRIED), (less, audit.less, TRIED // 2)):
+        trees = trees_of(audit, told)
+        ways = [(name, *way) for name, each in told.items() for way in each_taken(each)]
+        step = max(1, len(ways) // tried)
+        for name, word, rest in islice(ways, len(audit.taken[0]) % step, None, step):
+            compared(audit, before, {**trees, name: rest.tree(audit.job.plan.joins)}, f"{name}: {word}")
+    return whole
+
+
+def compared(audit: Audit, before: Verdicts, trees: Mapping[str, Tree], taken: str) -> Verdicts:
+    """Judge what is left, and hold it against what was known before."""
+    after = checked(audit.job, trees)
+    assert before.keys() == after.keys(), f"others are judged without {taken}"
+    for name, was in before.items():
+        now = after[name]
+        for b, a in zip(was.verdicts, now.verdicts, strict=True):
+            assert a.rule == b.rule
+            assert a.status in {b.status, Status.UNKNOWN}, (
+                f"{name}: {b.rule}: {b.status} ({b.reason}) became {a.status} ({a.reason}) without {taken}"
+            )
+        assert now.outcome in {was.outcome, "INCOMPLETE"}, f"{name}: {was.outcome} became {now.outcome} without {taken}"
+    return after
+
+
+def checked(job: Job, trees: Mapping[str, Tree]) -> Verdicts:
+    """Judge; whatever is known, every verdict but a pass says why."""
+    found = judged(job, trees)
+    for each in found.values():
+        for verdict in each.verdicts:
+            assert verdict.reason or verdict.status is Status.PASS, f"{verdict.status} of {verdict.rule} has no reason"
+    return found

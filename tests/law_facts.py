@@ -1,0 +1,160 @@
+"""The machines of the law: a catalogue of every type on two planes, and what follows from it for nodes, racks and fleets."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+
+from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
+from rackcheck.core.fact import Absent, Class, Facts, Plane, Reading, Unknown, Value
+from rackcheck.core.group import Gathering, Member, gathering
+from rackcheck.core.join import Inputs, join
+from rackcheck.core.path import parse
+from rackcheck.core.profile import Scope
+from rackcheck.registry import registry
+
+KINDS: Mapping[str, Kind] = {
+    "flag": Kind(Type.FLAG, ""),
+    "number": Kind(Type.INTEGER, ""),
+    "events": Kind(Type.INTEGER, "", cls=Class.COUNTER),
+    "limit": Kind(Type.INTEGER, "", unlimited=True),
+    "power": Kind(Type.QUANTITY, "", unit="W", unlimited=True),
+    "text": Kind(Type.TEXT, ""),
+    "word": Kind(Type.TEXT, "", words=("a", "b")),
+    "version": Kind(Type.VERSION, "", scheme="dotted"),
+    "build": Kind(Type.VERSION, "", scheme="opaque"),
+    "list": Kind(Type.LIST, ""),
+    "setting": Kind(Type.SETTING, ""),
+}
+VALUES: Mapping[str, tuple[Value, ...]] = {
+    "flag": (True, False),
+    "number": (0, 1, 2, 3),
+    "events": (0, 1, 2, 60, 61),
+    "limit": (0, 1, 2, inf),
+    "power": (0.0, 1.0, 1.5, 2.0, -1.0, inf, 1.0 + 8e-10, 1.0 - 8e-10),
+    "text": ("a", "b", "ab"),
+    "word": ("a", "b"),
+    "version": ("1.2", "1.10", "1.2.0", "n/a"),
+    "build": ("1", "2"),
+    "list": ((), ("a",), ("a", "b")),
+    "setting": ("1", "01", "2", "x", "1 2", "1\t2"),
+    # What the gatherings that ship read of a node.
+    "cluster": ("00000000-0000", "00000001-0000"),
+    "clique": (0, 1),
+    "vbios": ("97.00.01", "97.00.02"),
+    "state": ("OK", "OK", "Warning"),
+    "fitted": ("Enabled", "Absent"),
+    "bmc": ("1", "2"),
+    "bios": ("1", "2"),
+    "serial": ("one", "two", "three", "four", "five"),
+}
+"""Values of a fact, by its last word."""
+
+COLLECTIONS = {"box": Plane.OS, "far": Plane.BMC, "shelf/*.slot": Plane.OS, "shelf": Plane.OS}
+KEYS = {"box": ("0", "1", "2"), "far": ("0", "1"), "shelf": ("a", "b"), "slot": ("1", "2"), "gpu": ("0", "1"), "leak": ("a", "b")}  # fmt: skip
+
+
+def _entries() -> Iterable[Entry]:
+    for name, kind in KINDS.items():
+        yield Entry(f"here.{name}", kind, Plane.OS, "node")
+        yield Entry(f"there.{name}", kind, Plane.BMC, "bmc")
+        for collection, plane in COLLECTIONS.items():
+            yield Entry(f"{collection}/*.{name}", kind, plane, collection)
+        yield Entry(f"box/*.more.{name}", kind, Plane.BMC, "of the boxes, seen by the BMC")
+    for collection, plane in COLLECTIONS.items():
+        yield Entry(collection, Kind(Type.COLLECTION, ""), plane, collection)
+
+
+def _shipped() -> Iterable[Entry]:
+    """What the gatherings that ship read of a node."""
+    known = registry().catalogue
+    for need in dict.fromkeys(need for each in registry().gatherings for need in each.needs):
+        entry = known.find(parse(need))
+        assert entry is not None
+        yield entry
+
+
+def some(told: Iterable[Reading]) -> Reading:
+    """Whether one of several is true: one that is settles it, whatever the others do not say."""
+    lost: Unknown | None = None
+    for reading in told:
+        if reading is True:
+            return True
+        lost = lost or (reading if isinstance(reading, Unknown) else None)
+    return lost if lost is not None else False
+
+
+@join(needs=("here.flag", "there.flag"), gives={"own.flag": KINDS["flag"]})
+def own_flag(inputs: Inputs) -> Facts:
+    """Join two planes."""
+    yield "own.flag", some(inputs.reading(f"{place}.flag") for place in ("here", "there"))
+
+
+@join(needs=("here.events",), gives={"own.events": KINDS["events"]})
+def own_events(inputs: Inputs) -> Facts:
+    """Tell a counter on."""
+    yield "own.events", inputs.reading("here.events")
+
+
+def _made(scope: Scope) -> Iterable[Gathering]:
+    """Facts of a group that no gathering which ships has: of a list, of a quantity, of items."""
+
+    @gathering(
+        scope,
+        needs=("here.flag", "there.number", "there.text"),
+        gives={f"{scope}.made.{name}": KINDS[name] for name in ("flag", "number", "list")},
+    )
+    def made(members: Sequence[Member]) -> Facts:
+        yield f"{scope}.made.flag", some(member.reading("here.flag") for member in members)
+        numbers = [member.reading("there.number") for member in members]
+        lost = next((each for each in numbers if isinstance(each, Unknown)), None)
+        yield f"{scope}.made.number", lost or sum(each for each in numbers if isinstance(each, int))
+        texts = [member.reading("there.text") for member in members]
+        lost = next((each for each in texts if isinstance(each, Unknown)), None)
+        yield f"{scope}.made.list", lost or tuple(sorted({str(t) for t in texts if not isinstance(t, Absent)}))
+
+    @gathering(
+        scope,
+        needs=("here.number", "there.flag"),
+        gives={f"{scope}.seat": Kind(Type.COLLECTION, ""), f"{scope}.seat/*.number": KINDS["number"], f"{scope}.seat/*.flag": KINDS["flag"]},
+    )  # fmt: skip
+    def seats(members: Sequence[Member]) -> Facts:
+        yield f"{scope}.seat", tuple(member.seat.name for member in members)
+        for member in members:
+            yield f"{scope}.seat/{member.seat.name}.number", member.reading("here.number")
+            yield f"{scope}.seat/{member.seat.name}.flag", member.reading("there.flag")
+
+    return made, seats
+
+
+def _named(made: Gathering, scope: Scope) -> Gathering:
+    return replace(made, name=f"{scope}_{made.name}")
+
+
+_READ = Catalogue.of([*_entries(), *_shipped()])
+JOINS = tuple(each.bound(_READ) for each in (own_flag, own_events))
+GATHERINGS = tuple(
+    each.bound(_READ)
+    for each in (
+        *registry().gatherings,
+        *(_named(made, scope) for scope in (Scope.RACK, Scope.FLEET) for made in _made(scope)),
+    )
+)
+_FOLLOWING = [*(e for each in JOINS for e in each.entries()), *(e for each in GATHERINGS for e in each.entries())]
+CATALOGUE = Catalogue.of([*_READ.entries.values(), *_FOLLOWING])
+
+GROUP_FACTS: Mapping[Scope, Mapping[str, tuple[str, ...]]] = {
+    Scope.RACK: {
+        "flag": ("rack.alike.bmc", "rack.alike.bios", "rack.alike.vbios", "rack.made.flag"),
+        "number": ("rack.gpu_count", "rack.nvlink_domains", "rack.leaks", "rack.made.number"),
+        "list": ("rack.made.list",),
+    },
+    Scope.FLEET: {
+        "flag": ("fleet.distinct_serials", "fleet.made.flag"),
+        "number": ("fleet.gpu_count", "fleet.made.number"),
+        "list": ("fleet.made.list",),
+    },
+}
+"""Facts of a group, by their type's name."""
+
+OF_A_SEAT = ("number", "flag")
+"""What a group tells of each of its nodes."""

@@ -1,0 +1,220 @@
+"""What one node tells, once or twice, and every way to know less of it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from hypothesis import strategies as st
+from law_facts import CATALOGUE, KEYS, VALUES
+from law_rules import pick
+
+from rackcheck.core.catalogue import Type
+from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown, Value
+from rackcheck.core.join import Join, derive
+from rackcheck.core.path import parse
+from rackcheck.core.plan import Plan
+from rackcheck.core.profile import Rule
+from rackcheck.core.tree import Later, Leaf, Tree
+
+HIDDEN = Unknown(Reason.DENIED, "taken away")
+TIME = "2026-01-01T00:00:00Z"
+PLANES = (Plane.OS, Plane.BMC)
+
+World = dict[str, Leaf]
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a node tells: facts by path, twice where a run reads twice, planes that are silent, and the time between."""
+
+    first: Mapping[str, Leaf]
+    second: Mapping[str, Leaf] | None = None
+    silent: Mapping[Plane, Unknown] = field(default_factory=dict)
+    silent_then: Mapping[Plane, Unknown] = field(default_factory=dict)
+    apart: Mapping[Plane, Span] = field(default_factory=dict)
+
+    def tree(self, joins: Iterable[Join] = ()) -> Tree:
+        """The facts as they are judged, with those that follow from them."""
+        whole = _followed(self.first, self.silent, joins)
+        if self.second is None:
+            return whole
+        return replace(whole, later=Later(_followed(self.second, self.silent_then, joins), self.apart))
+
+    def without(self, *paths: str, then: bool = False) -> "Told":
+        """Take facts away; a collection's listing is taken alone, an item (`box/0`) with all that is said of it."""
+        told = (self.second or {}) if then else self.first
+        left = {p: leaf for p, leaf in told.items() if not any(p.startswith(f"{item}.") for item in paths)}
+        left |= {p: replace(leaf, reading=HIDDEN) for p, leaf in left.items() if p in paths}
+        return replace(self, second=left) if then else replace(self, first=left)
+
+    def silenced(self, plane: Plane, *, then: bool = False) -> "Told":
+        """Take a whole plane away; what said nothing at first is not asked again."""
+        apart = {each: span for each, span in self.apart.items() if each is not plane}
+        again = self.second
+        if again is not None:
+            again = {p: leaf for p, leaf in again.items() if leaf.plane is not plane}
+        less = replace(self, second=again, silent_then={**self.silent_then, plane: HIDDEN}, apart=apart)
+        if then:
+            return less
+        kept = {p: leaf for p, leaf in self.first.items() if leaf.plane is not plane}
+        return replace(less, first=kept, silent={**self.silent, plane: HIDDEN})
+
+    def gone(self) -> "Told":
+        """Take the whole node away."""
+        return self.silenced(Plane.OS).silenced(Plane.BMC)
+
+    def items(self, collection: str, *, then: bool = False) -> list[str]:
+        """The items that a listing holds or that something is said of."""
+        tree = Tree((self.second or {}) if then else self.first)
+        return [str(item) for item in tree.select(parse(collection), Plane.OS).items]
+
+
+def _followed(told: Mapping[str, Leaf], silent: Mapping[Plane, Unknown], joins: Iterable[Join]) -> Tree:
+    joins = tuple(joins)
+    read = Tree(told, silent)
+    return Tree({**told, **derive(joins, read, TIME)}, silent) if joins else read
+
+
+def each_taken(told: Told) -> Iterator[tuple[str, Told]]:
+    """Every way to take one thing away: a fact, a listing with none, one or all of its items, a plane, the time between."""
+    for then, leaves in ((False, told.first), (True, told.second or {})):
+        when = " then" if then else ""
+        for path, leaf in leaves.items():
+            yield path + when, told.without(path, then=then)
+            if leaf.kind.type is Type.COLLECTION:
+                items = told.items(path, then=then)
+                yield from ((f"{path} and {item}{when}", told.without(path, item, then=then)) for item in items)
+                yield f"{path} and all of it{when}", told.without(path, *items, then=then)
+    for plane in PLANES:
+        yield plane.value, told.silenced(plane)
+        if told.second is not None:
+            yield f"{plane} then", told.silenced(plane, then=True)
+    for plane, (least, most) in told.apart.items():
+        wider = {**told.apart, plane: (least / 2, most * 2)}
+        yield f"the exact time of {plane}", replace(told, apart=wider)
+        yield f"the time of {plane}", replace(told, apart={**told.apart, plane: (0.0, inf)})
+    yield "the node", told.gone()
+
+
+def readings(values: Iterable[Value]) -> st.SearchStrategy[Reading]:
+    """A value mostly; now and then the fact is absent or unknown."""
+    return st.sampled_from([*[v for v in values for _ in range(4)], Absent(), Unknown(Reason.TIMEOUT)])
+
+
+HOMES = ("shelf/*.slot", "shelf", "box", "far", "gpu", "leak")
+
+
+def _word(path: str) -> str:
+    return parse(path).segments[-1].word
+
+
+def _leaf(path: str, reading: Reading) -> Leaf:
+    entry = CATALOGUE.find(parse(path))
+    assert entry is not None
+    return Leaf(reading, entry.kind, entry.plane, f"cat {path}", TIME)
+
+
+@st.composite
+def told_of(draw: st.DrawFn, wanted: Iterable[str]) -> World:
+    """What a node tells of facts that are asked for; of one that follows from others nothing."""
+    world: World = {}
+    asked = sorted(
+        path for path in wanted if (entry := CATALOGUE.find(parse(path))) and entry.plane is not Plane.DERIVED
+    )
+
+    def listed(collection: str) -> list[str]:
+        keys = draw(st.lists(st.sampled_from(KEYS[_word(collection)]), unique=True))
+        state = pick(draw, ["whole", "whole", "whole", "whole", "partial", "absent"])
+        listing: Reading = tuple(sorted(keys))
+        if state == "partial":
+            listing = Unknown(Reason.NOT_READ_FURTHER)
+        elif state == "absent" and not keys:
+            listing = Absent("no such thing")
+        world[collection] = _leaf(collection, listing)
+        return [f"{collection}/{key}" for key in sorted(keys)]
+
+    few: dict[str, st.SearchStrategy[Reading]] = {}
+
+    def put(path: str, name: str) -> None:
+        # A machine says the same in most places: two or three values of a kind, not all of them.
+        if name not in few:
+            few[name] = readings(draw(st.lists(st.sampled_from(VALUES[name]), min_size=1, max_size=3)))
+        world[path] = _leaf(path, draw(few[name]))
+
+    items: dict[str, list[str]] = {}
+    for home in ("shelf", "box", "far", "gpu", "leak"):
+        if any(path.startswith((f"{home}/", f"{home}.")) or path == home for path in asked):
+            items[home] = listed(home)
+            if home == "shelf":
+                items["shelf/*.slot"] = [i for shelf in items["shelf"] for i in listed(f"{shelf}.slot")]
+    for path in asked:
+        if _leaf(path, ()).kind.type is Type.COLLECTION:
+            continue
+        pattern = str(parse(path).pattern)
+        home = next((c for c in HOMES if pattern.startswith(f"{c}/*.")), "")
+        if not home:
+            put(path, _word(path))
+            continue
+        rest = pattern.removeprefix(f"{home}/*.")
+        for item in items[home]:
+            if f"{item}.{rest}" not in world and draw(st.integers(0, 11)):
+                put(f"{item}.{rest}", _word(path))
+    return world
+
+
+@st.composite
+def changed(draw: st.DrawFn, world: World, most: int) -> World:
+    """Much the same, as a node beside it tells it, or the same node a moment later."""
+    found = dict(world)
+    for _ in range(draw(st.integers(0, most)) if world else 0):
+        path = pick(draw, sorted(world))
+        leaf = found.get(path)
+        if leaf is None:
+            continue
+        if leaf.kind.type is not Type.COLLECTION:
+            found[path] = replace(leaf, reading=draw(readings(VALUES[_word(path)])))
+        elif isinstance(leaf.reading, tuple) and leaf.reading:
+            key = pick(draw, leaf.reading)
+            found = {p: each for p, each in found.items() if not p.startswith(f"{path}/{key}.")}
+            found[path] = replace(leaf, reading=tuple(k for k in leaf.reading if k != key))
+        else:
+            held = any(p.startswith(f"{path}/") for p in found)  # what a listing holds not, nobody tells of
+            found[path] = replace(leaf, reading=HIDDEN if held or draw(st.booleans()) else ())
+    return found
+
+
+SPANS: st.SearchStrategy[Span] = st.sampled_from(
+    [(3600.0, 3600.0), (60.0, 60.0), (59.0, 61.0), (3598.0, 3602.0), (0.0, 7200.0), (0.0, inf)]
+)
+"""Between how many seconds two readings lie: to the second, within bounds, or not known."""
+
+
+def wanted_by(found: Iterable[Rule]) -> set[str]:
+    """Every fact that rules ask for."""
+    return set().union(*({str(fact) for fact in rule.facts()} for rule in found))
+
+
+def worlds(asked: Iterable[Rule]) -> st.SearchStrategy[World]:
+    """What a node tells once of the facts that rules ask for."""
+    return told_of(wanted_by(asked))
+
+
+def asked_by(chosen: Plan) -> set[str]:
+    """What is to be read of a node: the facts of a plan, and those that they follow from."""
+    needs = [*(each.needs for each in chosen.joins), *(each.needs for each in chosen.gatherings)]
+    return {*map(str, chosen.wanted), *(need for several in needs for need in several)}
+
+
+@st.composite
+def told_twice(draw: st.DrawFn, world: World, again: Plan | None) -> Told:
+    """The same node, read again where a run reads twice."""
+    if again is None:
+        return Told(world)
+    patterns = {str(each.pattern) for path in map(parse, asked_by(again)) for each in (path, *path.collections)}
+    kept = {path: leaf for path, leaf in world.items() if str(parse(path).pattern) in patterns}
+    second = draw(changed(kept, 4))
+    spans = {plane: draw(SPANS) for plane in PLANES if draw(st.integers(0, 9))}
+    return Told(
+        world, second, silent_then={p: HIDDEN for p in PLANES if p not in spans and draw(st.booleans())}, apart=spans
+    )
