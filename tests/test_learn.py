@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shutil
 import string
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -506,3 +507,17 @@ def test_a_file_learned_here_is_found_by_name_and_checked(home: Path) -> None:
     assert rackcheck("profile", "learn", "--from", "last", "-o", place).status == 0
     assert library.load("pod-7", registry().catalogue).name == "pod-7"
     assert rackcheck("profile", "check", "pod-7").status == 0
+
+
+def test_nor_a_copy_whose_full_bundle_is_gone(home: Path) -> None:
+    keygen("-q", "-t", "ed25519", "-N", "", "-f", home / "jo")
+    assert rackcheck("profile", "learn", "--from", "last", "-o", home / "waits.yaml").status == 0
+    assert rackcheck("audit", "localhost", "-p", home / "waits.yaml", "-q").status in {0, 1, 3}
+    assert rackcheck("report", "last", "--bundle").status == 0
+    made = rackcheck("report", "last", "--bundle", "--level", "customer", "-o", home / "copy")
+    assert made.status == 0, made.err
+    assert not list((home / "copy").rglob("waits.yaml"))
+    for full in (home / "bundles").iterdir():
+        shutil.rmtree(full)
+    done = rackcheck("sign", home / "copy", "--key", home / "jo")
+    assert (done.status, "nobody has answered for waits" in done.err) == (2, True), done.err

@@ -18,6 +18,7 @@ from rackcheck.report import annex, bundle, junit, machine, markdown, record, re
 from rackcheck.report.build import build
 from rackcheck.report.dossier import Dossier
 from rackcheck.report.summary import several
+from rackcheck.reviewed import unreviewed
 from rackcheck.signing import bundles, manifest
 
 FORMATS = ("html", "pdf", "json", "junit", "csv", "markdown")
@@ -195,8 +196,9 @@ def _bundled(
     runs = {job.id: stored.folder for stored, job, _ in found.jobs} if level == "full" else {}
     accepted = found.acceptance.folder if found.acceptance is not None and level == "full" else None
     made = bundle.write(
-        target, dossier, full=full, runs=runs, accepted=accepted, inputs=inputs, template=template, tell=say
-    )
+        target, dossier, full=full, runs=runs, accepted=accepted, inputs=inputs,
+        unreviewed=unreviewed(found.profile.files), template=template, tell=say,
+    )  # fmt: skip
     if found.acceptance is not None:
         event = {
             "event": "bundle",

@@ -7,7 +7,7 @@ manifest. The PDF is left out, and that is said, where its library is not instal
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -70,11 +70,13 @@ def renderings(
 
 def write(
     target: Path, dossier: Dossier, *, full: str = "", runs: Mapping[str, Path], accepted: Path | None = None,
-    inputs: Mapping[str, bytes] = NOTHING, template: Path | None = None, tell: Callable[[str], None] = lambda _: None,
+    inputs: Mapping[str, bytes] = NOTHING, unreviewed: Sequence[str] = (), template: Path | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Written:  # fmt: skip
     """Write a bundle to a folder that is new, or that holds an unsigned bundle; nothing half-written is left there.
 
     `runs` are folders by run, `accepted` the acceptance's, `inputs` files by name; all for the full level only.
+    `unreviewed` names the profiles that nobody has answered for: a copy that does not hold them is not signed either.
     """
     _free(target)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -102,6 +104,7 @@ def write(
             "time": dossier.subject.time, "version": dossier.version, "record": digest,
         }  # fmt: skip
         head |= {"full": full} if full else {}
+        head |= {"unreviewed": list(unreviewed)} if unreviewed else {}
         (made / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=True) + "\n", encoding="utf-8")
         sums = manifest.write(made)
         if target.exists():

@@ -64,7 +64,10 @@ def head(place: Path) -> Head:
     told = [doc.get(name, "") for name in ("bundle", "level", "full")]
     if not all(isinstance(value, str) for value in told) or not is_name(told[0]) or not is_name(told[1]):
         raise ValueError("does not name its bundle and its level")
-    return Head(*told)
+    waiting = doc.get("unreviewed", [])
+    if not isinstance(waiting, list) or not all(isinstance(name, str) and is_name(name) for name in waiting):
+        raise ValueError("does not name the profiles that nobody has answered for")
+    return Head(told[0], told[1], told[2], tuple(waiting))
 
 
 def record_fault(place: Path) -> Fault | None:

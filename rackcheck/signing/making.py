@@ -48,7 +48,7 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
     wrong = bundles.record_fault(folder)
     if wrong is not None:
         raise Unsound((wrong,))
-    waiting = reviewing.waiting(folder, listed.entries, head.full)
+    waiting = reviewing.waiting(folder, listed.entries, head.full) or head.unreviewed
     if waiting:
         raise Mistake(f"not signed: {reviewed.said(waiting)}, audit again, and make the bundle of that run")
     made = time.astimezone(UTC).strftime(statement.FORM)

@@ -77,8 +77,12 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What `bundle.json` says of its bundle; a redacted copy names the digest of the full one's manifest in `full`."""
+    """What `bundle.json` says of its bundle; a redacted copy names the digest of the full one's manifest in `full`.
+
+    `unreviewed` are the profiles of its runs that nobody has answered for.
+    """
 
     bundle: str
     level: str
     full: str = field(default="")
+    unreviewed: tuple[str, ...] = ()
