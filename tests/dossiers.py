@@ -131,6 +131,7 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
         ),
         sources=(Source("guide.section", "A guide", "4.2", "A vendor", "2025-06", "read in source"),),
         nodes=rows,
+        groups=(),
         findings=found,
         notes=("3 rules without a site value: driver (--set NAME=VALUE)", f"dgx: {first}"),
         parts=parts,

@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
-from recordings import shared_text
+from recordings import shared, shared_text
 from test_probe_gpu import SMI
-from test_profile_h100 import node, of_gpus, row
-from trees import DGX, LENOVO, SUPERMICRO, told
+from test_profile_h100 import AUDIT, node, of_gpus, row
+from trees import DGX, LENOVO, SUPERMICRO, resource, told
 
 from rackcheck import library
+from rackcheck.core import path as paths
 from rackcheck.core.evidence import Status, Verdict
 from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.core.operator import Within
 from rackcheck.core.profile import Phase, Profile, Rule, Severity
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import judge
+from rackcheck.core.verdict import in_scope, judge
 from rackcheck.registry import registry
 
 OEM = ("h100-hgx", "h200-hgx")
@@ -466,7 +467,7 @@ def of_driver(name: str, facts: Mapping[str, Reading]) -> dict[str, Verdict]:
     chosen = [
         r
         for r in profile(name).rules
-        if r.phase is Phase.CONFIG and not r.across and r.look and not r.unset
+        if in_scope(r, "compute", *AUDIT) and not r.across and r.look and not r.unset
         and {re.sub(r"/[^.]+", "/*", str(f)) for f in r.facts()} <= known
     ]  # fmt: skip
     return {v.rule: v for v in judge(chosen, node(facts))}
@@ -495,21 +496,214 @@ def test_a_recorded_a100_passes_but_for_being_alone_and_for_what_nvidia_smi_does
     }
 
 
-def test_a_dgx_h100_of_a_recorded_bmc_and_a_recorded_host_fails_nothing() -> None:
-    facts = host("nvidia/nvidia-smi-qx-h100.xml")
-    leaves = dict(told(DGX))
-    for path, reading in node(facts).leaves.items():
-        leaves.setdefault(path, reading)
-    found = judge([r for r in profile("h100-dgx").rules if r.phase is Phase.CONFIG], Tree(leaves))
-    assert [(v.rule, v.reason) for v in found if v.status is Status.FAIL] == []
-    assert [v.rule for v in found if v.status is Status.WARN] == ["bmc.clock"]
-    passing = {v.rule for v in found if v.status is Status.PASS}
-    assert {"gpu.count", "gpu.model", "gpu.power_limit", "firmware.gpus_alike", "psu.count", "bios.turbo"} <= passing
-    # What is unknown asks something of the operating system that neither recording holds.
-    unknown = [rules("h100-dgx")[v.rule] for v in found if v.status is Status.UNKNOWN]
-    held = {re.sub(r"/[^.]+", "/*", path) for path in leaves}
-    silent = [r.id for r in unknown if {re.sub(r"/[^.]+", "/*", str(f)) for f in r.facts()} <= held]
-    assert silent == []
+H100 = "nvidia/nvidia-smi-qx-h100.xml"
+LINKS = "nvidia/smi-capture-nvidia-h100-80gb-hbm3-590.48.01/capabilities-nvlink-s.txt"
+
+
+@cache
+def dgx_h100() -> Tree:
+    """A DGX H100 of recordings alone: its BMC's tree, eight H100 as nvidia-smi tells them, and their NVLinks.
+
+    The NVLinks were recorded of another H100 of the same name. No recording of ports is of such a machine: those of H100
+    servers have NICs that a DGX H100 has not.
+    """
+    facts = host(H100)
+    speeds = [float(speed) for speed in re.findall(r"Link \d+: ([0-9.]+) GB/s", shared_text(LINKS))]
+    for gpu in range(8):
+        del facts[f"gpu/{gpu}.nvlink"]
+        facts[f"gpu/{gpu}.nvlinks_active"] = len(speeds)
+        facts |= {f"gpu/{gpu}.nvlink/{n}.speed": speed for n, speed in enumerate(speeds)}
+        facts |= {f"gpu/{gpu}.nvlink/{n}.state": "active" for n in range(len(speeds))}
+    return Tree({**node(facts).leaves, **told(DGX)})
+
+
+@cache
+def of_dgx_h100() -> Mapping[str, Verdict]:
+    """What an audit of this one machine judges, and what it finds; it has no siblings."""
+    chosen = [r for r in profile("h100-dgx").rules if not r.across and in_scope(r, "compute", *AUDIT)]
+    return {v.rule: v for v in judge(chosen, dgx_h100())}
+
+
+WAITING = {
+    "lscpu": "cpu.model cpu.sockets cpu.cores numa.two numa.balancing_off iommu.passthrough pcie.full_width "
+    "pcie.no_redirect nic.ats_off memory.no_uncorrected memory.no_corrected",
+    "dmesg": "log.no_fatal_xid log.no_node_xid log.no_xid log.no_fatal_sxid log.no_sxid log.no_oom log.from_boot "
+    "log.no_neighbour_lost",
+    "systemctl": "fabric.manager fabric.manager_at_boot",
+    "df": "memory.shared",
+    "nvidia-ctk": "container.toolkit",
+    "RACKCHECK_CLOCK": "time.near",
+    "/var/lib/dpkg": "os.no_unattended_upgrade",
+    "/etc/tuned": "cpu.tuned_profile",
+    "/proc/1/comm": "service.none_failed time.synchronized service.dcgm",
+    "/proc/driver/nvidia/gpus/*/information": "driver.none_excluded",
+    "/proc/driver/nvidia/params": "driver.nvlink_on driver.nvlink_full driver.topology_checked driver.peer_windows",
+    "/proc/loadavg": "kernel.threads",
+    "/proc/meminfo": "memory.none_broken memory.swap_idle memory.no_swap memory.all",
+    "/proc/modules": "kernel.no_nouveau gpu.module gpu.module_version gpu.peer_memory log.no_lustre_error nic.modules "
+    "limits.locked_memory",
+    "/proc/mounts": "container.cgroup mount.root_writable mount.none_read_only mount.space mount.inodes",
+    "/proc/self/limits": "limits.open_files limits.stack",
+    "/proc/sys/kernel/tainted": "kernel.no_machine_check kernel.no_oops kernel.no_lockup",
+    "/proc/sys/vm/swappiness": "kernel.addresses_random memory.swappiness memory.overcommit memory.mappings "
+    "memory.reserve net.accept_queue net.receive_buffer net.send_buffer net.nfs_requests net.neighbours",
+    "/sys/bus/pci/devices": "gpu.on_bus nvswitch.count nic.on_bus nic.lanes nvme.on_bus gpu.none_missing gpu.near_nic "
+    "gpu.path_width gpu.path_speed",
+    "/sys/class/infiniband": "nic.active nic.count nic.rate nic.firmware_alike",
+    "/sys/devices/system/clocksource": "cpu.clocksource",
+    "/sys/devices/system/cpu/cpu*/cpufreq": "cpu.governor cpu.governor_alike cpu.clock_not_capped",
+    "/sys/devices/system/cpu/cpu*/power": "cpu.energy_bias",
+    "/sys/devices/system/cpu/intel_pstate": "cpu.turbo cpu.platform_profile",
+    "/sys/devices/system/cpu/smt": "cpu.all_online cpu.smt",
+    "/sys/devices/system/cpu/vulnerabilities": "cpu.mitigated",
+    "/sys/devices/system/node": "memory.balanced",
+    "/sys/kernel/mm/transparent_hugepage": "memory.huge_pages memory.huge_pages_no_stall",
+}
+"""What of the host would have to be recorded, for each rule that is unknown for want of it."""
+
+LEFT_OUT = {
+    "gpu.peers": "p2p|peers|peer_access",
+    "gpu.inforom_valid": "inforom.*(valid|corrupt|checksum)",
+    "gpu.gsp_default": "gsp.*(default|mode)",
+    "nvlink.no_replays": "nvlink",
+    "nvlink.no_crc": "nvlink",
+    "nvlink.ber": "nvlink",
+}
+"""What nvidia-smi -q -x would have to name, for each rule that is unknown because it does not."""
+
+
+def sources(verdict: Verdict) -> set[str]:
+    """What would have to be asked to know what a verdict does not: commands and files, those of a join's needs too."""
+    asked = {probe.name: str(probe.ask) for probe in registry().probes}
+    needs = {join.name: join.needs for join in registry().joins}
+    unknown = [paths.parse(e.item) for e in verdict.evidence if e.status is Status.UNKNOWN]
+    givers = {entry.probe for path in unknown if (entry := CATALOGUE.find(path)) is not None}
+    below = [paths.parse(need) for giver in givers for need in needs.get(giver, ())]
+    givers |= {entry.probe for path in below if (entry := CATALOGUE.find(path)) is not None and not path_known(path)}
+    return {asked[giver] for giver in givers if giver in asked}
+
+
+def path_known(path: paths.Path) -> bool:
+    """Whether the recorded machine tells a fact, of any item."""
+    return any(str(paths.parse(known).pattern) == str(path) for known in dgx_h100().leaves)
+
+
+def rest() -> dict[str, Verdict]:
+    """What does not pass on the machine of recordings."""
+    return {i: v for i, v in of_dgx_h100().items() if v.status is not Status.PASS}
+
+
+def test_a_dgx_h100_of_recordings_fails_nothing_and_passes_all_that_they_tell() -> None:
+    explained = {i for ids in WAITING.values() for i in ids.split()} | set(LEFT_OUT) | {"fabric.manager_version"}
+    unset = {i for i in of_dgx_h100() if rules("h100-dgx")[i].unset}
+    by_status = {status: {i for i, v in rest().items() if v.status is status} for status in Status}
+    assert by_status[Status.FAIL] == set()
+    assert by_status[Status.WARN] == {"bmc.clock"}
+    assert by_status[Status.UNKNOWN] == explained
+    assert by_status[Status.NA] == unset | {"gpu.no_page_waits"}
+    assert len(of_dgx_h100()) - len(rest()) >= 55
+
+
+def test_each_clock_that_warns_stood_so_in_the_recording() -> None:
+    stood = {name: str(resource(DGX, f"/redfish/v1/Managers/{name}")["DateTime"])[:10] for name in ("BMC", "HGX_BMC_0")}
+    assert stood == {"BMC": "2024-07-10", "HGX_BMC_0": "2020-12-11"}
+
+
+def test_the_recorded_power_supplies_say_nothing_that_the_dropped_rule_could_ask() -> None:
+    supplies = [resource(DGX, f"/redfish/v1/Chassis/DGX/PowerSubsystem/PowerSupplies/PSU{n}") for n in range(6)]
+    assert [supply["Id"] for supply in supplies if "Status" in supply] == []
+    assert "psu.healthy" in profile("h100-dgx").dropped
+    assert of_dgx_h100()["psu.count"].status is Status.PASS
+
+
+def test_the_recorded_gpus_retire_no_pages() -> None:
+    pending = re.findall(r"<pending_retirement>(.*)</pending_retirement>", shared_text(H100))
+    assert pending == ["N/A"] * 8
+
+
+@pytest.mark.parametrize(("source", "rule_id"), [(s, i) for s, ids in WAITING.items() for i in ids.split()])
+def test_what_is_unknown_of_a_recorded_dgx_h100_asks_the_host_for_what_no_recording_holds(
+    source: str, rule_id: str
+) -> None:
+    asked = sources(of_dgx_h100()[rule_id])
+    assert any(source in question for question in asked), asked
+    assert not any("nvidia-smi" in question for question in asked)
+    of_one_command = shared_text(f"{H100}.source.yaml").splitlines()[0]
+    assert of_one_command == 'what: "nvidia-smi -q -x"'
+
+
+@pytest.mark.parametrize(("rule_id", "element"), LEFT_OUT.items())
+def test_what_is_unknown_of_recorded_gpus_has_no_element_in_what_nvidia_smi_tells(rule_id: str, element: str) -> None:
+    elements = set(re.findall(r"<(\w+)", shared_text(H100)))
+    assert "gsp_firmware_version" in elements
+    assert [e for e in elements if re.search(element, e)] == []
+    unknown = [e for e in of_dgx_h100()[rule_id].evidence if e.status is Status.UNKNOWN]
+    assert {str(CATALOGUE.find(paths.parse(e.item)).plane) for e in unknown} == {"os"}  # type: ignore[union-attr]
+
+
+def test_a_version_that_waits_for_a_service_is_unknown_because_the_service_is() -> None:
+    assert of_dgx_h100()["fabric.manager_version"].reason == "blocked by fabric.manager"
+
+
+TRAPS: Mapping[str, tuple[Mapping[str, Reading], tuple[str, ...], str]] = {
+    "DGX H100 DIMMs run at 4400": ({"memory.total": 2016.0}, ("memory.all",), "dimm|speeds"),
+    "On AMI-style BIOS": ({}, ("bios.smt",), ""),
+    "NVSwitch PCIe links at x2": (bus("0x2330", "0x22a3", 4), ("nvswitch.count", "pcie.full_width", "nic.lanes"), ""),
+    "An idle GPU may sit at PCIe Gen1": (
+        {f"gpu/{n}.link.generation": 1 for n in range(8)}, ("gpu.generation", "gpu.width"), "",
+    ),
+    "GB200 compute trays run no fabric manager": (
+        {"service/nvidia-fabricmanager.active": "active"}, ("fabric.manager",), "imex|nvlsm",
+    ),
+    "Grace guidance differs": ({}, (), "aspm"),
+    "Throttle bit 0x4": (
+        {f"gpu/{n}.clock.event_reasons": ("sw power cap",) for n in range(8)}, ("gpu.not_slowed",), "",
+    ),
+    '"No errors" NVLink BER': (
+        {f"gpu/{n}.nvlink/{m}.effective_ber_exponent": -255 for n in range(8) for m in range(18)}, ("nvlink.ber",), "",
+    ),
+    "On B300": (
+        {f"nic/mlx5_{n}.port/1.{fact}": reading for n in range(12)
+         for fact, reading in (("rate", 400.0 if n < 8 else 10.0), ("state", "ACTIVE" if n < 8 else "DOWN"),
+                               ("physical", "LinkUp" if n < 8 else "Polling"))},
+        ("nic.rate", "nic.active"), "",
+    ),
+    "Pending BIOS settings live": ({}, ("bios.none_pending",), ""),
+    "Fabric manager packages were renamed": ({}, (), "package/.*fabric"),
+    "B200 may ship with a power set point": ({}, ("gpu.power_limit", "gpu.power_default", "gpu.power_max"), ""),
+}  # fmt: skip
+"""The traps of the base of facts: what a sound machine shows then, rules that must pass on it, facts none may ask for."""
+
+
+def test_each_trap_of_the_base_of_facts_is_tried() -> None:
+    text = shared("../facts/README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- (.+)", text.partition("## False-fail traps")[2].partition("\n## ")[0], re.MULTILINE)
+    assert len(listed) == len(TRAPS)
+    assert [trap for trap in listed if not trap.startswith(tuple(TRAPS))] == []
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_no_trap_of_the_base_of_facts_catches_a_recorded_dgx_h100(trap: str) -> None:
+    facts, ids, never = TRAPS[trap]
+    assert not never or [fact for fact in asked("h100-dgx") if re.search(never, fact)] == []
+    tree = Tree({**dgx_h100().leaves, **node(facts).leaves})
+    found = {v.rule: v for v in judge([rules("h100-dgx")[i] for i in of_dgx_h100()], tree)}
+    assert {i: found[i].reason for i in ids if found[i].status is not Status.PASS} == {}
+    assert {i: v.reason for i, v in found.items() if v.status is Status.FAIL} == {}
+
+
+def test_the_recorded_tree_holds_the_traps_that_a_bmc_can_show() -> None:
+    dimms = [f"/redfish/v1/Systems/DGX/Memory/DevType2_DIMM{n}" for n in range(32)]
+    assert {resource(DGX, dimm)["OperatingSpeedMhz"] for dimm in dimms} == {4400}
+    switches = [f"/redfish/v1/Chassis/HGX_NVSwitch_{n}/PCIeDevices/NVSwitch_{n}" for n in range(4)]
+    links = [resource(DGX, switch)["PCIeInterface"] for switch in switches]
+    assert {link["LanesInUse"] for link in links if isinstance(link, dict)} == {2}
+    bios = resource(DGX, "/redfish/v1/Systems/DGX/Bios")
+    settings, attributes = bios["@Redfish.Settings"], bios["Attributes"]
+    assert isinstance(settings, dict)
+    assert isinstance(attributes, dict)
+    assert settings["SettingsObject"]["@odata.id"] == "/redfish/v1/Systems/DGX/Bios/SD"
+    assert attributes["ProcessorHyperThreadingDisable"] == "Enabled"
 
 
 H200 = "nvidia/smi-capture-nvidia-h200-590.48.01/"

@@ -138,7 +138,7 @@ def wrong(*words: object) -> Done:
     ("words", "said"),
     [
         (("h100-dxg", "one.yaml"), "no profile, run or acceptance h100-dxg; did you mean h100-dgx?"),
-        (("one.yaml", "zzzz"), "no profile, run or acceptance zzzz; there are profiles "),
+        (("one.yaml", "zzzz"), "no profile, run or acceptance zzzz; rackcheck profile list and "),
         (("one.yaml", "nine.yaml"), "no profile file nine.yaml"),
         (("one.yaml", "./home"), "no run ./home; "),
         (("one.yaml", "two.yaml", "--set", "flor=1"), "neither one.yaml nor two.yaml takes a param flor; did you mean floor?"),
@@ -148,3 +148,19 @@ def wrong(*words: object) -> Done:
 def test_a_mistake_is_told_with_the_nearest_word(words: tuple[str, ...], said: str) -> None:
     done = wrong(*words)
     assert (done.status, said in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize(
+    ("key", "old", "new", "lean"),
+    [
+        ("warn-below", "8 GiB", "16 GiB", "stricter"),
+        ("warn-below", "16 GiB", "8 GiB", "weaker"),
+        ("warn-above", "8 GiB", "16 GiB", "weaker"),
+        ("warn-above", "16 GiB", "8 GiB", "stricter"),
+    ],
+)
+def test_a_figure_that_only_warns_leans_as_one_that_fails_does(key: str, old: str, new: str, lean: str) -> None:
+    text = "rackcheck: 1\nprofile: {0}\nversion: 1\nrules:\n  r: {{ fact: memory.total, at-least: 4 GiB, {1}: {2} }}\n"
+    Path("was.yaml").write_text(text.format("was", key, old))
+    Path("now.yaml").write_text(text.format("now", key, new))
+    assert [one["lean"] for one in told("was.yaml", "now.yaml")[1]["changed"]] == [lean]

@@ -104,7 +104,7 @@ def test_a_plane_that_cannot_be_asked_is_unknown_and_the_other_one_is_judged(fau
 
 FINDINGS: Mapping[str, Verdicts] = {
     "gpu-missing, gpu: 5": {"gpu.count": "fail", "gpu.on_bus": "fail"},
-    "gpu-width, gpu: 2": {"gpu.width": "fail", "pcie.full_width": "warn"},
+    "gpu-width, gpu: 2": {"gpu.width": "fail", "gpu.path_width": "fail", "pcie.full_width": "warn"},
     "nic-down, nic: mlx5_4": {"nic.rate": "fail"},
     "xid": {"log.no_fatal_xid": "fail", "log.no_xid": "warn"},
     "node-clock, seconds: 90": {"time.near": "fail"},
@@ -128,8 +128,12 @@ def test_a_fault_is_found_where_it_was_laid_and_nothing_else_is(fault: str) -> N
 
 
 BLINDING: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
-    "sudo-denied": (frozenset({"kernel_log", "log_network", "serial"}), frozenset()),
-    "tool-missing, tool: python3": (frozenset({"gpu"}), frozenset()),
+    "sudo-denied": (frozenset({"kernel_log", "log_network", "mlxconfig", "pcie_acs", "serial"}), frozenset()),
+    # What a part does not have, like the bit error rate of NVLink 4, is passed over where the driver says so alone.
+    "tool-missing, tool: python3": (
+        frozenset({"gpu", "gpu_nvlink", "gpu_missing"}),
+        frozenset({"gpu.no_page_waits", "nvlink.ber"}),
+    ),
     "tool-missing, tool: lscpu": (frozenset({"cpu"}), frozenset()),
     "tool-missing, tool: timedatectl": (frozenset({"timesync"}), frozenset()),
     "tool-missing, tool: systemctl": (frozenset({"services"}), frozenset({"fabric.manager_version"})),

@@ -24,6 +24,7 @@ from rackcheck.core.documents import HANDSHAKE
 from rackcheck.core.event import Answered
 from rackcheck.core.evidence import Status
 from rackcheck.core.fact import Class, Plane, Reason, Unknown
+from rackcheck.core.join import derive
 from rackcheck.core.path import spell_key
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.profile import Phase, Scope
@@ -267,7 +268,7 @@ def verdicts(name: str) -> dict[str, Any]:
     profile = library.load(name, registry().catalogue)
     planes = frozenset({Plane.OS, Plane.BMC, Plane.DERIVED})
     rules = [r for r in profile.rules if r.scope is Scope.NODE and in_scope(r, "compute", planes, frozenset(Phase))]
-    tree = Tree(told())
+    tree = Tree({**told(), **derive(registry().joins, Tree(told()), TIME)})
     alike = {r.id: poll(r.across, dict.fromkeys("abcd", tree), 4) for r in rules if r.across is not None}
     return {v.rule: v for v in judge(rules, tree, polls=alike)}
 

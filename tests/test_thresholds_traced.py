@@ -120,7 +120,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         slurm.in_use cpu.mitigated cpu.maker
     """,
     a_vote: "alike.os alike.microcode firmware.alike switch.firmware_alike",
-    of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization",
+    of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots",
     our_own_choice: "bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear",
     of_an_example: "memory.swappiness mount.space nvme.count storage.read_ahead",
     source_alone: """

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackcheck.core import path as paths
+from rackcheck.core.consensus import large_enough
 from rackcheck.core.event import Judged
 from rackcheck.core.evidence import Evidence, said
 from rackcheck.core.fact import Absent, Class, Plane, Reason, Unknown
 from rackcheck.core.group import FLEET, Seat, groups, is_group
 from rackcheck.core.moves import TRACKED
-from rackcheck.core.profile import Phase, Rule, Scope
+from rackcheck.core.profile import Across, Phase, Rule, Scope
 from rackcheck.core.read import natural
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import Status, Verdict, in_scope, node_outcome
@@ -52,6 +53,7 @@ def settle(
     """
     known = {rule.id: rule for rule in rules}
     nodes = list(dict.fromkeys(node for told in readings for node in told.started.nodes))
+    wanted = [rule for rule in rules if rule.across is None or _comparable(rule.across, seats)]
     judged, trees, prints, latest = [], {}, {}, {}
     for node in nodes:
         mine = [told for told in readings if node in told.judged]
@@ -62,7 +64,7 @@ def settle(
             verdicts |= {verdict.rule: verdict for verdict in told.judged[node].verdicts}
         newest = mine[-1].judged[node]
         tree = _tree(node, mine, agreed or frozenset())
-        verdicts |= _unasked(rules, newest.role, verdicts, agreed, tree.silent)
+        verdicts |= _unasked(wanted, newest.role, verdicts, agreed, tree.silent)
         ordered = tuple(verdicts[rule.id] for rule in rules if rule.id in verdicts)
         outcome = node_outcome(ordered, known)
         left = sum(rule.scope is Scope.NODE for rule in rules) - len(ordered)
@@ -88,6 +90,12 @@ def _together(
         ordered = tuple(verdicts[rule.id] for rule in mine if rule.id in verdicts)
         if ordered:
             yield Judged(name, scope.value, node_outcome(ordered, known), ordered)
+
+
+def _comparable(across: Across, seats: Sequence[Seat]) -> bool:
+    """Whether there are nodes enough for a vote: where there never can be, nothing is left to be asked."""
+    expected = sum(seat.role == across.role for seat in seats)
+    return large_enough(across, expected, expected)
 
 
 def _newest(mine: Sequence[Told]) -> Mapping[Plane, Told]:
