@@ -64,7 +64,7 @@ def test_what_is_there_to_be_included_stands_apart_and_no_profile_that_extends_d
     rows = {row["name"]: row["kind"] for row in json.loads(rackcheck("profile", "list", "--json").out)}
     lines = rackcheck("profile", "list").out.splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("fragments, "))
-    below = {line.split()[0] for line in lines[at + 2 :]}
+    below = {line.split()[0] for line in lines[at + 2 :] if not line.startswith(" ")}
     assert below == {name for name, kind in rows.items() if kind == "fragment"}
     assert {"infiniband", "nvme", "hgx-links"} <= below
     assert {"linux-server", "h100-dgx", "cross-plane", "example-site"}.isdisjoint(below)

@@ -438,9 +438,12 @@ def test_a_rule_beside_what_it_needs_is_proven_and_blocked_where_that_is_unknown
     assert _problems(profile(*rules), lambda rules, tree: judge([replace(r, needs=()) for r in rules], tree)) != []
 
 
-def test_an_operator_that_nobody_taught_the_prover_is_told_and_not_taken_for_proven(profile: Compile) -> None:
+def test_an_operator_that_nobody_taught_the_prover_is_told_and_not_taken_for_proven(
+    profile: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (rule,) = profile("fact: number, is: 3").rules
     (clause,) = rule.clauses
+    monkeypatch.setitem(WORDS, "waits", "must wait")
     newer = replace(rule, clauses=(replace(clause, tests=(Asserted("waits", True),)),))
     with pytest.raises(NotImplementedError, match="`waits`"):
         list(proven(newer, {}, CATALOGUE))
