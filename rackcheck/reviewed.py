@@ -1,10 +1,14 @@
 """Whether a person answers for a profile: what was learned from machines says what they are, not what is right."""
 
+import re
 from collections.abc import Mapping
 
 from rackcheck.document import BadFile, Scalar, Table, read
 
 KEY, BY = "reviewed", "reviewed-by"
+
+_ODD = re.compile(r"^\s*[\"{?]", re.MULTILINE)
+"""A line by which a key may be spelt with escapes; where there is none, a key stands in the text as it is."""
 
 
 def unreviewed(files: Mapping[str, str]) -> tuple[str, ...]:
@@ -17,6 +21,8 @@ def unreviewed(files: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _waits(name: str, text: str) -> bool:
+    if KEY not in text and not _ODD.search(text):
+        return False
     try:
         table = read(text, name)
     except BadFile:

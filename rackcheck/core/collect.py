@@ -2,8 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping
 
 from rackcheck.core import path as paths
 from rackcheck.core.capture import BmcCapture, Capture, NodeCapture, Output, named
@@ -43,6 +42,7 @@ class _Reading:
         self.catalogue = Catalogue.of(probe.entries())
         self.leaves: dict[str, Leaf] = {}
         self.items: dict[str, dict[str, None]] = {}
+        self._order: dict[str, tuple[str, ...]] = {}
         self.source = named(str(probe.ask))
 
     def of(self, capture: Capture, wanted: tuple[Path, ...]) -> Mapping[str, Leaf]:
@@ -89,7 +89,7 @@ class _Reading:
             if len(text) > PATH:
                 raise Unreadable(f"a name of {len(text)} characters: {clean(text, 60)}", Reason.TOO_LARGE)
             path = paths.parse(text)
-            if any(segment.key == EVERY for segment in path.segments):
+            if path.starred:
                 raise Unreadable(f"an item that is called {EVERY}: {text}")
             entry = self.catalogue.find(path)
             if entry is None:
@@ -107,17 +107,16 @@ class _Reading:
         patterns.sort(key=lambda entry: len(entry[0].segments))
         left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not say")
         for pattern, kind in patterns:
-            places = [path for path in self._places(pattern) if str(path) not in self.leaves]
+            places = [text for text in self._places(pattern) if text not in self.leaves]
             if len(self.leaves) + len(places) > FACTS and len(places) > 1:
                 # The law of the bound: one leaf, at the pattern itself, says of all these items why nothing is told.
                 self._put(pattern, _TOO_MANY, kind, self.source)
                 continue
-            for path in places:
-                if kind.type is not Type.COLLECTION:
-                    self._put(path, left, kind, self.source)
-                else:
-                    keys = tuple(sorted(self._keys(path), key=natural))
-                    self._put(path, trouble if trouble is not None else keys, kind, self.source)
+            for text in places:
+                reading: Reading = left
+                if kind.type is Type.COLLECTION:
+                    reading = trouble if trouble is not None else self._ordered(text)
+                self.leaves[text] = Leaf(reading, kind, self.probe.plane, self.source, self.time)
         if trouble is not None:
             # Items that another probe lists are not seen here: their facts say why at the pattern itself.
             for pattern, kind in patterns:
@@ -134,27 +133,31 @@ class _Reading:
     def _miss(self, trouble: Unknown | None, wanted: tuple[Path, ...]) -> None:
         """Say of each named member of a family that has no file that it is absent."""
         ask = self.probe.ask
-        if not isinstance(ask, Read):
+        if not isinstance(ask, Read) or ask.family is None:
             return
         for path in wanted:
             file = ask.member(path)
-            entry = self.catalogue.find(path)
+            entry = self.catalogue.find(path) if file is not None else None
             if file is not None and entry is not None and str(path) not in self.leaves:
                 self._put(path, trouble or Absent(f"no {file}"), entry.kind, file)
 
-    def _places(self, pattern: Path) -> list[Path]:
-        """Every path that a pattern stands for among the items that were seen."""
-        found = [Path(())]
+    def _places(self, pattern: Path) -> list[str]:
+        """Every path that a pattern stands for among the items that were seen, as text."""
+        found = [""]
         for segment in pattern.segments:
             if segment.key == EVERY:
-                bases = [Path((*p.segments, paths.Segment(segment.word))) for p in found]
-                found = [base.item(key) for base in bases for key in sorted(self._keys(base), key=natural)]
+                bases = [f"{above}.{segment.word}" if above else segment.word for above in found]
+                found = [f"{base}/{paths.spell_key(key)}" for base in bases for key in self._ordered(base)]
             else:
-                found = [Path((*p.segments, segment)) for p in found]
+                word = str(segment)
+                found = [f"{above}.{word}" if above else word for above in found]
         return found
 
-    def _keys(self, collection: Path) -> Mapping[str, None]:
-        return self.items.get(str(collection), {})
+    def _ordered(self, collection: str) -> tuple[str, ...]:
+        """The names of a collection's items, in their order; asked for when all of them are there."""
+        if collection not in self._order:
+            self._order[collection] = tuple(sorted(self.items.get(collection, ()), key=natural))
+        return self._order[collection]
 
 
 def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:
@@ -166,23 +169,30 @@ def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:
     return refusal(output.status, output.err, root=ask.root, seconds=ask.seconds)
 
 
+def _is_text(reading: Value) -> bool:
+    return isinstance(reading, str)
+
+
+_FITS: Mapping[Type, Callable[[Value], bool]] = {
+    Type.FLAG: lambda reading: isinstance(reading, bool),
+    Type.INTEGER: lambda reading: isinstance(reading, int) and not isinstance(reading, bool),
+    Type.QUANTITY: lambda reading: isinstance(reading, (int, float)) and not isinstance(reading, bool),
+    Type.LIST: lambda reading: isinstance(reading, tuple),
+    Type.COLLECTION: lambda reading: isinstance(reading, tuple),
+}
+"""What a reading of a type is; all others are texts."""
+
+
 def typed(reading: Reading, kind: Kind) -> Reading:
     """Hold a reading against its kind; one of another type is unparsable, not trusted."""
     if isinstance(reading, (Absent, Unknown)):
         return reading
-    fits: dict[Type, Literal[True] | bool] = {
-        Type.FLAG: isinstance(reading, bool),
-        Type.INTEGER: isinstance(reading, int) and not isinstance(reading, bool),
-        Type.QUANTITY: isinstance(reading, (int, float)) and not isinstance(reading, bool),
-        Type.LIST: isinstance(reading, tuple),
-        Type.COLLECTION: isinstance(reading, tuple),
-    }
     if isinstance(reading, float) and kind.type in {Type.INTEGER, Type.QUANTITY}:
         if math.isinf(reading) and reading > 0 and kind.unlimited:
             return reading
         if not math.isfinite(reading):
             return Unknown(Reason.UNPARSABLE, f"not a number: {reading}")
-    if not fits.get(kind.type, isinstance(reading, str)):
+    if not _FITS.get(kind.type, _is_text)(reading):
         return Unknown(Reason.UNPARSABLE, f"{kind} expected, found {clean(repr(reading))}")
     if kind.words and reading not in kind.words:
         return Unknown(Reason.UNPARSABLE, f"{clean(str(reading))!r} is none of {', '.join(kind.words)}")
@@ -194,12 +204,13 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2
 
 
 def _bounded(reading: Value) -> Reading:
-    texts = reading if isinstance(reading, tuple) else (reading,)
-    odd = next((t for t in texts if isinstance(t, str) and _CONTROL.search(t)), None)
-    if odd is not None:
-        return Unknown(Reason.UNPARSABLE, f"control characters in '{clean(odd, 80)}'")
-    if isinstance(reading, str) and len(reading) > 4096:
-        return Unknown(Reason.TOO_LARGE, f"{len(reading)} characters")
-    if isinstance(reading, int) and not isinstance(reading, bool) and abs(reading) >= 10**30:
+    if isinstance(reading, (str, tuple)):
+        texts = (reading,) if isinstance(reading, str) else reading
+        odd = next((text for text in texts if isinstance(text, str) and _CONTROL.search(text)), None)
+        if odd is not None:
+            return Unknown(Reason.UNPARSABLE, f"control characters in '{clean(odd, 80)}'")
+        if isinstance(reading, str) and len(reading) > 4096:
+            return Unknown(Reason.TOO_LARGE, f"{len(reading)} characters")
+    elif isinstance(reading, int) and not isinstance(reading, bool) and abs(reading) >= 10**30:
         return Unknown(Reason.UNPARSABLE, "a number of more than 30 digits")
     return reading

@@ -68,6 +68,11 @@ class Path:
         whole.__dict__["_text"] = f"{self}.{other}"  # both are kept: cheaper than spelling every key again
         return whole
 
+    @_Kept
+    def starred(self) -> bool:
+        """Whether it is a pattern: some key on the way is a star."""
+        return any(segment.key == EVERY for segment in self.segments)
+
     @property
     def is_collection(self) -> bool:
         """Whether the last word carries no key, so that items may hang on it."""
@@ -104,6 +109,7 @@ class Path:
         return Path(tuple(Segment(s.word, next(given, EVERY) if s.key == EVERY else s.key) for s in self.segments))
 
 
+@lru_cache(maxsize=65536)
 def spell_key(key: str) -> str:
     """Spell a key the shortest valid way: bare where it can be, else quoted and percent-coded."""
     if key == EVERY or _BARE_KEY.match(key):
