@@ -22,7 +22,7 @@ def called(name: str) -> Called:
     point = found[0]
     try:
         rule = point.load()
-    except Exception as error:  # noqa: BLE001  it may be anybody's code: loading it costs this profile only
+    except (Exception, SystemExit) as error:  # noqa: BLE001  it may be anybody's code: loading it costs this profile only
         raise LookupError(f"rule {name} of {_package(point)} cannot be loaded: {error!r}") from None
     if isinstance(rule, Called):
         return replace(rule, name=name, package=_package(point))

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
-from math import inf
 
 from rackcheck.core import path as paths
 from rackcheck.core.collect import collect
@@ -33,24 +31,13 @@ def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
 
 def _later(again: Again, node: Node, first: Tree, came: Iterable[Answered]) -> Later:
     """Read what was asked a second time; a plane that said nothing at first was not asked again."""
-    by_plane: dict[Plane, dict[int, Answered]] = {}
-    for answer in came:
-        by_plane.setdefault(answer.plane, {})[answer.reading] = answer
-    apart = {plane: _apart(pair[1], pair[2]) for plane, pair in by_plane.items() if pair.keys() == {1, 2}}
-    tree = _tree(again.plan, node, (pair[2] for pair in by_plane.values() if 2 in pair))
-    missing = {plane: Unknown(Reason.NOT_COLLECTED, "it was read once") for plane in by_plane if plane not in apart}
+    answers = tuple(came)
+    second = {answer.plane: answer for answer in answers if answer.reading > 1}
+    once = {answer.plane for answer in answers} - second.keys()
+    apart = {plane: answer.apart for plane, answer in second.items() if answer.apart is not None}
+    tree = _tree(again.plan, node, second.values())
+    missing = {plane: Unknown(Reason.NOT_COLLECTED, "it was read once") for plane in once}
     return Later(replace(tree, silent={**missing, **tree.silent, **first.silent}), apart)
-
-
-def _apart(first: Answered, second: Answered) -> tuple[float, float]:
-    """Between how many seconds two readings lie; times are kept to the second, and a node may look at any moment."""
-    try:
-        asked, told, asked_again, told_again = (
-            datetime.fromisoformat(text) for text in (first.asked, first.time, second.asked, second.time)
-        )
-    except ValueError:
-        return 0.0, inf
-    return max(0.0, (asked_again - told).total_seconds() - 1), (told_again - asked).total_seconds() + 1
 
 
 def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:

@@ -40,12 +40,28 @@ def answered(doc: Mapping[str, Any], capture: Capture | None) -> Answered:
     """Read that a plane of a node answered."""
     _reasons([doc] if "unknown" in doc else [])
     plane, digest, reading = Plane(doc["plane"]), word(doc, "raw", ""), doc.get("reading", 1)
-    if reading not in (1, 2):
+    if type(reading) is not int or reading not in (1, 2):
         raise ValueError(f"a reading is 1 or 2, not {_shown(reading)}")
     return Answered(
         word(doc, "node"), plane, word(doc, "time"), trouble_from_json(doc), capture, digest, word(doc, "note", ""),
-        word(doc, "asked", ""), reading,
+        reading, _apart(doc.get("apart")),
     )  # fmt: skip
+
+
+FARTHEST = 1_000_000
+"""Seconds between two readings that no run has."""
+
+
+def _apart(told: Any) -> tuple[float, float] | None:
+    """Read how far two readings lie apart."""
+    if told is None:
+        return None
+    if not isinstance(told, list) or len(told) != 2 or not all(type(each) in (int, float) for each in told):
+        raise ValueError(f"two readings lie apart from so many seconds to so many, not {_shown(told)}")
+    least, most = told
+    if not 0 <= least <= most < FARTHEST:
+        raise ValueError(f"two readings do not lie apart from {_shown(least)} to {_shown(most)} seconds")
+    return float(least), float(most)
 
 
 def capture(doc: Any, plane: Plane) -> Capture:

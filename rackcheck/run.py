@@ -38,6 +38,9 @@ FIRST, AGAIN = 1, 2
 Wanted = tuple[Plane, int]
 """A plane, and which reading of it."""
 
+_Times = tuple[float, float]
+"""When a plane was asked and when it had answered, in seconds of the monotonic clock."""
+
 Ask = Callable[[Node, Plane, Job, threading.Event], Answered]
 """Asks one plane of one node; never raises."""
 
@@ -116,26 +119,27 @@ def _start(
     stop: threading.Event,
 ) -> list[threading.Thread]:
     # What is asked again waits behind all that is asked first: it is due later, and whoever takes it waits for that.
-    todo: queue.PriorityQueue[tuple[float, int, Node, Wanted]] = queue.PriorityQueue()
+    todo: queue.PriorityQueue[tuple[float, int, Node, Plane, _Times | None]] = queue.PriorityQueue()
     turns = itertools.count()
     for node in job.nodes:
         for plane, reading in sorted(asked[node.name]):
             if reading == FIRST:
-                todo.put((0.0, next(turns), node, (plane, reading)))
+                todo.put((0.0, next(turns), node, plane, None))
     wanted = dict(asked)
 
     def work() -> None:
         while not stop.is_set():
             try:
-                due, _, node, (plane, reading) = todo.get_nowait()
+                due, _, node, plane, before = todo.get_nowait()
             except queue.Empty:
                 return
             if stop.wait(max(0.0, due - time.monotonic())):
                 return
             answers.put(NodeAsked(node.name, plane))
-            told = _asked(ask, node, (plane, reading), job, stop)
-            if job.again is not None and told.capture is not None and (plane, reading + 1) in wanted[node.name]:
-                todo.put((time.monotonic() + job.again.seconds, next(turns), node, (plane, AGAIN)))
+            told, times = _asked(ask, node, plane, job, stop, before)
+            twice = before is None and told.capture is not None and (plane, AGAIN) in wanted[node.name]
+            if twice and job.again is not None:
+                todo.put((time.monotonic() + job.again.seconds, next(turns), node, plane, times))
             answers.put(told)
 
     count = min(THREADS, todo.qsize())
@@ -145,18 +149,25 @@ def _start(
     return workers
 
 
-def _asked(ask: Ask, node: Node, wanted: Wanted, job: Job, stop: threading.Event) -> Answered:
-    """Ask once; of a run that reads twice, the answer says when it was asked, and the how manieth it is."""
-    plane, reading = wanted
-    began = now() if job.again is not None else ""
-    if job.again is not None and reading == AGAIN:
+def _asked(
+    ask: Ask, node: Node, plane: Plane, job: Job, stop: threading.Event, before: _Times | None
+) -> tuple[Answered, _Times]:
+    """Ask once, and say when by a clock that nobody sets; with the times of the first reading, ask for the second."""
+    if job.again is not None and before is not None:
         job = replace(job, plan=job.again.plan)
+    began = time.monotonic()
     try:
         told = ask(node, plane, job, stop)
     except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one plane of one node
         why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
         told = Answered(node.name, plane, now(), why)
-    return replace(told, asked=began, reading=reading)
+    times = began, time.monotonic()
+    if before is None:
+        return told, times
+    # A node looks at some moment between question and answer; rounded to what is kept, outward.
+    least, most = times[0] - before[1], times[1] - before[0]
+    apart = math.floor(max(0.0, least) * 100) / 100, math.ceil(most * 100) / 100
+    return replace(told, reading=AGAIN, apart=apart), times
 
 
 def _finish(job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str], judging: Judging) -> Iterator[Event]:
@@ -215,9 +226,13 @@ def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iter
     """Judge stored answers again: the same events, without asking anyone."""
     yield job.started()
     came: dict[str, list[Answered]] = {node.name: [] for node in job.nodes}
+    seen: set[tuple[str, Plane, int]] = set()
     for answer in answers:
         if answer.node not in came:
             raise Mistake(f"run {job.id} holds an answer of {answer.node}, which is none of its nodes")
+        if (answer.node, answer.plane, answer.reading) in seen:
+            raise Mistake(f"run {job.id} holds two answers of the {answer.plane} plane of {answer.node}")
+        seen.add((answer.node, answer.plane, answer.reading))
         came[answer.node].append(answer)
         yield answer
     judging = Judging(job)

@@ -1,9 +1,12 @@
 """Properties run on the same cases every time, so that red means a change; `make explore` looks for fresh ones."""
 
+import gc
 import os
 
 import pytest
 from hypothesis import settings
+
+gc.set_threshold(50_000, 20, 50)  # as the command line has it
 
 settings.register_profile("same", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("fresh", deadline=None, print_blob=True)

@@ -96,9 +96,71 @@ def test_endless_and_hostile_words_are_bounded_and_made_fit_for_a_terminal() -> 
             yield Wrong("\x1b[2Jx", "y" * 5000, "z")
 
     found = judged(WHOLE, endless)
+    assert (found.status, len(found.evidence)) == (Status.UNKNOWN, 1)
+    assert "more than 10000 things wrong" in found.reason
+
+    @rule(facts=["node.product"])
+    def hostile(_: Inputs) -> Iterator[Wrong]:
+        for _number in range(300):
+            yield Wrong("\x1b[2Jx", "y" * 5000, "z")
+
+    found = judged(WHOLE, hostile)
     assert len(found.evidence) == 256
     assert "\x1b" not in found.reason
     assert max(len(e.observed) for e in found.evidence) <= 1000
+
+
+def test_what_comes_late_counts_as_what_comes_first() -> None:
+    def late(*last: Wrong, fault: bool = False) -> Called:
+        @rule(facts=["node.product"])
+        def check(_: Inputs) -> Iterator[Wrong]:
+            yield from (Wrong(f"n{number}", "x", "y", warns=True) for number in range(300))
+            yield from last
+            if fault:
+                raise ValueError("late")
+
+        return check
+
+    assert judged(WHOLE, late()).status is Status.WARN
+    assert judged(WHOLE, late(Wrong("n", "x", "y"))).status is Status.FAIL
+    assert judged(WHOLE, late(fault=True)).status is Status.UNKNOWN
+
+
+def test_a_rule_changes_the_facts_of_no_other() -> None:
+    @rule(facts=["node.product"])
+    def greedy(known: Inputs) -> Iterator[Wrong]:
+        assert set(known.tree.leaves) == {"node.product"}
+        known.tree.leaves.clear()  # type: ignore[attr-defined]
+        known.tree.silent[Plane.OS] = TIMEOUT  # type: ignore[index]
+        return iter(())
+
+    leaves = {path: Leaf(value, KINDS[str(parse(path).pattern)], Plane.OS, "os", "") for path, value in WHOLE.items()}
+    tree = Tree(leaves)
+    answered("r", greedy.bound(CATALOGUE), tree, NOTHING)
+    assert (set(tree.leaves), tree.silent) == (set(WHOLE), {})
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), RecursionError()])
+def test_a_rule_that_would_end_the_program_ends_itself(error: BaseException) -> None:
+    def raised(_: Inputs) -> Iterator[Wrong]:
+        raise error
+
+    found = judged(WHOLE, Called("ends", ("node.product",), raised))
+    assert (found.status, "rule ends failed" in found.reason) == (Status.UNKNOWN, True)
+
+
+def test_a_pattern_tells_its_collection_too_and_a_rule_without_facts_is_none() -> None:
+    @rule(facts=["gpu/*.numa"])
+    def counted(known: Inputs) -> Iterator[Wrong]:
+        names, _ = known.items("gpu")
+        if len(names) != 2:
+            yield Wrong("gpu", str(len(names)), "must be 2")
+
+    assert judged(WHOLE, counted).status is Status.PASS
+    with pytest.raises(ValueError, match="reads no fact"):
+        rule(facts=[])
+    with pytest.raises(ValueError, match="tells nobody what is wrong"):
+        Wrong("", "", "")
 
 
 # ---- from an installed package to a report ----------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Rules about several nodes, from the command line on: asked of a simulated rack over real SSH and HTTPS."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -131,3 +132,14 @@ def test_a_run_with_verdicts_of_racks_is_listed_and_its_nodes_are_compared(runs:
     done = rackcheck("diff", "n1", "n3", "--from", runs / "all")
     assert done.status in {0, 1}, done.err
     assert "is none of the run's nodes" not in done.err
+
+
+def test_what_is_wrong_with_the_fleet_is_waived_by_its_name(runs: Path, tmp_path: Path) -> None:
+    until = (datetime.now(UTC) + timedelta(days=30)).date().isoformat()
+    words = ("--until", until, "--by", "Jo", "--ticket", "T-1", "--reason", "a GPU is on its way")
+    file = tmp_path / "w.yaml"
+    made = rackcheck("waive", "fleet.gpus", "--nodes", "@fleet", "--from", runs / "all", *words, "--file", file)
+    assert made.status == 0, made.err
+    done = json.loads(rackcheck("audit", "--from", runs / "all", "--waivers", file, "--json").out)
+    (found,) = (each for each in done["findings"] if each["rule"] == "fleet.gpus")
+    assert found["status"] == "waived"

@@ -19,6 +19,7 @@ from rackcheck.core.catalogue import Catalogue, Entry, collection, integer, quan
 from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
 from rackcheck.core.tree import Later, Leaf, Tree
 from rackcheck.core.verdict import Status, Verdict, judge
+from rackcheck.core.waiver import pinned
 from rackcheck.document import BadFile
 
 KINDS = {
@@ -181,7 +182,8 @@ def test_a_run_asks_twice_what_two_readings_are_compared_of_and_keeps_both(tmp_p
     events = [json.loads(line) for line in (tmp_path / "run" / "events.jsonl").read_text().splitlines()]
     answers = [event for event in events if event["event"] == "answered"]
     assert [answer.get("reading", 1) for answer in answers] == [1, 2]
-    assert all(answer["asked"] <= answer["time"] for answer in answers)
+    least, most = answers[1]["apart"]
+    assert 2 <= least <= most < 60
     assert answers[0]["raw"] != answers[1]["raw"]
     assert json.loads((tmp_path / "run" / "run.json").read_text())["again"] == 2
     again = run(env, "audit", "--from", tmp_path / "run")
@@ -230,3 +232,47 @@ def test_a_run_that_is_stopped_before_its_second_reading_says_so_of_each_rule(tm
     found = json.loads(out)
     assert (process.returncode, found["outcome"]) == (130, "INCOMPLETE")
     assert {f["rule"]: f["status"] for f in found["findings"]} == {"asked": "unknown", "kernel": "unknown"}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"reading": 3}, {"reading": True}, {"reading": 2.0}, {"reading": 1}, {"apart": [60]}, {"apart": [5, 3]},
+        {"apart": [-1, 3]}, {"apart": ["1", "2"]}, {"apart": [0, 10**400]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_second_answer_that_was_edited_is_told_and_not_judged(tmp_path: Path, told: dict[str, object]) -> None:
+    env = site(tmp_path)
+    run(env, "audit", "-p", tmp_path / "twice.yaml", "--again", "1", "-o", tmp_path / "run", "-q")
+    events = tmp_path / "run" / "events.jsonl"
+    lines = events.read_text().splitlines()
+    at = next(number for number, line in enumerate(lines) if '"reading":2' in line)
+    lines[at] = json.dumps(json.loads(lines[at]) | told)
+    events.write_text("\n".join(lines) + "\n")
+    done = run(env, "audit", "--from", tmp_path / "run")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+
+
+@pytest.mark.parametrize("again", ["true", "-1", "0", "1e400", "NaN", '"5"', "1" + "0" * 400])
+def test_a_time_between_readings_that_no_run_has_is_told(tmp_path: Path, again: str) -> None:
+    env = site(tmp_path)
+    run(env, "audit", "-p", tmp_path / "twice.yaml", "--again", "1", "-o", tmp_path / "run", "-q")
+    head = tmp_path / "run" / "run.json"
+    head.write_text(head.read_text().replace('"again": 1.0', f'"again": {again}'))
+    done = run(env, "audit", "--from", tmp_path / "run")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+
+
+@pytest.mark.parametrize("option", ["--again", "--deadline", "--timeout"])
+def test_what_is_no_number_is_no_time(option: str) -> None:
+    done = rackcheck("audit", "-p", "linux-server", option, "nan")
+    assert (done.status, "nan is no time" in done.err) == (2, True)
+
+
+def test_a_waiver_of_a_rate_does_not_hide_the_same_rise_in_less_time(tmp_path: Path) -> None:
+    rule = "{ fact: errors, rate: { at-most: 5/h } }"
+    slow, fast = (
+        judged(tmp_path, rule, {"errors": 0}, {"errors": 6}, {Plane.OS: (passed, passed)}) for passed in (3600.0, 3.0)
+    )
+    assert pinned(slow.evidence[0]) != pinned(fast.evidence[0])

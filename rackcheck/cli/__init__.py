@@ -1,5 +1,6 @@
 """The command line: commands are loaded when they are called, so that help is fast."""
 
+import gc
 import os
 import signal
 import sys
@@ -90,6 +91,8 @@ def main() -> None:
     from rackcheck.cli.stopping import heed_ends  # noqa: PLC0415
 
     heed_ends()
+    # Facts are many, small and in no circles: looking for circles cost a fifth of the time.
+    gc.set_threshold(50_000, 20, 50)
     sys.exit(guarded(lambda: cli.main(prog_name="rackcheck", standalone_mode=False)))
 
 

@@ -1,9 +1,10 @@
 """Options that several commands share, with completion of what this machine knows."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -216,19 +217,34 @@ def accept_option(command: F) -> F:
 def timeout_option(command: F) -> F:
     """`--timeout SECONDS`."""
     words = "Seconds for one plane of one node (default: 60 for the operating system, 180 for a BMC)."
-    return click.option("--timeout", "seconds", type=click.FloatRange(1, 3600), help=words)(command)
+    return click.option("--timeout", "seconds", type=Seconds(1, 3600), help=words)(command)
 
 
 def deadline_option(command: F) -> F:
     """`--deadline SECONDS`."""
     words = "Seconds for the whole run; what nobody told by then is unknown (default: none)."
-    return click.option("--deadline", type=click.FloatRange(1, 86_400), help=words)(command)
+    return click.option("--deadline", type=Seconds(1, LONGEST_WAIT), help=words)(command)
+
+
+LONGEST_WAIT = 86_400
+"""Seconds between two readings, and of a whole run, at most."""
+
+
+class Seconds(click.FloatRange):
+    """A time in seconds; `nan` is in no range, and in every one for the base class."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read it; fails with the range."""
+        found: float = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value} is no time", param, ctx)
+        return found
 
 
 def again_option(command: F) -> F:
     """`--again SECONDS`."""
     words = "Read twice, so many seconds apart, for rules with `steady` and `rate`; without it they are not judged."
-    return click.option("--again", metavar="SECONDS", type=click.FloatRange(1, 86_400), help=words)(command)
+    return click.option("--again", metavar="SECONDS", type=Seconds(1, LONGEST_WAIT), help=words)(command)
 
 
 def json_option(command: F) -> F:

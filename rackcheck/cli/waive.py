@@ -121,7 +121,7 @@ def _in_time(until: str) -> None:
 
 def _verdicts(readings: list[Told], rules: tuple[Rule, ...], rule: str) -> dict[str, Verdict]:
     settled = settle(readings, rules)
-    return {node.node: v for node in settled.judged for v in node.verdicts if v.rule == rule}
+    return {node.node: v for node in settled.everyone for v in node.verdicts if v.rule == rule}
 
 
 def _chosen(nodes: str, judged: dict[str, Verdict], rule: str) -> list[str]:

@@ -54,6 +54,8 @@ def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:
     params: dict[str, str | None] = {}
     for name, node in found.params.items():
         default = word(node, "default", "unset") if isinstance(node, Table) else "unset"
+        if default.startswith("$"):
+            raise BadFile([Problem(node.place, f"param {name} is {default}: a default is a value, and no other param")])
         value = values.get(name, default)
         params[name] = None if value == "unset" else value
     return params

@@ -22,6 +22,11 @@ class Wrong:
     expected: str
     warns: bool = False
 
+    def __post_init__(self) -> None:
+        for name in ("item", "observed", "expected"):
+            if not getattr(self, name):
+                raise ValueError(f"a Wrong without `{name}` tells nobody what is wrong")
+
 
 Check = Callable[[Inputs], Iterable[Wrong]]
 
@@ -54,6 +59,9 @@ class Called:
                 hint = f"; did you mean {near[0]}?" if near else ""
                 raise LookupError(f"rule {self.name} reads {fact}, which no probe gives{hint}")
             planes[str(paths.parse(fact).pattern)] = entry.plane
+            for way in paths.parse(fact).collections:
+                listing = catalogue.find(way)
+                planes.setdefault(str(way.pattern), listing.plane if listing is not None else entry.plane)
             inputs |= {entry.plane, *entry.inputs}
             if entry.kind.type is Type.COLLECTION:
                 collections.add(fact)
@@ -67,6 +75,8 @@ def rule(*, facts: Iterable[str]) -> Callable[[Check], Called]:
     and yields a `Wrong` for each thing that is wrong. Raises BadPath where a fact is written wrongly.
     """
     declared = tuple(facts)
+    if not declared:
+        raise ValueError("a rule that reads no fact says the same of every node")
     for fact in declared:
         paths.parse(fact)
 

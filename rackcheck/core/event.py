@@ -37,7 +37,8 @@ class NodeAsked:
 class Answered:
     """A plane of a node has answered, or why it did not; `capture` is the raw side.
 
-    Where a run reads twice, `reading` is 1 or 2 and `asked` the time at which the question went out.
+    Where a run reads twice, `reading` is 1 or 2, and `apart` of the second one says how many seconds lie between both:
+    at least and at most, by a clock that nobody sets.
     """
 
     node: str
@@ -47,8 +48,8 @@ class Answered:
     capture: Capture | None = field(default=None, repr=False, compare=False)
     digest: str = ""
     note: str = ""
-    asked: str = ""
     reading: int = 1
+    apart: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,8 @@ def to_json(event: Event) -> dict[str, Any] | None:
             return {"event": "run started"} | {n: getattr(event, n) for n in names} | lists
         case Answered():
             doc = {"event": "answered", "node": event.node, "plane": event.plane.value, "time": event.time}
-            doc |= {"asked": event.asked} if event.asked else {}
             doc |= {"reading": event.reading} if event.reading > 1 else {}
+            doc |= {"apart": list(event.apart)} if event.apart is not None else {}
             doc |= {"raw": event.digest} if event.digest else {}
             doc |= reading_json(event.trouble) if event.trouble is not None else {}
             return doc | ({"note": event.note} if event.note else {})

@@ -31,7 +31,7 @@ def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
     if clause.twice:
         again = twice.second(path, clause, tree)
         doubt = doubt or (again if isinstance(again, Unknown) else None)
-        exact = f"{exact or seen}{twice.exact(again, clause)}"
+        exact = f"{exact or seen}{twice.exact(again, clause, tree)}"
         seen += twice.told(again, clause, tree)
     status = all_hold(Status.UNKNOWN if isinstance(s, Unknown) else s for s in statuses)
     return Evidence(status, name, seen, clause.expected, source, doubt, exact)

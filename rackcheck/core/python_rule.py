@@ -12,6 +12,9 @@ from rackcheck.core.path import EVERY, Path, Segment
 from rackcheck.core.tree import Tree
 from rackcheck.core.waiver import Granted, taken
 
+MOST = 10_000
+"""Things that one rule may find wrong on one node; more are not counted to their end."""
+
 SHOWN = 256
 """Pieces of evidence kept for one verdict."""
 
@@ -26,18 +29,31 @@ def answered(rule_id: str, called: Called, tree: Tree, pins: Granted) -> Verdict
         return Verdict(rule_id, Status.UNKNOWN, said(hidden), (hidden,))
     source = ", ".join(called.facts)
     try:
-        wrong = tuple(islice(called.check(Inputs(tree, called.planes)), SHOWN))
+        wrong = tuple(islice(called.check(Inputs(_own(called, tree), called.planes)), MOST + 1))
         found = [taken(_evidence(each, source), pins) for each in wrong]
-    except Exception as error:  # noqa: BLE001  it may be anybody's code: its fault costs its own verdict only
-        why = Unknown(Reason.UNPARSABLE, f"rule {called.name} failed: {clean(repr(error))}")
-        return Verdict(rule_id, Status.UNKNOWN, str(why), (Evidence(Status.UNKNOWN, called.name, "", "", source, why),))
+    except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001  anybody's code: it costs its own verdict only
+        return _failed(rule_id, called, Unknown(Reason.NOT_TESTED, f"rule {called.name} failed: {clean(repr(error))}"))
+    if len(wrong) > MOST:
+        why = Unknown(Reason.TOO_LARGE, f"rule {called.name} finds more than {MOST} things wrong")
+        return _failed(rule_id, called, why)
     status = all_hold(each.status for each in found)
     waived = tuple(each for each in found if each.status is Status.WAIVED)
     if status is Status.PASS:
         return Verdict(rule_id, status, "", waived)
     telling = tuple(each for each in found if each.status is status)
     more = f" and {len(telling) - 3} more" if len(telling) > 3 else ""
-    return Verdict(rule_id, status, "; ".join(map(said, telling[:3])) + more, (*telling, *waived))
+    return Verdict(rule_id, status, "; ".join(map(said, telling[:3])) + more, (*telling[:SHOWN], *waived))
+
+
+def _failed(rule_id: str, called: Called, why: Unknown) -> Verdict:
+    shown = Evidence(Status.UNKNOWN, called.name, "", "", ", ".join(called.facts), why)
+    return Verdict(rule_id, Status.UNKNOWN, str(why), (shown,))
+
+
+def _own(called: Called, tree: Tree) -> Tree:
+    """Give the facts that the rule declares in a tree of its own: what it does to that, no other rule sees."""
+    held = tree.narrowed(frozenset(called.planes))
+    return Tree(held.leaves, dict(held.silent))
 
 
 def _evidence(wrong: Wrong, source: str) -> Evidence:

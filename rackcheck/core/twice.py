@@ -46,11 +46,13 @@ def told(again: Reading, clause: Clause, tree: Tree) -> str:
     return f", then {said} after {_span(*_apart(clause, tree))}"
 
 
-def exact(again: Reading, clause: Clause) -> str:
-    """Say it without loss, and without the time that passed: that is another one in the next run."""
+def exact(again: Reading, clause: Clause, tree: Tree) -> str:
+    """Say it without loss; of a rate with the time that passed, for the same rise in less time is another finding."""
     if isinstance(again, (Absent, Unknown)):
         return f"; then {again}"
-    return f"; then {operator.exact(again, clause.kind) or operator.spell(again, clause.kind)}"
+    rate = any(test.op == "rate" for test in clause.tests)
+    passed = f" after {_span(*_apart(clause, tree))}" if rate else ""
+    return f"; then {operator.exact(again, clause.kind) or operator.spell(again, clause.kind)}{passed}"
 
 
 def _apart(clause: Clause, tree: Tree) -> tuple[float, float]:
