@@ -539,7 +539,7 @@ WAITING = {
     "/proc/driver/nvidia/gpus/*/information": "driver.none_excluded",
     "/proc/driver/nvidia/params": "driver.nvlink_on driver.nvlink_full driver.topology_checked driver.peer_windows",
     "/proc/loadavg": "kernel.threads",
-    "/proc/meminfo": "memory.none_broken memory.swap_idle memory.no_swap memory.all",
+    "/proc/meminfo": "memory.none_broken memory.no_swap memory.all",
     "/proc/modules": "kernel.no_nouveau gpu.module gpu.module_version gpu.peer_memory log.no_lustre_error nic.modules "
     "limits.locked_memory",
     "/proc/mounts": "container.cgroup mount.root_writable mount.none_read_only mount.space mount.inodes",
