@@ -202,7 +202,11 @@ def test_a_metric_that_is_no_number_is_unknown(value: object) -> None:
         ({"V": {"MetricValueStale": None}}, False),
         ({"V": {"MetricValueStale": "false"}}, False),
         ({"V": {"MetricValueStale": False}, "W": {"MetricValueStale": True}}, False),
-        ([], True),
+        ({}, True),
+        ([], False),
+        ("N/A", False),
+        (None, False),
+        ({"V": "N/A"}, False),
     ],
 )
 def test_a_value_counts_only_where_nothing_calls_it_stale(oem: object, known: bool) -> None:

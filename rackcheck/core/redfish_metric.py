@@ -37,7 +37,7 @@ class Metric:
         """The value; a stale one, and one of several in a row, is not the present one."""
         if not self.alone:
             return Sourced(Unknown(Reason.NOT_COLLECTED, "reports give several values of it"), self.entry.uri)
-        if _stale(self.entry.body.get("Oem")):
+        if _stale(self.entry.body):
             return Sourced(Unknown(Reason.NOT_READY, "its report calls the value stale"), self.entry.uri)
         return self.entry.read("MetricValue", drawn if self.kind == "power" else measured)
 
@@ -70,11 +70,11 @@ def _named(found: Mapping[str, list[Resource]]) -> Iterator[Metric]:
             yield Metric(name, kind, found[place][0], alone=len(found[place]) == 1)
 
 
-def _stale(oem: object) -> bool:
-    """Whether a vendor's own words call a value stale, or say it wrongly; none of them says nothing of it."""
-    vendors = oem.values() if isinstance(oem, Mapping) else ()
-    flags = [vendor["MetricValueStale"] for vendor in vendors if isinstance(vendor, Mapping) and STALE in vendor]
-    return any(flag is not False for flag in flags)
+def _stale(entry: Mapping[str, object]) -> bool:
+    """Whether a vendor's words call a value stale, or are none that can be read; where there are none, it is not."""
+    oem = entry.get("Oem", {})
+    vendors = list(oem.values()) if isinstance(oem, Mapping) else [oem]
+    return any(not isinstance(vendor, Mapping) or vendor.get(STALE, False) is not False for vendor in vendors)
 
 
 STALE = "MetricValueStale"
