@@ -13,7 +13,7 @@ from rackcheck.core.evidence import Verdict
 from rackcheck.core.profile import Rule
 from rackcheck.core.reads import OWN, Numbered, Reads, read_by
 from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import NO_POLLS, NO_VERDICTS, NO_WAIVERS, blocked, judge_one
+from rackcheck.core.verdict import NO_POLLS, NO_VERDICTS, NO_WAIVERS, blocked, judge_one, needs_first
 from rackcheck.core.waiver import Granted
 
 HELD = 128
@@ -29,7 +29,7 @@ class Memo:
         self._rules = rules
         self._polls = polls
         self._known: dict[str, dict[tuple[Key, str], Verdict]] = {rule.id: {} for rule in rules}
-        self._order = [(rule, _getter(reads.places(read_by(rule)))) for rule in _needs_first(rules)]
+        self._order = [(rule, _getter(reads.places(read_by(rule)))) for rule in needs_first(rules)]
         self._apart = frozenset(rule.id for rule in rules if rule.twice or rule.called is not None)
 
     def judge(
@@ -65,18 +65,3 @@ def _getter(places: Sequence[int]) -> Callable[[Sequence[int]], Key]:
     if len(places) > 1:
         return itemgetter(*places)
     return lambda numbers: tuple(numbers[place] for place in places)
-
-
-def _needs_first(rules: Sequence[Rule]) -> list[Rule]:
-    """Order rules so that each comes behind those it needs, wherever they stand."""
-    known = {rule.id: rule for rule in rules}
-    done: dict[str, Rule] = {}
-    todo = list(reversed(rules))
-    while todo:
-        rule = todo[-1]
-        waiting = [known[need] for need in rule.needs if need in known and need not in done]
-        if rule.id not in done and waiting:
-            todo += waiting
-            continue
-        done.setdefault(rule.id, todo.pop())
-    return list(done.values())

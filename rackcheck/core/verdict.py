@@ -27,6 +27,7 @@ __all__ = [
     "judge",
     "judge_one",
     "misfit",
+    "needs_first",
     "node_outcome",
     "worst",
 ]
@@ -62,8 +63,17 @@ def judge(
     `waived` gives by rule what may be waived on this node, `polls` what its siblings say where a rule looks across
     them, `before` the verdicts of rules that were judged already and that others need.
     """
-    known = {rule.id: rule for rule in rules}
     done: dict[str, Verdict] = dict(before)
+    for rule in needs_first(rules):
+        if rule.id not in done:
+            done[rule.id] = judge_one(rule, tree, done, waived, polls)
+    return tuple(done[rule.id] for rule in rules)
+
+
+def needs_first(rules: Sequence[Rule]) -> list[Rule]:
+    """Order rules so that each comes behind those it needs, wherever they stand."""
+    known = {rule.id: rule for rule in rules}
+    done: dict[str, Rule] = {}
     todo = list(reversed(rules))
     while todo:
         rule = todo[-1]
@@ -71,10 +81,8 @@ def judge(
         if rule.id not in done and waiting:
             todo += waiting
             continue
-        todo.pop()
-        if rule.id not in done:
-            done[rule.id] = judge_one(rule, tree, done, waived, polls)
-    return tuple(done[rule.id] for rule in rules)
+        done.setdefault(rule.id, todo.pop())
+    return list(done.values())
 
 
 def judge_one(
