@@ -29,9 +29,8 @@ def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
     return first if job.again is None else replace(first, later=_later(job.again, node, first, answers))
 
 
-def _later(again: Again, node: Node, first: Tree, came: Iterable[Answered]) -> Later:
+def _later(again: Again, node: Node, first: Tree, answers: Sequence[Answered]) -> Later:
     """Read what was asked a second time; a plane that said nothing at first was not asked again."""
-    answers = tuple(came)
     second = {answer.plane: answer for answer in answers if answer.reading > 1}
     once = {answer.plane for answer in answers} - second.keys()
     apart = {plane: answer.apart for plane, answer in second.items() if answer.apart is not None}
