@@ -75,6 +75,23 @@ def test_what_was_added_comes_back_whole() -> None:
         assert day.nodes == {"pass": ("n1",), "fail": ("n2",)}
 
 
+def test_facts_and_verdicts_that_come_apart_are_those_of_one_node() -> None:
+    told = events("r", {"n1": FACTS, "n2": FACTS}, {"n2": "b"})
+    later = [doc for doc in told if doc["event"] == "judged"]
+    first = [doc for doc in told if doc["event"] not in {"judged", "run done"}]
+    made("together", {"n1": FACTS, "n2": FACTS}, {"n2": "b"})
+    stored("apart", [*first, *later, told[-1]])
+    with file.opened(file.place()) as db:
+        catch_up(db)
+        apart, together = (queries.states(db, run) for run in sorted(queries.runs(db), key=lambda run: run.name))
+    assert apart == together
+    assert None not in apart["n1"].parts
+    read = pair.snaps(store.find("apart"))
+    assert {node: (pair.facts(s), pair.statuses(s), s.outcome) for node, s in read.items()} == {
+        node: (pair.facts(s), pair.statuses(s), s.outcome) for node, s in pair.snaps(store.find("together")).items()
+    }
+
+
 def test_neither_time_nor_source_nor_measurement_makes_another_part() -> None:
     made("r1", {"n1": FACTS})
     later = events("r2", {"n1": {**FACTS, "t": ("measurement", 99.0)}})

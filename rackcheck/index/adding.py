@@ -84,8 +84,11 @@ class Adder:
                     done = done or event
                 case Snap(node, _, vector):
                     number = self._named("node", node)
-                    rows[number] = self._row(event)
-                    counts[number] = (0, 0) if vector is None else (vector.fails, vector.unknowns)
+                    # A node comes twice where its verdicts waited for its siblings: none of both takes anything back.
+                    here, before = self._row(event), rows.get(number, (None,) * 5)
+                    rows[number] = tuple(old if new is None else new for new, old in zip(here, before, strict=True))
+                    if vector is not None or number not in counts:
+                        counts[number] = (0, 0) if vector is None else (vector.fails, vector.unknowns)
         if started is None:
             raise Mistake(f"{name}/events.jsonl does not say how the run began")
         for node in started.nodes:  # who did not come to an answer belongs to the run all the same

@@ -10,7 +10,7 @@ from rackcheck.core.fact import Class
 from rackcheck.core.moves import Moved, Still, joined, names_a_part, sorted_out, still
 from rackcheck.index import queries
 from rackcheck.index.parts import PLANE, Part
-from rackcheck.index.rows import Snap, told
+from rackcheck.index.rows import Snap, laid, told
 from rackcheck.mistake import Mistake
 from rackcheck.store import Stored
 
@@ -181,7 +181,7 @@ def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap
                 found |= {node: Snap(node, {}) for node in event.nodes}
             case Snap(node, parts, vector, outcome):
                 shared = {cls: pool.setdefault(part.digest, part) for cls, part in parts.items()}
-                found[node] = Snap(node, shared, vector, outcome)
+                found[node] = laid(found.get(node), Snap(node, shared, vector, outcome))
     if not found:
         raise Mistake(f"{stored.folder}/events.jsonl tells of no node")
     return found

@@ -67,6 +67,9 @@ Told = RunStarted | RunDone | Snap
 def told(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[Told]:
     """Read a run's events as far as they came, of facts these classes; a node comes when it is complete.
 
+    Where a node's siblings have a say, its verdicts come when all were heard: such a node comes twice, at first with
+    its facts alone, then with its verdicts alone, so that nobody must hold the facts of a whole fleet. `laid` joins.
+
     Raises Mistake, which names the line, at a form that no run of ours has.
     """
     silent: dict[str, dict[str, dict[str, Any]]] = {}
@@ -104,6 +107,14 @@ def told(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[Told]:
             raise Mistake(f"{stored.folder}/events.jsonl: {said}") from None
     if waiting is not None:
         yield waiting
+
+
+def laid(before: Snap | None, now: Snap) -> Snap:
+    """Lay what is told of a node now over what was told of it before, in the same run."""
+    if before is None:
+        return now
+    judged = now if now.vector is not None else before
+    return Snap(now.node, now.parts or before.parts, judged.vector, judged.outcome)
 
 
 def _started(doc: Mapping[str, Any]) -> RunStarted:

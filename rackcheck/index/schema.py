@@ -48,6 +48,10 @@ STEPS: tuple[tuple[str, ...], ...] = (
         # Runs of step 1 came without verdicts: no folder has this size, so that they are read again.
         "UPDATE run SET size = -1",
     ),
+    (
+        # Of runs whose verdicts came after all facts, no facts were kept: they are read again, too.
+        "UPDATE run SET size = -1",
+    ),
 )
 
 
