@@ -6,7 +6,7 @@ from dataclasses import replace
 from rackcheck.core import path as paths
 from rackcheck.core.collect import collect
 from rackcheck.core.consensus import Poll, large_enough, poll
-from rackcheck.core.event import Answered, Event, FactsRead, Judged
+from rackcheck.core.event import Answered, Event, FactsRead, Foreseen, Judged
 from rackcheck.core.fact import Plane, Reason, Unknown
 from rackcheck.core.group import Gathering, gathered, groups
 from rackcheck.core.held import Held, read_of
@@ -111,6 +111,7 @@ class Judging:
         if role.across:
             self._votes[node.name] = role.votes.of(tree, numbered)
             self._held[node.name] = judged
+            yield Foreseen(judged)
             return
         self._keep(judged)
         yield judged

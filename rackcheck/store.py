@@ -122,9 +122,18 @@ class Stored:
         """Every answer with its raw side."""
         return self._each("answered", self._answer)
 
+    def answered(self) -> Iterator[Answered]:
+        """Every answer without its raw side, which `capture` reads by digest and plane."""
+        return self._each("answered", self._bare)
+
+    def _bare(self, doc: Mapping[str, Any]) -> Answered:
+        if "raw" in doc:
+            _held_digest(kept.word(doc, "raw"))
+        return kept.answered(doc, None)
+
     def _answer(self, doc: Mapping[str, Any]) -> Answered:
         plane = Plane(doc["plane"])
-        return kept.answered(doc, self._capture(kept.word(doc, "raw"), plane) if "raw" in doc else None)
+        return kept.answered(doc, self.capture(kept.word(doc, "raw"), plane) if "raw" in doc else None)
 
     def judged(self) -> tuple[Judged, ...]:
         """Every node's verdicts, as they were given."""
@@ -151,9 +160,9 @@ class Stored:
                     raise Mistake(f"{self.folder}/events.jsonl: {said}") from None
                 yield built
 
-    def _capture(self, digest: str, plane: Plane) -> Capture:
-        if not re.fullmatch(r"[0-9a-f]{64}", digest):
-            raise ValueError(f"not a digest: {clean(digest, 80)}")
+    def capture(self, digest: str, plane: Plane) -> Capture:
+        """Read the raw side of a plane's answer; ValueError at what is no digest, Mistake where it was changed."""
+        _held_digest(digest)
         path = self.folder / "raw" / f"{digest}.json.gz"
         data = _inflated(path)
         if hashlib.sha256(data).hexdigest() != digest:
@@ -166,6 +175,11 @@ class Stored:
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 """What readers raise at a form that no run of ours has."""
+
+
+def _held_digest(text: str) -> None:
+    if not re.fullmatch(r"[0-9a-f]{64}", text):
+        raise ValueError(f"not a digest: {clean(text, 80)}")
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -36,7 +36,7 @@ def problems(tmp_path: Path, *more: str, **named: str) -> list[str]:
     return [str(problem).replace(f"{tmp_path}/", "") for problem in caught.value.problems]
 
 
-@pytest.mark.parametrize("path", sorted(shipped("racks").glob("*.yaml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(shipped("racks").glob("rack-*.yaml")), ids=lambda p: p.stem)
 def test_a_shipped_rack_type_has_the_height_it_is_named_for(path: Path) -> None:
     shape = rack_type(path)
     assert shape.height == int(path.stem.removeprefix("rack-").removesuffix("u"))
@@ -44,7 +44,17 @@ def test_a_shipped_rack_type_has_the_height_it_is_named_for(path: Path) -> None:
 
 
 def test_there_are_shipped_rack_types() -> None:
-    assert {p.stem for p in shipped("racks").glob("*.yaml")} == {"rack-42u", "rack-48u"}
+    assert {p.stem for p in shipped("racks").glob("*.yaml")} == {"gb200-nvl72", "gb300-nvl72", "rack-42u", "rack-48u"}
+
+
+@pytest.mark.parametrize(("name", "shelves"), [("gb200-nvl72", 8), ("gb300-nvl72", 6)])
+def test_a_shipped_nvl72_has_a_slot_for_each_of_its_trays_and_the_shelves_that_its_source_tells(
+    name: str, shelves: int
+) -> None:
+    slots = rack_type(shipped("racks") / f"{name}.yaml").slots.values()
+    counts = {role: sum(slot.role == role for slot in slots) for role in {slot.role for slot in slots}}
+    assert counts == {"compute": 18, "nvswitch-tray": 9, "power-shelf": shelves}
+    assert {slot.u for slot in slots if slot.role == "nvswitch-tray"} == set(range(19, 28))
 
 
 def test_a_rack_has_its_type_and_nodes_stand_by_unit_or_by_slot(tmp_path: Path) -> None:
@@ -145,7 +155,10 @@ def test_a_wrong_rack_type_is_told_with_its_own_file(tmp_path: Path, change: tup
 
 def test_an_unknown_rack_type_is_told_with_the_nearest_and_no_path_is_taken_for_one(tmp_path: Path) -> None:
     (wrong,) = problems(tmp_path, "  n1: { host: h }\n", racks="  a: { type: rack-48 }\n")
-    assert "no rack type rack-48; did you mean rack-48u?; there are: pod, rack-42u, rack-48u" in wrong
+    assert (
+        "no rack type rack-48; did you mean rack-48u?; there are: gb200-nvl72, gb300-nvl72, pod, rack-42u, rack-48u"
+        in wrong
+    )
     (path,) = problems(tmp_path, "  n1: { host: h }\n", racks="  a: { type: ../inv }\n")
     assert "`type` cannot be '../inv'" in path
 

@@ -1,12 +1,9 @@
 """`rackcheck audit`: ask, judge, store, show; or judge a stored run again."""
 
-import getpass
-import platform
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,22 +12,17 @@ from rackcheck.acceptance import Acceptance
 from rackcheck.captured import Captured
 from rackcheck.cli import captures, options
 from rackcheck.cli.accept import added
-from rackcheck.cli.known import known
 from rackcheck.cli.output import Watch, is_plain, note, print_lines, progress, width
-from rackcheck.cli.secrets import secrets_of
+from rackcheck.cli.prepared import prepare
 from rackcheck.cli.stopping import stopped_by_ctrl_c
 from rackcheck.cli.stored import stored_job
 from rackcheck.core.event import Event
 from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
-from rackcheck.core.group import Seat
-from rackcheck.core.profile import Profile
-from rackcheck.job import Again, Job
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine, terminal
 from rackcheck.report.summary import Summary, exit_code, several, summarize
-from rackcheck.run import ask_plane, replay
-from rackcheck.run import audit as drive
+from rackcheck.run import replay
 from rackcheck.waivers import File
 
 
@@ -118,123 +110,49 @@ def _fresh(
     output: Path | None, seconds: float | None, deadline: float | None, again: float | None, strict: bool,
     every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    given = options.pairs(values)
-    profile = library.load(profile_name, known().catalogue, given, folders)
-    second = _second(profile, again, deadline)
-    own = waivers.within(profile.files)
-    chosen = options.chosen(targets, file, rack)
-    nodes, origin = chosen.nodes, chosen.words
-    if joined is not None:
-        strangers = {node.name for node in nodes} - {node["name"] for node in joined.nodes}
-        if strangers:
-            raise Mistake(f"not in the inventory of acceptance {joined.name}: {fold(strangers)}")
-    wanted = known().plan(profile.facts())
-    job = Job(
-        wanted,
-        nodes,
-        profile,
-        planes,
-        targets=origin,
-        waivers=tuple(waiver for kept in (*own, *files) for waiver in kept.waivers),
-        seconds=seconds,
-        deadline=deadline,
-        secrets=secrets_of(nodes, wanted.planes & planes),
-        expected=tuple(Seat(node.name, node.role, node.rack) for node in chosen.expected),
-        again=second,
-    )
+    def choose() -> options.Chosen:
+        return _chosen(targets, file, rack, joined)
+
+    ready = prepare(choose, profile_name, values, folders, files, planes, output, seconds, deadline, again)
+    job, profile = ready.job, ready.profile
     if not quiet:
-        note(f"rackcheck {__version__}: {origin}, profile {profile.name} {profile.version}, {len(profile.rules)} rules")
-        if second is not None:
+        rules = len(profile.rules)
+        note(f"rackcheck {__version__}: {job.targets}, profile {profile.name} {profile.version}, {rules} rules")
+        if job.again is not None:
             twice = several(sum(rule.twice for rule in profile.rules), "rule")
-            note(f"read twice, {second.seconds:g} s apart, for {twice} that compare both readings")
-        for kept in (*own, *files):
+            note(f"read twice, {job.again.seconds:g} s apart, for {twice} that compare both readings")
+        for kept in (*ready.own, *files):
             note(f"waivers: {several(len(kept.waivers), 'entry')} of {kept.name}".replace("entrys", "entries"))
-    folder = output or store.runs_folder() / job.id
-    if output is not None and output.is_dir() and any(output.iterdir()) and not (output / "run.json").exists():
-        raise Mistake(f"{output} holds other things; name a folder that is new or empty")
     stop = threading.Event()
-    with (
-        stopped_by_ctrl_c(stop),
-        store.Writer(folder, _head(job, given, files, own), profile.files, {f.name: f.text for f in files}) as writer,
-        progress(len(nodes), quiet=quiet) as watch,
-    ):
-        summary = summarize(_watched(job, writer, watch, stop), profile, job.waivers)
+    with stopped_by_ctrl_c(stop), progress(len(job.nodes), quiet=quiet) as watch:
+        summary = summarize(_watched(ready.run(stop), watch), profile, job.waivers)
     _show(summary, every=every, as_json=as_json)
     if joined is not None:
-        added(joined, store.find(str(folder)))
+        added(joined, store.find(str(ready.folder)))
         note(f"added to acceptance {joined.name}: rackcheck accept show {joined.name}")
     if not quiet:
-        note(f"Run:  {folder}")
-        name = str(folder) if output else job.id
+        note(f"Run:  {ready.folder}")
+        name = str(ready.folder) if output else job.id
         note(f"Next: rackcheck tui {name}")
-        note(f"      rackcheck facts {nodes[0].name} --from {name}")
+        note(f"      rackcheck facts {job.nodes[0].name} --from {name}")
     return exit_code(summary, strict=strict)
 
 
-def _second(profile: Profile, seconds: float | None, deadline: float | None) -> Again | None:
-    """Give what is asked a second time; raises a usage error where that is nothing, or where no time is left for it."""
-    if seconds is None:
-        return None
-    facts = profile.twice()
-    if not facts:
-        raise click.UsageError(f"--again: no rule of {profile.name} compares two readings (`steady`, `rate`)")
-    if deadline is not None and deadline <= seconds:
-        raise click.UsageError(f"--deadline {deadline:g} ends the run before --again {seconds:g}")
-    return Again(seconds, known().plan(facts))
+def _chosen(targets: tuple[str, ...], file: Path | None, rack: str | None, joined: Acceptance | None) -> options.Chosen:
+    """Resolve whom to ask; raises Mistake where an acceptance is not about one of them."""
+    chosen = options.chosen(targets, file, rack)
+    if joined is not None:
+        strangers = {node.name for node in chosen.nodes} - {node["name"] for node in joined.nodes}
+        if strangers:
+            raise Mistake(f"not in the inventory of acceptance {joined.name}: {fold(strangers)}")
+    return chosen
 
 
-def _watched(job: Job, writer: store.Writer, watch: Watch, stop: threading.Event) -> Iterator[Event]:
-    """Drive the run, store each event, show progress; a disk that fills up costs the record, not the verdict."""
-    failed = False
-    for event in drive(job, ask_plane, stop):
-        stored = event
-        if not failed:
-            try:
-                stored = writer.write(event)
-            except OSError as error:
-                failed = True
-                note(f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not kept")
-        watch(stored)
-        yield stored
-
-
-def _head(job: Job, values: dict[str, str], files: tuple[File, ...], own: tuple[File, ...]) -> dict[str, Any]:
-    """Give run.json: who, when, with what; `own` waivers are the profile's. No secret and no reference to one."""
-    assert job.profile is not None
-    asked = {node.name for node in job.nodes}
-    return {
-        "run": job.id,
-        "time": job.time,
-        "version": job.version,
-        "python": platform.python_version(),
-        "operator": getpass.getuser(),
-        "profile": {
-            "name": job.profile.name,
-            "lineage": list(job.profile.lineage),
-            "digest": job.profile.digest,
-            "set": values,
-            **({"waivers": waivers.fingerprint(own)} if own else {}),
-        },
-        "waivers": {file.name: file.digest for file in files},
-        "targets": job.targets,
-        "planes": sorted(p.value for p in job.planes),
-        "phases": sorted(p.value for p in job.phases),
-        **({"again": job.again.seconds} if job.again is not None else {}),
-        "nodes": [
-            {
-                "name": n.name,
-                "role": n.role,
-                "host": n.host,
-                "bmc": n.bmc.url if n.bmc else "",
-                "rack": n.rack,
-                "u": n.u,
-                "height": n.height,
-                "slot": n.slot,
-            }
-            for n in job.nodes
-        ],
-        "others": [{"name": s.name, "role": s.role, "rack": s.rack} for s in job.seats if s.name not in asked],
-    }
+def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:
+    """Show progress."""
+    for event in events:
+        watch(event)
+        yield event
 
 
 def _again(

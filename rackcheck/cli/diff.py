@@ -6,13 +6,14 @@ import click
 
 from rackcheck import acceptance, store
 from rackcheck.cli import options
+from rackcheck.cli.against import BEFORE, PEERS, held
 from rackcheck.cli.drift import Told, compared, document, lines, unknown_in_both
 from rackcheck.cli.output import print_lines
 from rackcheck.cli.subject import readings
-from rackcheck.core import operator
 from rackcheck.core.change import STEADY, Change, Facts, Turn, compare, gathered, turned
 from rackcheck.core.fact import Class
-from rackcheck.core.moves import names_a_part
+from rackcheck.core.moves import Moved, names_a_part
+from rackcheck.core.where import TEXT, Subject, Where
 from rackcheck.index import pair, words
 from rackcheck.index.rows import Snap
 from rackcheck.layers import did_you_mean
@@ -20,15 +21,18 @@ from rackcheck.mistake import Mistake
 from rackcheck.report import machine
 from rackcheck.report.terminal import Line
 
+KEYS = frozenset({"node", "rule", "state", "fact", "class", "plane", TEXT})
+"""What a difference can be asked for by."""
+
 
 @click.command(epilog="Exit: 0 alike, 1 they differ, 2 your mistake, 3 nothing differs and something is unknown.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @options.from_option
 @click.option("--all", "every", is_flag=True, help="Also counters and measurements, and each identity by itself.")
-@click.option("--where", "pattern", metavar="PATTERN", help="Only facts and rules like this: 'gpu/*.ecc.mode'.")
+@options.where_option("Only such facts and rules: 'gpu/*.ecc.mode', 'state:fail node:dgx[01-08]'.", KEYS)
 @options.json_option
-def diff(a: str, b: str, run: str | None, every: bool, pattern: str | None, as_json: bool) -> int:
+def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bool) -> int:
     """Hold two runs, or two nodes of one run, against each other; an acceptance is each node's newest reading.
 
     \b
@@ -36,18 +40,23 @@ def diff(a: str, b: str, run: str | None, every: bool, pattern: str | None, as_j
     rackcheck diff pod7 last                      an acceptance, and a run
     rackcheck diff dgx01 dgx05                    two nodes of the newest run
     rackcheck diff dgx01 dgx05 --from RUN         of another run
+    rackcheck diff dgx01 peers                    a node, and what most nodes of its role say
+    rackcheck diff dgx01 before                   a node, and itself in the newest earlier run that read it
+    rackcheck diff dgx01 pod7                     a node, and itself as a run or an acceptance has it
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     classes = tuple(Class) if every else STEADY
     if run is None and _is_run(a) and _is_run(b):
         found = compared(a, b, classes)
-        told = _narrowed_told(found, pattern)
-        return _runs(_narrowed(found, pattern), told, as_json=as_json)
+        told = _narrowed_told(found, where)
+        return _runs(_narrowed(found, where), told, as_json=as_json)
     source = readings(run or "last")
     nodes = pair.merged(source, classes)
+    if a in nodes and b not in nodes and (b in {PEERS, BEFORE} or _is_run(b)):
+        return held(a, b, source, nodes, classes, lambda c: where.holds(of_change(c, a)), as_json=as_json)
     for name in (a, b):
         if name not in nodes:
             raise Mistake(f"no run and no node {name} of {source.name}{did_you_mean(name, list(nodes))}")
-    return _nodes(a, b, nodes, classes, pattern, every=every, as_json=as_json)
+    return _nodes(a, b, nodes, classes, where, every=every, as_json=as_json)
 
 
 def _is_run(word: str) -> bool:
@@ -60,34 +69,55 @@ def _is_run(word: str) -> bool:
     return True
 
 
-def _like(pattern: str | None, name: str) -> bool:
-    return pattern is None or operator.glob(pattern, name) or name.startswith(pattern)
+def of_change(change: Change, *nodes: str) -> Subject:
+    """Give a change of these nodes as what a filter chooses among."""
+    has = {"fact": (change.path,), "class": (change.cls.value,), "plane": (change.plane,), "node": nodes}
+    return Subject(has, f"{words.said(change)} {' '.join(nodes)}")
 
 
-def _narrowed(found: pair.Pair, pattern: str | None) -> pair.Pair:
+def of_turn(turn: Turn, *nodes: str) -> Subject:
+    """Give a turned verdict of these nodes as what a filter chooses among; its state is both that it had."""
+    has = {"rule": (turn.rule,), "state": tuple(filter(None, (turn.before, turn.after))), "node": nodes}
+    return Subject(has, f"{words.turn(turn)} {' '.join(nodes)}")
+
+
+def of_moved(one: Moved, changes: Mapping[str, Iterable[Change]]) -> Iterator[Subject]:
+    """Give each fact that names a moved part, where it was and where it is, as what a filter chooses among."""
+    for node, item in (one.was, one.now):
+        changed = {change.path: change for change in changes.get(node, ())}
+        for word, name in one.ids:
+            path = f"{item}.{word}"
+            has = {"fact": (path,), "class": (Class.IDENTITY.value,), "node": (node,)}
+            yield of_change(changed[path], node) if path in changed else Subject(has, f"{path} {name} {node}")
+
+
+def _narrowed(found: pair.Pair, where: Where) -> pair.Pair:
+    chosen = where.about({"node"})
     for node in list(found.changes):
-        found.changes[node] = tuple(c for c in found.changes[node] if _like(pattern, c.path))
+        found.changes[node] = tuple(c for c in found.changes[node] if where.holds(of_change(c, node)))
     for node in list(found.turns):
-        found.turns[node] = tuple(t for t in found.turns[node] if _like(pattern, t.rule))
+        found.turns[node] = tuple(t for t in found.turns[node] if where.holds(of_turn(t, node)))
     found.changes = {node: some for node, some in found.changes.items() if some}
     found.turns = {node: some for node, some in found.turns.items() if some}
+    for several in (found.new, found.missing, found.unread, *found.silent.values()):
+        several[:] = [node for node in several if chosen.holds(Subject({"node": (node,)}))]
+    found.silent = {planes: some for planes, some in found.silent.items() if some}
     return found
 
 
-def _narrowed_told(found: pair.Pair, pattern: str | None) -> Told:
+def _narrowed_told(found: pair.Pair, where: Where) -> Told:
     """Keep what is asked for; a fact that somebody names is told also where a move explains it."""
     moved, rest = found.sorted_out()
-    if pattern is None:
+    if not where:
         return moved, rest
-    ends = ((one, f"{item}.{word}") for one in moved for word, _ in one.ids for _, item in (one.was, one.now))
-    asked = {id(one) for one, path in ends if _like(pattern, path)}
+    asked = {id(one) for one in moved if any(map(where.holds, of_moved(one, found.changes)))}
     told: dict[str, tuple[Change, ...]] = {}
     for node, changes in found.changes.items():
         said = rest.get(node, ())
         spoken = {change.path for change in said}
         beside = (c for c in changes if c.path not in spoken and not names_a_part(c))
-        whole = {c.under for c in changes if c.under and _like(pattern, c.path)}
-        told[node] = tuple(c for c in (*said, *beside) if _like(pattern, c.path) or c.path in whole)
+        whole = {c.under for c in changes if c.under and where.holds(of_change(c, node))}
+        told[node] = tuple(c for c in (*said, *beside) if where.holds(of_change(c, node)) or c.path in whole)
     return tuple(one for one in moved if id(one) in asked), {node: some for node, some in told.items() if some}
 
 
@@ -105,16 +135,16 @@ def _runs(found: pair.Pair, told: Told, *, as_json: bool) -> int:
 
 
 def _nodes(
-    a: str, b: str, nodes: Mapping[str, Snap], classes: Iterable[Class], pattern: str | None, *, every: bool,
+    a: str, b: str, nodes: Mapping[str, Snap], classes: Iterable[Class], where: Where, *, every: bool,
     as_json: bool,
 ) -> int:  # fmt: skip
     left, right = nodes[a], nodes[b]
     here, there = pair.facts(left), pair.facts(right)
-    raw = tuple(c for c in _changes(here, there, classes) if _like(pattern, c.path))
+    raw = tuple(c for c in _changes(here, there, classes) if where.holds(of_change(c, a, b)))
     told = gathered(raw)
     own = tuple(c for c in told if c.cls is Class.IDENTITY and not every and not c.kind.uncertain)
     rest = tuple(c for c in told if c not in own)
-    turns = tuple(t for t in turned(pair.statuses(left), pair.statuses(right)) if _like(pattern, t.rule))
+    turns = tuple(t for t in turned(pair.statuses(left), pair.statuses(right)) if where.holds(of_turn(t, a, b)))
     unread = [name for name in (a, b) if not nodes[name].parts]
     if as_json:
         click.echo(machine.text(_document(a, b, told, turns, unread)))

@@ -1,29 +1,42 @@
 """`rackcheck facts`: everything one node tells."""
 
 import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from rackcheck import inventory, store
+from rackcheck.board.proof import Said
 from rackcheck.cli import captures, options
 from rackcheck.cli.known import known
 from rackcheck.cli.output import note, print_lines, progress, width
+from rackcheck.cli.raw import documents, lines, said
 from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.stored import stored_nodes
 from rackcheck.cli.tables import table
 from rackcheck.core import operator
+from rackcheck.core import path as paths
+from rackcheck.core.capture import Capture
 from rackcheck.core.catalogue import collection
 from rackcheck.core.event import Answered, FactsRead, facts_json
-from rackcheck.core.fact import Absent, Plane, Unknown
+from rackcheck.core.fact import Absent, Plane, Reading, Unknown
+from rackcheck.core.path import EVERY
+from rackcheck.core.path import Path as FactPath
 from rackcheck.core.plan import Plan, affordable
 from rackcheck.core.tree import Leaf, Tree
+from rackcheck.core.where import COMPARED, TEXT, Subject, Where, left_out
 from rackcheck.job import Job
 from rackcheck.judging import tree_of
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine
+from rackcheck.report.summary import several
 from rackcheck.run import ask_plane, audit
+
+KEYS = frozenset({"fact", "class", "plane", COMPARED, TEXT})
+"""What a fact can be asked for by."""
 
 
 @click.command(epilog="Exit: 0 when the node answered, 2 your mistake, 3 when a plane of it did not.")
@@ -33,12 +46,14 @@ from rackcheck.run import ask_plane, audit
 @options.rack_option
 @options.from_option
 @click.option("--source", is_flag=True, help="Also the file, command or URI each fact was read from.")
+@click.option("--raw", is_flag=True, help="Also what that file, command or URI said, cut to the lines about the fact.")
 @click.option("--unknown", is_flag=True, help="Only what is unknown, with the reasons.")
+@options.where_option("Only such facts: 'class:version', '~nvme', 'gpu/*.temperature>80C'.", KEYS)
 @options.timeout_option
 @options.json_option
 def facts(
     node: str, words: tuple[str, ...], file: Path | None, rack: str | None, run: str | None, unknown: bool,
-    source: bool, seconds: float | None, as_json: bool,
+    source: bool, raw: bool, where: Where, seconds: float | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Read everything one node tells, and show it.
 
@@ -48,19 +63,62 @@ def facts(
     rackcheck facts                          this machine
     rackcheck facts dgx03 -i pod7.yaml gpu   one node's GPUs
     rackcheck facts dgx03 --from last        as a stored run read them
+    rackcheck facts dgx03 bios --from last --raw  and the lines that they were read from
+    rackcheck facts --where 'plane:bmc ~fan' what a filter chooses (docs/filter.md)
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    tree, troubles = _stored(node, run) if run is not None else _asked(node, file, rack, seconds, words)
-    tree = _with_silent(tree, words, troubles)
+    came = _stored(node, run) if run is not None else _asked(node, file, rack, seconds, words)
+    troubles = came.troubles
+    tree = _with_silent(came.tree, words, troubles)
     chosen = [p for p in tree if not words or any(p.startswith(w) for w in words)]
     if words and not chosen:
         near = known().catalogue.near(words[0])
         raise Mistake(f"{node} tells no {words[0]}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
     if unknown:
         chosen = [p for p in chosen if isinstance(tree.leaves[p].reading, Unknown)]
-    show_tree(node, tree, chosen, as_json=as_json, source=source)
+    answers = {path: where.holds(_subject(path, tree.leaves[path])) for path in chosen}
+    chosen = [path for path in chosen if answers[path]]
+    whole = said(tree, came.captures) if raw else None
+    show_tree(node, tree, chosen, as_json=as_json, source=source, raw=whole)
+    unsure = sum(answer is None for answer in answers.values())
+    if unsure:
+        note(f"{node}: {left_out(where, several(unsure, 'fact'))}")
     for plane, trouble in troubles.items():
         note(f"{node}: {plane.value} plane: {trouble}")
     return 3 if troubles or known().broken else 0
+
+
+@dataclass(frozen=True)
+class _Came:
+    """What a node told: its facts, the raw side by plane, and why planes said nothing, or not all."""
+
+    tree: Tree
+    captures: Mapping[Plane, Capture]
+    troubles: dict[Plane, Unknown] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, tree: Tree, answers: Iterable[Answered]) -> "_Came":
+        came = tuple(answers)
+        captures = {a.plane: a.capture for a in came if a.capture is not None}
+        return cls(tree, captures, {a.plane: a.trouble for a in came if a.trouble is not None})
+
+
+def _subject(path: str, leaf: Leaf) -> Subject:
+    """Give a fact as what a filter chooses among: a comparison is about the facts that it names, and about no other."""
+    own = paths.parse(path)
+
+    def read(pattern: FactPath) -> tuple[Reading, ...]:
+        untold = isinstance(leaf.reading, Unknown) and any(_fits(bare, own) for bare in pattern.collections)
+        return (leaf.reading,) if untold or _fits(pattern, own) else ()
+
+    has = {"fact": (path,), "class": (leaf.kind.cls.value,), "plane": (leaf.plane.value,)}
+    return Subject(has, f"{path} {_words(leaf)[0]}", read)
+
+
+def _fits(pattern: FactPath, path: FactPath) -> bool:
+    """Whether a path is one of a pattern."""
+    pairs = zip(pattern.segments, path.segments, strict=False)
+    same = all(p.word == s.word and (p.key == s.key or (p.key == EVERY and s.key)) for p, s in pairs)
+    return same and len(pattern.segments) == len(path.segments)
 
 
 def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unknown]) -> Tree:
@@ -77,37 +135,40 @@ def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unkno
     return Tree(told, tree.silent)
 
 
-def _asked(
-    name: str, file: Path | None, rack: str | None, seconds: float | None, words: tuple[str, ...]
-) -> tuple[Tree, dict[Plane, Unknown]]:
+def _asked(name: str, file: Path | None, rack: str | None, seconds: float | None, words: tuple[str, ...]) -> _Came:
     nodes, _ = options.choose([name], file, rack)
     asked = Plan(affordable(known().probes, words), joins=known().joins)
     job = Job(asked, nodes, seconds=seconds, secrets=secrets_of(nodes, asked.planes))
-    tree, troubles = Tree({}), {}
+    tree, came = Tree({}), []
     with progress(len(nodes), quiet=False) as watch:
         for event in audit(job, ask_plane, threading.Event()):
             watch(event)
             if isinstance(event, FactsRead):
                 tree = event.tree
-            if isinstance(event, Answered) and event.trouble is not None:
-                troubles[event.plane] = event.trouble
-    return tree, troubles
+            if isinstance(event, Answered):
+                came.append(event)
+    return _Came.of(tree, came)
 
 
-def _stored(name: str, run: str) -> tuple[Tree, dict[Plane, Unknown]]:
+def _stored(name: str, run: str) -> _Came:
     kept = captures.find(run)
     if kept is not None:
         node, answers = kept.node(name), tuple(kept.answers(name))
         tree = tree_of(captures.job(kept, captures.everything()), node, answers)
-        return _told(tree), {a.plane: a.trouble for a in answers if a.trouble is not None}
+        return _Came.of(_told(tree), answers)
     stored = store.find(run)
     nodes = {node.name: node for node in stored_nodes(stored)}
     if name not in nodes:
         raise Mistake(f"no node {name} in run {run}; it has {', '.join(list(nodes)[:8])}")
-    came = [answer for answer in stored.answers() if answer.node == name and answer.reading == 1]
+    came = [_whole(stored, answer) for answer in stored.answered() if answer.node == name and answer.reading == 1]
     job = Job(Plan(known().probes, joins=known().joins), (nodes[name],))
     tree = tree_of(job, nodes[name], came)
-    return _told(tree), {a.plane: a.trouble for a in came if a.trouble is not None}
+    return _Came.of(_told(tree), came)
+
+
+def _whole(stored: store.Stored, answer: Answered) -> Answered:
+    """Read the raw side of one node's answer: those of a thousand others are left where they lie."""
+    return replace(answer, capture=stored.capture(answer.digest, answer.plane)) if answer.digest else answer
 
 
 def _told(tree: Tree) -> Tree:
@@ -120,11 +181,17 @@ def _never_asked(leaf: Leaf) -> bool:
     return isinstance(leaf.reading, Unknown) and leaf.reading.detail.startswith("this run did not ")
 
 
-def show_tree(name: str, tree: Tree, chosen: list[str], *, as_json: bool, source: bool = False) -> None:
-    """Print facts of a tree, as a table or as the wire's document."""
+def show_tree(
+    name: str, tree: Tree, chosen: list[str], *, as_json: bool, source: bool = False, raw: Said | None = None
+) -> None:
+    """Print facts of a tree, as a table or as the wire's document; with `raw`, each with what it was read from."""
     if as_json:
         every: dict[str, Any] = facts_json(tree)
-        click.echo(machine.text({"node": name, "facts": {path: every[path] for path in chosen}}))
+        beside = {path: documents(path, raw) for path in chosen} if raw is not None else {}
+        click.echo(machine.text({"node": name, "facts": {p: every[p] | beside.get(p, {}) for p in chosen}}))
+        return
+    if raw is not None:
+        print_lines(line for path in chosen for line in lines(path, raw))
         return
     rows = [(path, *_words(tree.leaves[path])) for path in chosen]
     columns = 3 if source else 2

@@ -2,18 +2,21 @@
 
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any
 
 import click
 
 from rackcheck.cli import options
+from rackcheck.cli.diff import of_change, of_moved, of_turn
 from rackcheck.cli.output import note, print_lines
 from rackcheck.cli.runs import progress
 from rackcheck.core.change import STEADY, folded, gathered
 from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
 from rackcheck.core.moves import sorted_out, still
+from rackcheck.core.where import EVERYTHING, TEXT, Subject, Where
 from rackcheck.index import catching, file, moving, queries, words
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
@@ -23,25 +26,35 @@ from rackcheck.report.terminal import Line
 Group = dict[str, Any]
 """Runs that are alike: the newest and the oldest of them, how many, and what is said of them."""
 
+RUN_KEYS = frozenset({"run", "profile"})
+NODE_KEYS = RUN_KEYS | {"rule", "state", "fact", "class", "plane", TEXT}
+RULE_KEYS = RUN_KEYS | {"state", "node", TEXT}
+KEYS = NODE_KEYS | RULE_KEYS
+"""What of runs, of a node's and of a rule's history can be asked for."""
+
 
 @click.command(epilog="Exit: 0 told, 2 your mistake.")
 @click.argument("name", metavar="NODE|RULE")
 @click.option("--rule", "kind", flag_value="rule", help="NAME is a rule, even where a node has it too (as without).")
 @click.option("--node", "kind", flag_value="node", help="NAME is a node, even where a rule has it too.")
 @click.option("--limit", type=click.IntRange(1), default=20, help="How many lines of runs (default: 20).")
+@options.where_option("Only such runs, changes and verdicts: 'state:fail', 'run:2026110*', 'rule:bios.*'.", KEYS)
 @options.json_option
-def history(name: str, kind: str | None, limit: int, as_json: bool) -> None:
+def history(name: str, kind: str | None, limit: int, where: Where, as_json: bool) -> None:
     """Tell what became of a node or a rule from run to run, the newest first.
 
     \b
     rackcheck history dgx03         what changed on it, and which verdicts turned
     rackcheck history gpu.count     how many pass and fail, and who fails
+    rackcheck history dgx03 --where 'rule:gpu state:fail'
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     with file.opened(file.place()) as db:
         for why in catching.catch_up(db, progress):
             note(f"rackcheck: {why}")
         found = _kind(db, name, kind)
-        groups = list(islice((_rule if found == "rule" else _node)(db, name), limit + 1))
+        # A key of the other kind of history is a mistake, said as such.
+        options.where(where.text, RULE_KEYS if found == "rule" else NODE_KEYS)
+        groups = list(islice((_rule if found == "rule" else _node)(db, name, where), limit + 1))
     if as_json:
         click.echo(machine.text({"rackcheck": machine.FORMAT, found: name, "runs": groups[:limit]}))
     else:
@@ -60,37 +73,43 @@ def _kind(db: sqlite3.Connection, name: str, kind: str | None) -> str:
     raise Mistake(f"no {' and no '.join(known)} {clean(name)} in any run{hint}")
 
 
-def _node(db: sqlite3.Connection, name: str) -> Iterator[Group]:
-    """Gather a node's runs where nothing changed between them."""
+def _wanted(run: queries.Run, where: Where) -> bool:
+    """Whether a run is asked for, by what of the filter is about runs."""
+    return where.about(RUN_KEYS).holds(Subject({"run": (run.name,), "profile": (run.profile,)})) is True
+
+
+def _node(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Iterator[Group]:
+    """Gather a node's runs where nothing changed between them; of changes those that are asked for."""
     contents = queries.Contents(db)
     newest: queries.Run | None = None
     alike = 0
-    every = [*queries.history(db, name), None]
+    every = [*(one for one in queries.history(db, name) if _wanted(one[0], where)), None]
+    asked = where.about(NODE_KEYS - RUN_KEYS)
     for now, before in pairwise(every):
         assert now is not None
         run, state = now
         newest, alike = newest or run, alike + 1
         if before is not None and before[1] == state:
             continue
-        yield (
-            _group(newest, run, alike)
-            | {"outcome": state.outcome or "not judged"}
-            | _since(name, contents, before, state)
-        )
+        since = _since(name, contents, before, state, asked)
+        if not asked or since.get("says"):
+            yield _group(newest, run, alike) | {"outcome": state.outcome or "not judged"} | since
         newest, alike = None, 0
 
 
 def _since(
-    name: str, contents: queries.Contents, before: tuple[queries.Run, queries.State] | None, now: queries.State
-) -> Group:
+    name: str, contents: queries.Contents, before: tuple[queries.Run, queries.State] | None, now: queries.State,
+    where: Where = EVERYTHING,
+) -> Group:  # fmt: skip
     """Say what became of a node between two of its runs; where parts are concerned, as this node alone shows it."""
     if before is None:
         return {"first": True}
     changes = contents.changes(before[1], now, STEADY)
-    turns = contents.turns(before[1], now)
+    turns = tuple(turn for turn in contents.turns(before[1], now) if where.holds(of_turn(turn)))
     stayed = still(contents.facts(before[1]), contents.facts(now))
-    moved, rest = sorted_out({name: changes or ()}, beside=stayed)
-    told = folded({node: gathered(some) for node, some in rest.items()})
+    every, rest = sorted_out({name: changes or ()}, beside=stayed)
+    moved = [one for one in every if any(map(where.holds, of_moved(one, {name: changes or ()})))]
+    told = folded({node: gathered(c for c in some if where.holds(of_change(c))) for node, some in rest.items()})
     return {
         "moved": [moving.doc(one) for one in moved],
         "changes": [words.one_doc(one.change) for one in told],
@@ -100,19 +119,31 @@ def _since(
     }  # fmt: skip
 
 
-def _rule(db: sqlite3.Connection, name: str) -> Iterator[Group]:
-    """Gather runs in which a rule went alike on the same nodes."""
+def _rule(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Iterator[Group]:
+    """Gather runs in which a rule went alike on the same nodes, of those that are asked for."""
     newest: queries.Run | None = None
     alike = 0
-    days = (day for run in queries.runs(db) if (day := queries.day(db, run, name)) is not None)
+    runs = (run for run in queries.runs(db) if _wanted(run, where))
+    asked = where.about(RULE_KEYS - RUN_KEYS)
+    days = (_chosen(day, asked) for run in runs if (day := queries.day(db, run, name)) is not None)
     for now, before in _pairs(days):
         newest, alike = newest or now.run, alike + 1
         if before is not None and before.nodes == now.nodes:
             continue
         counts = {status: len(nodes) for status, nodes in sorted(now.nodes.items())}
         bad = {s: fold(nodes) for s, nodes in sorted(now.nodes.items()) if s not in {"pass", "n/a"}}
-        yield _group(newest, now.run, alike) | {"counts": counts, "nodes": bad}
+        if now.nodes:  # a day without any that was asked for parts those beside it, and is no line of its own
+            yield _group(newest, now.run, alike) | {"counts": counts, "nodes": bad}
         newest, alike = None, 0
+
+
+def _chosen(day: queries.Day, where: Where) -> queries.Day:
+    """Keep of a day the nodes and verdicts that are asked for."""
+    kept = {
+        status: tuple(n for n in nodes if where.holds(Subject({"state": (status,), "node": (n,)}, f"{status} {n}")))
+        for status, nodes in day.nodes.items()
+    }
+    return replace(day, nodes={status: nodes for status, nodes in kept.items() if nodes})
 
 
 def _pairs(days: Iterator[queries.Day]) -> Iterator[tuple[queries.Day, queries.Day | None]]:

@@ -1,8 +1,8 @@
 """Options that several commands share, with completion of what this machine knows."""
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,11 +11,16 @@ from click.shell_completion import CompletionItem
 
 from rackcheck import inventory, waivers
 from rackcheck.cli.output import note
+from rackcheck.core import path as paths
+from rackcheck.core.catalogue import Kind
 from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
-from rackcheck.inventory import Node
+from rackcheck.core.where import CLOSED, COMPARED, KEYS, WORDS, Where, Wrong
+from rackcheck.core.where import parse as parse_where
+from rackcheck.inventory import Node, Rack
 from rackcheck.inventory.targets import found as found_inventory
 from rackcheck.inventory.targets import narrowed
+from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -32,7 +37,8 @@ def complete_profiles(_ctx: click.Context, _param: click.Parameter, incomplete: 
     return [CompletionItem(each.name) for each in sorted(found, key=library.seems_fragment)]
 
 
-def _runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a run's id or an acceptance's name."""
     from rackcheck import acceptance, store  # noqa: PLC0415
 
     known = ["last", *acceptance.names(), *reversed(store.ids())]
@@ -134,11 +140,12 @@ def rack_option(command: F) -> F:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The nodes a command is for, where they come from in words, and all that their inventory holds."""
+    """The nodes a command is for, where they come from in words, all nodes and racks that their inventory holds."""
 
     nodes: tuple[Node, ...]
     words: str
     expected: tuple[Node, ...]
+    racks: Mapping[str, Rack] = field(default_factory=dict)
 
 
 def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chosen:
@@ -147,7 +154,10 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
     if rack is None or given is None:
         nodes, words = inventory.choose(targets, given)
         held = found_inventory(given)
-        return Chosen(nodes, words, tuple(inventory.load(held).nodes.values()) if held is not None else nodes)
+        if held is None:
+            return Chosen(nodes, words, nodes)
+        whole = inventory.load(held)
+        return Chosen(nodes, words, tuple(whole.nodes.values()), whole.racks)
     # Said with the rack's own name: its inventory lies in a folder that is gone when our user reads this.
     up = replace(inventory.load(given), origin=rack)
     wanted = tuple(targets)
@@ -155,7 +165,7 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
         raise Mistake(f"which node of {rack}? it has {fold(up.nodes)}")
     nodes = narrowed(wanted, up)
     words = f"{len(nodes)} of {len(up.nodes)} nodes of {rack}" if wanted else f"all {len(nodes)} nodes of {rack}"
-    return Chosen(nodes, words, tuple(up.nodes.values()))
+    return Chosen(nodes, words, tuple(up.nodes.values()), up.racks)
 
 
 def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple[tuple[Node, ...], str]:
@@ -254,7 +264,12 @@ def json_option(command: F) -> F:
 
 def run_argument(command: F) -> F:
     """The RUN argument."""
-    return click.argument("run", shell_complete=_runs)(command)
+    return click.argument("run", shell_complete=complete_runs)(command)
+
+
+def newest_run_argument(command: F) -> F:
+    """The RUN argument where the newest run will do."""
+    return click.argument("run", metavar="[RUN]", default="last", shell_complete=complete_runs)(command)
 
 
 def probe_argument(command: F) -> F:
@@ -265,7 +280,7 @@ def probe_argument(command: F) -> F:
 def from_option(command: F) -> F:
     """`--from RUN`."""
     words = "Read a stored run (id, folder or `last`) instead of asking anyone."
-    return click.option("--from", "run", metavar="RUN", shell_complete=_runs, help=words)(command)
+    return click.option("--from", "run", metavar="RUN", shell_complete=complete_runs, help=words)(command)
 
 
 def planes(text: str | None) -> frozenset[Plane]:
@@ -286,3 +301,67 @@ def pairs(values: tuple[str, ...]) -> dict[str, str]:
         if "=" not in value or value.startswith("=") or not value.partition("=")[2].strip():
             raise click.UsageError(f"--set wants NAME=VALUE, not {value!r}")
     return {name: value for name, _, value in (v.partition("=") for v in values)}
+
+
+def where_option(words: str, keys: frozenset[str] = KEYS) -> Callable[[F], F]:
+    """`--where FILTER`, as `where`: a filter, which without terms is everything.
+
+    `keys` are those of `rackcheck.core.where` that the command can answer; any other is a usage error.
+    """
+
+    def read(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Where:
+        return where(value or "", keys)
+
+    return click.option("--where", "where", metavar="FILTER", callback=read, shell_complete=_filters(keys), help=words)
+
+
+def where(text: str, keys: frozenset[str] = KEYS) -> Where:
+    """Read a filter; raises a usage error that marks the term which is wrong, with the nearest right word."""
+    from rackcheck.cli.known import known  # noqa: PLC0415  the catalogue is for those who filter
+
+    def kind_of(path: str) -> Kind | None:
+        entry = known().catalogue.find(paths.parse(path))
+        return entry.kind if entry is not None else None
+
+    if not text:
+        return Where()
+    try:
+        return parse_where(text, kind_of, keys)
+    except Wrong as error:
+        raise click.UsageError(wrong_where(text, error)) from None
+
+
+SEEN = 72
+"""Letters of a filter that a message shows."""
+
+
+def wrong_where(text: str, error: Wrong) -> str:
+    """Say what is wrong with a filter, in three lines: the message, the filter, and a mark below the place."""
+    from rackcheck.cli.known import known  # noqa: PLC0415
+
+    near = known().catalogue.near(error.fact) if error.fact else []
+    hint = f"; did you mean {' or '.join(near)}?" if near else did_you_mean(error.word, list(error.known))
+    first = max(0, min(error.column - 1 - SEEN // 2, len(text) - SEEN))
+    # One letter for each letter, so that the mark stands below its place.
+    shown = "".join(letter if letter.isprintable() else "?" for letter in text[first : first + SEEN])
+    return f"--where: {error}{hint}\n  {shown}\n  {' ' * (error.column - 1 - first)}^"
+
+
+def _filters(keys: frozenset[str]) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Complete the last term of a filter: its key, a word of a closed set, a fact to compare."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, blank, last = incomplete.rpartition(" ")
+        head = f"{before}{blank}{'!' * last.startswith('!')}"
+        begun = last.removeprefix("!")
+        key, colon, word = begun.partition(":")
+        if colon:
+            *done, word = word.split(",")
+            there = [each for each in CLOSED.get(key, ()) if each.startswith(word) and each not in done]
+            return [CompletionItem(f"{head}{key}:{','.join([*done, each])}") for each in there]
+        found = [CompletionItem(f"{head}{each}:") for each in WORDS if each in keys and each.startswith(begun)]
+        if begun and COMPARED in keys:
+            found += [CompletionItem(f"{head}{item.value}") for item in complete_facts(ctx, param, begun)]
+        return found
+
+    return complete

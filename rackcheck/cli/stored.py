@@ -13,7 +13,8 @@ from rackcheck.core.fact import Plane
 from rackcheck.core.group import Seat
 from rackcheck.core.profile import Phase, Profile
 from rackcheck.core.waiver import Waiver
-from rackcheck.inventory import Bmc, Node
+from rackcheck.inventory import NODES, Bmc, Node, Rack, Slot
+from rackcheck.inventory.rack import UNITS
 from rackcheck.job import Again, Job
 from rackcheck.mistake import Mistake
 
@@ -111,3 +112,41 @@ def _node(doc: Mapping[str, Any]) -> Node:
     return Node(
         name, role, host, bmc=Bmc(bmc) if bmc else None, rack=rack, u=u, height=height, slot=kept.word(doc, "slot", "")
     )
+
+
+def stored_racks(stored: store.Stored) -> dict[str, Rack]:
+    """Give the racks that a run's nodes stand in, by name, as its inventory described them; an older run kept none.
+
+    Raises Mistake where they cannot be read.
+    """
+    try:
+        listed = stored.head.get("racks", [])
+        if not isinstance(listed, list) or len(listed) > NODES:
+            raise TypeError("racks is no list of racks")
+        racks = list(map(_rack, listed))
+        if len({rack.name for rack in racks}) < len(racks):
+            raise ValueError("two racks of one name")
+    except _DAMAGED as error:
+        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
+    return {rack.name: rack for rack in racks}
+
+
+def _rack(doc: Mapping[str, Any]) -> Rack:
+    name, row, title = (kept.word(doc, word) for word in ("name", "row", "title"))
+    listed = doc["slots"]
+    if not isinstance(listed, list) or len(listed) > UNITS:
+        raise TypeError("slots is no list of slots")
+    slots = {kept.word(slot, "name"): _slot(slot) for slot in listed}
+    return Rack(name, row, title, _units(doc, "height", 0), slots)
+
+
+def _slot(doc: Mapping[str, Any]) -> Slot:
+    return Slot(_units(doc, "u", 1), _units(doc, "height", 1), kept.word(doc, "role"))
+
+
+def _units(doc: Mapping[str, Any], name: str, least: int) -> int:
+    """Give a number of rack units."""
+    value = doc[name]
+    if type(value) is not int or not least <= value <= UNITS:
+        raise TypeError(f"{name} is no number of rack units from {least} to {UNITS}: {value!r:.60}")
+    return value

@@ -73,6 +73,13 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a node comes to while those rules wait in which its siblings have a say; for people who watch."""
+
+    judged: Judged
+
+
+@dataclass(frozen=True, slots=True)
 class RunDone:
     """The run has ended; `interrupted` when somebody stopped it."""
 
@@ -81,7 +88,7 @@ class RunDone:
     interrupted: bool = False
 
 
-Event = RunStarted | NodeAsked | Answered | FactsRead | Judged | RunDone
+Event = RunStarted | NodeAsked | Answered | FactsRead | Foreseen | Judged | RunDone
 
 
 def reading_json(reading: Reading) -> dict[str, Any]:
@@ -158,7 +165,7 @@ def to_json(event: Event) -> dict[str, Any] | None:
         case RunDone():
             doc = {"event": "run done", "time": event.time, "outcome": event.outcome.value}
             return doc | ({"interrupted": True} if event.interrupted else {})
-        case NodeAsked():
+        case NodeAsked() | Foreseen():
             return None
 
 

@@ -7,7 +7,7 @@ from rackcheck.core.event import Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.core.fact import Plane, Unknown
 from rackcheck.core.fold import fold
 from rackcheck.core.group import is_group
-from rackcheck.core.profile import Profile, Rule, Scope
+from rackcheck.core.profile import Profile, Rule, Scope, Severity
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Evidence, Outcome, Status, Verdict
 from rackcheck.core.waiver import Standing, State, Waiver, standings
@@ -113,35 +113,44 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
     return Summary(started, nodes, done, found, said, silent, stand, groups)
 
 
+Key = tuple[str, Status, str, Status | None]
+"""What verdicts have in common that are one finding: rule, verdict, what it shows, and what it is without waivers."""
+
+
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
     """Gather equal verdicts over nodes: worst, heaviest, most nodes first, then the profile's order.
 
     Nodes gather when they show the same thing: times, sources and items that bear the node's own numbers aside.
     """
-    known = {rule.id: (place, rule) for place, rule in enumerate(rules)}
-    gathered: dict[tuple[str, Status, str, Status | None], list[tuple[str, Verdict]]] = {}
+    known = {rule.id: rule for rule in rules}
+    gathered: dict[Key, list[tuple[str, Verdict]]] = {}
     for node in judged:
         for verdict in node.verdicts:
             if verdict.rule in known:
-                key = (verdict.rule, verdict.status, _shown(node.node, verdict), verdict.truth)
-                gathered.setdefault(key, []).append((node.node, verdict))
-    severities = [s.value for s in type(rules[0].severity)] if rules else []
-    found = [
-        Finding(
-            known[rule_id][1],
-            status,
-            _reason(alike),
-            alike[0][1].evidence,
-            tuple(sorted((n for n, _ in alike), key=natural)),
-            truth,
-        )
-        for (rule_id, status, _, truth), alike in gathered.items()
-    ]
-    yield from sorted(
+                gathered.setdefault(key(node.node, verdict), []).append((node.node, verdict))
+    yield from ranked((finding(known[each[0]], each, alike) for each, alike in gathered.items()), rules)
+
+
+def key(name: str, verdict: Verdict) -> Key:
+    """Give what a verdict of a node or a rack shares with those it is gathered with."""
+    return verdict.rule, verdict.status, _shown(name, verdict), verdict.truth
+
+
+def finding(rule: Rule, shared: Key, alike: Sequence[tuple[str, Verdict]]) -> Finding:
+    """Make one finding of verdicts with one key, each with its node."""
+    nodes = tuple(sorted((name for name, _ in alike), key=natural))
+    return Finding(rule, shared[1], _reason(alike), alike[0][1].evidence, nodes, shared[3])
+
+
+def ranked(found: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """Order findings: worst, heaviest, most nodes first, then the profile's order."""
+    places = {rule.id: place for place, rule in enumerate(rules)}
+    severities = [s.value for s in Severity]
+    return sorted(
         found,
         key=lambda f: (
             ORDER.index(f.status), severities.index(f.rule.severity.value),
-            -len(f.nodes), known[f.rule.id][0], f.reason,
+            -len(f.nodes), places[f.rule.id], f.reason,
         ),
     )  # fmt: skip
 

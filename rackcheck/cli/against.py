@@ -1,0 +1,168 @@
+"""`rackcheck diff NODE peers|before|RUN`: a node held against others, against itself, or against what was accepted."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import click
+
+from rackcheck import store
+from rackcheck.board import against as board
+from rackcheck.board.covering import Covering
+from rackcheck.board.peers import Peers, peers
+from rackcheck.cli.output import note, print_lines
+from rackcheck.cli.stored import stored_job
+from rackcheck.cli.subject import readings
+from rackcheck.core.change import STEADY, Change, Facts
+from rackcheck.core.fact import Class
+from rackcheck.index import catching, file, pair, queries
+from rackcheck.index.rows import Snap
+from rackcheck.mistake import Mistake
+from rackcheck.report import machine
+from rackcheck.report.summary import several
+from rackcheck.report.terminal import Line
+
+PEERS, BEFORE = "peers", "before"
+
+ROLE = "compute"
+"""The role of a node without one."""
+
+Keep = Callable[[Change], object]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What a node is held against: its name for people, its facts, and whether it is that same machine.
+
+    `peers` is what most nodes of a role say, where it is that.
+    """
+
+    name: str
+    facts: Facts
+    same: bool = False
+    peers: Peers | None = None
+
+
+def held(
+    node: str, word: str, source: pair.Source, nodes: Mapping[str, Snap], classes: Sequence[Class], keep: Keep, *,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Hold a node of a run against `peers`, against `before`, or against another run, and print what differs.
+
+    Gives the exit status: 1 they differ, 3 nothing differs and something is unknown, 0 alike.
+    """
+    mine = pair.facts(nodes[node])
+    if not mine:
+        raise Mistake(f"{node} told nothing in {source.name}")
+    base = baseline(node, word, source, nodes, classes)
+    by = base.peers
+    covering = _covering(source.runs[-1])
+    verdicts = pair.statuses(nodes[node])
+    found = board.against(
+        mine, base.facts, covering, verdicts, classes, same=base.same,
+        keep=keep if by is None else lambda change: by.speaks_of(change) and keep(change),
+    )  # fmt: skip
+    if as_json:
+        click.echo(machine.text(_document(node, source.name, base, found)))
+    else:
+        print_lines(_lines(found, told=covering is not None))
+        note(f"{node} of {source.name} against {base.name}")
+    return 1 if found.differs else 3 if found.uncertain or (by is not None and not by.enough) else 0
+
+
+def baseline(
+    node: str, word: str, source: pair.Source, nodes: Mapping[str, Snap], classes: Sequence[Class] = STEADY
+) -> Baseline:
+    """Find what a node of a run is held against; raises Mistake where there is no such thing."""
+    if word == PEERS:
+        return _peers(node, source, nodes, classes)
+    other = readings(_earlier(node, source)) if word == BEFORE else readings(word)
+    there = pair.merged(other, tuple(classes))
+    if node in there and there[node].parts:
+        return Baseline(f"itself in {other.name}", pair.facts(there[node]), same=True)
+    return _peers(node, other, there, classes, pair.facts(nodes[node]), _roles(source).get(node, ROLE))
+
+
+def _peers(
+    node: str, source: pair.Source, nodes: Mapping[str, Snap], classes: Sequence[Class], mine: Facts | None = None,
+    role: str = "",
+) -> Baseline:  # fmt: skip
+    """Ask the nodes of a role what most of them say; the node itself is not asked, and counts as one that is there."""
+    roles = _roles(source)
+    role = role or roles.get(node, ROLE)
+    others = [name for name in nodes if name != node and roles.get(name, ROLE) == role]
+    told = [pair.facts(nodes[name]) for name in others if nodes[name].parts]
+    expected = len(others) + (node in nodes)
+    found = peers(pair.facts(nodes[node]) if mine is None else mine, told, expected, classes)
+    if not found.enough:
+        some = several(len(told), "other node") if node in nodes else several(len(told), "node")
+        note(f"rackcheck: {some} of role {role} told anything in {source.name}; {found.needed} must say the same")
+    name = f"what at least {found.needed} of {several(expected, 'node')} of role {role} in {source.name} say"
+    return Baseline(name, found.facts, same=True, peers=found)
+
+
+def _roles(source: pair.Source) -> dict[str, str]:
+    """Read the nodes' roles from the heads of runs; one whose run does not say has none here."""
+    found: dict[str, str] = {}
+    for stored in source.runs:
+        listed = stored.head.get("nodes", ())
+        for doc in listed if isinstance(listed, list) else ():
+            if isinstance(doc, dict) and isinstance(doc.get("name"), str) and isinstance(doc.get("role"), str):
+                found[doc["name"]] = doc["role"]
+    return found
+
+
+def _earlier(node: str, source: pair.Source) -> str:
+    """Name the newest run before this one that read the node; raises Mistake where there is none."""
+    now = next((run for run in reversed(source.runs) if _read(run, node)), source.runs[-1]).folder.resolve().name
+    try:
+        with file.opened(file.place()) as db:
+            for why in catching.catch_up(db):
+                note(f"rackcheck: {why}")
+            every = queries.history(db, node)
+            found = next((run.name for run, state in every if run.name < now and None not in state.parts), None)
+    except file.Unusable as error:
+        note(f"rackcheck: {error}; reading the runs themselves")
+        runs = (store.find(name) for name in reversed(store.ids()) if name < now)
+        found = next((run.folder.name for run in runs if _read(run, node)), None)
+    if found is None:
+        raise Mistake(f"no run before {now} has read {node}")
+    return found
+
+
+def _read(stored: store.Stored, node: str) -> bool:
+    return any(answer.node == node and answer.digest for answer in stored.answered())
+
+
+def _covering(stored: store.Stored) -> Covering | None:
+    """Load the rules of a run's own profile; without it nobody can say which fact has one."""
+    try:
+        job = stored_job(stored)
+    except Mistake as error:
+        note(f"rackcheck: which rules read a fact is not told: {error}")
+        return None
+    assert job.profile is not None
+    return Covering(job.profile.rules, (*job.plan.joins, *job.plan.gatherings))
+
+
+def _lines(found: board.Against, *, told: bool) -> Iterator[Line]:
+    for one in found.differing:
+        by = board.rules(one) if told else ""
+        style = "bold yellow" if by == board.NO_RULE else "dim"
+        yield Line(((board.said(one), ""), *(((f"  {by}", style),) if by else ())))
+    if found.own:
+        yield Line(((f"{found.own} identities differ, as those of two machines do; --all shows them", ""),))
+    if found.silent:
+        planes = ", ".join(plane.removeprefix("plane/") for plane in found.silent)
+        yield Line(((f"{planes}: silent on both sides", ""),))
+
+
+def _document(node: str, run: str, base: Baseline, found: board.Against) -> dict[str, object]:
+    doc: dict[str, object] = {
+        "rackcheck": machine.FORMAT, "node": node, "run": run, "against": base.name, "same-node": base.peers is None,
+        "differing": [board.document(one) for one in found.differing],
+        "silent": list(found.silent), "unknown-in-both": found.unknown,
+    }  # fmt: skip
+    if base.peers is not None:
+        by = base.peers
+        doc["peers"] = {"asked": by.nodes, "needed": by.needed, "decided": len(by.decided), "split": by.split}
+    return doc

@@ -1,0 +1,169 @@
+"""`rackcheck groups`: what fails alike on many nodes, said once, with a hint at the cause."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from rackcheck.board.grouped import Group, groups
+from rackcheck.board.traits import Sort
+from rackcheck.cli import counting, options
+from rackcheck.cli.output import is_plain, note, print_lines, width
+from rackcheck.cli.subject import find
+from rackcheck.cli.tables import table
+from rackcheck.core.profile import Rule
+from rackcheck.core.where import FINDING_KEYS, NODE_KEYS, Subject, Where, left_out
+from rackcheck.report import machine, whereabouts
+from rackcheck.report.signs import OUTCOME, Signs
+from rackcheck.report.summary import COUNTED, Finding, Summary, exit_code, several
+from rackcheck.report.terminal import OUTCOMES, STYLES, Line, within
+
+KEYS = (NODE_KEYS | FINDING_KEYS) - {"class", "run"}
+"""What a filter may ask: of nodes, and of the groups that these are in."""
+
+HEAD = ("#", "verdict", "nodes", "where", "rule", "want", "got", "hint")
+_WHERE = "Only groups like this: 'rack:r03 state:fail rule:bios.*'; node terms narrow the nodes of each."
+
+
+@click.command(name="groups", epilog="Exit: as the run's: 0 pass, 1 fail, 2 your mistake, 3 unknown.")
+@options.newest_run_argument
+@options.where_option(_WHERE, KEYS)
+@click.option("--all", "every", is_flag=True, help="Show what passes or does not apply, too.")
+@options.json_option
+def groups_(run: str, where: Where, every: bool, as_json: bool) -> int:
+    """Show a run's findings as groups of nodes that fail alike, the worst first.
+
+    The numbers stay the same whatever is filtered: group:7 is the seventh of all.
+
+    \b
+    rackcheck groups                           the newest run
+    rackcheck groups --where 'rack:r03'        what the nodes of one rack are in
+    rackcheck groups pod7 --where 'group:2'    one group of an acceptance
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    subject = find(run)
+    summary, census = counting.read(subject)
+    found = groups(summary, census)
+    answers = counting.chosen(subject, where, tuple(node.node for node in summary.everyone))
+    left = frozenset(name for name, answer in answers.items() if answer)
+    unsure = tuple(name for name, answer in answers.items() if answer is None)
+    narrow = where.about(NODE_KEYS)
+    narrowed = [group.narrowed(left) if narrow else group for group in found]
+    about = where.about(FINDING_KEYS)
+    shown = [group for group in narrowed if group is not None and about.holds(_row(group, summary))]
+    told = [group for group in shown if every or not group.quiet]
+    if as_json:
+        click.echo(machine.text(_document(summary, told, unsure)))
+    else:
+        print_lines(_lines(summary, told, len(found), len(shown) - len(told), where))
+        if unsure:
+            note(left_out(where, whereabouts.share(unsure, summary.whole)))
+    return exit_code(summary, strict=False)
+
+
+def _row(group: Group, summary: Summary) -> Subject:
+    """Give a group as a filter sees it."""
+    known = {finding.rule.id: finding.rule for finding in summary.findings}
+    rules = [known[rule] for rule in group.rules if rule in known]
+    words = {
+        "state": (group.status.value,), "severity": (group.severity,), "rule": group.rules, "node": group.nodes,
+        "group": (str(group.number),), "profile": (summary.started.profile,),
+        "plane": tuple(dict.fromkeys(plane.value for rule in rules for plane in rule.planes)),
+        "fact": _facts(group, rules),
+    }  # fmt: skip
+    reason = group.about.reason if isinstance(group.about, Finding) else " ".join(group.about.details)
+    text = (group.status.value, group.rule, group.title, group.want, group.got, reason, *group.nodes)
+    hint = (group.hint.words, group.hint.sentence) if group.hint is not None else ()
+    return Subject(words, " ".join((*text, *hint)))
+
+
+def _facts(group: Group, rules: Sequence[Rule]) -> tuple[str, ...]:
+    """Give the patterns that the rules read, and the items that the evidence names."""
+    items = [each.item for each in group.about.evidence] if isinstance(group.about, Finding) else []
+    return tuple(dict.fromkeys([*items, *(str(fact) for rule in rules for fact in rule.facts())]))
+
+
+def _lines(summary: Summary, told: Sequence[Group], of: int, quiet: int, where: Where) -> Iterator[Line]:
+    signs = Signs(plain=is_plain())
+    started = summary.started
+    head = f"{started.profile} {started.profile_version} on {started.targets}"
+    yield from within(Line(((signs.text(head), "bold"),)), width(), 2)
+    yield Line()
+    yield from _table([_cells(group, summary, signs) for group in told], told)
+    hints = [group for group in told if group.hint is not None and group.hint.sort is not Sort.ALONE]
+    if hints:
+        yield Line()
+    for group in hints:
+        said = group.hint.sentence if group.hint is not None else ""
+        yield from within(Line(((f"{group.number:>3}  ", "bold"), (signs.text(said), ""))), width(), 5)
+    if told:
+        yield Line()
+    yield from _ending(summary, len(told), of, quiet, where, signs)
+
+
+def _cells(group: Group, summary: Summary, signs: Signs) -> tuple[str, ...]:
+    share = whereabouts.share(group.nodes, summary.whole)
+    if not group.nodes[0].startswith("@"):
+        share = share.removesuffix("s").removesuffix(" node")
+    verdict = f"{signs.status(group.status)} {group.status.value.upper()}"
+    hint = group.hint.words if group.hint is not None else ""
+    cells = (share, whereabouts.said(group.nodes), group.rule or group.title, group.want, group.got, hint)
+    return (str(group.number), verdict, *map(signs.text, cells))
+
+
+def _table(rows: Sequence[Sequence[str]], told: Sequence[Group]) -> Iterator[Line]:
+    """Lay the groups in columns where all of them have room, and else each in lines of its own: nothing is cut."""
+    widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
+    if not rows:
+        return
+    if sum(widths) + 2 * (len(widths) - 1) <= width():
+        head, *body = table(HEAD, rows, width=width(), styles=("bold", "", "", "cyan", "bold", "", "", "yellow"))
+        yield head
+        for line, group in zip(body, told, strict=True):
+            place, sign, *rest = line.pieces
+            yield Line((place, (sign[0], STYLES[group.status]), *rest))
+        return
+    for (number, verdict, share, where, rule, want, got, hint), group in zip(rows, told, strict=True):
+        first = ((f"{number:>3}  ", "bold"), (f"{verdict:<10}", STYLES[group.status]), (f"{rule}  ", "bold"))
+        yield from within(Line((*first, (f"{share}: {where}", "cyan"))), width(), 15)
+        more = [(f"want {want}   ", "")] if want else []
+        more += [(f"got {got}   ", "")] if got else []
+        more += [(hint, "yellow")] if hint else []
+        if more:
+            yield from within(Line((("     ", ""), *more)), width(), 7)
+
+
+def _ending(summary: Summary, told: int, of: int, quiet: int, where: Where, signs: Signs) -> Iterator[Line]:
+    asked = f" like `{signs.text(str(where), 200)}`" if where else ""
+    if told == 0 and quiet == 0:
+        yield from within(Line(((f"none of {several(of, 'group')}{asked}", ""),)), width(), 2)
+    elif told < of:
+        rest = f"; {quiet:,} that pass or do not apply: --all" if quiet else ""
+        yield from within(Line(((f"{told:,} of {several(of, 'group')}{asked}{rest}", "dim"),)), width(), 2)
+    counts = summary.counts
+    pieces = [(f"{signs.status(s)} {counts[s]:,} {s.value}   ", STYLES[s] if counts[s] else "dim") for s in COUNTED]
+    yield from within(Line((*pieces, (f"of {summary.total:,} verdicts", ""))), width(), 2)
+    outcome = summary.done.outcome
+    stopped = " (interrupted: what came in is kept)" if summary.done.interrupted else ""
+    sign = signs.status(OUTCOME[outcome])
+    yield Line((("Verdict: ", "bold"), (f"{sign} {outcome.value}", OUTCOMES[outcome]), (stopped, "yellow")))
+
+
+def _document(summary: Summary, told: Sequence[Group], unsure: Sequence[str]) -> dict[str, Any]:
+    return {
+        "rackcheck": machine.FORMAT, "run": summary.started.run, "outcome": summary.done.outcome.value,
+        "interrupted": summary.done.interrupted,
+        "counts": {status.value: count for status, count in summary.counts.items()}, "total": summary.total,
+        "groups": [_group(group) for group in told], "not_told": list(unsure),
+    }  # fmt: skip
+
+
+def _group(group: Group) -> dict[str, Any]:
+    doc: dict[str, Any] = {
+        "group": group.number, "status": group.status.value, "rule": group.rule, "rules": list(group.rules),
+        "title": group.title, "severity": group.severity, "nodes": list(group.nodes),
+        "folded": whereabouts.said(group.nodes), "want": group.want, "got": group.got,
+    }  # fmt: skip
+    if group.hint is not None:
+        hint = group.hint
+        doc["hint"] = {"about": hint.sort.value, "words": hint.words, "sentence": hint.sentence, "share": hint.share}
+    return doc

@@ -1,0 +1,187 @@
+"""`rackcheck odd`: which nodes say something else than most of their role."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+
+from rackcheck.board.census import Census
+from rackcheck.board.odd import Deviation, Odd, Peers, peers
+from rackcheck.cli import counting, options
+from rackcheck.cli.output import is_plain, note, print_lines, width
+from rackcheck.cli.subject import Subject as Run
+from rackcheck.cli.subject import find
+from rackcheck.core.fold import fold, groups
+from rackcheck.core.where import NODE_KEYS, TEXT, Subject, Where, left_out
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.report import machine
+from rackcheck.report.signs import Signs
+from rackcheck.report.summary import several
+from rackcheck.report.terminal import Line, within
+
+FACT_KEYS = frozenset({"fact", "class", TEXT})
+"""What a filter may ask of what nodes deviate on."""
+
+MOST = 20
+"""Nodes, and what they deviate on, that are told unless somebody asks for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What is told of a run: its roles, narrowed to what was asked for, and nodes of which nobody can tell."""
+
+    roles: tuple[Peers, ...]
+    unsure: tuple[str, ...]
+
+    @property
+    def status(self) -> int:
+        """1 where somebody is odd, else 3 where that could not be known of everybody, else 0."""
+        if any(role.odd for role in self.roles):
+            return 1
+        dark = self.unsure or not self.roles or any(role.silent or role.untold for role in self.roles)
+        return 3 if dark or all(role.why for role in self.roles) else 0
+
+
+@click.command(
+    name="odd",
+    epilog="Exit: 0 nobody is odd, 1 somebody is, 2 your mistake, 3 not everything needed for that is known.",
+)
+@options.newest_run_argument
+@options.where_option("Only these nodes and facts: 'rack:r03 fact:bios'.", NODE_KEYS | FACT_KEYS)
+@click.option("--role", metavar="ROLE", help="Only nodes of this role.")
+@click.option("--all", "every", is_flag=True, help=f"More than {MOST} lines of each kind, if there are.")
+@options.json_option
+def odd_(run: str, where: Where, role: str | None, every: bool, as_json: bool) -> int:
+    """Show the nodes that stand out among those of their role, by version and configuration.
+
+    A value is usual that more than half of the nodes have; a filter chooses what is shown, not who is compared.
+
+    \b
+    rackcheck odd                              the newest run
+    rackcheck odd --role nvswitch-tray         the switch trays
+    rackcheck odd --where 'fact:bios class:config'
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    subject = find(run)
+    _, census = counting.read(subject)
+    shown = _shown(subject, census, where, role)
+    if as_json:
+        roles = [_role(each) for each in shown.roles]
+        click.echo(machine.text({"rackcheck": machine.FORMAT, "run": subject.name, "roles": roles,
+                                 "not_told": list(shown.unsure)}))  # fmt: skip
+    else:
+        print_lines(_lines(shown, None if every else MOST))
+        if shown.unsure:
+            note(left_out(where, several(len(shown.unsure), "node")))
+    return shown.status
+
+
+def _shown(subject: Run, census: Census, where: Where, role: str | None) -> _Shown:
+    known = peers(census)
+    roles = [each.role for each in known]
+    if role is not None and role not in roles:
+        raise Mistake(f"no node of {subject.name} has the role {role}{did_you_mean(role, roles)}")
+    mine = [each for each in known if role in {None, each.role}]
+    answers = counting.chosen(subject, where, tuple(node for each in mine for node in each.nodes))
+    left = frozenset(node for node, answer in answers.items() if answer)
+    unsure = tuple(node for node, answer in answers.items() if answer is None)
+    kept = (_narrowed(each, left, where.about(FACT_KEYS)) for each in mine if left.intersection(each.nodes))
+    return _Shown(tuple(kept), unsure)
+
+
+def _narrowed(each: Peers, left: frozenset[str], about: Where) -> Peers:
+    """Keep these nodes and facts; how many nodes have the usual value stays what it is."""
+    deviations = {d: replace(d, nodes=tuple(n for n in d.nodes if n in left)) for d in each.deviations if _is(d, about)}
+    odd = []
+    for one in each.odd:
+        mine = tuple(deviations[d] for d in one.deviations if d in deviations)
+        if one.node in left and mine:
+            odd.append(replace(one, deviations=mine, score=sum(d.weight for d in mine)))
+    odd.sort(key=lambda one: -one.score)
+    silent = tuple((node, count) for node, count in each.silent if node in left)
+    return replace(each, odd=tuple(odd), deviations=tuple(d for d in deviations.values() if d.nodes), silent=silent)
+
+
+def _is(each: Deviation, about: Where) -> bool:
+    words = {"fact": each.paths, "class": (each.cls.value,), "node": each.nodes}
+    return about.holds(Subject(words, f"{each.said} {' '.join(each.nodes)}")) is True
+
+
+def _lines(shown: _Shown, most: int | None) -> Iterator[Line]:
+    signs = Signs(plain=is_plain())
+    if not shown.roles:
+        yield Line((("no node is like this", ""),))
+    for number, each in enumerate(shown.roles):
+        if number:
+            yield Line()
+        for line in _told(each, most):
+            for piece in within(line, width(), 6):
+                yield Line(tuple((signs.piece(text), style) for text, style in piece.pieces))
+
+
+def _told(each: Peers, most: int | None) -> Iterator[Line]:
+    head = f"{each.role or 'no role'}: {several(len(each.nodes), 'node')}"
+    if each.why:
+        yield Line(((head, "bold"), (f"; nobody can be called odd: {each.why}", "bold magenta")))
+        return
+    split = f", on {each.split:,} more they have no majority" if each.split else ""
+    dark = f"; {several(each.untold, 'fact')} too few of them tell" if each.untold else ""
+    said = f" held against each other on {several(each.agreed, 'fact')}{split}"
+    yield Line(((head, "bold"), (said, ""), (dark, "magenta")))
+    if not each.odd:
+        unsure = each.silent or each.untold
+        said = "  nobody is odd, as far as they tell" if unsure else "  nobody is odd"
+        yield Line(((said, "magenta" if unsure else "green"),))
+    nodes = {one.node: one for one in each.odd}
+    folded = groups(nodes, lambda node: (nodes[node].deviations, nodes[node].unknown))
+    folded.sort(key=lambda group: -nodes[group[1][0]].score)
+    for _, names in folded[:most]:
+        yield _ranked(nodes[names[0]], names)
+    yield from _rest(len(folded), most, "node")
+    if each.deviations:
+        yield Line()
+    for deviation in each.deviations[:most]:
+        yield Line(((f"  {fold(deviation.nodes)}: ", "bold cyan"), (deviation.said, "")))
+    yield from _rest(len(each.deviations), most, "fact")
+    yield from _silent({node: count for node, count in each.silent if node not in nodes})
+
+
+def _ranked(one: Odd, names: Sequence[str]) -> Line:
+    alone = sum(len(each.nodes) == 1 and each.weight == 1 for each in one.deviations)
+    said = f"  differ{'s' if len(names) == 1 else ''} on {several(len(one.deviations), 'fact')}"
+    said += f", on {alone:,} of them alone" if alone else ""
+    dark = f"; {_dark(one.unknown)}" if one.unknown else ""
+    return Line(((f"  {fold(names)}", "bold cyan"), (said, ""), (f"  score {one.score:.2f}", "dim"), (dark, "magenta")))
+
+
+def _dark(count: int) -> str:
+    return f"{several(count, 'fact')} unknown that most peers tell alike"
+
+
+def _silent(dark: dict[str, int]) -> Iterator[Line]:
+    """Tell of nodes that are not odd, as far as anybody knows, what is not known of them."""
+    for count, names in groups(dark, dark.__getitem__):
+        yield Line(((f"  {fold(names)}: ", "bold cyan"), (f"? {_dark(count)}", "magenta")))
+
+
+def _rest(count: int, most: int | None, what: str) -> Iterator[Line]:
+    if most is not None and count > most:
+        yield Line(((f"  and {several(count - most, f'more {what}')}: --all", "dim"),))
+
+
+def _role(each: Peers) -> dict[str, Any]:
+    doc: dict[str, Any] = {
+        "role": each.role, "nodes": list(each.nodes), "agreed": each.agreed, "split": each.split, "untold": each.untold,
+        "odd": [_odd(one) for one in each.odd], "unknown": dict(each.silent),
+    }  # fmt: skip
+    return doc | ({"why": each.why} if each.why else {})
+
+
+def _odd(one: Odd) -> dict[str, Any]:
+    facts = [
+        {"facts": list(d.paths), "folded": d.label, "class": d.cls.value, "value": d.value, "usual": d.usual,
+         "count": d.count, "of": d.of, "nodes": list(d.nodes), "weight": d.weight}
+        for d in one.deviations
+    ]  # fmt: skip
+    return {"node": one.node, "score": one.score, "unknown": one.unknown, "deviations": facts}

@@ -1,0 +1,168 @@
+"""An audit that is ready to begin: whom it asks what, what it is judged by, where it is kept."""
+
+import getpass
+import platform
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rackcheck import library, store, waivers
+from rackcheck.cli import options
+from rackcheck.cli.known import known
+from rackcheck.cli.output import note
+from rackcheck.cli.secrets import secrets_of
+from rackcheck.core.event import Event
+from rackcheck.core.fact import Plane
+from rackcheck.core.group import Seat
+from rackcheck.core.profile import Profile
+from rackcheck.inventory import Node, Rack
+from rackcheck.job import Again, Job, new_id, now
+from rackcheck.mistake import Mistake
+from rackcheck.run import ask_plane
+from rackcheck.run import audit as drive
+from rackcheck.waivers import File
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One audit to be; `given` are site values, `files` the waivers of files, `own` those of the profile."""
+
+    job: Job
+    folder: Path
+    given: Mapping[str, str]
+    files: tuple[File, ...]
+    own: tuple[File, ...]
+    racks: Mapping[str, Rack]
+
+    @property
+    def profile(self) -> Profile:
+        """What it is judged by."""
+        assert self.job.profile is not None
+        return self.job.profile
+
+    def once_more(self, nodes: Sequence[Node]) -> "Prepared":
+        """The same for some of its nodes, as a run of its own beside the others."""
+        wanted = self.job.plan.planes & self.job.planes
+        job = replace(
+            self.job, nodes=tuple(nodes), id=new_id(), time=now(), secrets=secrets_of(tuple(nodes), wanted),
+            targets=f"{len(nodes)} of {self.job.targets}",
+        )  # fmt: skip
+        return replace(self, job=job, folder=store.runs_folder() / job.id)
+
+    def run(self, stop: threading.Event) -> Iterator[Event]:
+        """Drive it and store each event, which comes with the digest of its raw side; raises Mistake at the store's."""
+        texts = {file.name: file.text for file in self.files}
+        with store.Writer(self.folder, head(self), self.profile.files, texts) as writer:
+            yield from _kept(self.job, writer, stop)
+
+
+def prepare(
+    choose: Callable[[], options.Chosen], profile_name: str, values: tuple[str, ...], folders: tuple[Path, ...],
+    files: tuple[File, ...], planes: frozenset[Plane], output: Path | None = None, seconds: float | None = None,
+    deadline: float | None = None, again: float | None = None,
+) -> Prepared:  # fmt: skip
+    """Make an audit ready; asks no node, writes nothing. Raises Mistake, or a usage error.
+
+    Nodes are chosen once the profile is known to be one: a simulated rack takes its time to come up.
+    """
+    given = options.pairs(values)
+    profile = library.load(profile_name, known().catalogue, given, folders)
+    second = _second(profile, again, deadline)
+    own = waivers.within(profile.files)
+    chosen = choose()
+    wanted = known().plan(profile.facts())
+    job = Job(
+        wanted,
+        chosen.nodes,
+        profile,
+        planes,
+        targets=chosen.words,
+        waivers=tuple(waiver for kept in (*own, *files) for waiver in kept.waivers),
+        seconds=seconds,
+        deadline=deadline,
+        secrets=secrets_of(chosen.nodes, wanted.planes & planes),
+        expected=tuple(Seat(node.name, node.role, node.rack) for node in chosen.expected),
+        again=second,
+    )
+    folder = output or store.runs_folder() / job.id
+    if output is not None and output.is_dir() and any(output.iterdir()) and not (output / "run.json").exists():
+        raise Mistake(f"{output} holds other things; name a folder that is new or empty")
+    return Prepared(job, folder, given, files, own, chosen.racks)
+
+
+def _second(profile: Profile, seconds: float | None, deadline: float | None) -> Again | None:
+    """Give what is asked a second time; raises a usage error where that is nothing, or where no time is left for it."""
+    if seconds is None:
+        return None
+    facts = profile.twice()
+    if not facts:
+        raise click.UsageError(f"--again: no rule of {profile.name} compares two readings (`steady`, `rate`)")
+    if deadline is not None and deadline <= seconds:
+        raise click.UsageError(f"--deadline {deadline:g} ends the run before --again {seconds:g}")
+    return Again(seconds, known().plan(facts))
+
+
+def _kept(job: Job, writer: store.Writer, stop: threading.Event) -> Iterator[Event]:
+    """Drive the run, store each event; a disk that fills up costs the record, not the verdict."""
+    failed = False
+    for event in drive(job, ask_plane, stop):
+        stored = event
+        if not failed:
+            try:
+                stored = writer.write(event)
+            except OSError as error:
+                failed = True
+                note(f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not kept")
+        yield stored
+
+
+def head(audit: Prepared) -> dict[str, Any]:
+    """Give run.json: who, when, with what. No secret and no reference to one."""
+    job, profile, own = audit.job, audit.profile, audit.own
+    asked = {node.name for node in job.nodes}
+    return {
+        "run": job.id,
+        "time": job.time,
+        "version": job.version,
+        "python": platform.python_version(),
+        "operator": getpass.getuser(),
+        "profile": {
+            "name": profile.name,
+            "lineage": list(profile.lineage),
+            "digest": profile.digest,
+            "set": dict(audit.given),
+            **({"waivers": waivers.fingerprint(own)} if own else {}),
+        },
+        "waivers": {file.name: file.digest for file in audit.files},
+        "targets": job.targets,
+        "planes": sorted(p.value for p in job.planes),
+        "phases": sorted(p.value for p in job.phases),
+        **({"again": job.again.seconds} if job.again is not None else {}),
+        "nodes": [
+            {
+                "name": n.name,
+                "role": n.role,
+                "host": n.host,
+                "bmc": n.bmc.url if n.bmc else "",
+                "rack": n.rack,
+                "u": n.u,
+                "height": n.height,
+                "slot": n.slot,
+            }
+            for n in job.nodes
+        ],
+        "others": [{"name": s.name, "role": s.role, "rack": s.rack} for s in job.seats if s.name not in asked],
+        "racks": [
+            _shape(audit.racks[name]) for name in dict.fromkeys(n.rack for n in job.nodes) if name in audit.racks
+        ],
+    }
+
+
+def _shape(rack: Rack) -> dict[str, Any]:
+    """Give a rack's shape, for whoever draws the run when the inventory is another or gone."""
+    slots = [{"name": name, "u": s.u, "height": s.height, "role": s.role} for name, s in rack.slots.items()]
+    return {"name": rack.name, "row": rack.row, "title": rack.title, "height": rack.height, "slots": slots}

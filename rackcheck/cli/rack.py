@@ -1,0 +1,181 @@
+"""`rackcheck rack`: a run's racks as they stand, each node with how it was judged, how warm it is or what it draws."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from rackcheck.board import drawn
+from rackcheck.board.elevation import Elevation, Panel, elevation
+from rackcheck.board.modes import LEFT_OUT, Cell, Mode, Picture, Seen, needs, picture, told
+from rackcheck.cli import options
+from rackcheck.cli.known import known
+from rackcheck.cli.output import is_plain, note, print_lines, width
+from rackcheck.cli.stored import stored_racks
+from rackcheck.cli.subject import Subject, find, shown
+from rackcheck.core import path as paths
+from rackcheck.core.event import Answered
+from rackcheck.core.fact import Plane
+from rackcheck.core.fold import groups
+from rackcheck.core.path import Path
+from rackcheck.core.tree import Tree
+from rackcheck.core.verdict import Outcome
+from rackcheck.core.where import NODE_KEYS, TEXT, Where, left_out, reader
+from rackcheck.core.where import Subject as Row
+from rackcheck.inventory import Rack
+from rackcheck.job import Job
+from rackcheck.judging import tree_of
+from rackcheck.report import machine, whereabouts
+from rackcheck.report.signs import OUTCOME, Signs
+from rackcheck.report.summary import Summary, exit_code, several
+from rackcheck.report.terminal import OUTCOMES, Line, within
+
+KEYS = NODE_KEYS | {TEXT, "state"}
+"""What a filter may ask of a node that stands in a rack."""
+
+MODES = (Mode.STATE, Mode.TEMPERATURE, Mode.POWER)
+"""What a run alone can show: drift needs another run."""
+
+
+@click.command(epilog="Exit: as the run's: 0 pass, 1 fail, 2 your mistake, 3 something could not be known.")
+@options.newest_run_argument
+@click.option(
+    "--mode", type=click.Choice([mode.value for mode in MODES]), default=Mode.STATE.value, show_default=True,
+    help="What the signs show.",
+)  # fmt: skip
+@options.where_option("Only nodes like this: 'rack:a01 !state:pass'; the others' places stay, drawn as a dot.", KEYS)
+@options.json_option
+def rack(run: str, mode: str, where: Where, as_json: bool) -> int:
+    """Draw the racks of a run or an acceptance, every node where it stands.
+
+    \b
+    rackcheck rack                             the newest run
+    rackcheck rack pod7 --mode temperature     an acceptance, by how warm its nodes are
+    rackcheck rack --where 'role:compute'      the compute nodes of all racks
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    subject = find(run)
+    summary = shown(subject)
+    signs = Signs(plain=is_plain())
+    shapes = _racks(subject)
+    standing = elevation(subject.places, shapes)
+    trees = _trees(subject, [*map(paths.parse, needs(Mode(mode))), *where.facts])
+    outcomes = {each.node: each.outcome for each in summary.judged}
+    answers = {node: where.holds(_row(subject, node, shapes, outcomes, trees)) for node in subject.places}
+    chosen = tuple(node for node, answer in answers.items() if answer)
+    seen = Seen(chosen, outcomes, told={node: told(Mode(mode), trees[node]) for node in chosen if node in trees})
+    found = picture(Mode(mode), seen, signs)
+    open_ = [node for node, answer in answers.items() if answer is None]
+    if as_json:
+        left = {"left_out": [node for node in answers if node not in found.cells], "not_told": open_}
+        click.echo(machine.text(_document(summary, Mode(mode), standing, found, seen) | left))
+    else:
+        print_lines(_lines(summary, Mode(mode), standing, found, signs, where))
+        if open_:
+            note(left_out(where, several(len(open_), "node")))
+    return exit_code(summary, strict=False)
+
+
+def _racks(subject: Subject) -> dict[str, Rack]:
+    """Give the shapes of all racks that the readings kept; of one that several describe, the newest is heard."""
+    return {name: rack for stored, _, _ in subject.jobs for name, rack in stored_racks(stored).items()}
+
+
+def _trees(subject: Subject, facts: Sequence[Path]) -> dict[str, Tree]:
+    """Read facts from each node's newest raw answers: a profile need not have asked for what it heard."""
+    if not facts:
+        return {}
+    plan = known().plan(facts)
+    found: dict[str, Tree] = {}
+    for stored, job, _ in subject.jobs:
+        nodes = {node.name: node for node in job.nodes}
+        came: dict[str, list[Answered]] = {}
+        for answer in stored.answers():
+            if answer.node in nodes and answer.reading == 1:
+                came.setdefault(answer.node, []).append(answer)
+        found |= {name: tree_of(Job(plan, (nodes[name],)), nodes[name], answers) for name, answers in came.items()}
+    return found
+
+
+def _row(
+    subject: Subject, node: str, shapes: Mapping[str, Rack], outcomes: Mapping[str, Outcome], trees: Mapping[str, Tree]
+) -> Row:
+    """Give a node as a filter sees it; its state is what it comes to, and `unknown` where nobody judged it."""
+    place, shape, tree = subject.places[node], shapes.get(subject.places[node].rack), trees.get(node)
+    words = {
+        "node": node, "rack": place.rack, "row": shape.row if shape is not None else "", "role": place.role,
+        "slot": place.slot, "u": str(place.u or ""),
+        "state": OUTCOME[outcomes.get(node, Outcome.INCOMPLETE)].value,
+    }  # fmt: skip
+    read = reader(tree, _plane_of) if tree is not None else None
+    return Row({key: (word,) for key, word in words.items() if word}, " ".join(words.values()), read)
+
+
+def _plane_of(pattern: Path) -> Plane:
+    entry = known().catalogue.find(pattern)
+    return entry.plane if entry is not None else Plane.DERIVED
+
+
+def _lines(
+    summary: Summary, mode: Mode, standing: Elevation, found: Picture, signs: Signs, where: Where
+) -> Iterator[Line]:
+    started = summary.started
+    head = f"{started.profile} {started.profile_version} on {started.targets}"
+    yield from within(Line(((signs.text(head), "bold"),)), width(), 2)
+    every = {node: found.cells.get(node, LEFT_OUT) for panel in standing.racks for node in panel.nodes}
+    if where:
+        shown_of = whereabouts.among(len(found.cells), len(every), "node")
+        yield from within(Line(((f"{shown_of} shown: {where}", ""),)), width(), 2)
+    yield Line()
+    yield from drawn.lines(standing.racks, every, mode, width(), signs)
+    for line in (found.legend, *_folded(found.cells), *(_wholes(summary, signs) if mode is Mode.STATE else ())):
+        if line.pieces:
+            yield from within(line, width(), 2)
+
+
+def _folded(cells: Mapping[str, Cell]) -> Iterator[Line]:
+    """Name the nodes that do not pass, or of which there is no number: one kind in one line, failures first."""
+    odd = [node for node, cell in cells.items() if cell.word != Outcome.PASS.value and not cell.sign.isdigit()]
+    gathered = groups(odd, lambda node: _kind(cells[node]))
+    for (sign, style, kind), nodes in sorted(gathered, key=lambda group: group[0][2] != Outcome.FAIL.value):
+        words = {cells[node].word for node in nodes}
+        where = f"{whereabouts.share(nodes, whereabouts.Whole(len(cells)))}: {whereabouts.said(nodes)}"
+        yield Line(((f"{sign} {words.pop() if len(words) == 1 else kind}", style), (f"  {where}", "")))
+
+
+def _kind(cell: Cell) -> tuple[str, str, str]:
+    """Give what cells have in common that are told in one line: of what is not known the reason, not the detail."""
+    return cell.sign, cell.style, cell.word.partition(": ")[0]
+
+
+def _wholes(summary: Summary, signs: Signs) -> Iterator[Line]:
+    """Name the racks that were judged as a whole and do not pass, and the fleet: no node's sign tells of them."""
+    outcomes = {group.node: group.outcome for group in summary.groups if group.outcome is not Outcome.PASS}
+    for outcome, names in groups(outcomes, outcomes.__getitem__):
+        said = f"{signs.status(OUTCOME[outcome])} {outcome.value}"
+        yield Line(((said, OUTCOMES[outcome]), (f"  judged as a whole: {whereabouts.said(names)}", "")))
+
+
+def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture, seen: Seen) -> dict[str, Any]:
+    """Give the picture as one JSON document; a value that is not known is null, and its word says why."""
+    measure = found.measure
+    cells: dict[str, Any] = {node: {"sign": cell.sign, "word": cell.word} for node, cell in found.cells.items()}
+    if measure is not None:
+        for node, cell in cells.items():
+            value = seen.told.get(node, {}).get(measure.pattern)
+            cell["value"] = value if isinstance(value, float) else None
+    return {
+        "run": summary.started.run,
+        "outcome": summary.done.outcome.value,
+        "mode": mode.value,
+        **({"fact": measure.pattern, "of": measure.said, "unit": measure.unit} if measure is not None else {}),
+        "racks": [_panel(panel) for panel in standing.racks],
+        "nodes": cells,
+    }
+
+
+def _panel(panel: Panel) -> dict[str, Any]:
+    """Give a rack from its top to its bottom; `u` 0 says that nobody told it."""
+    shelves = [
+        {"u": s.u, "height": s.height, "slot": s.slot, "role": s.role, "nodes": list(s.nodes)} for s in panel.shelves
+    ]
+    return {"name": panel.name, "row": panel.row, "title": panel.title, "height": panel.height, "shelves": shelves}

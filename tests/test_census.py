@@ -1,0 +1,149 @@
+"""The census: who says what is counted exactly, in any order, and what nobody knows is never taken for alike."""
+
+from collections.abc import Mapping, Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rackcheck.board.census import Census
+from rackcheck.board.items import folded
+from rackcheck.core.catalogue import Kind, collection, integer, setting, text, version
+from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.core.fold import fold
+from rackcheck.core.path import parse
+from rackcheck.core.tree import Leaf, Tree
+
+DENIED = Unknown(Reason.DENIED, "10.0.0.1")
+GONE = Absent("looked in /sys")
+KINDS: Mapping[str, Kind] = {
+    "bios.nps": text("Memory domains."),
+    "firmware.bios": version("dotted", "The BIOS."),
+    "gpu": collection("GPUs."),
+    "gpu/*.vbios": version("opaque", "VBIOS."),
+    "node.serial": text("Serial.", Class.IDENTITY),
+    "node.product": text("Model.", Class.IDENTITY),
+    "sysctl.vm.swappiness": setting("Swappiness."),
+    "log.xid": collection("XIDs."),
+    "log.xid/*.count": integer("How often.", Class.COUNTER),
+    "nic.lldp": collection("Ports with a neighbour."),
+    "nic.lldp/*.switch": text("Name of the switch.", Class.IDENTITY),
+}
+Facts = Mapping[str, Reading]
+
+
+def tree(facts: Facts, plane: Plane = Plane.OS) -> Tree:
+    """A node's facts, of the kinds above."""
+    kinds = {path: KINDS[str(parse(path).pattern)] for path in facts}
+    return Tree({path: Leaf(value, kinds[path], plane, "somewhere", "") for path, value in facts.items()})
+
+
+def census(
+    nodes: Mapping[str, Facts], role: str = "compute", places: Mapping[str, Mapping[str, str]] | None = None
+) -> Census:  # fmt: skip
+    """A census of nodes of one role."""
+    found = Census()
+    for name, facts in nodes.items():
+        found.take(name, role, tree(facts), (places or {}).get(name, {}))
+    return found
+
+
+def many(values: Sequence[Reading], path: str = "bios.nps") -> dict[str, dict[str, Reading]]:
+    """Nodes n0, n1, …, each of which says one of these values of one fact."""
+    return {f"n{number}": {path: value} for number, value in enumerate(values)}
+
+
+def test_a_value_is_told_with_the_nodes_that_say_it() -> None:
+    found = census(many(["NPS4", "NPS1", "NPS4"]))
+    assert found.values("bios.nps") == {"NPS4": ("n0", "n2"), "NPS1": ("n1",)}
+    assert found.nodes("bios.nps", "NPS1") == ("n1",)
+    assert found.nodes("bios.nps", "NPS2") == () == found.nodes("bios.smt", "on")
+
+
+def test_unknowns_of_one_reason_are_one_and_no_value_whatever_their_details() -> None:
+    found = census(many([DENIED, Unknown(Reason.DENIED, "10.0.0.2"), Unknown(Reason.TIMEOUT), GONE, Absent()]))
+    assert found.values("bios.nps") == {
+        Unknown(Reason.DENIED): ("n0", "n1"), Unknown(Reason.TIMEOUT): ("n2",), Absent(): ("n3", "n4"),
+    }  # fmt: skip
+    assert found.names(found.known("bios.nps")) == ("n3", "n4")
+
+
+def test_a_setting_is_the_same_number_however_it_is_spelled() -> None:
+    assert set(census(many(["60", "060", " 60 "], "sysctl.vm.swappiness")).values("sysctl.vm.swappiness")) == {"60"}
+
+
+def test_counters_are_not_counted_nor_are_collections_of_nothing_else() -> None:
+    facts: Facts = {"log.xid": ("79",), "log.xid/79.count": 3, "gpu": ("0",), "gpu/0.vbios": "96.1"}
+    assert sorted(census({"n0": facts}).facts()) == ["gpu", "gpu/0.vbios"]
+
+
+def test_a_majority_is_more_than_half_of_all_that_were_read_the_silent_ones_too() -> None:
+    alike = census(many(["NPS4", "NPS4", "NPS4", "NPS1", DENIED])).majority("bios.nps", "compute")
+    assert alike is not None
+    assert (alike.value, alike.count, alike.known, alike.of, alike.share) == ("NPS4", 3, 4, 5, 0.6)
+    assert census(many(["NPS4", "NPS4", "NPS4", "NPS1", DENIED, DENIED])).majority("bios.nps", "compute") is None
+
+
+def test_two_nodes_and_two_that_are_known_have_no_majority() -> None:
+    assert census(many(["NPS4", "NPS4"])).majority("bios.nps", "compute") is None
+    assert census(many(["NPS4", "NPS4", DENIED])).majority("bios.nps", "compute") is None
+    assert census(many([GONE, GONE, GONE])).majority("bios.nps", "compute") is not None
+
+
+def test_who_does_not_know_deviates_from_nobody() -> None:
+    found = census(many(["NPS4", "NPS4", "NPS4", "NPS1", DENIED]))
+    assert found.deviants("bios.nps", "compute") == {"NPS1": ("n3",)}
+
+
+def test_another_role_does_not_vote() -> None:
+    found = census(many(["NPS4"] * 3))
+    for name in ("s1", "s2", "s3", "s4"):
+        found.take(name, "switch", tree({"bios.nps": "NPS1"}), {})
+    voted = [found.majority("bios.nps", role) for role in ("compute", "switch")]
+    assert [each.value for each in voted if each is not None] == ["NPS4", "NPS1"]
+
+
+def test_an_item_that_a_whole_collection_does_not_hold_is_not_there() -> None:
+    whole: Facts = {"gpu": ("0", "1"), "gpu/0.vbios": "96.1", "gpu/1.vbios": "96.1"}
+    found = census({"n0": whole, "n1": {"gpu": ("0",), "gpu/0.vbios": "96.1"}, "n2": {"gpu": DENIED}})
+    assert found.names(found.without("gpu/1.vbios")) == ("n1",)
+
+
+def test_a_node_that_is_read_again_on_one_plane_keeps_what_the_other_told() -> None:
+    found = census({"n0": {"bios.nps": "NPS1", "firmware.bios": "1.0"}})
+    found.take("n0", "compute", tree({"node.product": "X"}, Plane.BMC), {}, frozenset({Plane.BMC}))
+    assert found.nodes("bios.nps", "NPS1") == ("n0",)
+    found.take("n0", "compute", tree({"bios.nps": "NPS4"}), {}, frozenset({Plane.OS}))
+    assert found.values("bios.nps") == {"NPS4": ("n0",)}
+    assert found.values("firmware.bios") == {}
+    assert found.nodes("node.product", "X") == ("n0",)
+
+
+VALUES: st.SearchStrategy[Reading] = st.sampled_from(["a", "b", "c", DENIED, GONE])
+
+
+@given(st.lists(st.tuples(st.integers(0, 70), VALUES), max_size=120))
+def test_what_a_node_said_before_leaves_no_trace(said: list[tuple[int, Reading]]) -> None:
+    found = Census()
+    for node, value in said:
+        found.take(f"n{node}", "compute", tree({"bios.nps": value}), {"rack": f"r{node % 3}"})
+    last = {f"n{node}": {"bios.nps": value} for node, value in said}
+    fresh = census(last)
+    assert found.values("bios.nps") == fresh.values("bios.nps")
+    assert {node for names in found.values("bios.nps").values() for node in names} == set(last)
+    held, other = found.majority("bios.nps", "compute"), fresh.majority("bios.nps", "compute")
+    assert held == other
+
+
+@given(st.lists(VALUES, min_size=1, max_size=12), st.data())
+def test_taking_knowledge_away_never_gives_another_majority(values: list[Reading], data: st.DataObject) -> None:
+    before = census(many(values)).majority("bios.nps", "compute")
+    hidden = [DENIED if data.draw(st.booleans()) else value for value in values]
+    after = census(many(hidden)).majority("bios.nps", "compute")
+    assert after is None or (before is not None and after.value == before.value)
+
+
+def test_paths_that_differ_in_one_key_are_one() -> None:
+    paths = ["gpu/0.vbios", "gpu/1.vbios", "nic/mlx5_0.port/1.rate", 'pcie/"0000:17:00.0".x', 'pcie/"0000:17:00.1".x']
+    assert folded(paths) == ("gpu/[0-1].vbios", "nic/mlx5_0.port/1.rate", 'pcie/"0000:17:00.[0-1]".x')
+    assert folded(["a.b"]) == ("a.b",)
+    assert fold(["0", "1"]) == "[0-1]"
