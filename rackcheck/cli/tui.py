@@ -1,22 +1,87 @@
 """`rackcheck tui`: the screens, found by entry point so that nothing here knows them."""
 
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import click
 
+from rackcheck import library, store
 from rackcheck.cli import options, subject
+from rackcheck.core.where import Where
 from rackcheck.mistake import Mistake
 
 
 @click.command()
-@options.run_argument
-def tui(run: str) -> int:
-    """Open a stored run, or an acceptance, in the terminal's screens; asks no one."""
-    found = subject.find(run)
-    summary = subject.shown(found)
+@click.argument("words", nargs=-1, metavar="[RUN | TARGET...]", shell_complete=options.complete_runs)
+@options.profile_option()
+@options.inventory_option
+@options.rack_option
+@options.set_option
+@options.profile_path_option
+@options.waivers_option
+@click.option("--planes", metavar="os,bmc", shell_complete=options.complete_planes, help="Ask these planes only.")
+@options.timeout_option
+@options.where_option("Show only what is like this at first: 'state:fail rack:r03'.")
+@click.option("--view", metavar="VIEW", default="groups", help="Begin with this view: groups, rack, odd, nodes, live.")
+@click.option(
+    "--against",
+    metavar="RUN|NODE",
+    default="peers",
+    help="What `d` holds a node against at first.",
+)
+@click.option(
+    "--link", type=click.Choice(["auto", "slow"]), default="auto", show_default=True,
+    help="slow: 16 colours, two frames a second, for serial consoles and far ends.",
+)  # fmt: skip
+def tui(
+    words: tuple[str, ...], profile: str | None, file: Path | None, rack: str | None, values: tuple[str, ...],
+    folders: tuple[Path, ...], waiver_files: tuple[Path, ...], planes: str | None, seconds: float | None, where: Where,
+    view: str, against: str, link: str,
+) -> int:  # fmt: skip
+    """Open a run in the terminal's screens: a stored one, or one that is made while you look.
+
+    Without a profile, RUN is a stored run or an acceptance, the newest if none is named: no node is asked. With one,
+    the nodes are audited as `rackcheck audit` does, the run is kept, and nodes can be asked again.
+
+    \b
+    rackcheck tui                                     the newest run
+    rackcheck tui pod7 --where state:fail             an acceptance, what fails
+    rackcheck tui -p h100-dgx -i pod7.yaml            audit these nodes, and look on
+    rackcheck tui --rack sim:dgx-h100 -p h100-dgx     a simulated rack, to learn on
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
     screens = [point for point in entry_points(group="rackcheck.screens") if point.name == "tui"]
     if not screens:
         raise Mistake("the screens are not installed: pip install --force-reinstall rackcheck")
-    began = [stored.started().time for stored, _, _ in found.jobs] if found.kind == "acceptance" else []
-    screens[0].load()(summary, began)
+    wanted = options.planes(planes)
+    show = screens[0].load()
+    if profile is None:
+        if file or rack or values or folders or planes or seconds or len(words) > 1:
+            known = ", ".join(sorted(library.profiles(folders)))
+            raise click.UsageError(f"to audit nodes, say by which profile: -p NAME; there are: {known}")
+        run = words[0] if words else "last"
+        show(run, lambda: _stored(run, waiver_files), view=view, where=where.text, against=against, link=link)
+        return 0
+
+    def ready() -> object:
+        from rackcheck.cli.desk import Desk  # noqa: PLC0415  once there is a terminal to show it on
+        from rackcheck.cli.prepared import prepare  # noqa: PLC0415
+
+        files = options.waiver_files(waiver_files, found=True)
+        made = prepare(
+            lambda: options.chosen(words, file, rack), profile, values, folders, files, wanted, seconds=seconds
+        )
+        return Desk(ready=made)
+
+    show("", ready, view=view, where=where.text, against=against, link=link)
     return 0
+
+
+def _stored(run: str, waiver_files: tuple[Path, ...]) -> object:
+    from rackcheck.cli.desk import Desk  # noqa: PLC0415
+
+    if run == "last" and not store.ids():
+        raise Mistake(
+            "there is no run yet: rackcheck tui -p PROFILE audits this machine, --rack sim:dgx-h100 a simulated rack"
+        )
+    files = options.waiver_files(waiver_files, found=False) if waiver_files else None
+    return Desk(found=subject.find(run, files))

@@ -1,22 +1,37 @@
-"""The screens: a stored run in the terminal. Nothing here asks a node anything."""
+"""The screens: a run in the terminal. Nothing here asks a node anything, or opens a file of a run: the desk does."""
 
 import os
 import sys
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable
+from typing import Literal
 
+from rackcheck.board.desk import Desk
 from rackcheck.mistake import Mistake
-from rackcheck.report.summary import Summary
 
 
-def show(summary: Summary, began: Sequence[str] = ()) -> None:
-    """Show a judged run until its reader quits; raises Mistake where there is no terminal to show it on.
-
-    `began` has a time for each run of an acceptance, the oldest first; it is empty for a run.
-    """
-    same = "accept show" if began else "runs show"
+def show(
+    name: str, desk: Callable[[], Desk], *, view: str = "groups", where: str = "", against: str = "peers",
+    link: Literal["auto", "slow"] = "auto",
+) -> None:  # fmt: skip
+    """Show what is laid on the desk until its reader quits; raises Mistake where there is no terminal to show it on."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):  # the library draws on stderr
-        raise Mistake(f"the screens need a terminal; `rackcheck {same} {summary.started.run}` prints the same")
+        if name:
+            deque(desk().events(), 0)  # what is wrong with the run is worth more than where it is looked at
+        same = f"`rackcheck groups {name}` prints the first one" if name else "`rackcheck audit` prints the same"
+        raise Mistake(f"the screens need a terminal; {same}")
+    from rackcheck_tui.link import settle_environment  # noqa: PLC0415
+
+    settle_environment(link, os.environ)
     from rackcheck.report.signs import signs_for  # noqa: PLC0415
     from rackcheck_tui.app import Screens  # noqa: PLC0415  the screen library is loaded for screens only
+    from rackcheck_tui.trail import Place  # noqa: PLC0415
+    from rackcheck_tui.verbs import VIEWS  # noqa: PLC0415
 
-    Screens(summary, signs_for(os.environ), began).run()
+    if view not in VIEWS:
+        raise Mistake(f"no view {view}; there are {', '.join(VIEWS)}")
+    first = Place(view, where=where)
+    app = Screens(desk, signs_for(os.environ), name=name, slow=link == "slow", first=first, against=against)
+    app.run()
+    if app.trouble is not None:
+        raise app.trouble

@@ -1,154 +1,339 @@
-"""The application: a run's head, its groups or nodes, and the details of the one that is chosen."""
+"""The application: a head, the view that is shown with the details of its row, the keys; it goes from place to place.
 
-from collections.abc import Sequence
-from functools import partial
+It takes the events of a reading as the command line does, opens nothing and asks no one: that is the desk's.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
-from textual.events import Resize
+from textual.events import CursorPosition, Resize
+from textual.filter import LineFilter
 from textual.widgets import Input, Static
 
+from rackcheck.board.desk import Desk
+from rackcheck.board.state import Board
+from rackcheck.core.where import EVERYTHING, Where
+from rackcheck.mistake import Mistake
 from rackcheck.report.signs import Signs
-from rackcheck.report.summary import Summary
 from rackcheck.report.terminal import Line
-from rackcheck_tui.entries import Filter, chosen, nothing, state
-from rackcheck_tui.groups import groups
-from rackcheck_tui.nodes import nodes
+from rackcheck_tui.context import Context
+from rackcheck_tui.entries import Entries, Shown
+from rackcheck_tui.feed import Feed
+from rackcheck_tui.looking import Looking, listed
+from rackcheck_tui.pace import Pace
+from rackcheck_tui.rackview import Racks
 from rackcheck_tui.reader import Reader, page
-from rackcheck_tui.rows import Rows
-from rackcheck_tui.words import about, across, guide, head, keys
+from rackcheck_tui.table import Table
+from rackcheck_tui.themes import Colours
+from rackcheck_tui.trail import Place, Trail
+from rackcheck_tui.verbs import VIEWS
+from rackcheck_tui.views import rack
+from rackcheck_tui.words import across, head, keys
+
+DRAIN = 0.02
+"""Seconds that events are taken at a time, so that a key never waits for long."""
+
+TURN = 0.05
+"""Seconds between two looks at what came."""
+
+REST = 4
+"""How many times as long as showing took the screen rests, while a reading goes on."""
+
+NAMED = 96
+"""Nodes up to which the racks' picture has their names."""
 
 
-class Screens(App[None]):
-    """Shows one run; `n` turns from groups to nodes and back."""
+class Screens(Looking):
+    """Shows one run, and what is done with it."""
 
     TITLE = "rackcheck"
     ENABLE_COMMAND_PALETTE = False
     CSS_PATH = "screens.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (160, "-wide")]  # noqa: RUF012  the library declares its type
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "filter", "filter", tooltip="turn the filter: all, not passing, fail, unknown, warn"),
-        Binding("slash", "find", "find", key_display="/", tooltip="find words in rules, reasons and node names"),
-        Binding("escape", "clear", "clear", show=False, tooltip="show all again"),
-        Binding("n", "turn", "nodes", tooltip="turn from groups of equal verdicts to nodes, and back"),
-        Binding("i", "about", "run", tooltip="the run itself, and its notes in full"),
-        Binding("question_mark", "guide", "help", key_display="?", tooltip="this page"),
-        Binding("q,ctrl+c", "quit", "quit", tooltip="quit"),
-    ]
+        *(
+            Binding(view.key, f"view('{name}')", name, show=False, tooltip=view.words)
+            for name, view in VIEWS.items() if view.key
+        ),
+        Binding("slash", "find", "filter", key_display="/", tooltip="filter what is shown: state:fail rack:r03 ~words"),
+        Binding("question_mark", "guide", "keys", key_display="?", tooltip="this page"),
+        Binding("q,ctrl+c", "leave", "quit", tooltip="quit"),
+        Binding("z", "every", "every", tooltip="show what passes, too, or only what does not"),
+        Binding("d", "diff", "diff", tooltip="hold the node against its peers, or what D chose; two that are marked"),
+        Binding("e", "evidence", "evidence", tooltip="what the verdict rests on: raw replies, the other plane"),
+        Binding("f", "fix", "fix", tooltip="what would mend it, in lines to type; applies nothing"),
+        Binding("r", "again", "re-read", tooltip="ask the marked nodes again, after a question"),
+        Binding("w", "waive", "waive", tooltip="answer for the finding until a day, in a file"),
+        Binding("y", "copy", "copy", tooltip="copy the value, the nodes, or the line that reads it: ssh, curl"),
+        Binding("x", "export", "export", tooltip="write the rows that are shown, or the report, to a file"),
+        Binding("colon", "command", "command", key_display=":", tooltip="type a view or a command of rackcheck"),
+        Binding("escape", "up", "back", key_display="esc", show=False, tooltip="drop the filter, then go back"),
+        Binding("ctrl+p", "palette", "commands", show=False, tooltip="choose among all views and commands"),
+        Binding("left_square_bracket", "step(-1)", "back", key_display="[", show=False, tooltip="the place before"),
+        Binding("right_square_bracket", "step(1)", "on", key_display="]", show=False, tooltip="the place after"),
+        Binding("D", "baseline", "against", show=False, tooltip="choose what a node is held against"),
+        Binding("F", "facts", "facts", show=False, tooltip="everything the node told"),
+        Binding("H", "history", "history", show=False, tooltip="how the rule, or the node, went run by run"),
+        Binding("c", "mode", "mode", show=False, tooltip="racks: state, temperature, power, drift"),
+        Binding("p", "pause", "pause", show=False, tooltip="hold the screen still while a reading goes on"),
+        Binding("t", "theme", "colours", show=False, tooltip="colours: the terminal's, safe for all eyes, none"),
+        Binding("i", "about", "run", show=False, tooltip="the run itself, and its notes in full"),
+    ]  # fmt: skip
 
-    def __init__(self, summary: Summary, signs: Signs, began: Sequence[str] = ()) -> None:
+    def __init__(
+        self, opened: Callable[[], Desk], signs: Signs, *, name: str = "", slow: bool = False,
+        first: Place | None = None, against: str = "peers",
+    ) -> None:  # fmt: skip
         super().__init__(ansi_color=True)  # the terminal's own colours: its reader has chosen them
         self.theme = "ansi-dark"
         self.set_class(signs.plain, "-plain")
-        self.summary, self.signs, self.head, self.began = summary, signs, head(summary, signs), began
-        self.views = {"groups": groups(summary, signs), "nodes": nodes(summary, signs)}
-        self.view, self.by, self.text = "groups", Filter.ALL, ""
+        self.signs, self.slow, self.against, self._open, self._name = signs, slow, against, opened, name
+        self.trail = Trail([first or Place("groups")])
+        self.feed, self.colours, self.shown = Feed(), Colours(), Shown(Entries(()), "", "")
+        self._said, self._seen, self._rest = "", -1, 0.0
 
     def compose(self) -> ComposeResult:
         """Lay out the one screen."""
         yield Static(id="head", markup=False)
         yield Static(id="status", markup=False)
+        yield Static(id="above", markup=False)
         with Container(id="body"):
-            yield Rows(id="rows")
+            yield Table(self.signs, id="rows")
+            yield Racks(self.signs, id="racks")
             yield Static(id="middle", markup=False)
-            with VerticalScroll(id="details"):
+            with VerticalScroll(id="details", can_focus=False):
                 yield Static(id="chosen", markup=False)
-        yield Input(id="find", placeholder="words to find; enter keeps them, esc clears", compact=True)
+        yield Input(id="line", compact=True)
         yield Static(id="keys", markup=False)
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Give the filters that lines pass before they are drawn: the library's own, and the reader's colours."""
+        return [*super().get_line_filters(), self.colours]
+
+    # ---- the reading
+
     def on_mount(self) -> None:
-        """Fill the list and give it the keys."""
-        self.query_one("#find").display = False
-        self._fill()
-        self._write()
-        self.query_one(Rows).focus()
+        """Show that there is something to come, and lay the run on the desk meanwhile."""
+        self.base.query_one("#line").display = self.racks.display = False
+        self.pace = Pace(self, slow=self.slow)
+        self._put("head", [Line(((f" opening {self.signs.text(self._name or 'the run')} ...", "bold"),))])
+        self.run_worker(self._lay, thread=True, group="open")
+
+    def on_cursor_position(self, _: CursorPosition) -> None:
+        """The terminal has drawn what was sent."""
+        self.pace.answered()
+
+    def _lay(self) -> None:
+        try:
+            desk = self._open()
+        except Exception as error:  # noqa: BLE001  the edge of the thread: it is raised again when the screen is gone
+            self.call_from_thread(self._could_not, error)
+            return
+        self.call_from_thread(self._opened, desk)
+
+    def _could_not(self, error: Exception) -> None:
+        self.trouble = error
+        self.exit()
+
+    def _opened(self, desk: Desk) -> None:
+        """Begin to read what lies on the desk now."""
+        self.desk = desk
+        self.context = Context(self._board(), desk, self.signs, against=self.against)
+        self.feed.start(desk.events)
+        self.set_interval(TURN, self._turn)
+        self._arrive()
+
+    def _board(self) -> Board:
+        return Board(self.desk.profile, self.desk.nodes, self.desk.racks, self.desk.waivers)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let nothing be done before the run lies on the desk, but leave."""
+        return self.ready or action in {"leave", "quit"} or super().check_action(action, parameters)
+
+    def reload(self) -> None:
+        """Read the run from its beginning."""
+        self.context.board = self._board()
+        self.context.fetched.clear()
+        self.feed.start(self.desk.events)
+
+    def _turn(self) -> None:
+        """Take what came, and let the screen follow."""
+        board = self.context.board
+        for event, at in self.feed.take(DRAIN):
+            board.take(event, at)
+        board.beside = self.desk.notes
+        if self.feed.failed is not None:
+            failed, self.feed.failed = self.feed.failed, None
+            self.tell(str(failed) if isinstance(failed, Mistake) else f"rackcheck failed: {failed!r}")
+        ticking = board.running and self.trail.here.view == "live"
+        if (ticking or board.version != self._seen) and not self.paused:
+            self.pace.want(self._follow)
+
+    def _follow(self) -> None:
+        """Show the run as it stands now, unless showing it took so long that there is no time for it yet."""
+        began = time.monotonic()
+        if began < self._rest and self.feed.running:
+            return
+        self._seen = self.context.board.version
+        self.refresh_rows()
+        ended = time.monotonic()
+        self._rest = ended + (ended - began) * REST
+
+    # ---- going from place to place
+
+    def go(self, place: Place) -> None:
+        """Show another place; what is no view of its own opens over the one that is shown."""
+        if place.view not in VIEWS:
+            self.open_over(place)
+            return
+        self._remember()
+        self.trail.go(place)
+        self._arrive()
+
+    def _remember(self) -> None:
+        row = self.racks.cursor if self.on_racks else self.table.current or ""
+        self.trail.settle(where=self.context.where.text, row=row)
+
+    def _arrive(self) -> None:
+        place = self.trail.here
+        self._said = ""
+        self.context.where = self.parsed(place.where) or EVERYTHING
+        self.table.display, self.racks.display = not self.on_racks, self.on_racks
+        self.fetch(place)
+        if self.on_racks:
+            found = rack.panels(self.context)
+            self.racks.show(found, names=sum(len(panel.nodes) for panel in found) <= NAMED)
+        self._fill(keep=False)
+        if place.row and self.on_racks:
+            self.racks.cursor = place.row
+        elif place.row:
+            self.table.go(place.row)
+        self.give_keys()
+
+    def action_view(self, name: str) -> None:
+        """Show a view from its key; a history is that of the row."""
+        if name == "history":
+            self.action_history()
+        else:
+            self.go(Place(name, where=self.context.where.text))
+
+    def action_up(self) -> None:
+        """Drop the words of a filter, then go back."""
+        if self.context.where:
+            self.refilter(EVERYTHING)
+        elif self.trail.at:
+            self.action_step(-1)
+
+    def action_step(self, by: int) -> None:
+        """Go back or on."""
+        self._remember()
+        if self.trail.step(by):
+            self._arrive()
+
+    # ---- what is shown
+
+    def refilter(self, where: Where) -> None:
+        """Show only what this filter means."""
+        self.context.where = where
+        self.trail.settle(where=where.text)
+        self._fill(keep=True)
+
+    def refresh_rows(self) -> None:
+        """Make the rows anew, and stay where the reader is."""
+        self._fill(keep=True)
+
+    def _fill(self, *, keep: bool) -> None:
+        place = self.trail.here
+        self.context.now = time.monotonic()
+        self.shown = VIEWS[place.view].build(self.context, place)
+        if self.on_racks:
+            cells, legend = rack.picture(self.context)
+            self.racks.put(cells)
+            self.shown = replace(self.shown, above=(legend,))
+        else:
+            self.table.show(self.shown.entries, keep=keep, empty=self.signs.text(self.shown.empty))
+        self.write()
+
+    def write(self) -> None:
+        """Write what stands around the rows."""
+        if not self.ready:
+            return
+        width, shown = self.size.width, self.shown
+        self._put("head", head(self.context.board, self.signs, self.desk.name, self.size.width - 1))
+        where = f"  /{self.context.where.text}" if self.context.where else ""
+        words = self.signs.text(f"{self.trail.crumbs}{shown.words}{where}")
+        self._put("status", [across(words, self._standing(), self.signs, width)])
+        left = [Line(((f" {self.signs.text(shown.left_out)}", "bold magenta"),))] if shown.left_out else []
+        said = [Line(((f" {self.signs.text(self._said)}", "bold yellow"),))] if self._said else []
+        above = [*said, *left, *shown.above]
+        self.base.query_one("#above").display = bool(above)
+        self._put("above", above)
+        self._put("keys", [keys([("enter", "open"), *listed(self.BINDINGS, shown=True)], self.signs, width)])
+        self._details()
+
+    def _standing(self) -> str:
+        table, marks = self.table, self.racks.marks if self.on_racks else self.table.marks
+        at = f"{table.cursor + 1:,}/{table.count:,}" if table.count and not self.on_racks else ""
+        words = ["paused" if self.paused else "", f"{len(marks)} marked" if marks else "", at]
+        return "  ".join(word for word in words if word)
+
+    def _details(self) -> None:
+        room = (self.base.query_one("#details").size.width or self.size.width) - 1
+        lines: Sequence[Line] = ()
+        if self.on_racks and self.racks.cursor:
+            lines = rack.details(self.context, self.racks.cursor, self.racks.cell(self.racks.cursor), room)
+        elif (entry := self.entry) is not None:
+            lines = entry.details(room)
+        self._put("middle", [across("details", "", self.signs, self.size.width)])
+        self._put("chosen", lines)
+
+    def _put(self, place: str, lines: Sequence[Line]) -> None:
+        self.base.query_one(f"#{place}", Static).update(page(lines))
+
+    def tell(self, text: str) -> None:
+        """Say one thing over the rows, until the reader goes elsewhere."""
+        self._said = text
+        self.write()
+
+    # ---- what happens
 
     def on_resize(self, _: Resize) -> None:
         """Write everything for the new size, once it is laid out."""
-        self.call_after_refresh(self._write)
+        self.call_after_refresh(self.write)
 
-    def on_rows_moved(self) -> None:
-        """Show the details of the entry under the cursor."""
-        self._write()
-        self.query_one("#details").scroll_home(animate=False)
+    def on_table_moved(self, message: Table.Moved) -> None:
+        """Show the details of the row under the cursor."""
+        if self.ready and message.table is self.table:
+            self.write()
+            self.base.query_one("#details").scroll_home(animate=False)
 
-    def on_rows_opened(self) -> None:
-        """Show the entry in full."""
-        entry = self.query_one(Rows).current
-        if entry is not None:
+    def on_table_opened(self, message: Table.Opened) -> None:
+        """Go where the row leads."""
+        if message.table is not self.table or (entry := self.entry) is None:
+            return
+        if entry.into is not None:
+            self.go(entry.into)
+        else:
             self.push_screen(Reader("details", entry.details, self.signs))
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter while the words are typed."""
-        self.text = event.value
-        self._fill()
+    def on_table_marked(self) -> None:
+        """Count the marks."""
+        self.write()
 
-    def on_input_submitted(self) -> None:
-        """Keep the words and go back to the list."""
-        self.query_one("#find").display = False
-        self.query_one(Rows).focus()
+    def on_racks_moved(self) -> None:
+        """Show the details of the node under the cursor."""
+        if self.ready and self.on_racks:
+            self._details()
 
-    def action_filter(self) -> None:
-        """Turn to the next filter."""
-        self.by = self.by.next
-        self._fill()
+    def on_racks_opened(self, message: Racks.Opened) -> None:
+        """Go to the node."""
+        self.go(Place("node", (message.node,)))
 
-    def action_find(self) -> None:
-        """Ask for words to find."""
-        line = self.query_one("#find", Input)
-        line.display = True
-        line.focus()
-
-    def action_clear(self) -> None:
-        """Show all again."""
-        line = self.query_one("#find", Input)
-        line.value, line.display = "", False
-        self.by, self.text = Filter.ALL, ""
-        self._fill()
-        self.query_one(Rows).focus()
-
-    def action_turn(self) -> None:
-        """Turn from groups to nodes, or back."""
-        self.view = "nodes" if self.view == "groups" else "groups"
-        self._fill()
-
-    def action_about(self) -> None:
-        """Show what is known of the run itself."""
-        told = partial(about, self.summary, self.signs, began=self.began)
-        self.push_screen(Reader("run", lambda width: list(told(width)), self.signs))
-
-    def action_guide(self) -> None:
-        """Show every key."""
-        every = [*_keys(Rows.BINDINGS), *_keys(self.BINDINGS)]
-        self.push_screen(Reader("keys", lambda _: list(guide(every)), self.signs))
-
-    def _fill(self) -> None:
-        every = self.views[self.view]
-        shown = chosen(every, self.by, self.text)
-        self.query_one(Rows).fill(shown, self.signs.text(nothing(len(every), self.by, self.text, self.view)))
-
-    def _write(self) -> None:
-        width, rows = self.size.width, self.query_one(Rows)
-        entry = rows.current
-        room = self.query_one("#details").size.width or width
-        words = state(self.view, self.by, self.text, len(rows.entries), len(self.views[self.view]))
-        at = f"{rows.cursor + 1:,}/{len(rows.entries):,}" if rows.entries else ""
-        self._put("head", self.head)
-        self._put("status", [across(self.signs.text(words), at, self.signs, width)])
-        self._put("middle", [across("details", "", self.signs, width)])
-        self._put("chosen", entry.details(room - 1) if entry is not None else [])
-        listed = [*_keys(Rows.BINDINGS, shown=True), *_keys(self.BINDINGS, shown=True)]
-        self._put("keys", [keys([("j k", "move"), *listed], self.signs, width)])
-
-    def _put(self, place: str, lines: Sequence[Line]) -> None:
-        self.query_one(f"#{place}", Static).update(page(lines))
-
-
-def _keys(bindings: Sequence[BindingType], *, shown: bool = False) -> list[tuple[str, str]]:
-    """Give each key with what it does; `shown` keeps those of the line at the foot, in one word."""
-    made = [b for b in bindings if isinstance(b, Binding) and (b.show or not shown)]
-    if shown:
-        return [(b.key_display or b.key.split(",")[0], b.description) for b in made]
-    return [(b.key_display or b.key.replace(",", " "), b.tooltip or b.description) for b in made]
+    def on_racks_marked(self) -> None:
+        """Count the marks."""
+        self.write()

@@ -1,67 +1,71 @@
-"""What a list shows: entries that can be written in any width, told in full, and found again."""
+"""What a view shows: entries that can be written in any width, told in full, and acted on."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
-from rackcheck.core.verdict import Status
 from rackcheck.report.terminal import Line
+from rackcheck_tui.trail import Place
+
+Head = Callable[[int], Line | None]
+"""Writes the heading of the columns for a width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row; `name` is its own for ever, `into` is where enter leads.
+
+    `nodes`, `rule` and `fact` are what actions work on: ask again, waive, copy, explain.
+    """
+
+    name: str
+    line: Callable[[int], Line]
+    details: Callable[[int], Sequence[Line]]
+    nodes: tuple[str, ...] = ()
+    into: Place | None = None
+    rule: str = ""
+    fact: str = ""
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One line of a list: `line` and `details` write it for a width, `finds` is what a search looks at."""
+class Entries:
+    """Entries as a listing: what `rackcheck.board.listing` asks for."""
 
-    statuses: frozenset[Status]
-    finds: Callable[[], str]
-    line: Callable[[int], Line]
-    details: Callable[[int], Sequence[Line]]
+    every: Sequence[Entry]
+    heading: Head | None = None
 
+    def __len__(self) -> int:
+        return len(self.every)
 
-class Filter(StrEnum):
-    """Which entries a list shows."""
+    def name(self, row: int) -> str:
+        """Name a row."""
+        return self.every[row].name
 
-    ALL = "all"
-    NOT_PASSING = "not passing"
-    FAIL = "fail"
-    UNKNOWN = "unknown"
-    WARN = "warn"
+    def nodes(self, row: int) -> tuple[str, ...]:
+        """The nodes that a row is about."""
+        return self.every[row].nodes
 
-    @property
-    def next(self) -> "Filter":
-        """The filter that follows in the circle."""
-        every = list(Filter)
-        return every[(every.index(self) + 1) % len(every)]
+    def head(self, width: int) -> Line | None:
+        """Head the columns."""
+        return self.heading(width) if self.heading is not None else None
 
-    def shows(self, entry: Entry) -> bool:
-        """Whether an entry is shown; a rule that does not apply is no complaint."""
-        match self:
-            case Filter.ALL:
-                return True
-            case Filter.NOT_PASSING:
-                return bool(entry.statuses - {Status.PASS, Status.NA})
-        return Status(self.value) in entry.statuses
+    def line(self, row: int, width: int) -> Line:
+        """Write a row."""
+        return self.every[row].line(width)
+
+    def details(self, row: int, width: int) -> Sequence[Line]:
+        """Tell all there is of a row."""
+        return self.every[row].details(width)
 
 
-def chosen(entries: Sequence[Entry], by: Filter, text: str) -> list[Entry]:
-    """Give the entries that the filter shows and that hold every word of the text."""
-    words = text.casefold().split()
-    return [e for e in entries if by.shows(e) and (not words or _holds(e.finds().casefold(), words))]
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A view as it is now: its rows, what they are in words, and why there are none, where there are none.
 
+    `left_out` says of how many rows nobody can know whether the filter means them; `above` are lines over the rows.
+    """
 
-def _holds(found: str, words: Sequence[str]) -> bool:
-    return all(word in found for word in words)
-
-
-def state(what: str, by: Filter, text: str, shown: int, every: int) -> str:
-    """Say what a list shows and what of it: `groups: fail, with 'bmc', 3 of 38 shown`."""
-    looked = f", with {text.strip()!r}" if text.strip() else ""
-    return f"{what}: {by.value}{looked}, {shown:,} of {every:,} shown"
-
-
-def nothing(every: int, by: Filter, text: str, what: str) -> str:
-    """Say why a list is empty; a filter never passes for a clean run."""
-    if every == 0:
-        return f"no {what}: nothing was judged"
-    looked = f" with {text!r}" if text.strip() else ""
-    return f"none of {every:,} {what}{looked} ({by.value}): f and / change what is shown"
+    entries: Entries
+    words: str
+    empty: str
+    left_out: str = ""
+    above: tuple[Line, ...] = ()

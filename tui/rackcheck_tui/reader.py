@@ -13,8 +13,12 @@ from textual.widgets import Static
 
 from rackcheck.report.signs import Signs
 from rackcheck.report.terminal import Line
-from rackcheck_tui.rows import written
 from rackcheck_tui.words import across, keys
+
+
+def written(line: Line) -> Text:
+    """Give a line to the screen library: styled by us alone, nothing in it is markup."""
+    return Text.assemble(*line.pieces, no_wrap=True, end="")
 
 
 def page(lines: Sequence[Line]) -> Text:

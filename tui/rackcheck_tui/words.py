@@ -1,66 +1,88 @@
 """The words around the lists: what run this is, what it comes to, and texts that fit their room."""
 
+import csv
+import io
+import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
+from rackcheck.board.listing import Listing
+from rackcheck.board.state import Board
+from rackcheck.core.event import RunStarted
+from rackcheck.core.fold import fold
+from rackcheck.core.group import is_group
 from rackcheck.report.signs import OUTCOME, Signs
-from rackcheck.report.summary import COUNTED, Summary
+from rackcheck.report.summary import COUNTED
 from rackcheck.report.terminal import OUTCOMES, STYLES, Line
 
+WIDE = 200
+"""Cells of a row's line that is written for other programs."""
 
-def head(summary: Summary, signs: Signs) -> list[Line]:
+
+def head(board: Board, signs: Signs, name: str, width: int) -> list[Line]:
     """Say what was judged by what, the verdict and the counts: the lines that always show."""
-    started, done = summary.started, summary.done
-    verdict = f" {signs.status(OUTCOME[done.outcome])} {done.outcome.value}"
-    stopped = " (interrupted)" if done.interrupted else ""
-    name = signs.text(f"{started.profile} {started.profile_version}")
-    lines = [
-        Line(((verdict, OUTCOMES[done.outcome]), (stopped, "yellow"), (f"  {name}", "bold"), (f"  {started.run}", ""))),
-        Line(((f" {_whom(summary, signs)}", ""), (_planes(summary), "bold yellow"))),
-        counts(summary, signs),
+    started, done = board.started, board.done
+    profile = signs.text(f"{board.profile.name} {board.profile.version}")
+    if started is None:
+        return [
+            Line(((f" {signs.text(name)}", "bold"), ("  nothing was told yet", "dim"))),
+            Line(((f" {profile}", ""),)),
+        ]
+    if done is None:
+        verdict, style, stopped = " > running", "bold yellow", ""
+    else:
+        verdict, style = f" {signs.status(OUTCOME[done.outcome])} {done.outcome.value}", OUTCOMES[done.outcome]
+        stopped = " (interrupted)" if done.interrupted else ""
+    return [
+        Line(((verdict, style), (stopped, "yellow"), (f"  {profile}", "bold"), (f"  {signs.text(name)}", ""))),
+        Line(((f" {_whom(board, signs)}", ""), (_planes(started), "bold yellow"))),
+        counts(board, signs, width),
     ]
-    if summary.notes:
-        more = len(summary.notes) - 1
-        rest = f"  (i: {more} more)" if more else "  (i: in full)"
-        lines.append(Line(((" note ", "dim"), (signs.text(summary.notes[0]), ""), (rest, "dim"))))
-    return lines
 
 
-def _whom(summary: Summary, signs: Signs) -> str:
+def _whom(board: Board, signs: Signs) -> str:
     """Say how many nodes were judged and where they come from."""
-    asked, judged = len(summary.started.nodes), len(summary.judged)
+    assert board.started is not None
+    asked, judged = len(board.started.nodes), sum(not is_group(name) for name in board.judged)
     nodes = f"{asked:,} node" + ("" if asked == 1 else "s")
     missing = "" if judged == asked else f", {judged:,} judged"
-    return f"{nodes}{missing}: {signs.text(summary.started.targets)}"
+    again = f"; {len(board.again.nodes):,} asked again by {board.again.run}" if board.again is not None else ""
+    return f"{nodes}{missing}: {signs.text(board.started.targets)}{again}"
 
 
-def _planes(summary: Summary) -> str:
-    planes = summary.started.planes
+def _planes(started: RunStarted) -> str:
+    planes = started.planes
     return "" if set(planes) == {"bmc", "os"} else f"  {' and '.join(planes)} plane only"
 
 
-def counts(summary: Summary, signs: Signs) -> Line:
-    """Count all six verdicts, each with its sign and its word."""
-    found = summary.counts
+def counts(board: Board, signs: Signs, width: int) -> Line:
+    """Count all six verdicts, each with its sign and its word; how many they are of, where there is room."""
+    found = board.counts
     pieces = [(f" {signs.status(s)} {found[s]:,} {s.value} ", STYLES[s] if found[s] else "dim") for s in COUNTED]
-    scope = sum(node.not_in_scope for node in summary.judged)
-    return Line((*pieces, (f" of {summary.total:,}" + (f"; {scope:,} not in scope" if scope else ""), "")))
+    scope = sum(node.not_in_scope for node in board.judged.values())
+    total = sum(found[s] for s in COUNTED)
+    ends = [f" of {total:,}; {scope:,} not in scope"] * bool(scope) + [f" of {total:,}", ""]
+    used = sum(len(text) for text, _ in pieces)
+    return Line((*pieces, (next(end for end in ends if not end or used + len(end) < width), "")))
 
 
-def about(summary: Summary, signs: Signs, width: int, began: Sequence[str] = ()) -> Iterator[Line]:
+def about(board: Board, signs: Signs, width: int, name: str, began: Sequence[str] = ()) -> Iterator[Line]:
     """Say everything about the run itself, and each note in full; `began` are the times of an acceptance's runs."""
-    yield from head(summary, signs)[:3]
+    yield from head(board, signs, name, width)
+    started = board.started
+    if started is None:
+        return
     yield Line()
-    started = summary.started
     times = [("first run", began[0]), ("newest", began[-1])] if len(began) > 1 else [("began", started.time)]
+    ended = board.done.time if board.done is not None else "not yet"
     for label, text in (
-        ("name" if began else "run", started.run), *times, ("ended", summary.done.time),
+        ("name" if began else "run", started.run), *times, ("ended", ended),
         ("rackcheck", started.version), ("profile", f"{started.profile} {started.profile_version}"),
         ("digest", started.digest), ("planes", ", ".join(started.planes)), ("targets", started.targets),
     ):  # fmt: skip
         yield from labelled(label, text, signs, width)
     yield Line()
-    for note in summary.notes:
+    for note in board.summary().notes:
         yield from labelled("note", note, signs, width)
 
 
@@ -84,8 +106,10 @@ def _beside(label: str, text: str, width: int, style: str) -> Iterator[Line]:
 
 def across(words: str, end: str, signs: Signs, width: int) -> Line:
     """Write a title on a line across the screen."""
-    left = f"{signs.rule * 2} {words} "
     right = f" {end} {signs.rule * 2}" if end else ""
+    left = f"{signs.rule * 2} {words} "
+    if len(left) + len(right) + 1 > width:
+        left = signs.fit(left, max(width - len(right) - 1, 0))
     fill = signs.rule * max(width - len(left) - len(right), 1)
     return Line(((f"{left}{fill}{right}", "dim"),))
 
@@ -106,3 +130,16 @@ def guide(bindings: Iterable[tuple[str, str]]) -> Iterator[Line]:
     """Write one line for each key."""
     for key, does in bindings:
         yield Line(((f" {key:<22}", "bold"), (does, "")))
+
+
+def plain(listing: Listing, rows: Iterable[int], *, as_json: bool) -> str:
+    """Write rows for other programs: their names, their nodes, and what their lines say; as CSV or as JSON."""
+    made = [(listing.name(row), listing.nodes(row), " ".join(str(listing.line(row, WIDE)).split())) for row in rows]
+    if as_json:
+        docs = [{"row": name, "nodes": list(nodes), "line": line} for name, nodes, line in made]
+        return json.dumps(docs, ensure_ascii=False, indent=2) + "\n"
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("row", "nodes", "line"))
+    writer.writerows((name, fold(nodes), line) for name, nodes, line in made)
+    return out.getvalue()

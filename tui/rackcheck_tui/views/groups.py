@@ -1,148 +1,207 @@
-"""Findings as entries: the same verdict said once for all nodes that share it, the worst first."""
+"""Equal failures said once for all nodes that share them: what was seen, what is wanted, and a hint at the cause."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rackcheck.core.fold import fold
+from rackcheck.board.grouped import Group, groups
 from rackcheck.core.verdict import Evidence, Status
-from rackcheck.report.causes import Cause, causes
-from rackcheck.report.signs import Signs
-from rackcheck.report.summary import Finding, Summary
+from rackcheck.core.where import FINDING_KEYS
+from rackcheck.report import whereabouts
+from rackcheck.report.causes import Cause
+from rackcheck.report.summary import Finding
 from rackcheck.report.terminal import STYLES, Line
-from rackcheck_tui.entries import Entry
+from rackcheck.report.whereabouts import Whole
+from rackcheck_tui.context import Context
+from rackcheck_tui.entries import Entries, Entry, Shown
+from rackcheck_tui.filtering import kept_nodes, rule_words
+from rackcheck_tui.trail import Place
 from rackcheck_tui.words import folded, labelled
 
-SHOWN = 20
-"""Details of one cause that are told."""
+EVIDENCE = 20
+"""Pieces of evidence that details tell."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """What a line says; one without a rule's id gives its room to the words."""
+class Columns:
+    """How wide the widest of each column is, and how many nodes there are."""
 
-    status: Status
-    nodes: tuple[str, ...]
-    words: str
-    id: str = ""
-    severity: str = ""
-
-    def where(self, total: int) -> str:
-        """Say how many nodes of all, and which; nothing where there is but one."""
-        return f"{len(self.nodes):,} of {total:,}: {_folded(self.nodes)}" if total > 1 else ""
-
-
-@lru_cache(maxsize=256)
-def _folded(nodes: tuple[str, ...]) -> str:
-    """Fold once what is written with every key: a thousand names take a millisecond."""
-    return fold(nodes)
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """How many nodes there are, and how wide the widest id, title and place are."""
-
-    total: int
-    id: int
-    title: int
+    of: Whole
+    name: int
+    seen: int
     where: int
+    hint: int
 
 
-def groups(summary: Summary, signs: Signs) -> list[Entry]:
-    """Give an entry for each cause that makes many rules unknown, and for each other finding: the worst first."""
-    total = len(summary.judged)
-    common, single = causes(summary.findings, summary.silent)
-    told = [(_found(finding), finding) for finding in single]
-    fails = sum(finding.status is Status.FAIL for finding in single)
-    shared = [(_shared(cause), cause) for cause in common]
-    columns = _Columns(
-        total,
-        min(max((len(row.id) for row, _ in told), default=0), 28),
-        max((len(row.words) for row, _ in told), default=0),
-        max((len(row.where(total)) for row, _ in (*told, *shared)), default=0),
+def shown(ctx: Context, _: Place) -> Shown:
+    """Show the groups, those that fail on most nodes first."""
+    if ctx.board.started is None:
+        return Shown(Entries(()), "groups", "nothing was told yet")
+    every = numbered(ctx)
+    loud = [group for group in every if ctx.every or not group.quiet]
+    found, left_out = chosen(ctx, loud)
+    of = ctx.board.summary(every=ctx.every).whole
+    columns = Columns(
+        of,
+        min(max((len(_name(group)) for group in found), default=0), 30),
+        min(max((len(_seen(group)) for group in found), default=0), 40),
+        max((len(_where(group.nodes, of)) for group in found), default=0),
+        max((len(group.hint.words) for group in found if group.hint is not None), default=0),
     )
-    entries = [_finding_entry(row, finding, columns, signs) for row, finding in told]
-    return [*entries[:fails], *(_cause_entry(row, cause, columns, signs) for row, cause in shared), *entries[fails:]]
+    entries = [_entry(ctx, group, columns) for group in found]
+    hidden = "" if ctx.every else "; z shows what passes, too"
+    return Shown(
+        Entries(entries, lambda width: _head(ctx, columns, width)),
+        f"groups: {len(found):,} of {len(loud):,}",
+        f"none of {len(loud):,} groups is like this; / changes the filter" if loud else _nothing(ctx) + hidden,
+        left_out,
+    )
 
 
-def _found(finding: Finding) -> _Row:
-    rule = finding.rule
-    return _Row(finding.status, finding.nodes, rule.title, rule.id, rule.severity.value)
+def _nothing(ctx: Context) -> str:
+    if ctx.board.running:
+        return "nothing is wrong so far"
+    return "nothing is wrong" if ctx.board.counts[Status.PASS] else "nothing was judged"
 
 
-def _shared(cause: Cause) -> _Row:
-    detail = f": {cause.said[0]}" if len(cause.details) == 1 and cause.said[0] else ""
-    return _Row(Status.UNKNOWN, cause.nodes, f"{len(cause.rules):,} rules: {cause.unknown.reason.value}{detail}")
+def numbered(ctx: Context) -> tuple[Group, ...]:
+    """Give all groups as they are now, with their numbers; made once for each state of the run."""
+    held = ctx.fetched.get(Place("groups"))
+    key = (ctx.board.version, ctx.every)
+    if not isinstance(held, tuple) or held[0] != key:
+        held = key, groups(ctx.board.summary(every=ctx.every), ctx.board.census)
+        ctx.fetched[Place("groups")] = held
+    made: tuple[Group, ...] = held[1]
+    return made
 
 
-def _finding_entry(row: _Row, finding: Finding, columns: _Columns, signs: Signs) -> Entry:
+def chosen(ctx: Context, every: list[Group]) -> tuple[list[Group], str]:
+    """Give the groups that the filter means, each narrowed to the nodes that it means."""
+    if not ctx.where:
+        return every, ""
+    kept, left_out = kept_nodes_only(ctx, every)
+    where = ctx.where.about(FINDING_KEYS)
+    rules = {rule.id: rule for rule in ctx.desk.profile.rules}
+    found = []
+    for group in every:
+        narrowed = group.narrowed(kept)
+        if narrowed is None:
+            continue
+        subjects = [rule_words(ctx, rules[rule], (group.status.value,)) for rule in group.rules if rule in rules]
+        words = {"group": (str(group.number),), "node": group.nodes}
+        told = " ".join((group.rule, group.title, group.got, group.want, *group.nodes))
+        if any(where.holds(type(s)({**s.words, **words}, f"{s.text} {told}", s.read)) for s in subjects):
+            found.append(narrowed)
+    return found, left_out
+
+
+def kept_nodes_only(ctx: Context, every: list[Group]) -> tuple[frozenset[str], str]:
+    """Give the nodes that the filter means by what it asks of nodes alone."""
+    names = dict.fromkeys(name for group in every for name in group.nodes)
+    return kept_nodes(ctx, names, verdicts=False)
+
+
+def _name(group: Group) -> str:
+    return group.rule or group.title
+
+
+def _seen(group: Group) -> str:
+    return f"{group.got} (wants {group.want})" if group.want else group.got
+
+
+@lru_cache(maxsize=512)
+def _where(nodes: tuple[str, ...], of: Whole) -> str:
+    """Say how many nodes of all, and which; folded once, as it is written with every key."""
+    if of.nodes <= 1 and nodes and not nodes[0].startswith("@"):
+        return ""
+    return whereabouts.told(nodes, of, lambda some: f"{len(some):,}/{of.nodes:,} {whereabouts.said(some)}")
+
+
+def _rooms(columns: Columns, width: int) -> tuple[int, int, int, int]:
+    """Share a width out to the name, what was seen, where, and the hint; 0 leaves one out."""
+    name = min(columns.name, max(width // 3, 8))
+    room = max(width - 16 - name, 0)
+    hint = columns.hint if columns.hint and room > columns.hint + 40 else 0
+    rest = room - (hint + 1 if hint else 0)
+    side = min(columns.where, max(rest - min(columns.seen, rest // 2) - 1, 0))
+    return name, max(rest - (side + 1 if side else 0), 0), side, hint
+
+
+def _head(ctx: Context, columns: Columns, width: int) -> Line:
+    fit = ctx.signs.fit
+    name, seen, side, hint = _rooms(columns, width)
+    words = f"  #  {'verdict':<10}{fit('rule', name)} {fit('seen (wanted)', seen)}"
+    more = "".join(f" {fit(word, room)}" for word, room in (("where", side), ("hint", hint)) if room)
+    return Line(((words + more, "dim"),))
+
+
+def _entry(ctx: Context, group: Group, columns: Columns) -> Entry:
     return Entry(
-        frozenset({row.status}),
-        lambda: " ".join((row.status.value, row.severity, row.id, row.words, finding.reason, *row.nodes)),
-        lambda width: _line(row, columns, signs, width),
-        lambda width: list(_details(row, finding, columns.total, signs, width)),
+        f"{group.status.value}:{_name(group)}:{group.got}:{group.nodes[0] if group.nodes else ''}",
+        lambda width: _line(ctx, group, columns, width),
+        lambda width: list(details(ctx, group, width)),
+        tuple(name for name in group.nodes if name in ctx.desk.nodes),
+        _into(group),
+        group.rule,
+        next((e.item for e in group.about.evidence), "") if isinstance(group.about, Finding) else "",
     )
 
 
-def _cause_entry(row: _Row, cause: Cause, columns: _Columns, signs: Signs) -> Entry:
-    return Entry(
-        frozenset({row.status}),
-        lambda: " ".join((row.status.value, row.words, *cause.details, *cause.rules, *row.nodes)),
-        lambda width: _line(row, columns, signs, width),
-        lambda width: list(_cause(row, cause, columns.total, signs, width)),
-    )
+def _into(group: Group) -> Place:
+    """One node's group leads to its verdict at once."""
+    if len(group.nodes) == 1:
+        return Place("node", group.nodes, row=group.rule)
+    return Place("group", (str(group.number),))
 
 
-def _line(row: _Row, columns: _Columns, signs: Signs, width: int) -> Line:
-    head = f"{row.severity:<9}", f"{signs.fit(row.id, columns.id)} "
-    room = max(width - 11 - sum(map(len, head)), 0)
-    side = min(columns.where, max(room - columns.title - 1, room // 2))
-    words = max(room - side - 1 if side else room, 0)
-    if not row.id:
-        head, words = ("", ""), words + sum(map(len, head))
+def _line(ctx: Context, group: Group, columns: Columns, width: int) -> Line:
+    signs = ctx.signs
+    name, seen, side, hint = _rooms(columns, width)
+    word = group.hint.words if group.hint is not None else ""
     return Line((
-        (f" {signs.status(row.status)} {row.status.value.upper():<7} ", STYLES[row.status]),
-        (head[0], "dim"),
-        (head[1], "bold"),
-        (signs.fit(row.words, words), ""),
-        (f" {signs.fit(row.where(columns.total), side)}" if side else "", "cyan"),
+        (f"{group.number:>3}  ", "dim"),
+        (f"{signs.status(group.status)} {group.status.value.upper():<8}", STYLES[group.status]),
+        (signs.fit(_name(group), name) + " ", "bold"),
+        (signs.fit(_seen(group), seen), ""),
+        (f" {signs.fit(_where(group.nodes, columns.of), side)}" if side else "", "cyan"),
+        (f" {signs.fit(word, hint)}" if hint else "", "italic"),
     ))  # fmt: skip
 
 
-def _details(row: _Row, finding: Finding, total: int, signs: Signs, width: int) -> Iterator[Line]:
-    status, rule = finding.status, finding.rule
-    head = f" {signs.status(status)} {status.value.upper()}"
-    truth = f", {finding.truth.value} without waivers" if finding.truth is not None else ""
-    yield Line(((head, STYLES[status]), (f"  {rule.id}", "bold"), (f"  ({rule.severity.value}{truth})", "dim")))
-    yield from labelled("", rule.title, signs, width, "bold")
-    yield from folded("nodes", row.where(total), signs, width, "cyan")
-    for label, text in (("reason", finding.reason), ("fix", rule.fix), ("why", rule.why)):
-        yield from labelled(label, text, signs, width)
-    yield from evidence(finding.evidence, signs, width, len(finding.nodes))
-    yield from labelled("refs", ", ".join(rule.refs), signs, width, "dim")
+def details(ctx: Context, group: Group, width: int) -> Iterator[Line]:
+    """Tell all of a group: where, what was seen, a hint, why it matters and what mends it."""
+    signs, status = ctx.signs, group.status
+    about = group.about
+    truth = f", {about.truth.value} without waivers" if isinstance(about, Finding) and about.truth is not None else ""
+    yield Line((
+        (f" {signs.status(status)} {status.value.upper()}", STYLES[status]), (f"  {_name(group)}", "bold"),
+        (f"  ({group.severity}{truth})", "dim"),
+    ))  # fmt: skip
+    if group.rule:
+        yield from labelled("", group.title, signs, width, "bold")
+    yield from folded("where", _where(group.nodes, ctx.board.summary(every=ctx.every).whole), signs, width, "cyan")
+    if group.hint is not None:
+        yield from labelled("hint", group.hint.sentence, signs, width, "italic")
+    if isinstance(about, Cause):
+        yield from _of_cause(ctx, about, width)
+        return
+    yield from labelled("seen", about.reason, signs, width)
+    shown = [e for e in about.evidence if e.status is status][:EVIDENCE]
+    if len(shown) > 1:
+        for each in shown:
+            yield from _evidence(ctx, each, width)
+    sources = dict.fromkeys(e.source for e in about.evidence if e.source)
+    yield from labelled("read", "; ".join(list(sources)[:3]), signs, width, "dim")
+    yield from labelled("why", about.rule.why, signs, width)
+    yield from labelled("fix", about.rule.fix, signs, width)
 
 
-def _cause(row: _Row, cause: Cause, total: int, signs: Signs, width: int) -> Iterator[Line]:
-    head = f" {signs.status(Status.UNKNOWN)} UNKNOWN"
-    yield Line(((head, STYLES[Status.UNKNOWN]), (f"  {len(cause.rules):,} rules, for one cause", "bold")))
-    yield from folded("nodes", row.where(total), signs, width, "cyan")
-    yield from labelled("cause", cause.unknown.reason.value, signs, width)
-    for detail in cause.said[:SHOWN]:
-        yield from labelled("", detail, signs, width)
-    if len(cause.details) > SHOWN:
-        yield from labelled("", f"and {len(cause.details) - SHOWN:,} more like these", signs, width)
-    yield from labelled("rules", ", ".join(cause.rules), signs, width, "dim")
+def _evidence(ctx: Context, each: Evidence, width: int) -> Iterator[Line]:
+    said = f"unknown: {each.unknown}" if each.unknown is not None and not each.observed else each.observed
+    yield from labelled("", f"{each.item} is {said}, {each.expected}", ctx.signs, width)
 
 
-def evidence(found: tuple[Evidence, ...], signs: Signs, width: int, nodes: int) -> Iterator[Line]:
-    """Write what a verdict rests on: what was seen, what was wanted, and where it was read."""
-    if found:
-        whose = "evidence (the first node's)" if nodes > 1 else "evidence"
-        yield Line(((f" {whose}", "dim"),))
-    for piece in found:
-        seen = f"unknown: {piece.unknown}" if piece.unknown is not None else piece.observed or "nothing"
-        sign = f"   {signs.status(piece.status)} {piece.status.value}"
-        yield Line(((sign, STYLES[piece.status]), (f"  {signs.text(piece.item)}", "bold")))
-        yield from labelled("  observed", seen, signs, width)
-        yield from labelled("  expected", piece.expected, signs, width)
-        yield from labelled("  source  ", piece.source, signs, width, "dim")
+def _of_cause(ctx: Context, cause: Cause, width: int) -> Iterator[Line]:
+    for said in cause.said[:EVIDENCE]:
+        yield from labelled("because", said, ctx.signs, width)
+    yield from labelled("rules", ", ".join(cause.rules), ctx.signs, width, "dim")

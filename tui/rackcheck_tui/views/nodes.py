@@ -1,44 +1,72 @@
-"""Nodes as entries: what each comes to, the worst first, with its own verdicts."""
+"""Every node with what it comes to: the worst first, and the rules that are not fine on it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from rackcheck.core.event import Judged
-from rackcheck.core.profile import Rule
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report.signs import OUTCOME, Signs
-from rackcheck.report.summary import ORDER, Summary, several
+from rackcheck.report.signs import OUTCOME
+from rackcheck.report.summary import ORDER, several
 from rackcheck.report.terminal import OUTCOMES, STYLES, Line
-from rackcheck_tui.entries import Entry
+from rackcheck_tui.context import Context
+from rackcheck_tui.entries import Entries, Entry, Shown
+from rackcheck_tui.filtering import kept_nodes
+from rackcheck_tui.trail import Place
 from rackcheck_tui.words import labelled
 
 WORST = (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
-TOLD = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
+TOLD = tuple(status for status in ORDER if status not in {Status.PASS, Status.NA})
 
 
-def nodes(summary: Summary, signs: Signs) -> list[Entry]:
-    """Give an entry for each judged node: by outcome, then by how much is wrong, then by name."""
-    rules = {finding.rule.id: finding.rule for finding in summary.findings}
-    widest = min(max((len(node.node) for node in summary.judged), default=0), 32)
-    counted = [(node, Counter(v.status for v in node.verdicts)) for node in summary.judged]
-    ranked = sorted(counted, key=lambda n: (WORST.index(n[0].outcome), *(-n[1][s] for s in TOLD), natural(n[0].node)))
-    return [_entry(node, count, rules, widest, signs) for node, count in ranked]
+def shown(ctx: Context, _: Place) -> Shown:
+    """Show the nodes, then racks and the fleet where they were judged as a whole, then those not judged."""
+    board = ctx.board
+    kept, left_out = kept_nodes(ctx, (*board.nodes, *(name for name in board.judged if name not in board.nodes)))
+    judged = [each for name, each in board.judged.items() if name in kept]
+    missing = [name for name in board.nodes if name in kept and name not in board.judged]
+    if not ctx.every and not board.running:
+        judged = [each for each in judged if each.outcome is not Outcome.PASS or _loud(each)]
+    counted = [(each, Counter(v.status for v in each.verdicts)) for each in judged]
+    counted.sort(key=lambda n: (WORST.index(n[0].outcome), *(-n[1][s] for s in TOLD), natural(n[0].node)))
+    widest = min(max((len(name) for name in kept), default=0), 32)
+    entries = [_entry(ctx, each, count, widest) for each, count in counted]
+    entries += [_missing(ctx, name, widest) for name in missing]
+    fine = len(kept) - len(entries)
+    words = f"nodes: {len(entries):,} of {len(kept):,} shown" + (
+        f", {fine:,} pass with nothing to see (z)" if fine else ""
+    )
+    empty = f"all {several(fine, 'node')} pass with nothing to see; z shows them" if fine else "no node like this"
+    return Shown(Entries(entries), words, empty, left_out)
 
 
-def _entry(node: Judged, count: Counter[Status], rules: Mapping[str, Rule], widest: int, signs: Signs) -> Entry:
+def _loud(judged: Judged) -> bool:
+    return any(v.status in TOLD for v in judged.verdicts)
+
+
+def _entry(ctx: Context, node: Judged, count: Counter[Status], widest: int) -> Entry:
     return Entry(
-        frozenset(count),
-        lambda: f"{node.node} {node.role} {node.outcome.value} {node.note}",
-        lambda width: _line(node, count, widest, signs, width),
-        lambda width: list(_details(node, rules, signs, width)),
+        node.node,
+        lambda width: _line(ctx, node, count, widest, width),
+        lambda width: list(details(ctx, node, width)),
+        (node.node,) if node.node in ctx.desk.nodes else (),
+        Place("node", (node.node,)),
     )
 
 
-def _line(node: Judged, count: Counter[Status], widest: int, signs: Signs, width: int) -> Line:
+def _missing(ctx: Context, name: str, widest: int) -> Entry:
+    words = "not judged yet" if ctx.board.running else "not judged"
+    line = Line(((" - ", "dim"), (f"{'':<11}", ""), (ctx.signs.fit(name, widest) + "  ", "bold"), (words, "dim")))
+    return Entry(name, lambda _: line, lambda _: [line], (name,), Place("node", (name,)))
+
+
+def _line(ctx: Context, node: Judged, count: Counter[Status], widest: int, width: int) -> Line:
+    signs = ctx.signs
     told = [
         (f"{signs.status(s)} {count[s]} {s.value}  ", STYLES[s]) for s in (*TOLD, Status.PASS, Status.NA) if count[s]
     ]
+    if node.node in ctx.board.waiting:
+        told.insert(0, ("so far  ", "yellow"))
     room = max(width - 14 - widest - 2, 0)
     kept: list[tuple[str, str]] = []
     for words, style in told:
@@ -53,7 +81,9 @@ def _line(node: Judged, count: Counter[Status], widest: int, signs: Signs, width
     ))  # fmt: skip
 
 
-def _details(node: Judged, rules: Mapping[str, Rule], signs: Signs, width: int) -> Iterator[Line]:
+def details(ctx: Context, node: Judged, width: int) -> Iterator[Line]:
+    """Tell how a node was judged: every rule that is not fine on it, with what was seen."""
+    signs, rules = ctx.signs, {rule.id: rule for rule in ctx.board.profile.rules}
     head = f" {signs.status(OUTCOME[node.outcome])} {node.outcome.value}"
     scope = f"; {several(node.not_in_scope, 'rule')} not in scope" if node.not_in_scope else ""
     yield Line(
@@ -67,7 +97,7 @@ def _details(node: Judged, rules: Mapping[str, Rule], signs: Signs, width: int) 
             yield Line(((sign, STYLES[status]), (verdict.rule, "bold"), (f"  ({rule.severity.value})", "dim")))
             for text in (rule.title, verdict.reason):
                 yield from labelled("", text, signs, width)
-    for status in ORDER[-2:]:
-        found = [v.rule for v in node.verdicts if v.status is status]
+    for quiet in ORDER[-2:]:
+        found = [v.rule for v in node.verdicts if v.status is quiet]
         if found:
-            yield from labelled(status.value, f"{len(found)}: {', '.join(found)}", signs, width, "dim")
+            yield from labelled(quiet.value, f"{len(found)}: {', '.join(found)}", signs, width, "dim")

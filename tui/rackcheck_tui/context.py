@@ -1,0 +1,52 @@
+"""What every view is made from: the run as it stands, what lies behind it, and how the reader wants to look at it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rackcheck.board.desk import Desk
+from rackcheck.board.state import Board
+from rackcheck.core import path as paths
+from rackcheck.core.fact import Reading
+from rackcheck.core.profile import Rule
+from rackcheck.core.where import EVERYTHING, Where
+from rackcheck.report.signs import Signs
+from rackcheck_tui.trail import Place
+
+
+@dataclass
+class Context:
+    """The state that views read.
+
+    `every` shows what passes, too; `against` is what a node is held against; `fetched` is what was read in the
+    background for a place; `volatile` are readings, by node and pattern, of facts that are measured and not counted.
+    """
+
+    board: Board
+    desk: Desk
+    signs: Signs
+    where: Where = EVERYTHING
+    every: bool = False
+    against: str = "peers"
+    mode: str = "state"
+    now: float = 0.0
+    fetched: dict[Place, object] = field(default_factory=dict)
+    volatile: dict[str, Mapping[str, Sequence[Reading]]] = field(default_factory=dict)
+    _facts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _like: dict[str, list[str]] = field(default_factory=dict)
+    _looked: int = -1
+
+    def rule_facts(self, rule: Rule) -> tuple[str, ...]:
+        """The facts that a rule reads, as patterns."""
+        if rule.id not in self._facts:
+            self._facts[rule.id] = tuple(sorted(map(str, rule.facts())))
+        return self._facts[rule.id]
+
+    def paths_like(self, pattern: str) -> Sequence[str]:
+        """The paths that are told of by any node and are like a pattern."""
+        if self._looked != self.board.version:
+            found: dict[str, list[str]] = {}
+            for path in self.board.census.facts():
+                found.setdefault(str(paths.parse(path).pattern), []).append(path)
+                found.setdefault(path, [path])
+            self._like, self._looked = found, self.board.version
+        return self._like.get(pattern, ())

@@ -1,0 +1,32 @@
+"""What can be copied of a row: its value, its nodes, the line that reads the same by hand, the command of a view."""
+
+from collections.abc import Mapping, Sequence
+
+from rackcheck.board import retype
+from rackcheck.board.desk import Desk
+from rackcheck.core.fold import fold
+from rackcheck_tui.context import Context
+from rackcheck_tui.entries import Entry
+from rackcheck_tui.trail import Place
+from rackcheck_tui.verbs import twin
+
+
+def copies(
+    desk: Desk, ctx: Context, place: Place, entry: Entry | None, nodes: Sequence[str]
+) -> Mapping[str, str]:  # fmt: skip
+    """Make every form there is, by its name; reads a node's answers where a line names their source."""
+    found: dict[str, str] = {}
+    if nodes:
+        found["nodes"] = fold(nodes)
+    if entry is not None and entry.rule:
+        found["rule"] = entry.rule
+    fact = entry.fact if entry is not None else ""
+    if fact and nodes:
+        leaf = desk.tree(nodes[0]).leaves.get(fact)
+        if leaf is not None:
+            found["value"] = retype.value(leaf)
+            lines = [retype.line(leaf.source, leaf.plane, desk.nodes[name], desk.probe(fact)) for name in nodes]
+            found["line"] = "\n".join(lines)
+            found["json"] = retype.document(nodes[0], fact, leaf)
+    found["command"] = twin(ctx, place)
+    return found

@@ -1,0 +1,55 @@
+"""Events from another thread: a reading runs there, the screen takes what came when it has time."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from rackcheck.core.event import Event
+
+AHEAD = 2048
+"""Events that may wait to be taken; a reading that is faster waits for the screen."""
+
+
+class Feed:
+    """A reading in a thread of its own; `take` gives what came, each event with the time it came at."""
+
+    def __init__(self) -> None:
+        self._came: deque[tuple[Event, float]] = deque()
+        self._room = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.failed: Exception | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether there is more to come."""
+        return bool(self._came) or (self._thread is not None and self._thread.is_alive())
+
+    def start(self, events: Callable[[], Iterator[Event]]) -> None:
+        """Read these events; what an earlier reading has left is dropped."""
+        came: deque[tuple[Event, float]] = deque()
+        self._came = came
+        self.failed = None
+
+        def read() -> None:
+            try:
+                for event in events():
+                    while len(came) >= AHEAD and self._came is came:
+                        self._room.wait(0.05)
+                        self._room.clear()
+                    if self._came is not came:
+                        return
+                    came.append((event, time.monotonic()))
+            except Exception as error:  # noqa: BLE001  the edge of the thread: whoever takes is told
+                if self._came is came:
+                    self.failed = error
+
+        self._thread = threading.Thread(target=read, daemon=True, name="feed")
+        self._thread.start()
+
+    def take(self, seconds: float) -> Iterator[tuple[Event, float]]:
+        """Give what came, for so long at most; the screen has other things to do."""
+        until = time.monotonic() + seconds
+        while self._came and time.monotonic() < until:
+            yield self._came.popleft()
+        self._room.set()

@@ -1,0 +1,106 @@
+"""What is read behind the screen: facts, pasts and differences, and what a verdict or a fact rests on."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from rackcheck.core.fact import Reading
+from rackcheck.core.where import Where, reader
+from rackcheck.mistake import Mistake
+from rackcheck.report.summary import several
+from rackcheck_tui.frame import Frame
+from rackcheck_tui.proving import Rested, evidence
+from rackcheck_tui.reader import Reader
+from rackcheck_tui.trail import Place
+
+FETCHED = frozenset({"facts", "history", "diff"})
+"""Views whose rows are read in the background."""
+
+
+class Fetching(Frame):
+    """Reads what a place shows and the run's events do not tell."""
+
+    def fetch(self, place: Place) -> None:
+        """Read what a place shows, where it is not read yet."""
+        if place.view not in FETCHED or not place.about:
+            return
+        key = Place(place.view, place.about)
+        if key in self.context.fetched and not self.feed.running:
+            return
+
+        def arrived(found: object) -> None:
+            self.context.fetched[key] = found
+            if (self.trail.here.view, self.trail.here.about) == (place.view, place.about):
+                self.refresh_rows()
+
+        work: dict[str, Callable[[], object]] = {
+            "facts": lambda: self.desk.tree(place.about[0]),
+            "history": lambda: self.desk.past(place.about[0]),
+            "diff": lambda: self._diff(place.about),
+        }
+        self.behind(work[place.view], arrived, f"reading {place.words}")
+
+    def _diff(self, about: Sequence[str]) -> Mapping[str, Any]:
+        node, other = about[0], about[1] if len(about) > 1 else self.context.against
+        said = self.desk.say(("diff", node, other, "--from", self.desk.run_of(node), "--json"))
+        if said.status not in {0, 1, 3}:
+            raise Mistake(said.text.strip().splitlines()[-1].removeprefix("rackcheck: ") if said.text else "no answer")
+        found: Mapping[str, Any] = json.loads(said.text[said.text.index("{") :])
+        return found
+
+    def fetch_compared(self, where: Where) -> None:
+        """Read what a filter compares and nobody counts: measurements and counters, from the nodes' answers."""
+        wanted = [p for p in where.facts if not self.context.paths_like(str(p)) and self.desk.kind(str(p)) is not None]
+        nodes = [name for name in self.context.board.nodes if name in self.context.board.measured]
+        if not wanted or not nodes:
+            return
+
+        def read() -> Mapping[str, Mapping[str, Sequence[Reading]]]:
+            found = {}
+            for name in nodes:
+                told = reader(self.desk.tree(name), self.desk.plane)
+                found[name] = {str(pattern): tuple(told(pattern)) for pattern in wanted}
+            return found
+
+        def arrived(found: Mapping[str, Mapping[str, Sequence[Reading]]]) -> None:
+            for name, told in found.items():
+                self.context.volatile[name] = {**self.context.volatile.get(name, {}), **told}
+            self.refresh_rows()
+
+        self.behind(read, arrived, f"reading what the filter compares, of {several(len(nodes), 'node')}")
+
+    # ---- what opens over the view
+
+    def open_over(self, place: Place) -> None:
+        """Open what is no view: what a verdict rests on, a rule explained, a file written."""
+        match place.view, place.about:
+            case "proof", (node, rule):
+                self.proof(node, rule)
+            case "reply", (node, fact):
+                self._evidence(fact, partial(evidence, self.desk, self.context.board, node, fact=fact), node)
+            case "explain", (rule,):
+                self.command(("profile", "explain", self.desk.profile_word, rule), f"rule {rule}")
+            case "run", (run,):
+                self.command(("runs", "show", run), f"run {run}")
+            case "write", (form,):
+                self.write_report(form)
+            case _:
+                self.tell(f"no view {place.words}; : and ctrl+p list them")
+
+    def write_report(self, form: str) -> None:
+        """Write the report in one form."""
+        raise NotImplementedError
+
+    def proof(self, node: str, rule: str) -> None:
+        """Show what a rule's verdict on a node rests on."""
+        if node not in self.desk.nodes:
+            self.tell(f"{node} was judged as a whole: its members hold the evidence")
+            return
+        self._evidence(f"{rule} on {node}", partial(evidence, self.desk, self.context.board, node, rule=rule), node)
+
+    def _evidence(self, title: str, work: Callable[[], Rested], node: str) -> None:
+        def found(rested: Rested) -> None:
+            self.push_screen(Reader(title, lambda width: rested.lines(self.signs, width), self.signs))
+
+        self.behind(work, found, f"reading what {node} answered")

@@ -1,0 +1,91 @@
+"""The filter held against what the screens show: nodes by what is asked of nodes, verdicts by the rest."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rackcheck.core.event import Judged
+from rackcheck.core.fact import Reading, Reason, Unknown
+from rackcheck.core.path import Path
+from rackcheck.core.profile import Rule
+from rackcheck.core.verdict import Verdict
+from rackcheck.core.where import FINDING_KEYS, NODE_KEYS, Subject, left_out
+from rackcheck.report.summary import several
+from rackcheck_tui.context import Context
+
+
+def kept_nodes(ctx: Context, names: Iterable[str], *, verdicts: bool = True) -> tuple[frozenset[str], str]:
+    """Give the nodes that the filter means: by what they are and, with `verdicts`, by having one that it means.
+
+    The second says how many nodes are left out since nobody can tell, in words; it is empty where there are none.
+    """
+    where = ctx.where
+    if not where:
+        return frozenset(names), ""
+    of_node, of_verdict = where.about(NODE_KEYS), where.about(FINDING_KEYS)
+    rules = {rule.id: rule for rule in ctx.desk.profile.rules}
+    kept, unsure = set(), 0
+    for name in names:
+        holds = of_node.holds(_node(ctx, name))
+        if holds and verdicts and of_verdict:
+            judged = ctx.board.judged.get(name)
+            holds = judged is not None and any(
+                of_verdict.holds(verdict_words(ctx, judged, each, rules[each.rule])) for each in judged.verdicts
+            )
+        unsure += holds is None
+        if holds:
+            kept.add(name)
+    return frozenset(kept), left_out(where, several(unsure, "node")) if unsure else ""
+
+
+def kept_rules(
+    ctx: Context, judged: Judged, verdicts: Sequence[Verdict], rules: Mapping[str, Rule]
+) -> tuple[list[Verdict], str]:
+    """Give the verdicts of one node that the filter means; what it asks of nodes, the reader has answered."""
+    where = ctx.where.about(FINDING_KEYS)
+    found = [v for v in verdicts if where.holds(verdict_words(ctx, judged, v, rules[v.rule]))] if where else verdicts
+    return list(found), ""
+
+
+def verdict_words(ctx: Context, judged: Judged, verdict: Verdict, rule: Rule) -> Subject:
+    """Say what a verdict has for a filter to look at."""
+    words = dict(rule_words(ctx, rule, (verdict.status.value,)).words)
+    text = f"{verdict.status.value} {rule.severity.value} {rule.id} {rule.title} {verdict.reason} {judged.node}"
+    return Subject({**words, "node": (judged.node,)}, text)
+
+
+def rule_words(ctx: Context, rule: Rule, states: tuple[str, ...]) -> Subject:
+    """Say what a rule has for a filter to look at."""
+    facts = ctx.rule_facts(rule)
+    words = {
+        "rule": (rule.id,), "severity": (rule.severity.value,), "state": states, "fact": facts,
+        "plane": tuple(plane.value for plane in rule.planes), "profile": (ctx.desk.profile.name,),
+        "run": (ctx.desk.name,), "role": rule.roles,
+    }  # fmt: skip
+    return Subject(words, f"{rule.id} {rule.title} {rule.why} {rule.fix}")
+
+
+def _node(ctx: Context, name: str) -> Subject:
+    place = ctx.desk.nodes.get(name)
+    words: dict[str, tuple[str, ...]] = {"node": (name,)}
+    if place is not None:
+        rack = ctx.desk.racks.get(place.rack)
+        told = {
+            "rack": place.rack, "role": place.role, "slot": place.slot, "u": str(place.u or ""),
+            "row": rack.row if rack is not None else "",
+        }  # fmt: skip
+        words |= {key: (value,) for key, value in told.items() if value}
+    return Subject(words, name, lambda pattern: read(ctx, name, pattern))
+
+
+def read(ctx: Context, node: str, pattern: Path) -> Iterator[Reading]:
+    """Give what a node says of a fact, or of every item's: from what is counted, else from what was fetched."""
+    census, bit = ctx.board.census, ctx.board.census.bits((node,))
+    fetched = ctx.volatile.get(node)
+    if fetched is not None and str(pattern) in fetched:
+        yield from fetched[str(pattern)]
+        return
+    paths = ctx.paths_like(str(pattern))
+    said = [value for path in paths for value, held in census.sets(path) if held & bit]
+    if said:
+        yield from said
+    else:
+        yield Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it")

@@ -1,0 +1,144 @@
+"""What the parts of the application share: the run on the desk, the place that is shown, work in the background."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from textual.app import App
+from textual.screen import Screen
+
+from rackcheck.board.desk import Desk, Said
+from rackcheck.core.where import Where
+from rackcheck.mistake import Mistake
+from rackcheck.report.signs import Signs
+from rackcheck.report.terminal import Line, within
+from rackcheck_tui.context import Context
+from rackcheck_tui.entries import Entry, Shown
+from rackcheck_tui.feed import Feed
+from rackcheck_tui.rackview import Racks
+from rackcheck_tui.reader import Reader
+from rackcheck_tui.table import Table
+from rackcheck_tui.themes import Colours
+from rackcheck_tui.trail import Place, Trail
+
+
+class Frame(App[None]):
+    """The application as its parts know each other."""
+
+    desk: Desk
+    signs: Signs
+    context: Context
+    trail: Trail
+    feed: Feed
+    shown: Shown
+    colours: Colours
+    paused: bool = False
+    trouble: Exception | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the run lies on the desk."""
+        return hasattr(self, "context")
+
+    @property
+    def base(self) -> Screen[Any]:
+        """The screen under all that opens over it."""
+        return self.screen_stack[0]
+
+    @property
+    def table(self) -> Table:
+        """The rows of the view that is shown."""
+        return self.base.query_one("#rows", Table)
+
+    @property
+    def racks(self) -> Racks:
+        """The racks, where those are shown."""
+        return self.base.query_one(Racks)
+
+    @property
+    def on_racks(self) -> bool:
+        """Whether racks are shown, and no rows."""
+        return self.trail.here.view == "rack"
+
+    @property
+    def entry(self) -> Entry | None:
+        """The row under the cursor, as an entry."""
+        every, table = self.shown.entries.every, self.table
+        return every[table.cursor] if table.cursor < len(every) and table.listing is self.shown.entries else None
+
+    def targets(self) -> tuple[str, ...]:
+        """The nodes that are acted on: the marked rows', else those of the row under the cursor."""
+        if self.on_racks:
+            return self.racks.acted_on()
+        here = tuple(name for name in self.trail.here.about[:1] if name in self.desk.nodes)
+        return self.table.acted_on() or here
+
+    @property
+    def rule(self) -> str:
+        """The rule that is acted on: the row's."""
+        return self.entry.rule if self.entry is not None and not self.on_racks else ""
+
+    # ---- what the other parts do
+
+    def go(self, place: Place) -> None:
+        """Show another place."""
+        raise NotImplementedError
+
+    def open_over(self, place: Place) -> None:
+        """Open what is no view of its own."""
+        raise NotImplementedError
+
+    def reload(self) -> None:
+        """Read the run from its beginning."""
+        raise NotImplementedError
+
+    def refresh_rows(self) -> None:
+        """Make the rows anew, and stay where the reader is."""
+        raise NotImplementedError
+
+    def refilter(self, where: Where) -> None:
+        """Show only what this filter means."""
+        raise NotImplementedError
+
+    def write(self) -> None:
+        """Write what stands around the rows."""
+        raise NotImplementedError
+
+    def tell(self, text: str) -> None:
+        """Say one thing over the rows, until the reader goes elsewhere."""
+        raise NotImplementedError
+
+    # ---- in the background
+
+    def behind(self, work: Callable[[], object], then: Callable[[Any], None], words: str) -> None:
+        """Do what takes a while in a thread, and say what it is; a mistake is told where it was asked for."""
+        self.tell(f"{words} ...")
+
+        def run() -> None:
+            try:
+                found = work()
+            except Mistake as mistake:
+                self.call_from_thread(self.tell, str(mistake))
+                return
+            self.call_from_thread(self._done, then, found)
+
+        self.run_worker(run, thread=True, group="behind")
+
+    def _done(self, then: Callable[[Any], None], found: object) -> None:
+        self.tell("")
+        then(found)
+
+    def command(self, words: Sequence[str], title: str) -> None:
+        """Call one of rackcheck's commands, and show what it says."""
+
+        def said(answer: Said) -> None:
+            text = answer.text.rstrip() or f"done (exit {answer.status})"
+            self.read(title, text)
+
+        self.behind(lambda: self.desk.say(words), said, title)
+
+    def read(self, title: str, text: str) -> None:
+        """Show a text over the whole screen."""
+        lines = [Line(((self.signs.piece(row), ""),)) for row in text.rstrip().split("\n")]
+        self.push_screen(
+            Reader(title, lambda width: [row for line in lines for row in within(line, width, 4)], self.signs)
+        )

@@ -1,0 +1,75 @@
+"""How the reader looks at it: what passes, colours, modes of the racks, stillness; and the pages about run and keys."""
+
+from collections.abc import Sequence
+
+from textual.binding import Binding, BindingType
+
+from rackcheck.board.modes import Mode
+from rackcheck.report.terminal import Line
+from rackcheck_tui.foot import Typing
+from rackcheck_tui.rackview import Racks
+from rackcheck_tui.reader import Reader
+from rackcheck_tui.table import Table
+from rackcheck_tui.themes import Theme
+from rackcheck_tui.trail import Place
+from rackcheck_tui.verbs import VIEWS, twin
+from rackcheck_tui.words import about, guide
+
+
+class Looking(Typing):
+    """Turns what is seen, and changes nothing of what is."""
+
+    def action_every(self) -> None:
+        """Show what passes, too, or only what does not."""
+        self.context.every = not self.context.every
+        self.refresh_rows()
+
+    def action_mode(self) -> None:
+        """Turn to the next mode of the racks' picture."""
+        modes = list(Mode)
+        self.context.mode = modes[(modes.index(Mode(self.context.mode)) + 1) % len(modes)]
+        if self.on_racks:
+            self.refresh_rows()
+        else:
+            self.go(Place("rack", where=self.context.where.text))
+
+    def action_pause(self) -> None:
+        """Hold the screen still, or let it follow again."""
+        self.paused = not self.paused
+        self.write()
+
+    def action_theme(self) -> None:
+        """Turn to the next colours."""
+        themes = list(Theme)
+        self.colours.theme = themes[(themes.index(self.colours.theme) + 1) % len(themes)]
+        for screen in self.screen_stack:
+            for widget in screen.walk_children():
+                widget.notify_style_update()
+            screen.refresh(layout=True)
+        self.tell(f"colours: {self.colours.theme.value}")
+
+    def action_about(self) -> None:
+        """Show what is known of the run itself."""
+        board, desk = self.context.board, self.desk
+
+        def told(width: int) -> Sequence[Line]:
+            return list(about(board, self.signs, width, desk.name, desk.began))
+
+        self.push_screen(Reader("run", told, self.signs))
+
+    def action_guide(self) -> None:
+        """Show every key, every view, and what prints the same on the command line."""
+        line = twin(self.context, self.trail.here)
+        same = [Line(((" the same on the command line", "dim"),)), Line(((f"   {line}", "bold"),)), Line()]
+        keys = dict.fromkeys([*listed(self.BINDINGS), *listed(Table.BINDINGS), *listed(Racks.BINDINGS)])
+        typed = [(f":{name} {view.takes}".strip(), view.words) for name, view in VIEWS.items()]
+        lines = [*same, *guide(keys), Line(), *guide(typed)]
+        self.push_screen(Reader("keys", lambda _: lines, self.signs))
+
+
+def listed(bindings: Sequence[BindingType], *, shown: bool = False) -> list[tuple[str, str]]:
+    """Give each key with what it does; `shown` keeps those of the line at the foot, in one word."""
+    made = [b for b in bindings if isinstance(b, Binding) and (b.show or not shown)]
+    if shown:
+        return [(b.key_display or b.key.split(",")[0], b.description) for b in made]
+    return [(b.key_display or b.key.replace(",", " "), b.tooltip or b.description) for b in made]

@@ -1,0 +1,148 @@
+"""How often live things are drawn: a few times a second, and not before the terminal has taken what was sent.
+
+Between the screen and a reader behind a slow link there is room for seconds of frames; a key's echo waits behind
+them all. So a live frame is sent only when the last one has arrived: after each, the terminal is asked a question
+that it answers when it gets there. What a key draws does not come by here and is never held back.
+"""
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from textual.app import App
+from textual.timer import Timer
+
+from rackcheck_tui.wire import Wire
+
+Job = Callable[[], object]
+"""Draws something anew. One that gives True has more to draw and is run again, as soon as the link allows."""
+
+HZ = 4.0
+SLOW_HZ = 2.0
+
+PATIENCE = 2.0
+"""Seconds after which a terminal that has taken all and does not answer is taken for one that never will."""
+
+FLIGHT = 0.1
+"""Seconds that a live frame may be under way on a slow link; so long a key's echo waits at most."""
+
+_LEAST, _MOST = 400, 2000
+"""Bytes of a live frame on a slow link, at the least and at the most."""
+
+_ASSUMED = 12_500.0
+"""Bytes a second that a link called slow is taken to carry, until it was measured: 100 kbit/s."""
+
+_LATE = 0.05
+"""Seconds that an answer takes longer than the quickest one, from which on the link is slow."""
+
+_POLL = 0.05
+
+
+class Pace:
+    """Runs what is wanted at most `hz` times a second, each once; for one application, in its event loop.
+
+    The application hands on the terminal's answers: `def on_cursor_position(self): self.pace.answered()`.
+    """
+
+    def __init__(self, app: App[Any], hz: float = HZ, *, slow: bool = False) -> None:
+        self.hz = min(hz, SLOW_HZ) if slow else hz
+        self.slow = slow
+        self.wire = Wire(app)
+        self.frames = 0
+        self._app = app
+        self._wanted: dict[Job, None] = {}
+        self._timer: Timer | None = None
+        self._due = 0.0
+        self._rate: float | None = _ASSUMED if slow else None
+        self._quickest: float | None = None
+        self._since: float | None = None
+        self._asked = (0.0, 0)
+        self._silent = False
+
+    @property
+    def room(self) -> int | None:
+        """Bytes that a live frame should keep to; None while the link takes whatever comes."""
+        return None if self._rate is None else int(max(_LEAST, min(self._rate * FLIGHT, _MOST)))
+
+    def want(self, job: Job) -> None:
+        """Have something drawn when it is its turn; wanted twice before that, it is drawn once."""
+        self._wanted[job] = None
+        self._arm()
+
+    def answered(self) -> None:
+        """Take the terminal's answer: all that was written before the question has arrived."""
+        self._silent = False
+        if self._since is None:
+            return
+        asked, size = self._asked
+        if asked:
+            self._measure(monotonic() - asked, size)
+            self._since = None
+            self._arm(again=True)
+
+    async def settle(self, seconds: float = 0.5) -> None:
+        """Wait for an answer that is under way, so that it does not land in the shell when the screens are gone."""
+        end = monotonic() + seconds
+        self._wanted.clear()
+        while self._since is not None and monotonic() < end:
+            await asyncio.sleep(0.01)
+
+    def _arm(self, *, again: bool = False) -> None:
+        if again and self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if self._timer is None and self._wanted:
+            self._timer = self._app.set_timer(max(self._due - monotonic(), 0.001), self._turn)
+
+    def _turn(self) -> None:
+        self._timer = None
+        now = monotonic()
+        if not self._taken(now):
+            self._due = max(self._due, now + _POLL)
+            self._arm()
+            return
+        self.wire.meter()
+        before = self.wire.sent
+        jobs = list(self._wanted)
+        self._wanted.clear()
+        self.frames += 1
+        self._since, self._asked = now, (0.0, 0)
+        more = [job for job in jobs if job() is True]
+        self._wanted.update(dict.fromkeys(more))
+        self._due = now if more else now + 1 / self.hz
+        if not self._app.call_after_refresh(self._drawn, before):
+            self._since = None
+
+    def _drawn(self, before: int) -> None:
+        """Ask for an answer behind the frame, and leave as much of a slow link to keys as the frame has taken."""
+        now, size = monotonic(), self.wire.sent - before
+        if self._rate is not None:
+            self._due = max(self._due, now + 2 * size / self._rate)
+        if size and self.wire.answers and not self._silent:
+            self._since, self._asked = now, (now, size)
+            self.wire.ask()
+        else:
+            self._since = None
+        self._arm(again=True)
+
+    def _taken(self, now: float) -> bool:
+        """Whether the last frame has arrived, as far as can be known."""
+        if self.wire.waiting:
+            if self._since is not None:
+                self._since = now
+            return False
+        if self._since is not None and now - self._since > PATIENCE:
+            self._silent, self._since = True, None
+        return self._since is None
+
+    def _measure(self, seconds: float, size: int) -> None:
+        """Learn from an answer what the link carries; the quickest one tells how long its way alone takes."""
+        self._quickest = seconds if self._quickest is None else min(self._quickest, seconds)
+        late = seconds - self._quickest
+        if late > _LATE:
+            self._rate = size / late
+        elif self.slow:
+            self._rate = min((self._rate or _ASSUMED) * 2, _ASSUMED)
+        elif self._rate is not None:
+            self._rate = None if self._rate > _MOST / FLIGHT else self._rate * 2

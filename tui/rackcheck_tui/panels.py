@@ -1,0 +1,151 @@
+"""Racks as places in a plane: what stands where, how wide it is written, and what lies beside it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+GAP = 2
+"""Cells between racks that stand side by side, and the lines between those above each other less one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A rack seen from its front: node names a line, top to bottom, '' for an empty place; a label for each line."""
+
+    name: str
+    rows: tuple[tuple[str, ...], ...]
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a place shows: a sign with its style, and the same in a word."""
+
+    sign: str
+    style: str
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """How much a place says, in cells: `name` for the node's name, `word` for its cell's; 0 leaves it out."""
+
+    name: int = 0
+    word: int = 0
+
+    @property
+    def width(self) -> int:
+        """Cells of one place: its sign, its mark, and what is written behind them."""
+        return 2 + sum(1 + room for room in (self.name, self.word) if room)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A panel as it is drawn: a title, then its lines; `least` is the width that its title asks for."""
+
+    panel: Panel
+    density: Density
+    least: int = 0
+
+    @cached_property
+    def margin(self) -> int:
+        """Cells of the labels, with the blank behind them."""
+        longest = max(map(len, self.panel.labels), default=0)
+        return longest + 1 if longest else 0
+
+    @cached_property
+    def width(self) -> int:
+        """Cells of a line."""
+        places = max(map(len, self.panel.rows), default=0)
+        return max(self.margin + places * self.density.width, self.least, 1)
+
+    @cached_property
+    def height(self) -> int:
+        """Lines, the title's with them."""
+        return 1 + len(self.panel.rows)
+
+    def x(self, column: int) -> int:
+        """Give the first cell of a place."""
+        return self.margin + column * self.density.width
+
+    def at(self, x: int, y: int) -> str:
+        """Name the node at a cell; '' where there is none."""
+        column, row = (x - self.margin) // self.density.width, y - 1
+        if x < self.margin or not 0 <= row < len(self.panel.rows):
+            return ""
+        places = self.panel.rows[row]
+        return places[column] if column < len(places) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node stands: in which panel, in which line and column of it, and at which cell of the plane."""
+
+    node: str
+    panel: int
+    row: int
+    column: int
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Panels in rows that fit a width: as many side by side as there is room for, and at least one."""
+
+    drafts: tuple[Draft, ...]
+    room: int
+
+    @cached_property
+    def pitch(self) -> int:
+        """Cells from one panel's left edge to the next one's: that of the widest."""
+        return max((draft.width for draft in self.drafts), default=1) + GAP
+
+    @cached_property
+    def columns(self) -> int:
+        """Panels side by side."""
+        return max(min((self.room + GAP) // self.pitch, len(self.drafts)), 1)
+
+    @cached_property
+    def tops(self) -> tuple[int, ...]:
+        """The line where each panel begins."""
+        tops, y = list[int](), 0
+        for first in range(0, len(self.drafts), self.columns):
+            side_by_side = self.drafts[first : first + self.columns]
+            tops += [y] * len(side_by_side)
+            y += max(draft.height for draft in side_by_side) + GAP - 1
+        return tuple(tops)
+
+    @cached_property
+    def places(self) -> dict[str, Place]:
+        """Where each node stands, panel by panel and top to bottom; of a name that stands twice, its first place."""
+        found: dict[str, Place] = {}
+        for place in self._every():
+            found.setdefault(place.node, place)
+        return found
+
+    def _every(self) -> Iterator[Place]:
+        for number, draft in enumerate(self.drafts):
+            left, top = number % self.columns * self.pitch, self.tops[number] + 1
+            for row, names in enumerate(draft.panel.rows):
+                for column, node in enumerate(names):
+                    if node:
+                        yield Place(node, number, row, column, left + draft.x(column), top + row)
+
+    def beside(self, node: str, across: int, down: int) -> str:
+        """Name the node that lies next in a direction: straight on before aside, near before far; else the node."""
+        here = self.places[node]
+
+        def off(there: Place) -> tuple[int, str] | None:
+            dx, dy = there.x - here.x, there.y - here.y
+            ahead, aside = (dx * across, abs(dy)) if across else (dy * down, abs(dx))
+            return (ahead + 8 * aside, there.node) if ahead > 0 else None
+
+        ahead = [found for there in self.places.values() if (found := off(there)) is not None]
+        return min(ahead)[1] if ahead else node
+
+
+def plane(panels: Sequence[Panel], density: Density, room: int) -> Plane:
+    """Lay panels out in so many cells, each wide enough for the longest name of a rack and the blank behind it."""
+    least = max((len(panel.name) for panel in panels), default=0) + 1
+    return Plane(tuple(Draft(panel, density, least) for panel in panels), room)

@@ -1,0 +1,192 @@
+"""Pictures of the screens for the documents: `python -m rackcheck_tui.pictures docs/screens`.
+
+A simulated rack is audited, its run is kept in a folder of its own, and the screens are opened on it without a
+terminal. What differs from one making to the next is set: the run's id and its times are written over in the stored
+run, and the picture of a reading under way is given moments to go by. All else is what the screens show.
+"""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from rackcheck.cli import subject
+from rackcheck.cli.desk import Desk
+from rackcheck.core.event import Answered, Event, FactsRead, Judged, NodeAsked, RunStarted
+from rackcheck.core.fact import Plane
+from rackcheck.core.group import is_group
+from rackcheck.report.signs import Signs
+from rackcheck_tui.app import Screens
+from rackcheck_tui.context import Context
+
+AUDIT = ("audit", "--rack", "sim:dgx-h100", "-p", "h100-dgx", "-q", "-o")
+"""What makes the run; the folder stands behind it."""
+
+RUN = "20261101T060000Z-1a2b"
+MOMENT = "2026-11-01T06:00:00Z"
+"""What the run's id and each of its times are written over with."""
+
+FONTS = "'DejaVu Sans Mono', Menlo, Consolas, monospace"
+"""Fonts that machines have; a picture fetches none."""
+
+PATIENCE = 60.0
+"""Seconds that a key may take to be done."""
+
+NOW = 6.2
+"""Seconds that a reading has been under way when its picture is taken."""
+
+WIDE, SMALL = (100, 30), (80, 24)
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture: its file's name, the screen's size, the keys, and how the terminal is written to.
+
+    A key that begins with `=` is text that is typed; `half` stops the run in its middle, as if it was being made.
+    """
+
+    name: str
+    size: tuple[int, int]
+    keys: Sequence[str]
+    plain: bool = False
+    half: bool = False
+
+
+NODE = ("4", "/", "=node:dgx05", "enter")
+"""Keys to the row of a node with something wrong."""
+
+SHOTS = (
+    Shot("groups", WIDE, ()),
+    Shot("groups-80x24", SMALL, ()),
+    Shot("groups-ascii", SMALL, (), plain=True),
+    Shot("rack", SMALL, ("2",)),
+    Shot("odd", WIDE, ("3",)),
+    Shot("node", WIDE, (*NODE, "enter")),
+    Shot("evidence", WIDE, (*NODE, "enter", "e")),
+    Shot("diff", WIDE, (*NODE, "d")),
+    Shot("live", SMALL, ("5",), half=True),
+    Shot("help", WIDE, ("?",)),
+)
+
+
+def made(home: Path) -> Path:
+    """Audit the simulated rack below `home`, and give the run's folder, its id and times written over."""
+    folder = home / "runs" / RUN
+    environment = {**os.environ, "RACKCHECK_HOME": str(home)}
+    done = subprocess.run(  # noqa: S603  our own program, its words in a list
+        [sys.executable, "-m", "rackcheck", *AUDIT, str(folder)],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode not in {0, 1, 3}:
+        raise SystemExit(f"rackcheck {' '.join(AUDIT)} ended with {done.returncode}")
+    name = re.compile(r"\b\d{8}T\d{6}Z-[0-9a-f]{5}\b")
+    moment = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+    for file in (folder / "run.json", folder / "events.jsonl"):
+        file.write_text(moment.sub(MOMENT, name.sub(RUN, file.read_text("utf-8"))), "utf-8")
+    return folder
+
+
+class Halfway:
+    """A desk whose run has come to its middle: what it tells has a moment of its own, and then no more comes."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._desk, name)
+
+    def events(self) -> Iterator[Event]:
+        """Tell nothing: the picture's maker does."""
+        yield from ()
+
+    def told(self) -> Iterator[tuple[Event, float]]:
+        """Give the events of the first half, each with its moment: all are asked at once, a BMC takes its time."""
+        for event in self._desk.events():
+            if isinstance(event, RunStarted):
+                yield event, 0.0
+                yield from ((NodeAsked(node, plane), 0.0) for node in event.nodes for plane in (Plane.BMC, Plane.OS))
+            elif isinstance(event, Answered | FactsRead | Judged) and not is_group(event.node):
+                number = self._number(event.node)
+                quick = isinstance(event, Answered) and event.plane is Plane.OS
+                at = number * 0.3 + 0.9 if quick else number * 1.1 + 1.3
+                if at < NOW:
+                    yield event, at
+
+    def _number(self, node: str) -> int:
+        return list(self._desk.nodes).index(node)
+
+
+class Still(Context):
+    """A context whose time stands at the picture's."""
+
+    @property
+    def now(self) -> float:  # type: ignore[override]
+        """Seconds since the run began."""
+        return NOW
+
+    @now.setter
+    def now(self, _: float) -> None:
+        """Leave it as it is."""
+
+
+async def taken(shot: Shot) -> str:
+    """Open the run, press the keys, and give the picture as SVG."""
+    if shot.plain:
+        os.environ["NO_COLOR"] = "1"  # the library takes it away again
+    desk = Desk(found=subject.find(RUN))
+    held = Halfway(desk)
+    app = Screens(lambda: held if shot.half else desk, Signs(plain=shot.plain), name=RUN)  # type: ignore[arg-type, return-value]
+    async with app.run_test(size=shot.size) as pilot:
+        await _quiet(pilot, app)
+        if shot.half:
+            app.context = Still(app.context.board, app.context.desk, app.signs)
+            for event, at in held.told():
+                app.context.board.take(event, at)
+        for key in shot.keys:
+            if key.startswith("="):
+                app.base.query_one("#line", Input).value = key[1:]
+            else:
+                await pilot.press(key)
+            await _quiet(pilot, app)
+        return settled(app.export_screenshot(title=f"rackcheck tui {RUN}", simplify=True))
+
+
+async def _quiet(pilot: Pilot[None], app: Screens) -> None:
+    """Wait until all that was begun is done and drawn."""
+    async with asyncio.timeout(PATIENCE):
+        while not app.ready or app.feed.running or any(not worker.is_finished for worker in app.workers):
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.3)
+        await pilot.pause()
+
+
+def settled(svg: str) -> str:
+    """Take what would be fetched from elsewhere out of a picture."""
+    svg = re.sub(r"\s*@font-face \{.*?\}\n", "", svg, flags=re.DOTALL)
+    svg = svg.replace("Fira Code, monospace", FONTS).replace("font-family: arial", f"font-family: {FONTS}")
+    return re.sub(r"\s*<!-- .*? -->", "", svg) + "\n"
+
+
+def main(folder: Path) -> None:
+    """Make every picture."""
+    with TemporaryDirectory() as kept:
+        os.environ["RACKCHECK_HOME"] = kept
+        made(Path(kept))
+        for shot in SHOTS:
+            file = folder / f"tui-{shot.name}.svg"
+            file.write_text(asyncio.run(taken(shot)), "utf-8")
+            print(f"{file}  {file.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

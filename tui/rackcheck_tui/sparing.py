@@ -1,0 +1,184 @@
+"""Sends the terminal what has changed and nothing else: what it shows already is remembered, cell by cell.
+
+The library sends the whole screen whenever anything is laid out anew, several times before the first picture stands,
+and a changed cell from its widget's left edge on. On a slow link these are seconds. What it wants to send is compared
+here with what was sent before. A terminal that lost something (a serial line does) is sent everything by `forget`.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rich.cells import get_character_cell_size
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual.app import App
+from textual.strip import Strip
+
+Codes = tuple[str, str]
+"""What a style sends before a text and after it."""
+
+_Cell = tuple[str, Codes]
+"""A sign with its style; the second half of a wide sign is ''."""
+
+_PLAIN: Codes = ("", "")
+_BLANK: _Cell = (" ", _PLAIN)
+_ERASED = 8
+"""Blank cells at the end of a line from which on it is shorter to erase them: only where they have no style at all."""
+
+_JOINED = 6
+"""Cells that have not changed, and are sent all the same between two that have: to go over them costs as much."""
+
+_REMEMBERED = 4096
+
+
+class Shown:
+    """What the terminal shows, as far as it is known."""
+
+    def __init__(self) -> None:
+        self._size = (0, 0)
+        self._lines: list[list[_Cell | None]] = []
+        self._codes: dict[Style, Codes] = {}
+
+    def forget(self) -> None:
+        """Know nothing of what the terminal shows."""
+        self._size = (0, 0)
+
+    def changes(self, pieces: Iterator[tuple[int, int, Strip]], size: tuple[int, int], console: Console) -> str:
+        """Give what takes the terminal from what it shows to these pieces, each with its first cell and its line."""
+        if size != self._size:
+            self._size, self._lines = size, [[None] * size[0] for _ in range(size[1])]
+        return "".join(
+            self._change(x, y, self._cells(strip, console)) for x, y, strip in pieces if 0 <= y < len(self._lines)
+        )
+
+    def _change(self, x: int, y: int, new: list[_Cell]) -> str:
+        line = self._lines[y]
+        del new[max(len(line) - x, 0) :]
+        old = line[x : x + len(new)]
+        if old == new:
+            return ""
+        line[x : x + len(new)] = new
+        end = len(new)
+        if x + end == len(line):
+            while end and new[end - 1] == _BLANK:
+                end -= 1
+        erased = len(new) - end >= _ERASED and old[end:] != new[end:]
+        stop = end if len(new) - end >= _ERASED else len(new)
+        sent = [_sent(x + first, y, new[first:last]) for first, last in _runs(old, new, stop)]
+        if erased:
+            sent.append(f"\x1b[{y + 1};{x + end + 1}H\x1b[K")
+        return "".join(sent)
+
+    def _cells(self, strip: Strip, console: Console) -> list[_Cell]:
+        cells: list[_Cell] = []
+        for text, style, control in strip:
+            if control:
+                continue
+            codes = _PLAIN if style is None else self._code(style, console)
+            if text.isascii():
+                cells += [(sign, codes) for sign in text]
+                continue
+            for sign in text:
+                width = get_character_cell_size(sign)
+                if width == 0 and cells:
+                    cells[-1] = (cells[-1][0] + sign, cells[-1][1])
+                cells += [(sign, codes), ("", codes)][:width]
+        return cells
+
+    def _code(self, style: Style, console: Console) -> Codes:
+        if (codes := self._codes.get(style)) is None:
+            if len(self._codes) >= _REMEMBERED:
+                self._codes.clear()
+            before, _, after = Strip([Segment("x", style)]).render(console).partition("x")
+            codes = self._codes[style] = _plainer(before, after)
+        return codes
+
+
+def _plainer(before: str, after: str) -> Codes:
+    """Leave out the terminal's own colours where they are asked for by name: they are what it has without a style."""
+    asked = re.fullmatch(r"\x1b\[([\d;]*)m", before)
+    codes = asked[1].split(";") if asked else []
+    if not asked or {"38", "48"} & set(codes):
+        return before, after
+    left = [code for code in codes if code not in {"39", "49"}]
+    return (f"\x1b[{';'.join(left)}m", after) if left else _PLAIN
+
+
+def _runs(old: list[_Cell | None], new: list[_Cell], stop: int) -> Iterator[tuple[int, int]]:
+    """Give what has to be sent, as first cell and last but one: small gaps closed, no wide sign halved."""
+    first, last = -1, -1
+    for place in range(stop):
+        if old[place] == new[place]:
+            continue
+        if first >= 0 and place - last > _JOINED:
+            yield first, last
+            first = -1
+        if first < 0:
+            first = place - 1 if place and not new[place][0] else place
+        last = place + 1
+        while last < len(new) and not new[last][0]:
+            last += 1
+    if first >= 0:
+        yield first, last
+
+
+def _sent(x: int, y: int, cells: list[_Cell]) -> str:
+    """Write cells at a place, each style once for all that have it in a row."""
+    sent, style = [f"\x1b[{y + 1};{x + 1}H"], _PLAIN
+    for sign, codes in cells:
+        if codes != style:
+            sent += [style[1], codes[0]]
+            style = codes
+        sent.append(sign)
+    return "".join((*sent, style[1]))
+
+
+class Difference(CompositorUpdate):
+    """An update of the library's, sent as what it changes; compared when it is sent, as some never are."""
+
+    def __init__(self, update: LayoutUpdate | ChopsUpdate, shown: Shown, size: tuple[int, int]) -> None:
+        self.update, self.shown, self.size = update, shown, size
+
+    def __rich_console__(self, console: Console, options: Any) -> Iterator[Any]:
+        yield from self.update.__rich_console__(console, options)
+
+    def render_segments(self, console: Console) -> str:
+        """Write it for the terminal."""
+        return self.shown.changes(_pieces(self.update), self.size, console)
+
+
+def _pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
+    """Take an update apart as the library itself does: strips with their first cell and their line."""
+    if isinstance(update, LayoutUpdate):
+        for y, chops in enumerate(update.strips, update.region.y):
+            yield update.region.x, y, Strip.join(chops)
+        return
+    for y, first, last in update.spans:
+        for end, (x, chop) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if chop is not None and x <= last and end > first:
+                yield x, y, chop if end <= last else chop.crop(0, min(end, last) - x)
+
+
+class Sparing(App[None]):
+    """An application that sends what changes. What it overrides is the library's own: where that goes, all is sent."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._glass = Shown()
+
+    def on_mount(self) -> None:
+        """Know nothing of a screen that was another program's for a while."""
+        self.app_resume_signal.subscribe(self, lambda _: self.forget())
+
+    def _display(self, screen: Any, renderable: Any) -> None:
+        if isinstance(renderable, (LayoutUpdate, ChopsUpdate)) and not self.is_inline:
+            renderable = Difference(renderable, self._glass, (self.size.width, self.size.height))
+        super()._display(screen, renderable)
+
+    def forget(self) -> None:
+        """Send everything anew, as after something else has written on the terminal."""
+        self._glass.forget()
+        self.screen.refresh()

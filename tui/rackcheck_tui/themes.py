@@ -1,0 +1,55 @@
+"""Colours for different eyes: the terminal's own, a pair that no colour-blindness confuses, or none; signs stay."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import lru_cache
+
+from rich.color import Color as Ink
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter
+
+
+class Theme(StrEnum):
+    """Whose colours are shown."""
+
+    TERMINAL = "terminal"
+    SAFE = "safe"
+    NONE = "none"
+
+
+SAFE: Mapping[str, str] = {
+    "red": "bright_yellow", "green": "bright_blue", "yellow": "white", "magenta": "bright_cyan", "cyan": "blue",
+    "bright_red": "bright_yellow", "bright_green": "bright_blue",
+}  # fmt: skip
+"""Red and green are told apart by few; yellow and blue by nearly all. Okabe and Ito, Color Universal Design, 2008."""
+
+
+class Colours(LineFilter):
+    """Changes colours as lines are drawn; weight, reverse and dimness stay."""
+
+    theme = Theme.TERMINAL
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  the library's
+        """Give a line in the theme's colours."""
+        if self.theme is Theme.TERMINAL:
+            return segments
+        made = _safe if self.theme is Theme.SAFE else _none
+        return [Segment(text, made(style) if style else style, control) for text, style, control in segments]
+
+
+@lru_cache(maxsize=1024)
+def _safe(style: Style) -> Style:
+    return style + Style(color=_other(style.color), bgcolor=_other(style.bgcolor))
+
+
+def _other(ink: Ink | None) -> Ink | None:
+    return Ink.parse(SAFE[ink.name]) if ink is not None and ink.name in SAFE else None
+
+
+@lru_cache(maxsize=1024)
+def _none(style: Style) -> Style:
+    return style.without_color + Style(
+        bold=style.bold, dim=style.dim, reverse=style.reverse, italic=style.italic, underline=style.underline
+    )

@@ -1,0 +1,94 @@
+"""What can be done here, in one table: views, and the command line's own verbs; `:`, the palette and `?` read it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rackcheck.cli import COMMANDS
+from rackcheck_tui.context import Context
+from rackcheck_tui.entries import Shown
+from rackcheck_tui.trail import Place
+from rackcheck_tui.views import (
+    differing,
+    facts,
+    formats,
+    group,
+    groups,
+    live,
+    node,
+    nodes,
+    odd,
+    past,
+    rack,
+    rules,
+    waived,
+)
+
+Build = Callable[[Context, Place], Shown]
+
+ASKING = frozenset({"audit", "doctor", "capture", "facts"})
+"""Commands that may ask nodes: typed here, they ask their reader first."""
+
+ELSEWHERE = frozenset({"tui", "completion", "sim"})
+"""Commands that want a terminal of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One way to look at a run: what makes it, its key, what it is, and what prints the same on the command line.
+
+    `takes` is what it is about, as it is typed; in `twin`, {run} and {about} stand for the run and what it is about.
+    """
+
+    build: Build
+    words: str
+    twin: str
+    key: str = ""
+    takes: str = ""
+
+
+VIEWS: Mapping[str, View] = {
+    "groups": View(groups.shown, "equal failures, said once for all their nodes", "rackcheck groups {run}", "1"),
+    "rack": View(rack.shown, "the racks as they stand, a sign a node", "rackcheck rack {run}", "2"),
+    "odd": View(odd.shown, "who differs from its peers, the oddest first", "rackcheck odd {run}", "3"),
+    "nodes": View(nodes.shown, "every node, the worst first", "rackcheck runs show {run}", "4"),
+    "live": View(live.shown, "how far a reading is, the slowest first", "rackcheck audit", "5"),
+    "history": View(past.shown, "a node or a rule, run by run", "rackcheck history {about}", "6", "NODE|RULE"),
+    "waivers": View(waived.shown, "who answers for what, until when", "rackcheck runs show {run}", "7"),
+    "profile": View(rules.shown, "the rules, what they want and why", "rackcheck profile show {profile}", "8"),
+    "report": View(formats.shown, "write the document of this run", "rackcheck report {run}", "9"),
+    "node": View(node.shown, "one node's rules", "rackcheck groups {run} --where node:{about}", takes="NODE"),
+    "group": View(group.shown, "one group's nodes", "rackcheck groups {run} --where group:{about}", takes="NUMBER"),
+    "facts": View(facts.shown, "everything a node told", "rackcheck facts {about} --from {run}", takes="NODE"),
+    "diff": View(
+        differing.shown, "a node held against something", "rackcheck diff {about} --from {run}",
+        takes="NODE [peers|before|NODE|RUN]",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One thing that can be typed: a view, or a command of the command line."""
+
+    name: str
+    words: str
+    takes: str = ""
+    key: str = ""
+
+
+def verbs() -> Mapping[str, Verb]:
+    """Give everything that can be typed behind a colon, views first."""
+    found = {name: Verb(name, view.words, view.takes, view.key) for name, view in VIEWS.items()}
+    rest = {name: Verb(name, line) for name, (_, _, line) in COMMANDS.items() if name not in {*found, *ELSEWHERE}}
+    return {**found, **rest}
+
+
+def twin(ctx: Context, place: Place) -> str:
+    """Give the command that prints what a place shows."""
+    view = VIEWS[place.view]
+    line = view.twin.format(run=ctx.desk.name, about=" ".join(place.about), profile=ctx.desk.profile.name)
+    return f"{line} --where {_quoted(place.where)}" if place.where and "--where" not in line else line
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,1 @@
+"""The views: each makes its rows from the run as it stands, and asks nobody."""

@@ -1,0 +1,58 @@
+"""The racks as they stand: what each node's cell shows, in one of four modes, and the legend under it."""
+
+from collections.abc import Mapping, Sequence
+
+from rackcheck.board import modes
+from rackcheck.board.elevation import Panel, elevation
+from rackcheck.board.modes import LEFT_OUT, Cell, Mode, Seen
+from rackcheck.report.terminal import Line
+from rackcheck_tui.context import Context
+from rackcheck_tui.entries import Entries, Shown
+from rackcheck_tui.filtering import kept_nodes
+from rackcheck_tui.trail import Place
+from rackcheck_tui.views import nodes
+from rackcheck_tui.views.odd import compared
+
+
+def shown(ctx: Context, _: Place) -> Shown:
+    """Say what the picture shows; it is drawn from `picture` and `panels`."""
+    kept, left_out = kept_nodes(ctx, ctx.desk.nodes)
+    some = f", {len(kept):,} of {len(ctx.desk.nodes):,} nodes" if ctx.where else f", {len(ctx.desk.nodes):,} nodes"
+    return Shown(Entries(()), f"racks: {ctx.mode}{some}", "no nodes", left_out)
+
+
+def panels(ctx: Context) -> Sequence[Panel]:
+    """Stand every node in its rack."""
+    return elevation(ctx.desk.nodes, ctx.desk.racks).racks
+
+
+def picture(ctx: Context) -> tuple[Mapping[str, Cell], Line]:
+    """Give the cell of each node in the mode that is on, and the line that explains the signs."""
+    found = modes.picture(Mode(ctx.mode), seen_now(ctx), ctx.signs)
+    kept, _ = kept_nodes(ctx, ctx.desk.nodes)
+    cells = {name: cell if name in kept else LEFT_OUT for name, cell in found.cells.items()}
+    return cells, Line(((" ", ""), *found.legend.pieces))
+
+
+def seen_now(ctx: Context) -> Seen:
+    """Gather what the modes read of the run as it stands."""
+    board = ctx.board
+    due = frozenset(board.due()) if board.running else frozenset()
+    asked = frozenset(name for name in due if name not in board.fresh)
+    outcomes = {name: each.outcome for name, each in board.judged.items() if name not in asked}
+    drift = differing(ctx) if ctx.mode == Mode.DRIFT else {}
+    return Seen(tuple(ctx.desk.nodes), outcomes, asked, board.measured, drift)
+
+
+def differing(ctx: Context) -> Mapping[str, int]:
+    """Count of every node the facts in which it is not like most of its role; none where nobody can tell."""
+    held = compared(ctx)
+    found = {name: 0 for each in held if not each.why for name in each.nodes}
+    return {**found, **{one.node: len(one.deviations) for each in held for one in each.odd}}
+
+
+def details(ctx: Context, name: str, cell: Cell, width: int) -> Sequence[Line]:
+    """Tell of the node under the cursor: what its cell says in words, and how it was judged."""
+    first = Line(((f" {name}", "bold"), (f"  {cell.word}", cell.style)))
+    judged = ctx.board.judged.get(name)
+    return (first, *nodes.details(ctx, judged, width)) if judged is not None else (first,)
