@@ -33,7 +33,7 @@ class Cell:
 
     sign: str
     style: str
-    word: str
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

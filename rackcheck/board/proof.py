@@ -8,6 +8,7 @@ from rackcheck.board.reply import Reply
 from rackcheck.core import operator
 from rackcheck.core import path as paths
 from rackcheck.core.capture import Capture
+from rackcheck.core.catalogue import Type
 from rackcheck.core.evidence import Evidence, Verdict
 from rackcheck.core.fact import Absent, Plane, Unknown
 from rackcheck.core.path import EVERY, BadPath, Path, Segment
@@ -170,6 +171,8 @@ def _agrees(one: Leaf, other: Leaf) -> bool | None:
         return None
     if isinstance(here, Absent) or isinstance(there, Absent):
         return isinstance(here, Absent) and isinstance(there, Absent)
+    if one.kind.type is Type.COLLECTION:
+        return None  # each plane has names of its own for what is in it
     alike = (one.kind.type, one.kind.unit, one.kind.scheme) == (other.kind.type, other.kind.unit, other.kind.scheme)
     return operator.equal(here, there, one.kind) if alike else None
 

@@ -5,7 +5,7 @@ a second audit of some of its nodes: their newest reading counts, rule by rule, 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from rackcheck.board.census import Census
@@ -135,6 +135,12 @@ class Board:
         said = () if self.running else tuple(dict.fromkeys((*self.beside, *own)))
         done = self.done or RunDone("", Outcome.INCOMPLETE)
         return Summary(self.started, nodes, done, tuple(found), said, self.silent, stand, groups)
+
+    def alike(self) -> Iterator[tuple[Verdict, Set[str]]]:
+        """Give each verdict that some nodes or racks share, as one of them has it, with their names."""
+        for held in self._heap.values():
+            if held:
+                yield next(iter(held.values())), held.keys()
 
     def _findings(self, *, every: bool) -> Iterator[Finding]:
         for shared, alike in self._heap.items():

@@ -154,7 +154,8 @@ class Desk:
         self._stop.set()
 
     def _drive(self, ready: Prepared) -> Iterator[Event]:
-        for event in ready.run(self._stop):
+        self._stop = stop = threading.Event()  # one a run: a run that has ended sets its own
+        for event in ready.run(stop):
             if isinstance(event, RunStarted):
                 self._runs.append((store.Stored(ready.folder, {"nodes": []}), ready.job))
             yield self._light(self._runs[-1][0], event)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from rackcheck import library, store
-from rackcheck.cli import options, subject
+from rackcheck.cli import options
 from rackcheck.core.where import Where
 from rackcheck.mistake import Mistake
 
@@ -56,20 +55,26 @@ def tui(
     show = screens[0].load()
     if profile is None:
         if file or rack or values or folders or planes or seconds or len(words) > 1:
+            from rackcheck import library  # noqa: PLC0415  the screens come first, what they show after them
+
             known = ", ".join(sorted(library.profiles(folders)))
             raise click.UsageError(f"to audit nodes, say by which profile: -p NAME; there are: {known}")
         run = words[0] if words else "last"
         show(run, lambda: _stored(run, waiver_files), view=view, where=where.text, against=against, link=link)
         return 0
 
+    context = click.get_current_context()
+
     def ready() -> object:
         from rackcheck.cli.desk import Desk  # noqa: PLC0415  once there is a terminal to show it on
         from rackcheck.cli.prepared import prepare  # noqa: PLC0415
 
-        files = options.waiver_files(waiver_files, found=True)
-        made = prepare(
-            lambda: options.chosen(words, file, rack), profile, values, folders, files, wanted, seconds=seconds
-        )
+        # The screens open in a thread of their own, and a rack that is brought up there ends with this command.
+        with context.scope(cleanup=False):
+            files = options.waiver_files(waiver_files, found=True)
+            made = prepare(
+                lambda: options.chosen(words, file, rack), profile, values, folders, files, wanted, seconds=seconds
+            )
         return Desk(ready=made)
 
     show("", ready, view=view, where=where.text, against=against, link=link)
@@ -77,6 +82,8 @@ def tui(
 
 
 def _stored(run: str, waiver_files: tuple[Path, ...]) -> object:
+    from rackcheck import store  # noqa: PLC0415
+    from rackcheck.cli import subject  # noqa: PLC0415
     from rackcheck.cli.desk import Desk  # noqa: PLC0415
 
     if run == "last" and not store.ids():

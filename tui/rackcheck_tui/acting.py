@@ -1,18 +1,13 @@
-"""What keys do with the row under the cursor, or those that are marked: compare, explain, mend, ask again, waive."""
+"""What keys do with the row under the cursor, or those that are marked: compare, explain, mend, ask again."""
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from functools import partial
-
-from rackcheck.board.desk import Said
 from rackcheck.core.fold import fold
 from rackcheck.report.summary import several
-from rackcheck_tui.dialogs import Ask, Choose, Field, Form, Option
-from rackcheck_tui.fetching import Fetching
+from rackcheck_tui.dialogs import Ask, Choose, Option
+from rackcheck_tui.sharing import Sharing
 from rackcheck_tui.trail import Place
 
 
-class Acting(Fetching):
+class Acting(Sharing):
     """Acts on nodes and rules; only `r`, after a yes, asks a node."""
 
     def action_diff(self) -> None:
@@ -99,47 +94,6 @@ class Acting(Fetching):
 
         self.push_screen(Ask("ask these nodes again?", lines, self.signs), answered)
 
-    def action_waive(self) -> None:
-        """Answer for a finding until a day."""
-        rule, nodes = self.rule, self.targets()
-        if not rule or not nodes:
-            self.tell("no finding here; w stands on a rule that fails")
-            return
-        today = datetime.now(UTC).date()
-        fields = [
-            Field("until", f"the last day it holds, YYYY-MM-DD (today is {today})"),
-            Field("by", "who answers for it"), Field("ticket", "where it is tracked"),
-            Field("reason", "why it may be so"), Field("file", "the file that it is added to", "waivers.yaml"),
-        ]  # fmt: skip
-        about = [f"waive {rule} on {fold(nodes)}"]
-        self.push_screen(Form("waive a finding", about, fields, self.signs), partial(self._waive, rule, nodes))
-
-    def _waive(self, rule: str, nodes: Sequence[str], given: Mapping[str, str] | None) -> None:
-        if given is None:
-            return
-        words = ["waive", rule, "--from", self.desk.run_of(*nodes), "--nodes", fold(nodes)]
-        words += [f"--{name}={value}" for name, value in given.items()]
-
-        def shown(said: Said) -> None:
-            if said.status != 0:
-                self.read("not waived", said.text)
-                return
-            self.push_screen(Ask("write this waiver?", said.text.rstrip().split("\n"), self.signs), write)
-
-        def write(yes: bool | None) -> None:
-            if yes:
-                self.behind(lambda: self.desk.say(words), written, "writing the waiver")
-
-        def written(said: Said) -> None:
-            if said.status != 0:
-                self.tell(said.text.strip())
-                return
-            self.desk.waived(given["file"])
-            self.reload()
-            self.tell(f"written to {given['file']}; the run is judged again with it")
-
-        self.behind(lambda: self.desk.say([*words, "--dry-run"]), shown, "making the waiver")
-
     def action_leave(self) -> None:
         """Quit; a reading under way is stopped only by a yes."""
         if not self.feed.running or self.desk.replays:
@@ -151,4 +105,9 @@ class Acting(Fetching):
     def _leave(self, *, yes: bool) -> None:
         if yes:
             self.desk.stop()
-            self.exit()
+            self.run_worker(self._part())
+
+    async def _part(self) -> None:
+        """Go, once the terminal has answered what it was asked: the answer is not for the shell."""
+        await self.pace.settle()
+        self.exit()

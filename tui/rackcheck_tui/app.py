@@ -82,6 +82,7 @@ class Screens(Looking):
         Binding("c", "mode", "mode", show=False, tooltip="racks: state, temperature, power, drift"),
         Binding("p", "pause", "pause", show=False, tooltip="hold the screen still while a reading goes on"),
         Binding("t", "theme", "colours", show=False, tooltip="colours: the terminal's, safe for all eyes, none"),
+        Binding("ctrl+l", "redraw", "redraw", show=False, tooltip="draw all anew, after others wrote here"),
         Binding("i", "about", "run", show=False, tooltip="the run itself, and its notes in full"),
     ]  # fmt: skip
 
@@ -96,6 +97,7 @@ class Screens(Looking):
         self.trail = Trail([first or Place("groups")])
         self.feed, self.colours, self.shown = Feed(), Colours(), Shown(Entries(()), "", "")
         self._said, self._seen, self._rest = "", -1, 0.0
+        self._next: Board | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out the one screen."""
@@ -156,23 +158,32 @@ class Screens(Looking):
         return self.ready or action in {"leave", "quit"} or super().check_action(action, parameters)
 
     def reload(self) -> None:
-        """Read the run from its beginning."""
-        self.context.board = self._board()
-        self.context.fetched.clear()
+        """Read the run from its beginning; what is shown stays until all of it is there."""
+        self._next = self._board()
         self.feed.start(self.desk.events)
 
     def _turn(self) -> None:
         """Take what came, and let the screen follow."""
-        board = self.context.board
+        board = self._next or self.context.board
         for event, at in self.feed.take(DRAIN):
             board.take(event, at)
         board.beside = self.desk.notes
+        if board is self._next and not self.feed.running:
+            self._turn_over(board)
         if self.feed.failed is not None:
             failed, self.feed.failed = self.feed.failed, None
             self.tell(str(failed) if isinstance(failed, Mistake) else f"rackcheck failed: {failed!r}")
         ticking = board.running and self.trail.here.view == "live"
         if (ticking or board.version != self._seen) and not self.paused:
             self.pace.want(self._follow)
+
+    def _turn_over(self, board: Board) -> None:
+        """Show the run that was read again in the place of the one before."""
+        self._next, self._seen = None, -1
+        if board.done is not None:
+            self.context.board = board
+            self.context.fetched.clear()
+            self.fetch(self.trail.here)
 
     def _follow(self) -> None:
         """Show the run as it stands now, unless showing it took so long that there is no time for it yet."""
@@ -220,7 +231,7 @@ class Screens(Looking):
         if name == "history":
             self.action_history()
         else:
-            self.go(Place(name, where=self.context.where.text))
+            self.go(Place(name, where=self.context.where.text if VIEWS[name].filters else ""))
 
     def action_up(self) -> None:
         """Drop the words of a filter, then go back."""
@@ -253,11 +264,18 @@ class Screens(Looking):
         self.shown = VIEWS[place.view].build(self.context, place)
         if self.on_racks:
             cells, legend = rack.picture(self.context)
-            self.racks.put(cells)
+            self.racks.put_later(cells)
+            self.pace.want(self._paint)
             self.shown = replace(self.shown, above=(legend,))
         else:
+            # A cursor that nobody moved stays on the first row: while a run goes on, that is where the worst comes to.
+            keep = keep and bool(self.table.cursor or self.table.marks)
             self.table.show(self.shown.entries, keep=keep, empty=self.signs.text(self.shown.empty))
         self.write()
+
+    def _paint(self) -> bool:
+        """Paint the racks' cells as far as the link takes them; whether some are left."""
+        return self.racks.flush(self.pace.room)
 
     def write(self) -> None:
         """Write what stands around the rows."""
@@ -293,7 +311,8 @@ class Screens(Looking):
         self._put("chosen", lines)
 
     def _put(self, place: str, lines: Sequence[Line]) -> None:
-        self.base.query_one(f"#{place}", Static).update(page(lines))
+        # Only the head and what stands above the rows change their height: all else needs no new layout.
+        self.base.query_one(f"#{place}", Static).update(page(lines), layout=place in {"head", "above", "chosen"})
 
     def tell(self, text: str) -> None:
         """Say one thing over the rows, until the reader goes elsewhere."""

@@ -43,7 +43,8 @@ class Fetching(Frame):
 
     def _diff(self, about: Sequence[str]) -> Mapping[str, Any]:
         node, other = about[0], about[1] if len(about) > 1 else self.context.against
-        said = self.desk.say(("diff", node, other, "--from", self.desk.run_of(node), "--json"))
+        every = ("--all",) if self.context.every else ()
+        said = self.desk.say(("diff", node, other, "--from", self.desk.run_of(node), "--json", *every))
         if said.status not in {0, 1, 3}:
             raise Mistake(said.text.strip().splitlines()[-1].removeprefix("rackcheck: ") if said.text else "no answer")
         found: Mapping[str, Any] = json.loads(said.text[said.text.index("{") :])

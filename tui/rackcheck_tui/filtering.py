@@ -1,13 +1,13 @@
 """The filter held against what the screens show: nodes by what is asked of nodes, verdicts by the rest."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.core.event import Judged
 from rackcheck.core.fact import Reading, Reason, Unknown
 from rackcheck.core.path import Path
 from rackcheck.core.profile import Rule
 from rackcheck.core.verdict import Verdict
-from rackcheck.core.where import FINDING_KEYS, NODE_KEYS, Subject, left_out
+from rackcheck.core.where import FINDING_KEYS, NODE_KEYS, TEXT, Subject, Where, left_out
 from rackcheck.report.summary import several
 from rackcheck_tui.context import Context
 
@@ -21,19 +21,29 @@ def kept_nodes(ctx: Context, names: Iterable[str], *, verdicts: bool = True) -> 
     if not where:
         return frozenset(names), ""
     of_node, of_verdict = where.about(NODE_KEYS), where.about(FINDING_KEYS)
-    rules = {rule.id: rule for rule in ctx.desk.profile.rules}
-    kept, unsure = set(), 0
-    for name in names:
-        holds = of_node.holds(_node(ctx, name))
-        if holds and verdicts and of_verdict:
-            judged = ctx.board.judged.get(name)
-            holds = judged is not None and any(
-                of_verdict.holds(verdict_words(ctx, judged, each, rules[each.rule])) for each in judged.verdicts
-            )
-        unsure += holds is None
-        if holds:
-            kept.add(name)
+    told = {name: of_node.holds(_node(ctx, name)) for name in names}
+    unsure = sum(each is None for each in told.values())
+    kept = {name for name, each in told.items() if each}
+    if verdicts and of_verdict:
+        kept &= _having(ctx, of_verdict, kept)
     return frozenset(kept), left_out(where, several(unsure, "node")) if unsure else ""
+
+
+def _having(ctx: Context, where: Where, names: Collection[str]) -> set[str]:
+    """Give the nodes that have a verdict which the filter means; what many have alike is looked at once.
+
+    A node's name is part of the text that is searched: those in which a word of the filter is are looked at one by one.
+    """
+    rules = {rule.id: rule for rule in ctx.desk.profile.rules}
+    words = [term.body for term in where.terms if term.body.key == TEXT]
+    named = {name for name in names if any(body.holds(Subject(text=name)) for body in words)}
+    found: set[str] = set()
+    for verdict, nodes in ctx.board.alike():
+        rule = rules[verdict.rule]
+        if where.holds(verdict_words(ctx, "", verdict, rule)):
+            found |= nodes - named
+        found |= {n for n in named.intersection(nodes) if where.holds(verdict_words(ctx, n, verdict, rule))}
+    return found
 
 
 def kept_rules(
@@ -41,15 +51,16 @@ def kept_rules(
 ) -> tuple[list[Verdict], str]:
     """Give the verdicts of one node that the filter means; what it asks of nodes, the reader has answered."""
     where = ctx.where.about(FINDING_KEYS)
-    found = [v for v in verdicts if where.holds(verdict_words(ctx, judged, v, rules[v.rule]))] if where else verdicts
+    name = judged.node
+    found = [v for v in verdicts if where.holds(verdict_words(ctx, name, v, rules[v.rule]))] if where else verdicts
     return list(found), ""
 
 
-def verdict_words(ctx: Context, judged: Judged, verdict: Verdict, rule: Rule) -> Subject:
+def verdict_words(ctx: Context, node: str, verdict: Verdict, rule: Rule) -> Subject:
     """Say what a verdict has for a filter to look at."""
     words = dict(rule_words(ctx, rule, (verdict.status.value,)).words)
-    text = f"{verdict.status.value} {rule.severity.value} {rule.id} {rule.title} {verdict.reason} {judged.node}"
-    return Subject({**words, "node": (judged.node,)}, text)
+    text = f"{verdict.status.value} {rule.severity.value} {rule.id} {rule.title} {verdict.reason} {node}"
+    return Subject({**words, "node": (node,)}, text)
 
 
 def rule_words(ctx: Context, rule: Rule, states: tuple[str, ...]) -> Subject:

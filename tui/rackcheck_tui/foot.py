@@ -7,16 +7,16 @@ from textual.events import Key
 from textual.widgets import Input
 
 from rackcheck.core.where import EVERYTHING, Where, Wrong, parse
-from rackcheck_tui.acting import Acting
 from rackcheck_tui.dialogs import Ask, Choose, Option
 from rackcheck_tui.trail import Place
 from rackcheck_tui.verbs import ASKING, VIEWS, verbs
+from rackcheck_tui.waiving import Waiving
 
 THIS = "this"
 """In a command that is typed here, the run that is shown."""
 
 
-class Typing(Acting):
+class Typing(Waiving):
     """Reads what is typed."""
 
     mark = "/"

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from textual.app import App
 from textual.screen import Screen
 
 from rackcheck.board.desk import Desk, Said
@@ -14,14 +13,16 @@ from rackcheck.report.terminal import Line, within
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entry, Shown
 from rackcheck_tui.feed import Feed
+from rackcheck_tui.pace import Pace
 from rackcheck_tui.rackview import Racks
 from rackcheck_tui.reader import Reader
+from rackcheck_tui.sparing import Sparing
 from rackcheck_tui.table import Table
 from rackcheck_tui.themes import Colours
 from rackcheck_tui.trail import Place, Trail
 
 
-class Frame(App[None]):
+class Frame(Sparing):
     """The application as its parts know each other."""
 
     desk: Desk
@@ -31,6 +32,7 @@ class Frame(App[None]):
     feed: Feed
     shown: Shown
     colours: Colours
+    pace: Pace
     paused: bool = False
     trouble: Exception | None = None
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.binding import Binding, BindingType
 
 from rackcheck.board.modes import Mode
-from rackcheck.report.terminal import Line
+from rackcheck.report.terminal import Line, within
 from rackcheck_tui.foot import Typing
 from rackcheck_tui.rackview import Racks
 from rackcheck_tui.reader import Reader
@@ -22,6 +22,9 @@ class Looking(Typing):
     def action_every(self) -> None:
         """Show what passes, too, or only what does not."""
         self.context.every = not self.context.every
+        here = self.trail.here
+        if here.view == "diff" and self.context.fetched.pop(Place("diff", here.about), None) is not None:
+            self.fetch(here)  # measurements and counters are compared only where somebody wants to see all
         self.refresh_rows()
 
     def action_mode(self) -> None:
@@ -48,6 +51,10 @@ class Looking(Typing):
             screen.refresh(layout=True)
         self.tell(f"colours: {self.colours.theme.value}")
 
+    def action_redraw(self) -> None:
+        """Draw all anew, after something else has written on the terminal."""
+        self.forget()
+
     def action_about(self) -> None:
         """Show what is known of the run itself."""
         board, desk = self.context.board, self.desk
@@ -60,11 +67,31 @@ class Looking(Typing):
     def action_guide(self) -> None:
         """Show every key, every view, and what prints the same on the command line."""
         line = twin(self.context, self.trail.here)
-        same = [Line(((" the same on the command line", "dim"),)), Line(((f"   {line}", "bold"),)), Line()]
-        keys = dict.fromkeys([*listed(self.BINDINGS), *listed(Table.BINDINGS), *listed(Racks.BINDINGS)])
-        typed = [(f":{name} {view.takes}".strip(), view.words) for name, view in VIEWS.items()]
-        lines = [*same, *guide(keys), Line(), *guide(typed)]
-        self.push_screen(Reader("keys", lambda _: lines, self.signs))
+        parts = [("the same on the command line", [("", line)]), *chapters(self.BINDINGS)]
+        lines = [row for title, rows in parts for row in (*guide(title, rows), Line())]
+
+        def fitted(width: int) -> Sequence[Line]:
+            return [row for line in lines for row in within(line, width, 23)]
+
+        self.push_screen(Reader("keys", fitted, self.signs))
+
+
+ACTS = ("diff", "baseline", "evidence", "fix", "facts", "history", "again", "waive", "copy", "export")
+"""Actions on the row under the cursor, or on those that are marked."""
+
+
+def chapters(bindings: Sequence[BindingType]) -> Sequence[tuple[str, Sequence[tuple[str, str]]]]:
+    """Sort all keys and views for a page of help: each chapter's title, and its lines."""
+    mine = [b for b in bindings if isinstance(b, Binding)]
+    views = [(f"{view.key} :{name} {view.takes}".strip(), view.words) for name, view in VIEWS.items()]
+    moves = dict.fromkeys([*listed(Table.BINDINGS), *listed(Racks.BINDINGS)])
+    rest = [b for b in mine if b.action not in ACTS and not b.action.startswith("view(")]
+    return [
+        ("views", views),
+        ("act on the row, or on those that are marked", listed([b for b in mine if b.action in ACTS])),
+        ("move and mark", list(moves)),
+        ("look, find, leave", listed(rest)),
+    ]  # fmt: skip
 
 
 def listed(bindings: Sequence[BindingType], *, shown: bool = False) -> list[tuple[str, str]]:

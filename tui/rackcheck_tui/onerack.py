@@ -11,8 +11,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from rackcheck.board.modes import Cell
 from rackcheck.report.signs import Signs
-from rackcheck_tui.panels import Cell, Draft, Place
+from rackcheck_tui.panels import Draft, Place
 
 UNSEEN = Cell("?", "dim")
 """What a place shows of which nothing has been said: that it is not known."""

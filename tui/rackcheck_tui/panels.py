@@ -3,27 +3,35 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 GAP = 2
 """Cells between racks that stand side by side, and the lines between those above each other less one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(Protocol):
     """A rack seen from its front: node names a line, top to bottom, '' for an empty place; a label for each line."""
+
+    @property
+    def name(self) -> str:
+        """The rack's name."""
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """Node names by line, top to bottom."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each line is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A rack of which no more is known than names in lines."""
 
     name: str
     rows: tuple[tuple[str, ...], ...]
     labels: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What a place shows: a sign with its style, and the same in a word."""
-
-    sign: str
-    style: str
-    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

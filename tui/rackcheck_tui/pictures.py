@@ -130,7 +130,7 @@ class Still(Context):
     """A context whose time stands at the picture's."""
 
     @property
-    def now(self) -> float:  # type: ignore[override]
+    def now(self) -> float:
         """Seconds since the run began."""
         return NOW
 
@@ -141,10 +141,11 @@ class Still(Context):
 
 async def taken(shot: Shot) -> str:
     """Open the run, press the keys, and give the picture as SVG."""
-    if shot.plain:
-        os.environ["NO_COLOR"] = "1"  # the library takes it away again
     desk = Desk(found=subject.find(RUN))
     held = Halfway(desk)
+    os.environ.pop("NO_COLOR", None)
+    if shot.plain:
+        os.environ["NO_COLOR"] = "1"
     app = Screens(lambda: held if shot.half else desk, Signs(plain=shot.plain), name=RUN)  # type: ignore[arg-type, return-value]
     async with app.run_test(size=shot.size) as pilot:
         await _quiet(pilot, app)

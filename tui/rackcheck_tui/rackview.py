@@ -10,9 +10,10 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
 
+from rackcheck.board.modes import Cell
 from rackcheck.report.signs import Signs
 from rackcheck_tui.onerack import UNSEEN, RackView, spans
-from rackcheck_tui.panels import GAP, Cell, Density, Panel, Plane, plane
+from rackcheck_tui.panels import GAP, Density, Panel, Plane, plane
 
 _SPAN = 24
 """Bytes that a span costs beside its cells: where it begins, and its styles. Measured, and only an estimate."""

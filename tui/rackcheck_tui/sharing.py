@@ -7,7 +7,7 @@ from rackcheck.board.desk import Said
 from rackcheck.report.summary import several
 from rackcheck_tui.copying import copies
 from rackcheck_tui.dialogs import Choose, Option
-from rackcheck_tui.frame import Frame
+from rackcheck_tui.fetching import Fetching
 from rackcheck_tui.views.formats import FORMATS, file_of
 from rackcheck_tui.words import plain
 
@@ -15,7 +15,7 @@ SHOWN = 200
 """Letters of what can be copied that are shown before it is chosen."""
 
 
-class Sharing(Frame):
+class Sharing(Fetching):
     """Hands things on."""
 
     def action_copy(self) -> None:

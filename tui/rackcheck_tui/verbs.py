@@ -37,6 +37,7 @@ class View:
     """One way to look at a run: what makes it, its key, what it is, and what prints the same on the command line.
 
     `takes` is what it is about, as it is typed; in `twin`, {run} and {about} stand for the run and what it is about.
+    Without `filters` it shows all there is.
     """
 
     build: Build
@@ -44,6 +45,7 @@ class View:
     twin: str
     key: str = ""
     takes: str = ""
+    filters: bool = True
 
 
 VIEWS: Mapping[str, View] = {
@@ -52,16 +54,16 @@ VIEWS: Mapping[str, View] = {
     "odd": View(odd.shown, "who differs from its peers, the oddest first", "rackcheck odd {run}", "3"),
     "nodes": View(nodes.shown, "every node, the worst first", "rackcheck runs show {run}", "4"),
     "live": View(live.shown, "how far a reading is, the slowest first", "rackcheck audit", "5"),
-    "history": View(past.shown, "a node or a rule, run by run", "rackcheck history {about}", "6", "NODE|RULE"),
-    "waivers": View(waived.shown, "who answers for what, until when", "rackcheck runs show {run}", "7"),
+    "history": View(past.shown, "a node or a rule, run by run", "rackcheck history {about}", "6", "NODE|RULE", filters=False),
+    "waivers": View(waived.shown, "who answers for what, until when", "rackcheck runs show {run}", "7", filters=False),
     "profile": View(rules.shown, "the rules, what they want and why", "rackcheck profile show {profile}", "8"),
-    "report": View(formats.shown, "write the document of this run", "rackcheck report {run}", "9"),
+    "report": View(formats.shown, "write the document of this run", "rackcheck report {run}", "9", filters=False),
     "node": View(node.shown, "one node's rules", "rackcheck groups {run} --where node:{about}", takes="NODE"),
     "group": View(group.shown, "one group's nodes", "rackcheck groups {run} --where group:{about}", takes="NUMBER"),
     "facts": View(facts.shown, "everything a node told", "rackcheck facts {about} --from {run}", takes="NODE"),
     "diff": View(
         differing.shown, "a node held against something", "rackcheck diff {about} --from {run}",
-        takes="NODE [peers|before|NODE|RUN]",
+        takes="NODE WHAT",
     ),
 }  # fmt: skip
 

@@ -126,10 +126,11 @@ def keys(bindings: Iterable[tuple[str, str]], signs: Signs, width: int) -> Line:
     return Line(((" ", ""), *pieces))
 
 
-def guide(bindings: Iterable[tuple[str, str]]) -> Iterator[Line]:
-    """Write one line for each key."""
-    for key, does in bindings:
-        yield Line(((f" {key:<22}", "bold"), (does, "")))
+def guide(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
+    """Write a chapter of help: its title, then a line for each key."""
+    yield Line(((f" {title}", "dim"),))
+    for key, does in rows:
+        yield Line(((f"   {key:<18}  " if key else "   ", "bold"), (does, "")))
 
 
 def plain(listing: Listing, rows: Iterable[int], *, as_json: bool) -> str:

@@ -65,7 +65,9 @@ def _nothing(ctx: Context) -> str:
 
 
 def numbered(ctx: Context) -> tuple[Group, ...]:
-    """Give all groups as they are now, with their numbers; made once for each state of the run."""
+    """Give all groups as they are now, with their numbers; none before the run began. Made once for each state."""
+    if ctx.board.started is None:
+        return ()
     held = ctx.fetched.get(Place("groups"))
     key = (ctx.board.version, ctx.every)
     if not isinstance(held, tuple) or held[0] != key:

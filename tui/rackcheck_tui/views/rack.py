@@ -53,6 +53,7 @@ def differing(ctx: Context) -> Mapping[str, int]:
 
 def details(ctx: Context, name: str, cell: Cell, width: int) -> Sequence[Line]:
     """Tell of the node under the cursor: what its cell says in words, and how it was judged."""
-    first = Line(((f" {name}", "bold"), (f"  {cell.word}", cell.style)))
     judged = ctx.board.judged.get(name)
-    return (first, *nodes.details(ctx, judged, width)) if judged is not None else (first,)
+    first = Line(((f" {name}", "bold"), (f"  {cell.word}", cell.style)))
+    told = tuple(nodes.details(ctx, judged, width)) if judged is not None else ()
+    return told if told and ctx.mode == Mode.STATE else (first, *told)

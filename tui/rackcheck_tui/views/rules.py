@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from rackcheck.core.profile import Rule
 from rackcheck.core.verdict import Status
+from rackcheck.core.where import FINDING_KEYS
 from rackcheck.report.summary import COUNTED
 from rackcheck.report.terminal import STYLES, Line
 from rackcheck_tui.context import Context
@@ -18,26 +19,21 @@ def shown(ctx: Context, _: Place) -> Shown:
     """Show every rule; those that nothing was judged by in this run say so."""
     profile = ctx.desk.profile
     counts = _counts(ctx)
-    found, unsure = [], 0
-    for rule in profile.rules:
-        holds = ctx.where.holds(rule_words(ctx, rule, tuple(s.value for s in counts.get(rule.id, {}))))
-        unsure += holds is None
-        if holds:
-            found.append(rule)
+    where = ctx.where.about(FINDING_KEYS)
+    states = {rule.id: tuple(status.value for status in counts.get(rule.id, {})) for rule in profile.rules}
+    found = [rule for rule in profile.rules if where.holds(rule_words(ctx, rule, states[rule.id]))]
     entries = [_entry(ctx, rule, counts.get(rule.id, Counter())) for rule in found]
     return Shown(
         Entries(entries),
         f"profile {profile.name} {profile.version}: {len(found)} of {len(profile.rules)} rules",
         "no rule like this; / changes the filter",
-        f"{unsure} left out: nobody knows whether they are meant" if unsure else "",
     )
 
 
 def _counts(ctx: Context) -> Mapping[str, Counter[Status]]:
     found: dict[str, Counter[Status]] = {}
-    for judged in ctx.board.judged.values():
-        for verdict in judged.verdicts:
-            found.setdefault(verdict.rule, Counter())[verdict.status] += 1
+    for verdict, nodes in ctx.board.alike():
+        found.setdefault(verdict.rule, Counter())[verdict.status] += len(nodes)
     return found
 
 
