@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from stored_runs import made
 
-from rackcheck.cli import options
+from rackcheck.cli import filters
 from rackcheck.cli.facts import _subject as fact_row
 from rackcheck.core import path as paths
 from rackcheck.core.catalogue import Catalogue, Entry, Kind, collection, flag, listing, quantity, setting, text, version
@@ -85,7 +85,7 @@ def test_every_term_of_the_page_is_one_with_the_real_catalogue() -> None:
     terms = [term for cells in rows_of(PAGE.read_text(), 2) for term in re.findall(r"`([^`]+)`", cells[0])]
     assert len(terms) > 25
     for term in terms:
-        options.where(term)
+        filters.where(term)
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_a_wrong_filter_is_shown_with_a_mark_below_its_place() -> None:
 
 def test_a_long_and_hostile_filter_is_shown_around_its_place() -> None:
     with pytest.raises(click.UsageError) as caught:
-        options.where("\x1b[2J " * 50 + "kernel.releas<6.0 " + "x " * 10)
+        filters.where("\x1b[2J " * 50 + "kernel.releas<6.0 " + "x " * 10)
     said, shown, mark = str(caught.value.message).splitlines()
     assert "did you mean kernel.release" in said
     assert "\x1b" not in shown
@@ -510,7 +510,7 @@ def test_a_fact_is_chosen_by_its_own_value_and_one_that_is_unknown_is_neither() 
 )
 def test_keys_words_and_facts_are_completed(begun: str, wanted: set[str]) -> None:
     command = click.Command("c", params=[])
-    command = options.where_option("")(command)
+    command = filters.where_option("")(command)
     parameter = command.params[-1]
     found = {item.value for item in parameter.shell_complete(click.Context(command), begun)}
     assert wanted <= found

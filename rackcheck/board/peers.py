@@ -46,7 +46,8 @@ def peers(mine: Facts, others: Sequence[Facts], expected: int, classes: Iterable
 
     What is absent counts as said; items that they do not list are absent there.
     """
-    needed = max(FEWEST, expected // 2 + 1)
+    # As where nodes vote: more than half of those that are expected, of whom there must be FEWEST.
+    needed = expected // 2 + 1 if expected >= FEWEST else FEWEST
     groups = _groups(others)
     found: dict[Class, dict[str, Doc]] = {cls: {} for cls in Class}
     decided: set[str] = set()

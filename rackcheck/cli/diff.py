@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import click
 
 from rackcheck import acceptance, store
-from rackcheck.cli import options
+from rackcheck.cli import filters, options
 from rackcheck.cli.against import BEFORE, PEERS, held
 from rackcheck.cli.drift import Told, compared, document, lines, unknown_in_both
 from rackcheck.cli.output import print_lines
@@ -30,7 +30,7 @@ KEYS = frozenset({"node", "rule", "state", "fact", "class", "plane", TEXT})
 @click.argument("b", metavar="B")
 @options.from_option
 @click.option("--all", "every", is_flag=True, help="Also counters and measurements, and each identity by itself.")
-@options.where_option("Only such facts and rules: 'gpu/*.ecc.mode', 'state:fail node:dgx[01-08]'.", KEYS)
+@filters.where_option("Only such facts and rules: 'gpu/*.ecc.mode', 'state:fail node:dgx[01-08]'.", KEYS)
 @options.json_option
 def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bool) -> int:
     """Hold two runs, or two nodes of one run, against each other; an acceptance is each node's newest reading.

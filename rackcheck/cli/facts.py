@@ -10,7 +10,7 @@ import click
 
 from rackcheck import inventory, store
 from rackcheck.board.proof import Said
-from rackcheck.cli import captures, options
+from rackcheck.cli import captures, filters, options
 from rackcheck.cli.known import known
 from rackcheck.cli.output import note, print_lines, progress, width
 from rackcheck.cli.raw import documents, lines, said
@@ -48,7 +48,7 @@ KEYS = frozenset({"fact", "class", "plane", COMPARED, TEXT})
 @click.option("--source", is_flag=True, help="Also the file, command or URI each fact was read from.")
 @click.option("--raw", is_flag=True, help="Also what that file, command or URI said, cut to the lines about the fact.")
 @click.option("--unknown", is_flag=True, help="Only what is unknown, with the reasons.")
-@options.where_option("Only such facts: 'class:version', '~nvme', 'gpu/*.temperature>80C'.", KEYS)
+@filters.where_option("Only such facts: 'class:version', '~nvme', 'gpu/*.temperature>80C'.", KEYS)
 @options.timeout_option
 @options.json_option
 def facts(

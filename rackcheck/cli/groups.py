@@ -7,7 +7,7 @@ import click
 
 from rackcheck.board.grouped import Group, groups
 from rackcheck.board.traits import Sort
-from rackcheck.cli import counting, options
+from rackcheck.cli import counting, filters, options
 from rackcheck.cli.output import is_plain, note, print_lines, width
 from rackcheck.cli.subject import find
 from rackcheck.cli.tables import table
@@ -27,7 +27,7 @@ _WHERE = "Only groups like this: 'rack:r03 state:fail rule:bios.*'; node terms n
 
 @click.command(name="groups", epilog="Exit: as the run's: 0 pass, 1 fail, 2 your mistake, 3 unknown.")
 @options.newest_run_argument
-@options.where_option(_WHERE, KEYS)
+@filters.where_option(_WHERE, KEYS)
 @click.option("--all", "every", is_flag=True, help="Show what passes or does not apply, too.")
 @options.json_option
 def groups_(run: str, where: Where, every: bool, as_json: bool) -> int:

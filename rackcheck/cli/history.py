@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rackcheck.cli import options
+from rackcheck.cli import filters, options
 from rackcheck.cli.diff import of_change, of_moved, of_turn
 from rackcheck.cli.output import note, print_lines
 from rackcheck.cli.runs import progress
@@ -38,7 +38,7 @@ KEYS = NODE_KEYS | RULE_KEYS
 @click.option("--rule", "kind", flag_value="rule", help="NAME is a rule, even where a node has it too (as without).")
 @click.option("--node", "kind", flag_value="node", help="NAME is a node, even where a rule has it too.")
 @click.option("--limit", type=click.IntRange(1), default=20, help="How many lines of runs (default: 20).")
-@options.where_option("Only such runs, changes and verdicts: 'state:fail', 'run:2026110*', 'rule:bios.*'.", KEYS)
+@filters.where_option("Only such runs, changes and verdicts: 'state:fail', 'run:2026110*', 'rule:bios.*'.", KEYS)
 @options.json_option
 def history(name: str, kind: str | None, limit: int, where: Where, as_json: bool) -> None:
     """Tell what became of a node or a rule from run to run, the newest first.
@@ -53,7 +53,7 @@ def history(name: str, kind: str | None, limit: int, where: Where, as_json: bool
             note(f"rackcheck: {why}")
         found = _kind(db, name, kind)
         # A key of the other kind of history is a mistake, said as such.
-        options.where(where.text, RULE_KEYS if found == "rule" else NODE_KEYS)
+        filters.where(where.text, RULE_KEYS if found == "rule" else NODE_KEYS)
         groups = list(islice((_rule if found == "rule" else _node)(db, name, where), limit + 1))
     if as_json:
         click.echo(machine.text({"rackcheck": machine.FORMAT, found: name, "runs": groups[:limit]}))

@@ -8,7 +8,7 @@ import click
 
 from rackcheck.board.census import Census
 from rackcheck.board.odd import Deviation, Odd, Peers, peers
-from rackcheck.cli import counting, options
+from rackcheck.cli import counting, filters, options
 from rackcheck.cli.output import is_plain, note, print_lines, width
 from rackcheck.cli.subject import Subject as Run
 from rackcheck.cli.subject import find
@@ -49,7 +49,7 @@ class _Shown:
     epilog="Exit: 0 nobody is odd, 1 somebody is, 2 your mistake, 3 not everything needed for that is known.",
 )
 @options.newest_run_argument
-@options.where_option("Only these nodes and facts: 'rack:r03 fact:bios'.", NODE_KEYS | FACT_KEYS)
+@filters.where_option("Only these nodes and facts: 'rack:r03 fact:bios'.", NODE_KEYS | FACT_KEYS)
 @click.option("--role", metavar="ROLE", help="Only nodes of this role.")
 @click.option("--all", "every", is_flag=True, help=f"More than {MOST} lines of each kind, if there are.")
 @options.json_option

@@ -8,7 +8,7 @@ import click
 from rackcheck.board import drawn
 from rackcheck.board.elevation import Elevation, Panel, elevation
 from rackcheck.board.modes import LEFT_OUT, Cell, Mode, Picture, Seen, needs, picture, told
-from rackcheck.cli import options
+from rackcheck.cli import filters, options
 from rackcheck.cli.known import known
 from rackcheck.cli.output import is_plain, note, print_lines, width
 from rackcheck.cli.stored import stored_racks
@@ -43,7 +43,7 @@ MODES = (Mode.STATE, Mode.TEMPERATURE, Mode.POWER)
     "--mode", type=click.Choice([mode.value for mode in MODES]), default=Mode.STATE.value, show_default=True,
     help="What the signs show.",
 )  # fmt: skip
-@options.where_option("Only nodes like this: 'rack:a01 !state:pass'; the others' places stay, drawn as a dot.", KEYS)
+@filters.where_option("Only nodes like this: 'rack:a01 !state:pass'; the others' places stay, drawn as a dot.", KEYS)
 @options.json_option
 def rack(run: str, mode: str, where: Where, as_json: bool) -> int:
     """Draw the racks of a run or an acceptance, every node where it stands.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from rackcheck.cli import options
+from rackcheck.cli import filters, options
 from rackcheck.core.where import Where
 from rackcheck.mistake import Mistake
 
@@ -20,7 +20,7 @@ from rackcheck.mistake import Mistake
 @options.waivers_option
 @click.option("--planes", metavar="os,bmc", shell_complete=options.complete_planes, help="Ask these planes only.")
 @options.timeout_option
-@options.where_option("Show only what is like this at first: 'state:fail rack:r03'.")
+@filters.where_option("Show only what is like this at first: 'state:fail rack:r03'.")
 @click.option("--view", metavar="VIEW", default="groups", help="Begin with this view: groups, rack, odd, nodes, live.")
 @click.option(
     "--against",

@@ -90,7 +90,7 @@ class Acting(Sharing):
         def answered(yes: bool | None) -> None:
             if yes:
                 self.feed.start(lambda: self.desk.again(nodes))
-                self.tell(f"asking {fold(nodes)} again")
+                self.asking(f"asking {fold(nodes)} again ...")
 
         self.push_screen(Ask("ask these nodes again?", lines, self.signs), answered)
 

@@ -20,7 +20,7 @@ from rackcheck.board.state import Board
 from rackcheck.core.where import EVERYTHING, Where
 from rackcheck.mistake import Mistake
 from rackcheck.report.signs import Signs
-from rackcheck.report.terminal import Line
+from rackcheck.report.terminal import Line, within
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Shown
 from rackcheck_tui.feed import Feed
@@ -33,7 +33,7 @@ from rackcheck_tui.themes import Colours
 from rackcheck_tui.trail import Place, Trail
 from rackcheck_tui.verbs import VIEWS
 from rackcheck_tui.views import rack
-from rackcheck_tui.words import across, head, keys
+from rackcheck_tui.words import across, head, keys, turned
 
 DRAIN = 0.02
 """Seconds that events are taken at a time, so that a key never waits for long."""
@@ -98,6 +98,7 @@ class Screens(Looking):
         self.feed, self.colours, self.shown = Feed(), Colours(), Shown(Entries(()), "", "")
         self._said, self._seen, self._rest = "", -1, 0.0
         self._next: Board | None = None
+        self._asking = False
 
     def compose(self) -> ComposeResult:
         """Lay out the one screen."""
@@ -170,12 +171,20 @@ class Screens(Looking):
         board.beside = self.desk.notes
         if board is self._next and not self.feed.running:
             self._turn_over(board)
+        if self._asking and board.done is not None:
+            self._asking = False
+            self.tell(turned(board))
         if self.feed.failed is not None:
             failed, self.feed.failed = self.feed.failed, None
             self.tell(str(failed) if isinstance(failed, Mistake) else f"rackcheck failed: {failed!r}")
         ticking = board.running and self.trail.here.view == "live"
         if (ticking or board.version != self._seen) and not self.paused:
             self.pace.want(self._follow)
+
+    def asking(self, text: str) -> None:
+        """Say that nodes are asked, until they have answered."""
+        self._asking = True
+        self.tell(text)
 
     def _turn_over(self, board: Board) -> None:
         """Show the run that was read again in the place of the one before."""
@@ -234,7 +243,9 @@ class Screens(Looking):
             self.go(Place(name, where=self.context.where.text if VIEWS[name].filters else ""))
 
     def action_up(self) -> None:
-        """Drop the words of a filter, then go back."""
+        """Drop what is awaited, then the words of a filter, then go back."""
+        if self.drop_work():
+            return
         if self.context.where:
             self.refilter(EVERYTHING)
         elif self.trail.at:
@@ -288,7 +299,7 @@ class Screens(Looking):
         self._put("status", [across(words, self._standing(), self.signs, width)])
         left = [Line(((f" {self.signs.text(shown.left_out)}", "bold magenta"),))] if shown.left_out else []
         said = [Line(((f" {self.signs.text(self._said)}", "bold yellow"),))] if self._said else []
-        above = [*said, *left, *shown.above]
+        above = [row for line in (*said, *left, *shown.above) for row in within(line, width - 1, 3)]
         self.base.query_one("#above").display = bool(above)
         self._put("above", above)
         self._put("keys", [keys([("enter", "open"), *listed(self.BINDINGS, shown=True)], self.signs, width)])

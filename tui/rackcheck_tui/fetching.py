@@ -39,7 +39,7 @@ class Fetching(Frame):
             "history": lambda: self.desk.past(place.about[0]),
             "diff": lambda: self._diff(place.about),
         }
-        self.behind(work[place.view], arrived, f"reading {place.words}")
+        self.behind(work[place.view], arrived, f"reading {place.words}", opens=False)
 
     def _diff(self, about: Sequence[str]) -> Mapping[str, Any]:
         node, other = about[0], about[1] if len(about) > 1 else self.context.against
@@ -69,7 +69,7 @@ class Fetching(Frame):
                 self.context.volatile[name] = {**self.context.volatile.get(name, {}), **told}
             self.refresh_rows()
 
-        self.behind(read, arrived, f"reading what the filter compares, of {several(len(nodes), 'node')}")
+        self.behind(read, arrived, f"reading what the filter compares, of {several(len(nodes), 'node')}", opens=False)
 
     # ---- what opens over the view
 
@@ -81,7 +81,7 @@ class Fetching(Frame):
             case "reply", (node, fact):
                 self._evidence(fact, partial(evidence, self.desk, self.context.board, node, fact=fact), node)
             case "explain", (rule,):
-                self.command(("profile", "explain", self.desk.profile_word, rule), f"rule {rule}")
+                self.command(("profile", "explain", rule, "-p", self.desk.profile_word), f"rule {rule}")
             case "run", (run,):
                 self.command(("runs", "show", run), f"run {run}")
             case "write", (form,):

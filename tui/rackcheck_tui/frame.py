@@ -35,6 +35,7 @@ class Frame(Sparing):
     pace: Pace
     paused: bool = False
     trouble: Exception | None = None
+    _working: object | None = None
 
     @property
     def ready(self) -> bool:
@@ -109,25 +110,47 @@ class Frame(Sparing):
         """Say one thing over the rows, until the reader goes elsewhere."""
         raise NotImplementedError
 
+    def asking(self, text: str) -> None:
+        """Say that nodes are asked, until they have answered."""
+        raise NotImplementedError
+
     # ---- in the background
 
-    def behind(self, work: Callable[[], object], then: Callable[[Any], None], words: str) -> None:
-        """Do what takes a while in a thread, and say what it is; a mistake is told where it was asked for."""
+    def behind(
+        self, work: Callable[[], object], then: Callable[[Any], None], words: str, *, opens: bool = True
+    ) -> None:
+        """Do what takes a while in a thread, and say what it is; a mistake is told where it was asked for.
+
+        What `opens` something over the place that it was asked in does so nowhere else, and not after an escape.
+        """
+        asked = self.trail.here
+        self._working = token = object()
         self.tell(f"{words} ...")
 
         def run() -> None:
             try:
                 found = work()
-            except Mistake as mistake:
-                self.call_from_thread(self.tell, str(mistake))
+            except Mistake:
+                self.call_from_thread(arrived, lambda _: self.tell(str(mistake)), None)
                 return
-            self.call_from_thread(self._done, then, found)
+            self.call_from_thread(arrived, then, found)
+
+        def arrived(then: Callable[[Any], None], found: object) -> None:
+            here = (self.trail.here.view, self.trail.here.about) == (asked.view, asked.about)
+            wanted = self._working is token
+            if wanted:
+                self.drop_work()
+            if not opens or (wanted and here):
+                then(found)
 
         self.run_worker(run, thread=True, group="behind")
 
-    def _done(self, then: Callable[[Any], None], found: object) -> None:
-        self.tell("")
-        then(found)
+    def drop_work(self) -> bool:
+        """Want no more of what is done in the background; whether anything was."""
+        was, self._working = self._working is not None, None
+        if was:
+            self.tell("")
+        return was
 
     def command(self, words: Sequence[str], title: str) -> None:
         """Call one of rackcheck's commands, and show what it says."""

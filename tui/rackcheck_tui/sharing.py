@@ -71,4 +71,4 @@ class Sharing(Fetching):
             else:
                 self.read("not written", said.text)
 
-        self.behind(lambda: self.desk.say(words), written, f"writing {file}")
+        self.behind(lambda: self.desk.say(words), written, f"writing {file}", opens=False)

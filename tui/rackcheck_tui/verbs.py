@@ -54,7 +54,9 @@ VIEWS: Mapping[str, View] = {
     "odd": View(odd.shown, "who differs from its peers, the oddest first", "rackcheck odd {run}", "3"),
     "nodes": View(nodes.shown, "every node, the worst first", "rackcheck runs show {run}", "4"),
     "live": View(live.shown, "how far a reading is, the slowest first", "rackcheck audit", "5"),
-    "history": View(past.shown, "a node or a rule, run by run", "rackcheck history {about}", "6", "NODE|RULE", filters=False),
+    "history": View(
+        past.shown, "a node or a rule, run by run", "rackcheck history {about}", "6", "NODE|RULE", filters=False
+    ),
     "waivers": View(waived.shown, "who answers for what, until when", "rackcheck runs show {run}", "7", filters=False),
     "profile": View(rules.shown, "the rules, what they want and why", "rackcheck profile show {profile}", "8"),
     "report": View(formats.shown, "write the document of this run", "rackcheck report {run}", "9", filters=False),

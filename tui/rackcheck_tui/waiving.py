@@ -99,7 +99,7 @@ class Waiving(Acting):
             self.reload()
             self.tell(f"written to {given['file']}; the run is judged again with it")
 
-        self.behind(lambda: self._written(calls, given["file"]), written, "writing the waiver")
+        self.behind(lambda: self._written(calls, given["file"]), written, "writing the waiver", opens=False)
 
     def _written(self, calls: Sequence[Sequence[str]], file: str) -> str:
         """Write them one after the other; give what the first that was refused said."""

@@ -15,6 +15,9 @@ from rackcheck.report.signs import OUTCOME, Signs
 from rackcheck.report.summary import COUNTED
 from rackcheck.report.terminal import OUTCOMES, STYLES, Line
 
+TURNS = 3
+"""Verdicts that turned which one line tells."""
+
 WIDE = 200
 """Cells of a row's line that is written for other programs."""
 
@@ -35,19 +38,21 @@ def head(board: Board, signs: Signs, name: str, width: int) -> list[Line]:
         stopped = " (interrupted)" if done.interrupted else ""
     return [
         Line(((verdict, style), (stopped, "yellow"), (f"  {profile}", "bold"), (f"  {signs.text(name)}", ""))),
-        Line(((f" {_whom(board, signs)}", ""), (_planes(started), "bold yellow"))),
+        _whom(board, signs, width),
         counts(board, signs, width),
     ]
 
 
-def _whom(board: Board, signs: Signs) -> str:
-    """Say how many nodes were judged and where they come from."""
+def _whom(board: Board, signs: Signs, width: int) -> Line:
+    """Say how many nodes were judged and where they come from, in one line: it moves nothing below it."""
     assert board.started is not None
     asked, judged = len(board.started.nodes), sum(not is_group(name) for name in board.judged)
     nodes = f"{asked:,} node" + ("" if asked == 1 else "s")
     missing = "" if judged == asked else f", {judged:,} judged"
     again = f"; {len(board.again.nodes):,} asked again by {board.again.run}" if board.again is not None else ""
-    return f"{nodes}{missing}: {signs.text(board.started.targets)}{again}"
+    planes = _planes(board.started)
+    said = f" {nodes}{missing}{again}: {board.started.targets}"
+    return Line(((signs.fit(said, max(width - len(planes), 0)).rstrip(), ""), (planes, "bold yellow")))
 
 
 def _planes(started: RunStarted) -> str:
@@ -64,6 +69,19 @@ def counts(board: Board, signs: Signs, width: int) -> Line:
     ends = [f" of {total:,}; {scope:,} not in scope"] * bool(scope) + [f" of {total:,}", ""]
     used = sum(len(text) for text, _ in pieces)
     return Line((*pieces, (next(end for end in ends if not end or used + len(end) < width), "")))
+
+
+def turned(board: Board) -> str:
+    """Say what a second reading turned: `asked again: 2 verdicts turned: nic.rate fail -> pass on n[1-2]`."""
+    found: dict[str, list[str]] = {}
+    for each in board.turned:
+        before, after = each.turn.before or "not judged", each.turn.after or "not judged"
+        found.setdefault(f"{each.turn.rule} {before} -> {after}", []).append(each.node)
+    if not found:
+        return "asked again: every verdict is as it was"
+    first = "; ".join(f"{said} on {fold(nodes)}" for said, nodes in list(found.items())[:TURNS])
+    more = f"; and {len(found) - TURNS} more (5 shows them)" if len(found) > TURNS else ""
+    return f"asked again: {first}{more}"
 
 
 def about(board: Board, signs: Signs, width: int, name: str, began: Sequence[str] = ()) -> Iterator[Line]:

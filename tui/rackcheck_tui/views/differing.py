@@ -37,9 +37,17 @@ def shown(ctx: Context, place: Place) -> Shown:
     return Shown(
         Entries(entries, lambda width: _head(ctx, wide, width)),
         f"diff {node}: {len(wanted)} of {len(every)} facts{bare}, against {doc.get('against', other)}",
-        "no fact differs" if not every else "no fact like this; / changes the filter",
+        _nothing(doc) if not every else "no fact like this; / changes the filter",
         above=tuple(_unsure(doc)),
     )
+
+
+def _nothing(doc: Doc) -> str:
+    told = doc.get("peers")
+    if told and told["asked"] < told["needed"]:
+        return "its peers are too few to be compared with"
+    split = f"; on {told['split']:,} facts they do not agree" if told and told["split"] else ""
+    return f"no fact differs{split}"
 
 
 def _kept(ctx: Context, each: Doc) -> bool:

@@ -1,0 +1,80 @@
+"""`--where`: the one filter that commands share with the screens, with completion and a mark below what is wrong."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from rackcheck.cli.options import complete_facts
+from rackcheck.core import path as paths
+from rackcheck.core.catalogue import Kind
+from rackcheck.core.where import CLOSED, COMPARED, KEYS, WORDS, Where, Wrong
+from rackcheck.core.where import parse as parse_where
+from rackcheck.layers import did_you_mean
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def where_option(words: str, keys: frozenset[str] = KEYS) -> Callable[[F], F]:
+    """`--where FILTER`, as `where`: a filter, which without terms is everything.
+
+    `keys` are those of `rackcheck.core.where` that the command can answer; any other is a usage error.
+    """
+
+    def read(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Where:
+        return where(value or "", keys)
+
+    return click.option("--where", "where", metavar="FILTER", callback=read, shell_complete=_filters(keys), help=words)
+
+
+def where(text: str, keys: frozenset[str] = KEYS) -> Where:
+    """Read a filter; raises a usage error that marks the term which is wrong, with the nearest right word."""
+    from rackcheck.cli.known import known  # noqa: PLC0415  the catalogue is for those who filter
+
+    def kind_of(path: str) -> Kind | None:
+        entry = known().catalogue.find(paths.parse(path))
+        return entry.kind if entry is not None else None
+
+    if not text:
+        return Where()
+    try:
+        return parse_where(text, kind_of, keys)
+    except Wrong as error:
+        raise click.UsageError(wrong_where(text, error)) from None
+
+
+SEEN = 72
+"""Letters of a filter that a message shows."""
+
+
+def wrong_where(text: str, error: Wrong) -> str:
+    """Say what is wrong with a filter, in three lines: the message, the filter, and a mark below the place."""
+    from rackcheck.cli.known import known  # noqa: PLC0415
+
+    near = known().catalogue.near(error.fact) if error.fact else []
+    hint = f"; did you mean {' or '.join(near)}?" if near else did_you_mean(error.word, list(error.known))
+    first = max(0, min(error.column - 1 - SEEN // 2, len(text) - SEEN))
+    # One letter for each letter, so that the mark stands below its place.
+    shown = "".join(letter if letter.isprintable() else "?" for letter in text[first : first + SEEN])
+    return f"--where: {error}{hint}\n  {shown}\n  {' ' * (error.column - 1 - first)}^"
+
+
+def _filters(keys: frozenset[str]) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Complete the last term of a filter: its key, a word of a closed set, a fact to compare."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, blank, last = incomplete.rpartition(" ")
+        head = f"{before}{blank}{'!' * last.startswith('!')}"
+        begun = last.removeprefix("!")
+        key, colon, word = begun.partition(":")
+        if colon:
+            *done, word = word.split(",")
+            there = [each for each in CLOSED.get(key, ()) if each.startswith(word) and each not in done]
+            return [CompletionItem(f"{head}{key}:{','.join([*done, each])}") for each in there]
+        found = [CompletionItem(f"{head}{each}:") for each in WORDS if each in keys and each.startswith(begun)]
+        if begun and COMPARED in keys:
+            found += [CompletionItem(f"{head}{item.value}") for item in complete_facts(ctx, param, begun)]
+        return found
+
+    return complete
