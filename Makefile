@@ -7,7 +7,7 @@ BROWSER := tests/browser/node_modules/axe-core/axe.min.js
 YAML_LS := tests/editor/node_modules/yaml-language-server/package.json
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check full explore schemas bundle gpu-check gpu-check-bundle clean
+.PHONY: help audit test check full explore schemas screens bundle gpu-check gpu-check-bundle clean
 
 help:
 	@echo "make audit   judge a simulated rack by h100-dgx, then this machine by linux-server"
@@ -17,6 +17,7 @@ help:
 	@echo "make bundle  wheels and an install script for machines without a network"
 	@echo "make gpu-check  hold the GPU probes against nvidia-smi, on a machine with NVIDIA GPUs; needs python3 alone"
 	@echo "make explore the tests' properties on fresh cases"
+	@echo "make screens the pictures of the screens in docs/screens"
 
 # Runtime only: what a user installs.
 $(VENV)/.runtime: pyproject.toml
@@ -49,7 +50,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/facts.md
+	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/facts.md docs/tui.md
 
 full: $(VENV)/.dev $(BROWSER) $(YAML_LS)
 	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m slow
@@ -71,6 +72,11 @@ schemas: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck.sim.shape schemas
 	@$(BIN)/python -m rackcheck.report.record_schema schemas
 	@$(BIN)/python -m rackcheck.report.facts_page docs
+	@$(BIN)/python -m rackcheck_tui.page docs
+
+# A simulated rack is audited, and its run is shown without a terminal.
+screens: $(VENV)/.runtime
+	@$(BIN)/python -m rackcheck_tui.pictures docs/screens
 
 # For the python and the platform it is made on.
 BUNDLE := dist/rackcheck-bundle

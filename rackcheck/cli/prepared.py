@@ -45,12 +45,10 @@ class Prepared:
         return self.job.profile
 
     def once_more(self, nodes: Sequence[Node]) -> "Prepared":
-        """The same for some of its nodes, as a run of its own beside the others."""
-        wanted = self.job.plan.planes & self.job.planes
+        """The same for some of its nodes, as a run of its own beside the others; no secret is asked for again."""
         job = replace(
-            self.job, nodes=tuple(nodes), id=new_id(), time=now(), secrets=secrets_of(tuple(nodes), wanted),
-            targets=f"{len(nodes)} of {self.job.targets}",
-        )  # fmt: skip
+            self.job, nodes=tuple(nodes), id=new_id(), time=now(), targets=f"{len(nodes)} of {self.job.targets}"
+        )
         return replace(self, job=job, folder=store.runs_folder() / job.id)
 
     def run(self, stop: threading.Event) -> Iterator[Event]:

@@ -63,21 +63,17 @@ def tui(
         show(run, lambda: _stored(run, waiver_files), view=view, where=where.text, against=against, link=link)
         return 0
 
-    context = click.get_current_context()
-
     def ready() -> object:
         from rackcheck.cli.desk import Desk  # noqa: PLC0415  once there is a terminal to show it on
         from rackcheck.cli.prepared import prepare  # noqa: PLC0415
 
-        # The screens open in a thread of their own, and a rack that is brought up there ends with this command.
-        with context.scope(cleanup=False):
-            files = options.waiver_files(waiver_files, found=True)
-            made = prepare(
-                lambda: options.chosen(words, file, rack), profile, values, folders, files, wanted, seconds=seconds
-            )
+        files = options.waiver_files(waiver_files, found=True)
+        made = prepare(
+            lambda: options.chosen(words, file, rack), profile, values, folders, files, wanted, seconds=seconds
+        )
         return Desk(ready=made)
 
-    show("", ready, view=view, where=where.text, against=against, link=link)
+    show("", ready, view=view, where=where.text, against=against, link=link, early=True)
     return 0
 
 

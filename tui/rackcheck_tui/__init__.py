@@ -12,9 +12,12 @@ from rackcheck.mistake import Mistake
 
 def show(
     name: str, desk: Callable[[], Desk], *, view: str = "groups", where: str = "", against: str = "peers",
-    link: Literal["auto", "slow"] = "auto",
+    link: Literal["auto", "slow"] = "auto", early: bool = False,
 ) -> None:  # fmt: skip
-    """Show what is laid on the desk until its reader quits; raises Mistake where there is no terminal to show it on."""
+    """Show what is laid on the desk until its reader quits; raises Mistake where there is no terminal to show it on.
+
+    The desk is laid while the screens are there already; `early` lays it before: secrets may be asked for meanwhile.
+    """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):  # the library draws on stderr
         if name:
             deque(desk().events(), 0)  # what is wrong with the run is worth more than where it is looked at
@@ -31,7 +34,9 @@ def show(
     if view not in VIEWS:
         raise Mistake(f"no view {view}; there are {', '.join(VIEWS)}")
     first = Place(view, where=where)
-    app = Screens(desk, signs_for(os.environ), name=name, slow=link == "slow", first=first, against=against)
+    laid = desk() if early else None
+    opened = desk if laid is None else lambda: laid
+    app = Screens(opened, signs_for(os.environ), name=name, slow=link == "slow", first=first, against=against)
     app.run()
     if app.trouble is not None:
         raise app.trouble

@@ -63,7 +63,7 @@ class Screens(Looking):
         Binding("slash", "find", "filter", key_display="/", tooltip="filter what is shown: state:fail rack:r03 ~words"),
         Binding("question_mark", "guide", "keys", key_display="?", tooltip="this page"),
         Binding("q,ctrl+c", "leave", "quit", tooltip="quit"),
-        Binding("z", "every", "every", tooltip="show what passes, too, or only what does not"),
+        Binding("z", "every", "all", tooltip="show what passes, too, or only what does not"),
         Binding("d", "diff", "diff", tooltip="hold the node against its peers, or what D chose; two that are marked"),
         Binding("e", "evidence", "evidence", tooltip="what the verdict rests on: raw replies, the other plane"),
         Binding("f", "fix", "fix", tooltip="what would mend it, in lines to type; applies nothing"),

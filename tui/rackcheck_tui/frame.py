@@ -130,8 +130,8 @@ class Frame(Sparing):
         def run() -> None:
             try:
                 found = work()
-            except Mistake:
-                self.call_from_thread(arrived, lambda _: self.tell(str(mistake)), None)
+            except Mistake as mistake:
+                self.call_from_thread(arrived, self.tell, str(mistake))
                 return
             self.call_from_thread(arrived, then, found)
 

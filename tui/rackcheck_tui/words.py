@@ -51,8 +51,9 @@ def _whom(board: Board, signs: Signs, width: int) -> Line:
     missing = "" if judged == asked else f", {judged:,} judged"
     again = f"; {len(board.again.nodes):,} asked again by {board.again.run}" if board.again is not None else ""
     planes = _planes(board.started)
-    said = f" {nodes}{missing}{again}: {board.started.targets}"
-    return Line(((signs.fit(said, max(width - len(planes), 0)).rstrip(), ""), (planes, "bold yellow")))
+    said = f"{nodes}{missing}{again}: {board.started.targets}"
+    told = signs.fit(said, max(width - len(planes) - 1, 0)).rstrip()
+    return Line(((f" {told}", ""), (planes, "bold yellow")))
 
 
 def _planes(started: RunStarted) -> str:

@@ -97,13 +97,14 @@ def _line(ctx: Context, each: Doc, wide: int, width: int) -> Line:
     told = each.get("verdicts", {})
     bad = next((rule for rule, status in told.items() if status not in {"pass", "n/a"}), "")
     mark = NO_RULE if not each.get("rules") and "rules" in each else f"{bad} {told[bad]}" if bad else ""
-    room = min(len(mark) + 2, rest // 2) if mark else 0
+    here = _value(each, "after")
+    room = min(len(mark) + 2, max(rest - len(here), rest // 2)) if mark else 0
     unsure = "unknown" in str(each.get("kind", "")) or "known again" in str(each.get("kind", ""))
     return Line((
         (ctx.signs.fit(str(each["fact"]), wide) + "  ", "bold"),
         (ctx.signs.fit(_value(each, "before"), side) + "  ", "dim"),
-        (ctx.signs.fit(_value(each, "after"), max(rest - room, 0)), "magenta" if unsure else "yellow"),
-        (ctx.signs.fit(f"  {mark}", room), "italic" if mark == NO_RULE else "bold red"),
+        (ctx.signs.fit(here, max(rest - room, 0)), "magenta" if unsure else "yellow"),
+        (f"  {ctx.signs.fit(mark, room - 2)}" if room > 2 else " " * room, "italic" if mark == NO_RULE else "bold red"),
     ))  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def shown(ctx: Context, _: Place) -> Shown:
     of = ctx.board.summary(every=ctx.every).whole
     columns = Columns(
         of,
-        min(max((len(_name(group)) for group in found), default=0), 30),
+        min(max((len(group.rule) for group in found), default=0), 30),
         min(max((len(_seen(group)) for group in found), default=0), 40),
         max((len(_where(group.nodes, of)) for group in found), default=0),
         max((len(group.hint.words) for group in found if group.hint is not None), default=0),
@@ -156,6 +156,15 @@ def _into(group: Group) -> Place:
     return Place("group", (str(group.number),))
 
 
+def _what(ctx: Context, group: Group, name: int, seen: int) -> tuple[tuple[str, str], ...]:
+    """Say what fails and what was seen; a cause of many rules has no rule's name, and takes both columns."""
+    fit = ctx.signs.fit
+    if group.rule:
+        return (fit(group.rule, name) + " ", "bold"), (fit(_seen(group), seen), "")
+    title = min(len(group.title), name + 1 + seen)
+    return (fit(group.title, title), "bold"), (fit(f": {group.got}", max(name + 1 + seen - title, 0)), "")
+
+
 def _line(ctx: Context, group: Group, columns: Columns, width: int) -> Line:
     signs = ctx.signs
     name, seen, side, hint = _rooms(columns, width)
@@ -163,8 +172,7 @@ def _line(ctx: Context, group: Group, columns: Columns, width: int) -> Line:
     return Line((
         (f"{group.number:>3}  ", "dim"),
         (f"{signs.status(group.status)} {group.status.value.upper():<8}", STYLES[group.status]),
-        (signs.fit(_name(group), name) + " ", "bold"),
-        (signs.fit(_seen(group), seen), ""),
+        *_what(ctx, group, name, seen),
         (f" {signs.fit(_where(group.nodes, columns.of), side)}" if side else "", "cyan"),
         (f" {signs.fit(word, hint)}" if hint else "", "italic"),
     ))  # fmt: skip

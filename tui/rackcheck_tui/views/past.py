@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rackcheck.core.verdict import Status
+from rackcheck.report.summary import several
 from rackcheck.report.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
@@ -29,7 +30,7 @@ def shown(ctx: Context, place: Place) -> Shown:
     runs: Sequence[Run] = past[1]
     entries = [_entry(ctx, name, run, number) for number, run in enumerate(runs)]
     return Shown(
-        Entries(entries), f"history of {kind} {name}: {len(runs)} states", f"no run has {name}",
+        Entries(entries), f"history of {kind} {name}: {several(len(runs), 'state')}", f"no run has {name}",
         above=tuple(_strip(ctx, runs)),
     )  # fmt: skip
 
