@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, VerticalScroll
+from textual.containers import Container, Horizontal, VerticalScroll
 from textual.events import CursorPosition, Resize
 from textual.filter import LineFilter
 from textual.widgets import Input, Static
@@ -111,7 +111,9 @@ class Screens(Looking):
             yield Static(id="middle", markup=False)
             with VerticalScroll(id="details", can_focus=False):
                 yield Static(id="chosen", markup=False)
-        yield Input(id="line", compact=True)
+        with Horizontal(id="foot"):
+            yield Static(id="mark", markup=False)
+            yield Input(id="line", compact=True)
         yield Static(id="keys", markup=False)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -122,7 +124,7 @@ class Screens(Looking):
 
     def on_mount(self) -> None:
         """Show that there is something to come, and lay the run on the desk meanwhile."""
-        self.base.query_one("#line").display = self.racks.display = False
+        self.base.query_one("#foot").display = self.racks.display = False
         self.pace = Pace(self, slow=self.slow)
         self._put("head", [Line(((f" opening {self.signs.text(self._name or 'the run')} ...", "bold"),))])
         self.run_worker(self._lay, thread=True, group="open")

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 
 from textual.events import Key
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from rackcheck.core.where import EVERYTHING, Where, Wrong, parse
 from rackcheck_tui.dialogs import Ask, Choose, Option
@@ -35,7 +35,8 @@ class Typing(Waiving):
 
     def _line(self, mark: str, text: str) -> None:
         line = self.base.query_one("#line", Input)
-        line.display, line.value = True, text
+        self.base.query_one("#foot").display, line.value = True, text
+        self.base.query_one("#mark", Static).update(f" {mark}")
         line.placeholder = "state:fail rack:r03 ~words" if mark == "/" else "a view, or a command of rackcheck"
         self.mark = mark
         line.focus()
@@ -54,7 +55,7 @@ class Typing(Waiving):
         """Keep the filter, or do what was typed."""
         if event.input.id != "line":
             return
-        event.input.display = False
+        self.base.query_one("#foot").display = False
         self.give_keys()
         if self.mark == ":":
             self.run_line(event.value)
@@ -69,7 +70,7 @@ class Typing(Waiving):
         if event.key == "escape" and line.has_focus:
             event.stop()
             event.prevent_default()
-            line.display = False
+            self.base.query_one("#foot").display = False
             self.give_keys()
             if self.mark == "/":
                 self.tell("")
@@ -84,10 +85,14 @@ class Typing(Waiving):
         try:
             return parse(text, self.desk.kind)
         except Wrong as wrong:
-            near = self.desk.near(wrong.fact or wrong.word) if wrong.fact else ()
-            hint = f"; did you mean {' or '.join(near[:3])}?" if near else ""
-            self.tell(f"no filter: {wrong}{hint}")
+            self.tell(f"no filter: {wrong}{self._near(wrong)}")
             return None
+
+    def _near(self, wrong: Wrong) -> str:
+        if not wrong.fact:
+            return self.desk.nearest(wrong.word, wrong.known)
+        near = self.desk.near(wrong.fact)
+        return f"; did you mean {' or '.join(near[:3])}?" if near else ""
 
     def action_palette(self) -> None:
         """Choose among all views and commands."""

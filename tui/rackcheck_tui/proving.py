@@ -98,8 +98,8 @@ def _reply(reply: Reply, signs: Signs, indent: str) -> Iterator[Line]:
 def _view(view: View, signs: Signs, indent: str) -> Iterator[Line]:
     agrees = {True: "= says the same", False: "! says otherwise", None: "? cannot be compared"}[view.agrees]
     style = {True: "green", False: "bold red", None: "dim"}[view.agrees]
-    there = f"{indent}  {view.leaf.plane.value} plane: {view.path}  {_value(view.leaf)}  "
-    yield Line(((signs.text(there).rstrip() + "  ", ""), (agrees, style), (f"  ({signs.text(view.why)})", "dim")))
+    there = signs.text(f"{view.leaf.plane.value} plane: {view.path}  {_value(view.leaf)}")
+    yield Line(((f"{indent}  {there}  ", ""), (agrees, style), (f"  ({signs.text(view.why)})", "dim")))
     for reply in view.replies:
         yield from _reply(reply, signs, f"{indent}  ")
 

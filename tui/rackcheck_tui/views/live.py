@@ -70,7 +70,7 @@ def _line(ctx: Context, each: Progress, width: int) -> Line:
     name = min(max(len(each.node), 8), 24)
     return Line((
         (f"{SIGN[each.step]} {each.step.value:<8}", STYLE[each.step]), (f"{seconds}  ", ""),
-        (ctx.signs.fit(each.node, name), "bold"), (ctx.signs.fit(f"  {planes}", max(width - 20 - name, 0)), "dim"),
+        (ctx.signs.fit(each.node, name), "bold"), ("  ", ""), (ctx.signs.fit(planes, max(width - 22 - name, 0)), "dim"),
     ))  # fmt: skip
 
 

@@ -62,11 +62,11 @@ def _entry(ctx: Context, one: Odd) -> Entry:
 def _line(ctx: Context, one: Odd, width: int) -> Line:
     name = min(max(len(one.node), 8), 24)
     first = one.deviations[0].said if one.deviations else ""
-    more = f"  and {len(one.deviations) - 1} more" if len(one.deviations) > 1 else ""
-    room = max(width - name - 10 - len(more), 0)
+    more = f"and {len(one.deviations) - 1} more" if len(one.deviations) > 1 else ""
+    room = max(width - name - 12 - len(more), 0)
     return Line((
         (f"{len(one.deviations):>6}  ", "bold yellow"), (ctx.signs.fit(one.node, name) + "  ", "bold"),
-        (ctx.signs.fit(first, room), ""), (ctx.signs.fit(more, max(width - name - 10 - room, 0)), "dim"),
+        (ctx.signs.fit(first, room), ""), ("  ", ""), (ctx.signs.fit(more, max(width - name - 12 - room, 0)), "dim"),
     ))  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def _line(ctx: Context, rule: Rule, counts: Counter[Status], width: int) -> Line
     room = max(width - name - side - 10, 0)
     return Line((
         (f"{rule.severity.value:<9} "[:10], "dim"), (ctx.signs.fit(rule.id, name), "bold"),
-        (ctx.signs.fit(f" {rule.title}", room), ""), *told,
+        (" "[:room], ""), (ctx.signs.fit(rule.title, max(room - 2, 0)), ""), (" "[: max(room - 1, 0)], ""), *told,
     ))  # fmt: skip
 
 
