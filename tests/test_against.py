@@ -121,7 +121,16 @@ def test_a_long_text_and_a_list_tell_the_words_that_differ() -> None:
 
 def test_peers_are_right_where_more_than_half_of_all_say_so_and_these_are_three_at_least() -> None:
     mine = config(x="mine")
-    for count, expected, decided in ((1, 2, False), (2, 2, False), (1, 3, False), (2, 3, True), (3, 4, True), (3, 6, False), (4, 6, True), (4, 7, True)):
+    for count, expected, decided in (
+        (1, 2, False),
+        (2, 2, False),
+        (1, 3, False),
+        (2, 3, True),
+        (3, 4, True),
+        (3, 6, False),
+        (4, 6, True),
+        (4, 7, True),
+    ):
         found = peers(mine, [config(x="theirs")] * count, expected)
         assert ("x" in found.decided) is decided, (count, expected)
 

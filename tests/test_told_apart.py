@@ -7,7 +7,9 @@ import pytest
 from command import rackcheck
 from rack_runs import accepted
 
+from rackcheck.board.state import Board
 from rackcheck.cli import subject
+from rackcheck.cli.desk import Desk
 from rackcheck.core.verdict import Status
 from rackcheck.report.causes import told
 from rackcheck.report.signs import Signs
@@ -60,7 +62,13 @@ def test_the_screens_of_an_acceptance_tell_its_first_and_its_newest_run() -> Non
     assert accepted("pod", "first", "os").status == 0
     found = subject.find("pod")
     began = [stored.started().time for stored, _, _ in found.jobs]
-    lines = [" ".join(str(line).split()) for line in about(subject.shown(found), Signs(plain=False), 200, began)]
+    desk = Desk(found=found)
+    board = Board(desk.profile, desk.nodes, desk.racks, desk.waivers)
+    for event in desk.events():
+        board.take(event)
+    assert list(desk.began) == began
+    lines = [" ".join(str(line).split()) for line in about(board, Signs(plain=False), 200, desk.name, desk.began)]
+    assert "name pod" in lines
     assert f"first run {began[0]}" in lines
     assert f"newest {began[-1]}" in lines
     assert not any(line.startswith("began") for line in lines)
@@ -70,7 +78,7 @@ def test_without_a_terminal_the_screens_of_an_acceptance_name_the_command_that_s
     assert accepted("pod", "first").status == 0
     done = rackcheck("tui", "pod")
     assert done.status == 2
-    assert "`rackcheck accept show pod` prints the same" in done.err
+    assert "`rackcheck groups pod` prints the first one" in done.err
 
 
 def test_of_different_details_each_names_its_nodes() -> None:

@@ -1,174 +1,451 @@
-"""The screens over real runs: profile, facts, judging and folding are the tool's own; only the nodes are made up."""
+"""Views and words of the screens, without a screen: what is said of a run, in which room, letters and colours."""
 
-import os
+import json
 import subprocess
 import sys
-import threading
-from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from functools import cache
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
+from command import rackcheck
+from desks import (
+    ASCII,
+    HOSTILE,
+    PROFILE,
+    RUN,
+    UNICODE,
+    MadeDesk,
+    Told,
+    board,
+    context,
+    desk,
+    numbered,
+    second,
+    stored,
+)
 from rich.cells import cell_len
-from textual.pilot import Pilot
-from textual.widgets import Static
 
-from rackcheck import library
-from rackcheck.core.capture import NodeCapture
-from rackcheck.core.event import Answered
+from rackcheck.board.state import Board
+from rackcheck.cli import COMMANDS
+from rackcheck.core.event import RunDone
 from rackcheck.core.fact import Plane, Reason, Unknown
-from rackcheck.core.plan import plan
-from rackcheck.core.probe import Read
+from rackcheck.core.fold import fold
 from rackcheck.core.verdict import Status
-from rackcheck.inventory import Node
-from rackcheck.job import Job
+from rackcheck.core.where import parse
+from rackcheck.inventory import Rack
 from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
 from rackcheck.report.signs import Signs, signs_for
-from rackcheck.report.summary import Summary, summarize
-from rackcheck.run import audit
+from rackcheck.report.terminal import STYLES, Line
 from rackcheck_tui import show
-from rackcheck_tui.app import Screens
-from rackcheck_tui.entries import Filter, chosen, nothing, state
-from rackcheck_tui.groups import groups
-from rackcheck_tui.nodes import nodes
-from rackcheck_tui.reader import Reader
-from rackcheck_tui.rows import Rows
-from rackcheck_tui.words import about, head, labelled
+from rackcheck_tui.context import Context
+from rackcheck_tui.entries import Entry, Shown
+from rackcheck_tui.trail import Place, Trail
+from rackcheck_tui.verbs import ELSEWHERE, VIEWS, twin, verbs
+from rackcheck_tui.views import rack
+from rackcheck_tui.words import about, head, labelled, plain
 
-PROFILE = """\
-rackcheck: 1
-profile: small
-version: 2026.11
-params:
-  site: { type: text, default: unset, about: the name of this site }
-rules:
-  host.named:
-    title: The node has its name
-    severity: minor
-    fact: node.hostname
-    is: right
-    fix: hostnamectl set-hostname NAME
-  memory.swappiness:
-    title: The kernel prefers to keep programs in memory
-    severity: advisory
-    fact: sysctl.vm.swappiness
-    at-most: 10
-    why: Swapping in stalls whatever was swapped out.
-  kernel.clean:
-    title: The kernel is clean
-    severity: blocker
-    fact: kernel.tainted
-    is: 0
-    fix: Reboot, and report the trace.
-  site.named:
-    title: The site is the right one
-    fact: node.product
-    is: $site
-"""
-GOOD = {"tainted": "0\n", "hostname": "right\n", "swappiness": "10\n"}
+SILENT = Unknown(Reason.UNREACHABLE, "no route to host")
+ATTRIBUTES = {"bold", "dim", "italic", "reverse", "underline"}
+COLOURS = {"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 PLACES = {
-    "tainted": "/proc/sys/kernel/tainted",
-    "hostname": "/proc/sys/kernel/hostname",
-    "swappiness": "/proc/sys/vm/swappiness",
-}
-UNICODE, ASCII = Signs(plain=False), Signs(plain=True)
-HOSTILE = "[bold red]x[/] \x1b[31m\x1b]0;owned\x07 [@click=app.quit]y[/]"
+    "groups": (), "rack": (), "odd": (), "nodes": (), "live": (), "history": ("n1",), "waivers": (), "profile": (),
+    "report": (), "node": ("n1",), "group": ("1",), "facts": ("n1",), "diff": ("n1", "peers"),
+}  # fmt: skip
+"""Every view, and what it is about here."""
 
-Told = Mapping[str, str] | Unknown
-"""What a node's files say beside the good ones, or why it says nothing."""
-
-
-def run(tmp_path: Path, told: Mapping[str, Told], planes: frozenset[Plane] | None = None) -> Summary:
-    """Judge nodes by what they tell, through the same code as every audit; only the transport is ours."""
-    file = tmp_path / "small.yaml"
-    file.write_text(PROFILE)
-    known = registry()
-    profile = library.load(str(file), known.catalogue)
-    job = Job(
-        plan(profile.facts(), known.probes, known.catalogue),
-        tuple(Node(name, host=name) for name in told),
-        profile,
-        planes or frozenset({Plane.OS, Plane.BMC}),
-        targets="the test",
-        id="20260101T000000Z-abcd",
-        time="2026-01-01T00:00:00Z",
-    )
-
-    def ask(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answered:
-        said = told[node.name]
-        if isinstance(said, Unknown):
-            return Answered(node.name, plane, job.time, said)
-        globs = {glob: None for q in job.plan.questions if isinstance(q, Read) for glob in q.globs}
-        files = {PLACES[name]: text for name, text in {**GOOD, **said}.items()}
-        return Answered(node.name, plane, job.time, None, NodeCapture(globs=globs, files=files))
-
-    return summarize(audit(job, ask, threading.Event()), profile)
+WRONG: Mapping[str, Told] = {
+    "n1": {"hostname": "gödel…\n", "swappiness": "60\n", "tainted": "1\n"}, "n2": {}, "n3": {}, "n4": {},
+    "n5": SILENT,
+}  # fmt: skip
 
 
-def screen_of(pilot: Pilot[None]) -> str:
-    """What the terminal shows."""
-    strips = pilot.app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+@cache
+def difference() -> object:
+    """What `rackcheck diff` says of n1 and its peers, on a stored run of the same answers."""
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as home:
+        patch.setenv("RACKCHECK_HOME", home)
+        stored(RUN, WRONG)
+        done = rackcheck("diff", "n1", "peers", "--from", RUN, "--json")
+    assert done.status in {0, 1, 3}, done.err
+    return json.loads(done.out[done.out.index("{") :])
 
 
-def rows_of(pilot: Pilot[None]) -> list[str]:
-    """Every entry of the list as it would be written, in sight or not."""
-    return [str(entry.line(80)).strip() for entry in pilot.app.query_one(Rows).entries]
+def wrong(**more: Any) -> MadeDesk:
+    return desk(WRONG, nodes=numbered(5, 2, "n"), racks={"r01": Rack("r01", row="a"), "r02": Rack("r02")}, **more)
 
 
-# ---- words: pure
+def told_all(ctx: Context) -> Context:
+    """A context for which all that is read in the background was read."""
+    fetched: Mapping[str, Callable[[], object]] = {
+        "facts": lambda: ctx.desk.tree("n1"), "history": lambda: ctx.desk.past("n1"), "diff": difference,
+    }  # fmt: skip
+    for view, read in fetched.items():
+        ctx.fetched[Place(view, PLACES[view])] = read()
+    ctx.fetched[Place("history", ("kernel.clean",))] = ctx.desk.past("kernel.clean")
+    return ctx
 
 
-def test_the_head_says_verdict_profile_run_and_every_count_by_sign_and_word(tmp_path: Path) -> None:
-    said = "\n".join(map(str, head(run(tmp_path, {"n1": {"tainted": "128\n"}, "n2": {}}), UNICODE)))
-    assert "✘ FAIL  small 2026.11  20260101T000000Z-abcd" in said
+def view(ctx: Context, name: str, where: str = "") -> Shown:
+    ctx.where = parse(where, ctx.desk.kind)
+    return VIEWS[name].build(ctx, Place(name, PLACES[name], where))
+
+
+def lines_of(made: Shown, width: int) -> list[Line]:
+    head = made.entries.head(width)
+    told = [line for entry in made.entries.every for line in (entry.line(width), *entry.details(width))]
+    return [*([head] if head is not None else []), *made.above, *told]
+
+
+def rows(ctx: Context, name: str, where: str = "", width: int = 80) -> list[str]:
+    return [str(entry.line(width)).strip() for entry in view(ctx, name, where).entries.every]
+
+
+# ---- the head
+
+
+def test_the_head_says_verdict_profile_run_and_every_count_by_sign_and_word() -> None:
+    made = desk({"n1": {"tainted": "128\n"}, "n2": {}})
+    said = "\n".join(map(str, head(board(made), UNICODE, made.name, 80)))
+    assert f"✘ FAIL  small 2026.11  {RUN}" in said
     assert "2 nodes: the test" in said
     for words in ("✔ 5 pass", "! 0 warn", "✘ 1 fail", "~ 0 waived", "? 0 unknown", "· 2 n/a", "of 8"):
         assert words in said
-    assert "1 rule without a site value: site" in said
 
 
-def test_a_run_of_one_plane_says_so_in_the_head(tmp_path: Path) -> None:
-    said = [str(line) for line in head(run(tmp_path, {"n1": {}}, frozenset({Plane.OS})), UNICODE)]
-    assert said[1].endswith("os plane only")
+def test_the_counts_are_those_that_every_other_output_has() -> None:
+    made = wrong()
+    counts = board(made).summary(every=True).counts
+    said = str(head(board(made), UNICODE, made.name, 80)[2])
+    assert all(f"{count} {status.value} " in said for status, count in counts.items())
 
 
-def test_an_interrupted_run_says_so_beside_its_verdict(tmp_path: Path) -> None:
-    summary = run(tmp_path, {"n1": {}})
-    stopped = replace(summary, done=replace(summary.done, interrupted=True))
-    assert "PASS (interrupted)" in str(head(stopped, UNICODE)[0])
+def test_a_run_of_one_plane_says_so_in_the_head() -> None:
+    made = desk({"n1": {}}, frozenset({Plane.OS}))
+    assert str(head(board(made), UNICODE, made.name, 80)[1]).endswith("os plane only")
 
 
-def test_the_same_failure_on_many_nodes_is_one_line_with_the_nodes_folded(tmp_path: Path) -> None:
-    summary = run(tmp_path, {f"dgx{n:02}": {"tainted": "128\n"} if n != 7 else {} for n in range(1, 19)})
-    first = str(groups(summary, UNICODE)[0].line(132))
-    assert "FAIL" in first
-    assert "blocker" in first
-    assert "17 of 18: dgx[01-06,08-18]" in first
+def test_an_interrupted_run_says_so_beside_its_verdict_and_is_incomplete() -> None:
+    made = desk({"n1": {}}, interrupted=True)
+    assert "? INCOMPLETE (interrupted)" in str(head(board(made), UNICODE, made.name, 80)[0])
 
 
-@pytest.mark.parametrize("width", [20, 40, 80, 132, 240])
-def test_a_line_never_leaves_its_width(tmp_path: Path, width: int) -> None:
-    told = {f"{'漢字' * 9}-{n}": {"hostname": "漢字" * 60 + "\n", "tainted": "1\n"} for n in range(1, 40, 3)}
-    summary = run(tmp_path, told)
-    for entry in (*groups(summary, UNICODE), *nodes(summary, UNICODE)):
-        if width >= 60:
-            assert cell_len(str(entry.line(width))) <= width
-        assert entry.details(width)
+def test_a_run_under_way_has_no_verdict_yet() -> None:
+    made = desk({"n1": {}, "n2": {}})
+    part = board(made, [event for event in made.told if not isinstance(event, RunDone)][:4])
+    said = "\n".join(map(str, head(part, UNICODE, made.name, 80)))
+    assert "> running" in said
+    assert "PASS" not in said
+    assert "2 nodes, 0 judged" in said or "2 nodes, 1 judged" in said
 
 
-def test_plain_signs_keep_every_line_in_ascii(tmp_path: Path) -> None:
-    summary = run(tmp_path, {"n1": {"hostname": "gödel…\n", "swappiness": "60\n", "tainted": "1\n"}, "n2": {}})
-    entries = [*groups(summary, ASCII), *nodes(summary, ASCII)]
-    written = [str(line) for line in (*head(summary, ASCII), *about(summary, ASCII, 80))]
-    written += [str(line) for entry in entries for line in (entry.line(80), *entry.details(80))]
-    assert all(line.isascii() for line in written)
-    assert any("x FAIL" in line for line in written)
+def test_before_anything_is_told_the_head_says_so_and_no_verdict() -> None:
+    made = desk({"n1": {}})
+    said = "\n".join(map(str, head(Board(made.profile, made.nodes), UNICODE, "pod7", 80)))
+    assert "pod7" in said
+    assert "nothing was told yet" in said
+    assert not any(word in said for word in ("PASS", "FAIL", "INCOMPLETE"))
+
+
+def test_what_was_asked_again_is_said_in_the_head() -> None:
+    made = desk({"n1": {"tainted": "1\n"}, "n2": {}})
+    now = board(made, [*made.told, *second(made, {"n1": {}})])
+    said = "\n".join(map(str, head(now, UNICODE, made.name, 80)))
+    assert "1 asked again by 20260102T000000Z-abcd" in said
+    assert "✔ PASS" in said
+
+
+def test_everything_about_the_run_stands_on_its_page_with_each_note_in_full() -> None:
+    made = desk({"n1": {}})
+    said = " ".join(" ".join(map(str, about(board(made), UNICODE, 80, made.name))).split())
+    for words in (f"run {RUN}", "began 2026-01-01", "profile small 2026.11", "targets the test"):
+        assert words in said
+    assert "1 rule without a site value: site (--set NAME=VALUE)" in said
+
+
+# ---- the views
+
+
+def test_the_same_failure_on_many_nodes_is_one_line_with_the_nodes_folded() -> None:
+    made = desk({f"dgx{n:02}": {"tainted": "128\n"} if n != 7 else {} for n in range(1, 19)})
+    first, *rest = rows(context(made), "groups", width=132)
+    assert first.startswith("1  ✘ FAIL    kernel.clean")
+    assert "128 (wants 0)" in first
+    assert "17/18 dgx[01-06,08-18]" in first
+    assert rest == []
+    details = "\n".join(map(str, view(context(made), "groups").entries.details(0, 132)))
+    assert "(blocker)" in details
+    assert "Reboot, and report the trace." in details
+
+
+def test_silent_nodes_take_one_row_behind_the_fails_however_many_rules_there_are() -> None:
+    more = "".join(f"  more.{n}: {{ title: More, fact: sysctl.vm.swappiness, is: 10 }}\n" for n in range(5))
+    silent = {f"n{n}": Unknown(Reason.UNREACHABLE, f"no route to 10.0.0.{n}") for n in range(3, 40)}
+    made = desk({"n1": {}, "n2": {"tainted": "1\n"}, **silent}, text=PROFILE + more)
+    found = rows(context(made), "groups", width=132)
+    assert "✘ FAIL" in found[0]
+    assert "? UNKNOWN 8 rules of the os plane: unre" in found[1]
+    assert " unreachable " in found[1]
+    assert "37/39 n[3-39]" in found[1]
+    assert len(found) == 2
+
+
+def test_nodes_stand_worst_first_and_a_silent_one_before_a_passing_one() -> None:
+    made = desk({"n1": {}, "n2": SILENT, "n3": {"tainted": "128\n"}})
+    assert [row.split()[:3] for row in rows(context(made, every=True), "nodes")] == [
+        ["✘", "FAIL", "n3"],
+        ["?", "INCOMPLETE", "n2"],
+        ["✔", "PASS", "n1"],
+    ]
+
+
+def test_what_passes_is_left_out_until_it_is_asked_for_and_its_count_is_said() -> None:
+    made = desk({"n1": {}, "n2": {"tainted": "1\n"}})
+    assert [row.split()[2] for row in rows(context(made), "nodes")] == ["n2"]
+    assert "1 pass with nothing to see" in view(context(made), "nodes").words
+    assert len(rows(context(made, every=True), "nodes")) == 2
+    assert len(rows(context(made), "node")) == 0
+    assert "3 rules pass, 1 do not apply" in view(context(made), "node").empty
+    assert len(rows(context(made, every=True), "node")) == 4
+    few, all_of_them = rows(context(made), "groups"), rows(context(made, every=True), "groups")
+    assert [row.split()[2] for row in few] == ["FAIL"]
+    assert {row.split()[2] for row in all_of_them} == {"FAIL", "PASS", "N/A"}
+
+
+def test_a_nodes_view_is_worst_and_heaviest_first() -> None:
+    made = desk({"n1": {"hostname": "wrong\n", "swappiness": "60\n", "tainted": "1\n"}})
+    assert [entry.rule for entry in view(context(made), "node").entries.every] == [
+        "kernel.clean", "host.named", "memory.swappiness",
+    ]  # fmt: skip
+
+
+def test_a_node_that_nobody_judged_is_named_as_that_and_passes_nowhere() -> None:
+    made = desk({"n1": {}, "n2": {}})
+    part = board(made, [e for e in made.told if getattr(e, "node", "") != "n2"])
+    ctx = context(made)
+    ctx.board = part
+    listed = rows(ctx, "nodes")
+    assert [row.split() for row in listed if "n2" in row] == [["-", "n2", "not", "judged"]]
+    ctx.where = parse("", made.kind)
+    assert VIEWS["node"].build(ctx, Place("node", ("n2",))).empty == "n2: not judged in this run"
+
+
+def test_an_empty_view_tells_a_filter_from_a_run_without_verdicts() -> None:
+    nobody = desk({})
+    assert view(context(nobody), "groups").empty.startswith("nothing was judged")
+    fine = desk({"n1": {}})
+    assert view(context(fine), "groups").empty == "nothing is wrong; z shows what passes, too"
+    bad = desk({"n1": {"tainted": "1\n"}})
+    found = view(context(bad), "groups", "state:unknown")
+    assert found.empty == "none of 1 groups is like this; / changes the filter"
+    assert found.words == "groups: 0 of 1"
+
+
+def test_the_profile_says_of_each_rule_what_it_wants_and_how_it_went() -> None:
+    ctx = context(wrong())
+    (said,) = (
+        " ".join(" ".join(map(str, entry.details(120))).split())
+        for entry in view(ctx, "profile").entries.every if entry.name == "memory.swappiness"
+    )  # fmt: skip
+    assert "wants sysctl.vm.swappiness must be at most 10" in said
+    assert "Swapping in stalls" in said
+    assert "here 3 pass, 1 warn, 1 unknown" in said
+    rule = next(row for row in rows(ctx, "profile") if "kernel.clean" in row)
+    assert rule.endswith("✔3 ✘1 ?1")
+
+
+def test_every_fact_stands_with_its_value_plane_source_and_time() -> None:
+    ctx = told_all(context(wrong()))
+    (fact,) = (entry for entry in view(ctx, "facts").entries.every if entry.fact == "kernel.tainted")
+    said = " ".join(" ".join(map(str, fact.details(120))).split())
+    for words in ("value 1", "plane os", "read from /proc/sys/kernel/tainted", "time 2026-01-01T00:00:00Z"):
+        assert words in said
+
+
+def test_the_odd_view_names_who_differs_and_who_does_not_tell() -> None:
+    found = view(context(wrong()), "odd")
+    assert [entry.name for entry in found.entries.every] == ["n1"]
+    assert "1 node does not tell all of them" in str(found.above[0])
+    assert "kernel.tainted is 1" in str(found.entries.line(0, 80))
+
+
+def test_of_too_few_nodes_nobody_is_odd_and_that_is_said() -> None:
+    found = view(context(desk({"n1": {"tainted": "1\n"}})), "odd")
+    assert found.empty == "nobody can be said to be odd"
+    assert "compute" in str(found.above[0])
+
+
+def test_each_state_has_a_sign_of_its_own_in_the_racks_picture() -> None:
+    for signs in (UNICODE, ASCII):
+        cells, legend = rack.picture(context(wrong(), signs))
+        assert {name: cell.sign for name, cell in cells.items()} == {
+            "n1": signs.status(Status.FAIL), **dict.fromkeys(("n2", "n3", "n4"), signs.status(Status.PASS)),
+            "n5": signs.status(Status.UNKNOWN),
+        }  # fmt: skip
+        for words in ("1 FAIL", "1 INCOMPLETE", "3 PASS"):
+            assert words in str(legend)
+
+
+def test_what_a_filter_leaves_out_of_the_picture_is_no_node_that_passes() -> None:
+    ctx = context(wrong())
+    ctx.where = parse("rack:r02", ctx.desk.kind)
+    cells, _ = rack.picture(ctx)
+    passing = cells["n4"]
+    assert {cells[name].sign for name in ("n1", "n2", "n3")} & {passing.sign, UNICODE.status(Status.PASS)} == set()
+
+
+def test_a_difference_says_what_is_there_and_here_who_looks_at_it_and_what_nobody_knows() -> None:
+    ctx = context(wrong())
+    before, after = {"value": 0}, {"unknown": "denied"}
+    ctx.fetched[Place("diff", PLACES["diff"])] = {
+        "node": "n1", "against": "peers", "unknown-in-both": 3, "silent": ["bmc"], "differing": [
+            {"fact": "kernel.tainted", "facts": ["kernel.tainted"], "kind": "unknown now", "class": "config",
+             "before": before, "after": after, "rules": ["kernel.clean"], "verdicts": {"kernel.clean": "unknown"}},
+            {"fact": "os.release.id", "facts": ["os.release.id"], "kind": "changed", "class": "version",
+             "before": {"value": "a"}, "after": {"value": "b"}, "rules": [], "verdicts": {}},
+        ],
+    }  # fmt: skip
+    made = view(ctx, "diff")
+    told = " ".join(map(str, made.above))
+    assert "3 facts are unknown on both sides" in told
+    assert "bmc: silent on both sides" in told
+    first, second_row = (str(made.entries.line(row, 120)) for row in (0, 1))
+    assert "unknown" in first
+    assert "kernel.clean unknown" in first
+    assert "no rule covers this fact" in second_row
+    assert "1 that no rule covers" in made.words
+
+
+def test_a_past_says_how_many_nodes_fail_run_by_run_the_newest_first() -> None:
+    ctx = context(wrong())
+    runs = [
+        {"newest": {"run": f"r{n}", "time": f"2026-01-0{n}T00:00:00Z"}, "oldest": {"run": f"r{n}", "time": "t"},
+         "alike": n, "counts": {"fail": n, "pass": 4}}
+        for n in (3, 2, 1)
+    ]  # fmt: skip
+    ctx.fetched[Place("history", ("kernel.clean",))] = ("rule", runs)
+    for signs, drawn in ((UNICODE, "▃▆█"), (ASCII, "1 2 3")):
+        ctx.signs = signs
+        made = VIEWS["history"].build(ctx, Place("history", ("kernel.clean",)))
+        assert drawn in str(made.above[0])
+        assert "now 3" in str(made.above[0])
+    assert "3 runs" in str(made.entries.line(0, 80))
+    assert "3 fail" in str(made.entries.line(0, 80))
+
+
+# ---- the filter
 
 
 @pytest.mark.parametrize(
-    ("environment", "plain"),
+    ("where", "rules"),
+    [
+        ("state:fail", ["host.named", "kernel.clean"]),
+        ("state:warn", ["memory.swappiness"]),
+        ("!state:unknown", ["kernel.clean", "host.named", "memory.swappiness"]),
+        ("severity:blocker", ["kernel.clean", ""]),
+        ("rule:kernel.*", ["kernel.clean", ""]),
+        ("~KERNEL.CLEAN", ["kernel.clean", ""]),
+        ("node:n1", ["kernel.clean", "host.named", "memory.swappiness"]),
+        ("rack:r02 state:fail", []),
+        ("kernel.tainted>0 state:fail", ["kernel.clean", "host.named"]),
+        ("group:1", ["kernel.clean"]),
+    ],
+)
+def test_a_filter_chooses_groups_by_what_it_asks(where: str, rules: list[str]) -> None:
+    found = [entry.rule for entry in view(context(wrong()), "groups", where).entries.every]
+    assert sorted(found) == sorted(rules)
+
+
+def test_words_find_rules_reasons_and_nodes_in_any_case() -> None:
+    made = desk({"dgx01": {"tainted": "128\n"}, "dgx02": {}})
+    for text in ("~KERNEL", "~128", "~DGX01", "~clean"):
+        assert any("kernel.clean" in row for row in rows(context(made), "groups", text)), text
+    assert rows(context(made), "groups", "~dgx02") == []
+
+
+def test_nodes_of_whom_nobody_knows_whether_they_are_meant_are_counted_and_not_shown() -> None:
+    for name in ("groups", "nodes", "rack"):
+        found = view(context(wrong(), every=True), name, "kernel.tainted<1")
+        assert "1 node left out" in found.left_out, name
+        assert "unknown" in found.left_out
+    assert "n5" not in " ".join(rows(context(wrong(), every=True), "nodes", "kernel.tainted<1"))
+
+
+def test_a_group_that_a_filter_narrows_keeps_its_number() -> None:
+    made = desk({f"n{n}": {"tainted": "1\n"} for n in range(1, 5)}, nodes=numbered(4, 2, "n"))
+    (row,) = rows(context(made), "groups", "rack:r02", width=120)
+    assert row.startswith("1  ✘ FAIL    kernel.clean")
+    assert "2/4 n[3-4]" in row
+
+
+# ---- the room, the letters, the colours
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 132, 240])
+@pytest.mark.parametrize("name", PLACES)
+def test_a_row_never_leaves_its_width(name: str, width: int) -> None:
+    ctx = told_all(context(wrong(), every=True))
+    for entry in view(ctx, name).entries.every:
+        assert cell_len(str(entry.line(width))) <= width, entry.name
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 240])
+def test_wide_letters_take_the_room_that_they_take_on_the_screen(width: int) -> None:
+    names = [f"{'漢字' * 9}-{n}" for n in range(1, 9)]
+    made = desk({name: {"hostname": "漢字" * 60 + "\n", "tainted": "1\n"} for name in names})
+    for name in ("groups", "nodes", "live", "odd"):
+        for entry in view(context(made), name).entries.every:
+            if width >= 60:
+                assert cell_len(str(entry.line(width))) <= width, name
+            assert entry.details(width)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_plain_signs_keep_every_line_in_ascii(name: str) -> None:
+    ctx = told_all(context(wrong(), ASCII, every=True))
+    made = view(ctx, name)
+    written = [str(line) for line in lines_of(made, 80)]
+    assert [line for line in written if not line.isascii()] == []
+    shown = [str(line) for line in (*head(ctx.board, ASCII, ctx.desk.name, 80), *about(ctx.board, ASCII, 80, "x"))]
+    assert all(line.isascii() for line in shown)
+    assert any("x FAIL" in line for line in shown)
+    assert ASCII.text(made.words + made.empty + made.left_out).isascii()
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_no_style_is_more_than_the_sixteen_colours_that_every_terminal_has(name: str) -> None:
+    ctx = told_all(context(wrong(), every=True))
+    pieces = [piece for line in lines_of(view(ctx, name), 120) for piece in line.pieces]
+    cells, legend = rack.picture(ctx)
+    styles = {style for _, style in (*pieces, *legend.pieces)} | {cell.style for cell in cells.values()}
+    words = {word.removeprefix("bright_") for style in styles for word in style.split()}
+    assert words <= ATTRIBUTES | COLOURS
+
+
+def test_no_verdict_is_told_by_colour_alone() -> None:
+    ctx = told_all(context(wrong(), every=True))
+    loud = {STYLES[status]: status for status in (Status.FAIL, Status.UNKNOWN)}
+    loud |= {STYLES[status]: status for status in (Status.PASS, Status.WARN)}
+    for name in ("groups", "nodes", "node", "group", "profile"):
+        for entry in view(ctx, name).entries.every:
+            for text, style in entry.line(120).pieces:
+                if style in loud and text.strip():
+                    told = UNICODE.status(loud[style])
+                    assert told in text or loud[style].value in text.casefold(), (name, text, style)
+
+
+def test_a_row_says_its_verdict_in_a_word_or_a_sign_without_any_colour() -> None:
+    ctx = told_all(context(wrong(), every=True))
+    for name in ("groups", "nodes", "node", "group"):
+        for entry in view(ctx, name).entries.every:
+            said = str(entry.line(100))
+            assert any(UNICODE.status(s) in said for s in Status), said
+            assert any(s.value.upper() in said for s in Status) or "INCOMPLETE" in said or name == "group", said
+
+
+@pytest.mark.parametrize(
+    ("environment", "plain_signs"),
     [
         ({"LANG": "en_US.UTF-8"}, False),
         ({"LANG": "C.UTF-8", "LC_CTYPE": "C.UTF-8"}, False),
@@ -180,13 +457,21 @@ def test_plain_signs_keep_every_line_in_ascii(tmp_path: Path) -> None:
         ({}, False),
     ],
 )
-def test_the_locale_and_the_terminal_decide_the_signs(environment: dict[str, str], plain: bool) -> None:
-    assert signs_for(environment).plain is plain
+def test_the_locale_and_the_terminal_decide_the_signs(environment: dict[str, str], plain_signs: bool) -> None:
+    assert signs_for(environment).plain is plain_signs
 
 
 def test_control_characters_of_a_node_are_shown_and_never_sent() -> None:
     assert UNICODE.text("a\x1b[31mb\x07\u202ec") == "a\\x1b[31mb\\x07\\u202ec"
     assert UNICODE.fit("\x1b[2Jx", 8) == "\\x1b[2Jx"
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_no_view_lets_a_nodes_control_characters_through(name: str) -> None:
+    made = desk({**WRONG, "n1": {"hostname": HOSTILE + "\n", "tainted": HOSTILE + "\n"}})
+    ctx = told_all(context(made, every=True))
+    for line in lines_of(view(ctx, name), 120):
+        assert str(line).isprintable(), line
 
 
 def test_a_text_is_wrapped_beside_its_label() -> None:
@@ -195,51 +480,82 @@ def test_a_text_is_wrapped_beside_its_label() -> None:
     assert all(line.startswith(" " * 11 + "word") for line in written[1:])
 
 
-def test_nodes_stand_worst_first_and_a_silent_one_before_a_passing_one(tmp_path: Path) -> None:
-    told: dict[str, Told] = {"n1": {}, "n2": Unknown(Reason.UNREACHABLE, "no route"), "n3": {"tainted": "128\n"}}
-    written = [str(entry.line(80)) for entry in nodes(run(tmp_path, told), UNICODE)]
-    assert [line.split()[:3] for line in written] == [
-        ["✘", "FAIL", "n3"],
-        ["?", "INCOMPLETE", "n2"],
-        ["✔", "PASS", "n1"],
-    ]
+# ---- rows for other programs
 
 
-def test_a_filter_shows_its_status_alone_and_not_passing_leaves_out_what_does_not_apply(tmp_path: Path) -> None:
-    entries = groups(run(tmp_path, {"n1": {"tainted": "1\n", "swappiness": "60\n"}}), UNICODE)
-    shown = {by: [set(e.statuses) for e in chosen(entries, by, "")] for by in Filter}
-    assert len(shown[Filter.ALL]) == 4
-    assert shown[Filter.FAIL] == [{Status.FAIL}]
-    assert shown[Filter.WARN] == [{Status.WARN}]
-    assert shown[Filter.UNKNOWN] == []
-    assert shown[Filter.NOT_PASSING] == [{Status.FAIL}, {Status.WARN}]
+def test_rows_are_written_as_csv_and_json_with_all_their_nodes() -> None:
+    made = desk({f"n{n}": {"tainted": "1\n"} for n in range(1, 5)})
+    found = view(context(made), "groups").entries
+    assert plain(found, [0], as_json=False).splitlines()[0] == "row,nodes,line"
+    assert "n[1-4]" in plain(found, [0], as_json=False)
+    (doc,) = json.loads(plain(found, [0], as_json=True))
+    assert doc["nodes"] == ["n1", "n2", "n3", "n4"]
+    assert "kernel.clean" in doc["line"]
+    assert plain(found, [], as_json=True) == "[]\n"
 
 
-def test_the_filters_run_in_a_circle() -> None:
-    by, seen = Filter.ALL, []
-    for _ in Filter:
-        by = by.next
-        seen.append(by)
-    assert seen[-1] is Filter.ALL
-    assert set(seen) == set(Filter)
+# ---- places, verbs, twins
 
 
-def test_words_find_rules_reasons_and_nodes_in_any_case(tmp_path: Path) -> None:
-    entries = groups(run(tmp_path, {"dgx01": {"tainted": "128\n"}, "dgx02": {}}), UNICODE)
-    for text in ("KERNEL", "is 128", "dgx01 clean", "blocker"):
-        assert any("kernel.clean" in str(e.line(80)) for e in chosen(entries, Filter.FAIL, text)), text
-    assert chosen(entries, Filter.FAIL, "dgx02") == []
+def test_back_and_forward_remember_how_each_place_was_looked_at() -> None:
+    trail = Trail()
+    trail.settle(where="state:fail", row="a")
+    trail.go(Place("node", ("n1",)))
+    trail.settle(row="kernel.clean")
+    assert trail.step(-1)
+    assert trail.here == Place("groups", (), "state:fail", "a")
+    assert not trail.step(-1)
+    assert trail.step(1)
+    assert trail.here == Place("node", ("n1",), "", "kernel.clean")
+    assert trail.step(-1)
+    trail.go(Place("nodes"))
+    assert not trail.step(1), "what lay ahead is forgotten"
 
 
-def test_an_empty_list_tells_a_filter_from_a_run_without_verdicts() -> None:
-    assert nothing(0, Filter.ALL, "", "groups") == "no groups: nothing was judged"
-    assert "none of 38 groups with 'bmc' (fail)" in nothing(38, Filter.FAIL, "bmc", "groups")
-    assert state("groups", Filter.FAIL, "bmc", 0, 38) == "groups: fail, with 'bmc', 0 of 38 shown"
+def test_the_same_place_again_is_no_step() -> None:
+    trail = Trail()
+    trail.go(Place("groups", where="state:fail"))
+    assert trail.places == [Place("groups", where="state:fail")]
 
 
-def test_without_a_terminal_the_screens_say_what_prints_the_same(tmp_path: Path) -> None:
-    with pytest.raises(Mistake, match="rackcheck runs show 20260101T000000Z-abcd"):
-        show(run(tmp_path, {"n1": {}}))
+def test_everything_the_command_line_can_do_can_be_typed_but_what_wants_a_terminal_of_its_own() -> None:
+    assert set(verbs()) == {*VIEWS, *COMMANDS} - ELSEWHERE
+    assert {"tui", "completion", "sim"} == ELSEWHERE
+    assert list(verbs())[: len(VIEWS)] == list(VIEWS), "views stand first"
+    keys = [view.key for view in VIEWS.values() if view.key]
+    assert len(keys) == len(set(keys))
+
+
+def test_a_filter_is_part_of_the_command_that_prints_the_same() -> None:
+    ctx = context(wrong())
+    assert twin(ctx, Place("groups", (), "state:fail ~it's")).endswith(" --where 'state:fail ~it'\\''s'")
+    assert twin(ctx, Place("diff", ("n1", "peers"))) == f"rackcheck diff n1 peers --from {RUN}"
+
+
+def test_a_nodes_names_in_rows_are_those_that_are_acted_on() -> None:
+    made = desk({f"n{n}": {"tainted": "1\n"} for n in range(1, 5)})
+    (entry,) = view(context(made), "groups").entries.every
+    assert isinstance(entry, Entry)
+    assert fold(entry.nodes) == "n[1-4]"
+    assert entry.into == Place("group", ("1",))
+
+
+# ---- the way in
+
+
+def test_without_a_terminal_the_screens_say_what_prints_the_same() -> None:
+    with pytest.raises(Mistake, match=f"`rackcheck groups {RUN}` prints the first one"):
+        show(RUN, lambda: desk({"n1": {}}))
+    with pytest.raises(Mistake, match="`rackcheck audit` prints the same"):
+        show("", lambda: desk({"n1": {}}))
+
+
+def test_without_a_terminal_a_run_that_cannot_be_read_is_the_first_thing_to_say() -> None:
+    def broken() -> MadeDesk:
+        raise Mistake("run.json is damaged")
+
+    with pytest.raises(Mistake, match=r"run\.json is damaged"):
+        show(RUN, broken)
 
 
 def test_the_screen_library_is_loaded_for_screens_alone() -> None:
@@ -248,244 +564,6 @@ def test_the_screen_library_is_loaded_for_screens_alone() -> None:
     assert done.stdout.strip() == "[]"
 
 
-# ---- screens: a pilot presses keys
-
-
-async def test_a_run_with_one_fail_shows_it_first_with_its_fix(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {}, "n2": {"tainted": "128\n", "swappiness": "60\n"}}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        shown = screen_of(pilot)
-        assert rows_of(pilot)[0].startswith("✘ FAIL    blocker  kernel.clean")
-        assert "kernel.tainted is 128, must be 0" in shown
-        assert "Reboot, and report the trace." in shown
-
-
-async def test_a_run_where_all_pass_says_pass_and_no_fail(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {}, "n2": {}}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        assert "✔ PASS  small" in screen_of(pilot)
-        assert "✘ 0 fail" in screen_of(pilot)
-
-
-async def test_silent_nodes_take_one_line_behind_the_fails_however_many_rules_there_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    more = "".join(f"  more.{n}: {{ title: More, fact: sysctl.vm.swappiness, is: 10 }}\n" for n in range(5))
-    monkeypatch.setitem(globals(), "PROFILE", PROFILE + more)
-    silent = {f"n{n}": Unknown(Reason.UNREACHABLE, f"no route to 10.0.0.{n}") for n in range(3, 40)}
-    told: dict[str, Told] = {"n1": {}, "n2": {"tainted": "1\n"}, **silent}
-    app = Screens(run(tmp_path, told), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("j")
-        await pilot.pause()
-        rows = rows_of(pilot)
-        assert rows[0].startswith("✘ FAIL")
-        assert rows[1].startswith("? UNKNOWN 8 rules: unreachable ")
-        assert "37 of 39: n[3-39]" in rows[1]
-        assert not any("UNKNOWN" in row for row in rows[2:])
-        assert "no route to 10.0.0." in screen_of(pilot)
-
-
-async def test_a_silent_node_is_seen_as_unknown_with_its_reason(tmp_path: Path) -> None:
-    told: dict[str, Told] = {"n1": {}, "n2": Unknown(Reason.UNREACHABLE, "no route to host")}
-    app = Screens(run(tmp_path, told), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        shown = screen_of(pilot)
-        assert "? INCOMPLETE  small" in shown
-        assert rows_of(pilot)[0].startswith("? UNKNOWN 3 rules: unreachable: no route to host")
-
-
-@pytest.mark.parametrize("count", [1, 18, 576])
-async def test_80x24_shows_verdict_counts_list_details_and_keys(tmp_path: Path, count: int) -> None:
-    app = Screens(run(tmp_path, {f"n{n}": {"tainted": "128\n"} for n in range(1, count + 1)}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        shown = screen_of(pilot).splitlines()
-        assert shown[0].startswith(" ✘ FAIL  small")
-        assert f"✘ {count} fail" in shown[2]
-        assert any(line.startswith(" ✘ FAIL    blocker  kernel.clean") for line in shown)
-        assert any("reason    kernel.tainted is 128" in line for line in shown)
-        assert "f filter  / find  n nodes  i run  ? help  q quit" in shown[-1]
-
-
-async def test_j_and_k_and_the_arrows_move_and_the_details_follow(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {"tainted": "1\n", "swappiness": "60\n", "hostname": "wrong\n"}}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("j")
-        assert "host.named  (minor)" in screen_of(pilot)
-        await pilot.press("down")
-        assert "memory.swappiness  (advisory)" in screen_of(pilot)
-        await pilot.press("k", "up", "up")
-        assert app.query_one(Rows).cursor == 0
-        await pilot.press("G")
-        assert app.query_one(Rows).cursor == 3
-
-
-async def test_enter_shows_the_evidence_in_full_and_escape_goes_back(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {"swappiness": "60\n"}}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("enter")
-        await pilot.pause()
-        shown = screen_of(pilot)
-        for words in (
-            "observed  60",
-            "expected  must be at most 10",
-            "source    /proc/sys/vm/swappiness",
-            "Swapping in",
-        ):
-            assert words in shown
-        await pilot.press("escape")
-        assert not isinstance(app.screen, Reader)
-
-
-async def test_f_turns_the_filter_and_the_verdict_stays_in_sight(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {"tainted": "1\n"}, "n2": {}}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        everything = len(rows_of(pilot))
-        await pilot.press("f")
-        assert len(rows_of(pilot)) == 1
-        await pilot.press("f", "f")
-        await pilot.pause()
-        assert rows_of(pilot) == []
-        assert f"none of {everything} groups (unknown)" in screen_of(pilot)
-        assert "✘ FAIL  small" in screen_of(pilot)
-        await pilot.press("escape")
-        assert len(rows_of(pilot)) == everything
-
-
-async def test_slash_filters_while_it_is_typed_and_letters_are_no_commands_then(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {"tainted": "1\n"}}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("slash", *"swappiness q")
-        await pilot.press("backspace", "backspace", "enter")
-        await pilot.pause()
-        assert len(rows_of(pilot)) == 1
-        assert "with 'swappiness', 1 of 4 shown" in screen_of(pilot)
-        await pilot.press("escape")
-        assert len(rows_of(pilot)) == 4
-
-
-async def test_n_turns_to_the_nodes_and_back(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {}, "n2": {"tainted": "1\n"}}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("n")
-        await pilot.pause()
-        assert rows_of(pilot)[0].startswith("✘ FAIL       n2  ✘ 1 fail")
-        assert "kernel.clean  (blocker)" in screen_of(pilot)
-        await pilot.press("n")
-        assert "kernel.clean" in rows_of(pilot)[0]
-
-
-async def test_help_is_made_from_the_keys_that_work(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {}}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("question_mark")
-        await pilot.pause()
-        shown = screen_of(pilot)
-        for words in ("down j", "up k", "enter", "turn the filter", "find words", "turn from groups", "q ctrl+c"):
-            assert words in shown
-
-
-async def test_i_shows_every_note_in_full(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {}}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("i")
-        await pilot.pause()
-        assert "1 rule without a site value: site (--set NAME=VALUE)" in screen_of(pilot)
-
-
-async def test_hostile_text_is_literal_in_list_details_and_reader(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {"hostname": HOSTILE + "\n"}}), UNICODE)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await pilot.pause()
-        for key in ("", "enter"):
-            await pilot.press(*([key] if key else []))
-            await pilot.pause()
-            assert "control characters in '[bold red]x[/] \\x1b[31m\\x1b]0;owned\\x07" in screen_of(pilot)
-            assert "[@click=app.quit]y[/]'" in screen_of(pilot)
-            assert "\x1b" not in screen_of(pilot)
-
-
-async def test_markup_in_the_filter_line_is_literal(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {}}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("slash", *"[bold]")
-        await pilot.pause()
-        assert "with '[bold]', 0 of 4 shown" in screen_of(pilot)
-
-
-async def test_an_empty_run_says_that_nothing_was_judged_and_survives_every_key(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {}), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        assert "no groups: nothing was judged" in screen_of(pilot)
-        assert "INCOMPLETE" in screen_of(pilot)
-        await pilot.press("j", "k", "G", "space", "enter", "f", "n", "enter")
-        assert "no nodes: nothing was judged" in screen_of(pilot)
-
-
-async def test_1024_nodes_take_no_more_widgets_than_one(tmp_path: Path) -> None:
-    one = Screens(run(tmp_path, {"n1": {"tainted": "1\n"}}), UNICODE)
-    async with one.run_test(size=(80, 24)):
-        few = len(one.screen.walk_children())
-    told = {f"dgx{n:04}": {"hostname": f"wrong{n}\n", "tainted": f"{n}\n"} for n in range(1, 1025)}
-    many = Screens(run(tmp_path, told), UNICODE)
-    async with many.run_test(size=(80, 24)) as pilot:
-        await pilot.press("n", "G")
-        await pilot.pause()
-        assert len(many.query_one(Rows).entries) == 1024
-        assert "dgx1024" in screen_of(pilot)
-        assert len(many.screen.walk_children()) <= few + 4  # scrollbars
-        await pilot.press("enter")
-        await pilot.pause()
-        assert len(many.screen.walk_children()) <= few
-
-
-async def test_1024_nodes_that_fail_alike_are_one_group_whose_nodes_unfold(tmp_path: Path) -> None:
-    told = {f"dgx{n:04}": {"tainted": "1\n"} if n % 2 else {} for n in range(1, 1025)}
-    app = Screens(run(tmp_path, told), UNICODE)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("enter")
-        await pilot.pause()
-        shown = str(app.screen.query_one("#text", Static).content)
-        assert "512 of 1,024: dgx[0001,0003," in shown
-        assert "1023]" in shown
-
-
-async def test_a_small_window_keeps_the_verdict_and_a_wide_one_puts_details_beside(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {"n1": {"tainted": "1\n"}}), UNICODE)
-    async with app.run_test(size=(40, 12)) as pilot:
-        await pilot.pause()
-        assert "✘ FAIL" in screen_of(pilot)
-        await pilot.resize_terminal(200, 50)
-        await pilot.pause()
-        first = next(line for line in screen_of(pilot).splitlines() if "FAIL    blocker" in line)
-        assert "kernel.clean  (blocker)" in first
-
-
-async def test_a_plain_terminal_gets_ascii_alone(tmp_path: Path) -> None:
-    app = Screens(run(tmp_path, {f"n{n}": {"hostname": f"…{n}\n"} for n in range(1, 60)}), ASCII)
-    async with app.run_test(size=(80, 24)) as pilot:
-        for keys in (["j"], ["n"], ["enter"], ["escape", "i"], ["escape", "question_mark"], ["escape", "f", "f"]):
-            await pilot.press(*keys)
-            await pilot.pause()
-            assert screen_of(pilot).isascii(), keys
-
-
-async def test_no_color_leaves_no_colour_on_the_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    summary = run(tmp_path, {"n1": {"tainted": "1\n"}})
-    colours = {}
-    for name in ("with", "without"):
-        monkeypatch.delenv("NO_COLOR", raising=False)
-        if name == "without":
-            monkeypatch.setenv("NO_COLOR", "1")
-        app = Screens(summary, UNICODE)
-        async with app.run_test(size=(80, 24)) as pilot:
-            await pilot.pause()
-            svg = app.export_screenshot()
-            colours[name] = {word for word in svg.replace('"', " ").replace(";", " ").split() if word.startswith("#")}
-    assert len(colours["without"]) < len(colours["with"])
-    assert os.environ["NO_COLOR"] == "1"
+def test_signs_are_values_of_the_terminal() -> None:
+    assert Signs(plain=True).rule == "-"
+    assert Signs(plain=False).rule == "─"

@@ -11,11 +11,15 @@ import pytest
 from command import Done, rackcheck
 
 from rackcheck import library, waivers
+from rackcheck.board.state import Board
 from rackcheck.cli import subject
+from rackcheck.cli.desk import Desk
 from rackcheck.core.waiver import Pin
 from rackcheck.registry import registry
 from rackcheck.report.signs import Signs
-from rackcheck_tui.groups import groups
+from rackcheck_tui.context import Context
+from rackcheck_tui.trail import Place
+from rackcheck_tui.views import groups, waived
 from rackcheck_tui.words import about
 
 UNTIL = (datetime.now(UTC).date() + timedelta(days=30)).isoformat()
@@ -138,10 +142,21 @@ def test_every_rendering_names_each_that_hides_nothing_and_why(
 
 def test_the_screens_name_each_that_hides_nothing_and_why(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(made.home / "state"))
-    summary = subject.shown(subject.find("last"))
-    signs = Signs(plain=False)
-    said = " ".join(" ".join(str(line) for line in about(summary, signs, 200)).split())
+    desk, signs = Desk(found=subject.find("last")), Signs(plain=False)
+    board = Board(desk.profile, desk.nodes, desk.racks, desk.waivers)
+    for event in desk.events():
+        board.take(event)
+    said = " ".join(" ".join(str(line) for line in about(board, signs, 200, desk.name)).split())
     for words in WORDS.values():
         assert words in said
-    details = [" ".join(map(str, entry.details(200))) for entry in groups(summary, signs)]
+    ctx = Context(board, desk, signs)
+    details = [" ".join(map(str, entry.details(200))) for entry in groups.shown(ctx, Place("groups")).entries.every]
     assert any("os.used  (major, fail without waivers)" in text for text in details)
+    listed = {
+        entry.rule: " ".join(" ".join(map(str, (entry.line(200), *entry.details(200)))).split())
+        for entry in waived.shown(ctx, Place("waivers")).entries.every
+    }
+    assert set(listed) == {"os.used", *WORDS}
+    for rule, words in WORDS.items():
+        assert words in listed[rule], rule
+    assert listed["os.used"].startswith("~ used")

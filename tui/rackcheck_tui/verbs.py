@@ -1,5 +1,6 @@
 """What can be done here, in one table: views, and the command line's own verbs; `:`, the palette and `?` read it."""
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -28,6 +29,9 @@ Build = Callable[[Context, Place], Shown]
 ASKING = frozenset({"audit", "doctor", "capture", "facts"})
 """Commands that may ask nodes: typed here, they ask their reader first."""
 
+FILTERED = frozenset({"groups", "rack", "odd", "facts", "diff", "history"})
+"""Commands that take the filter."""
+
 ELSEWHERE = frozenset({"tui", "completion", "sim"})
 """Commands that want a terminal of their own."""
 
@@ -53,7 +57,7 @@ VIEWS: Mapping[str, View] = {
     "rack": View(rack.shown, "the racks as they stand, a sign a node", "rackcheck rack {run}", "2"),
     "odd": View(odd.shown, "who differs from its peers, the oddest first", "rackcheck odd {run}", "3"),
     "nodes": View(nodes.shown, "every node, the worst first", "rackcheck runs show {run}", "4"),
-    "live": View(live.shown, "how far a reading is, the slowest first", "rackcheck audit", "5"),
+    "live": View(live.shown, "how far a reading is, the slowest first", "rackcheck audit --from {run}", "5"),
     "history": View(
         past.shown, "a node or a rule, run by run", "rackcheck history {about}", "6", "NODE|RULE", filters=False
     ),
@@ -90,9 +94,7 @@ def verbs() -> Mapping[str, Verb]:
 def twin(ctx: Context, place: Place) -> str:
     """Give the command that prints what a place shows."""
     view = VIEWS[place.view]
-    line = view.twin.format(run=ctx.desk.name, about=" ".join(place.about), profile=ctx.desk.profile.name)
-    return f"{line} --where {_quoted(place.where)}" if place.where and "--where" not in line else line
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
+    about = shlex.join(place.about)
+    line = view.twin.format(run=shlex.quote(ctx.desk.name), about=about, profile=shlex.quote(ctx.desk.profile_word))
+    takes = line.split()[1] in FILTERED and "--where" not in line
+    return f"{line} --where {shlex.quote(place.where)}" if place.where and takes else line

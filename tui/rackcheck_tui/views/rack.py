@@ -45,9 +45,13 @@ def seen_now(ctx: Context) -> Seen:
 
 
 def differing(ctx: Context) -> Mapping[str, int]:
-    """Count of every node the facts in which it is not like most of its role; none where nobody can tell."""
+    """Count of every node the facts in which it is not like most of its role; none where nobody can tell.
+
+    Who does not tell what its peers tell is not like them for that: without a difference that is known, it is unknown.
+    """
     held = compared(ctx)
-    found = {name: 0 for each in held if not each.why for name in each.nodes}
+    mute = {name for each in held for name, _ in each.silent}
+    found = {name: 0 for each in held if not each.why for name in each.nodes if name not in mute}
     return {**found, **{one.node: len(one.deviations) for each in held for one in each.odd}}
 
 

@@ -1,0 +1,111 @@
+"""A terminal for a benchmark: runs a command on a pty of its own, reads as fast as a link would, types, and measures.
+
+It answers the one question that a terminal is asked after a frame, when that has come through the link, and no other:
+as tmux before 3.7 it says nothing of synchronized output.
+"""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+QUESTION, ANSWER = b"\x1b[6n", b"\x1b[1;1R"
+_KEPT = 200_000
+
+
+@dataclass
+class Terminal:
+    """A command at work on its pty; `link` is the bytes a second that are read, 0 for all that come."""
+
+    command: Sequence[str]
+    size: tuple[int, int] = (200, 50)
+    link: float = 0
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.began = time.monotonic()
+        self.took = 0
+        self.seen = b""
+        self._allowed = 0.0
+        self._refilled = self.began
+        self._answered = 0
+        environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+        for name in [name for name in environment if name.startswith("TEXTUAL") or name == "NO_COLOR"]:
+            del environment[name]
+        width, height = self.size
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+            os.execvpe(self.command[0], list(self.command), {**environment, **self.environment})  # noqa: S606
+
+    def wait(self, needle: bytes, seconds: float) -> float | None:
+        """Read until something is seen from here on; give the seconds that took, or None."""
+        began, self.seen = time.monotonic(), b""
+        return time.monotonic() - began if self._read(lambda: needle in self.seen, seconds) else None
+
+    def rest(self, seconds: float) -> None:
+        """Read for so long."""
+        self._read(lambda: False, seconds)
+
+    def press(self, key: bytes, needle: bytes, seconds: float = 30) -> float | None:
+        """Type a key and give the seconds until what it draws has come through; None where it does not."""
+        os.write(self.fd, key)
+        return self.wait(needle, seconds)
+
+    def cpu(self) -> float:
+        """Seconds of processor time that the command has used."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> float:
+        """Megabytes that the command has had at once, at the most."""
+        found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{self.pid}/status").read_text())
+        return int(found[1]) / 1000 if found else 0.0
+
+    def close(self) -> None:
+        """End the command."""
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+        os.close(self.fd)
+
+    def _read(self, enough: Callable[[], bool], seconds: float) -> bool:
+        end = time.monotonic() + seconds
+        while not enough():
+            now = time.monotonic()
+            if now >= end:
+                return False
+            if self.link:
+                self._allowed = min(self._allowed + (now - self._refilled) * self.link, self.link * 0.05)
+                self._refilled = now
+                if self._allowed < 64:
+                    time.sleep(min(64 / self.link, end - now))
+                    continue
+            if not select.select([self.fd], [], [], min(0.01, end - now))[0]:
+                continue
+            try:
+                data = os.read(self.fd, int(self._allowed) if self.link else 65536)
+            except OSError:
+                print("the command has ended:", self.seen[-2000:].decode(errors="replace"), file=sys.stderr)
+                return False
+            self._allowed -= len(data)
+            self._take(data)
+        return True
+
+    def _take(self, data: bytes) -> None:
+        before = self.seen[-len(QUESTION) + 1 :]
+        self.took += len(data)
+        self.seen = (self.seen + data)[-_KEPT:]
+        for _ in range((before + data).count(QUESTION) - before.count(QUESTION)):
+            os.write(self.fd, ANSWER)

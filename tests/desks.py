@@ -1,0 +1,383 @@
+"""Desks for the screens: what nodes tell is the caller's; profile, facts, judging and folding are the tool's own."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path as File
+from tempfile import mkdtemp
+from typing import Any
+
+from textual.pilot import Pilot
+
+from rackcheck import library, store
+from rackcheck.board.desk import Desk, Said
+from rackcheck.board.state import Board
+from rackcheck.cli.prepared import Prepared, head
+from rackcheck.core import path as paths
+from rackcheck.core.capture import Capture, NodeCapture
+from rackcheck.core.catalogue import Kind
+from rackcheck.core.event import Answered, Event, FactsRead, NodeAsked, RunDone
+from rackcheck.core.fact import Plane, Unknown
+from rackcheck.core.path import BadPath, Path
+from rackcheck.core.plan import plan
+from rackcheck.core.probe import AnyProbe, Read
+from rackcheck.core.profile import Profile, Rule
+from rackcheck.core.tree import Tree
+from rackcheck.core.verdict import Outcome
+from rackcheck.core.waiver import Waiver
+from rackcheck.inventory import Node, Rack
+from rackcheck.job import Job
+from rackcheck.layers import did_you_mean
+from rackcheck.mistake import Mistake
+from rackcheck.registry import registry
+from rackcheck.report.signs import Signs
+from rackcheck.run import replay
+from rackcheck_tui.app import Screens
+from rackcheck_tui.context import Context
+from rackcheck_tui.trail import Place
+
+PROFILE = """\
+rackcheck: 1
+profile: small
+version: 2026.11
+params:
+  site: { type: text, default: unset, about: the name of this site }
+rules:
+  host.named:
+    title: The node has its name
+    severity: minor
+    fact: node.hostname
+    is: right
+    fix: hostnamectl set-hostname NAME
+  memory.swappiness:
+    title: The kernel prefers to keep programs in memory
+    severity: advisory
+    fact: sysctl.vm.swappiness
+    at-most: 10
+    why: Swapping in stalls whatever was swapped out.
+  kernel.clean:
+    title: The kernel is clean
+    severity: blocker
+    fact: kernel.tainted
+    is: 0
+    fix: Reboot, and report the trace.
+  site.named:
+    title: The site is the right one
+    fact: node.product
+    is: $site
+"""
+GOOD = {"tainted": "0\n", "hostname": "right\n", "swappiness": "10\n"}
+PLACES = {
+    "tainted": "/proc/sys/kernel/tainted",
+    "hostname": "/proc/sys/kernel/hostname",
+    "swappiness": "/proc/sys/vm/swappiness",
+}
+UNICODE, ASCII = Signs(plain=False), Signs(plain=True)
+HOSTILE = "[bold red]x[/] \x1b[31m\x1b]0;owned\x07 [@click=app.quit]y[/]"
+RUN, LATER = "20260101T000000Z-abcd", "20260102T000000Z-abcd"
+PATIENCE = 20.0
+"""Seconds until something must have happened, on a machine that is busy."""
+
+Told = Mapping[str, str] | Unknown
+"""What a node's files say beside the good ones, or why it says nothing."""
+
+
+@cache
+def small(text: str = PROFILE) -> Profile:
+    """Load a profile from its text."""
+    file = File(mkdtemp(prefix="rackcheck-desks-")) / "small.yaml"
+    file.write_text(text)
+    found = library.load(str(file), registry().catalogue)
+    file.unlink()
+    file.parent.rmdir()
+    return found
+
+
+def numbered(count: int, racks: int = 0, prefix: str = "dgx") -> tuple[Node, ...]:
+    """Nodes by number, spread over so many racks, from the top unit downwards; without racks, nowhere."""
+    wide, each = len(str(count)) if count > 9 else 1, -(-count // max(racks, 1))
+    return tuple(
+        Node(
+            f"{prefix}{n:0{wide}}", host=f"{prefix}{n}.invalid", rack=f"r{(n - 1) // each + 1:02}" if racks else "",
+            u=each - (n - 1) % each if racks else 0,
+        )
+        for n in range(1, count + 1)
+    )  # fmt: skip
+
+
+def job_of(
+    nodes: Iterable[Node], profile: Profile, planes: frozenset[Plane] | None = None, *, run: str = RUN,
+    waivers: Sequence[Waiver] = (),
+) -> Job:  # fmt: skip
+    """A run of these nodes whose name and times are fixed."""
+    known = registry()
+    return Job(
+        plan(profile.facts(), known.probes, known.catalogue), tuple(nodes), profile,
+        planes or frozenset({Plane.OS, Plane.BMC}), targets="the test", waivers=tuple(waivers), id=run,
+        time=f"{run[:4]}-{run[4:6]}-{run[6:8]}T00:00:00Z",
+    )  # fmt: skip
+
+
+def answers(job: Job, told: Mapping[str, Told]) -> Iterator[Answered]:
+    """What the nodes of a job answered; only the transport is ours."""
+    globs = {glob: None for q in job.plan.questions if isinstance(q, Read) for glob in q.globs}
+    for node in job.nodes:
+        said = told.get(node.name, {})
+        if isinstance(said, Unknown):
+            yield Answered(node.name, Plane.OS, job.time, said)
+            continue
+        files = {PLACES[name]: text for name, text in {**GOOD, **said}.items()}
+        yield Answered(node.name, Plane.OS, job.time, None, NodeCapture(globs=globs, files=files))
+
+
+def ended(job: Job, *, interrupted: bool = False) -> RunDone:
+    """The end of a job, a minute after it began."""
+    return RunDone(f"{job.time[:-6]}01:00Z", Outcome.PASS, interrupted)
+
+
+def events_of(job: Job, told: Mapping[str, Told], *, interrupted: bool = False) -> tuple[Event, ...]:
+    """The events of a run in which nodes told this, as they are when it is judged again."""
+    return tuple(replay(job, answers(job, told), ended(job, interrupted=interrupted)))
+
+
+def as_asked(events: Iterable[Event]) -> Iterator[Event]:
+    """The same events as those of a reading under way: a node is asked before it answers."""
+    for event in events:
+        if isinstance(event, Answered):
+            yield NodeAsked(event.node, event.plane)
+        yield event
+
+
+def stored(
+    name: str, told: Mapping[str, Told], *, text: str = PROFILE, folder: File | None = None,
+    racks: Mapping[str, Rack] | None = None, nodes: Sequence[Node] = (),
+) -> File:  # fmt: skip
+    """Write a real run as `rackcheck audit` does, below RACKCHECK_HOME or in a folder."""
+    job = job_of(nodes or [Node(name, host=f"{name}.invalid") for name in told], small(text), run=name)
+    ready = Prepared(job, (folder or store.runs_folder()) / name, {}, (), (), racks or {})
+    with store.Writer(ready.folder, head(ready), small(text).files) as writer:
+        for event in events_of(job, told):
+            writer.write(event)
+    return ready.folder
+
+
+@dataclass
+class MadeDesk:
+    """A desk of given events: what it was asked to do is written down, and nobody is asked anything.
+
+    `later` are the events that a second reading brings; without them nodes cannot be asked again.
+    `hold` lets a reading stand still before an event of which it says so, until the desk is told to stop.
+    """
+
+    profile: Profile
+    nodes: Mapping[str, Node]
+    told: Sequence[Event]
+    racks: Mapping[str, Rack] = field(default_factory=dict)
+    waivers: Sequence[Waiver] = ()
+    name: str = RUN
+    later: Sequence[Event] = ()
+    replays: bool = True
+    hold: Callable[[Event], bool] = lambda _: False
+    answers: Mapping[str, Said] = field(default_factory=dict)
+    began: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    left_behind: str = ""
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+    said: list[tuple[str, ...]] = field(default_factory=list)
+    stopped: bool = False
+
+    @property
+    def mute(self) -> str:
+        return "" if self.later else "a stored run is shown"
+
+    @property
+    def pairs(self) -> Sequence[Rule]:
+        return self.profile.rules
+
+    @property
+    def profile_word(self) -> str:
+        return self.profile.name
+
+    def run_of(self, *nodes: str) -> str:
+        return self.name
+
+    def baselines(self) -> Sequence[tuple[str, str]]:
+        return [(LATER, "another run")]
+
+    def nearest(self, word: str, known: Sequence[str]) -> str:
+        return did_you_mean(word, list(known))
+
+    def events(self) -> Iterator[Event]:
+        for event in self.told:
+            while self.hold(event) and not self.stopped:
+                time.sleep(0.01)
+            if self.stopped:
+                return
+            yield event
+
+    def again(self, nodes: Sequence[str]) -> Iterator[Event]:
+        self.asked.append(tuple(nodes))
+        if not self.later:
+            raise Mistake(self.mute)
+        yield from self.later
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def kind(self, fact: str) -> Kind | None:
+        try:
+            entry = registry().catalogue.find(paths.parse(fact))
+        except BadPath:
+            return None
+        return entry.kind if entry is not None else None
+
+    def plane(self, fact: Path) -> Plane:
+        entry = registry().catalogue.find(fact)
+        return entry.plane if entry is not None else Plane.DERIVED
+
+    def probe(self, fact: str) -> AnyProbe | None:
+        entry = registry().catalogue.find(paths.parse(fact))
+        return None if entry is None else next((p for p in registry().probes if p.name == entry.probe), None)
+
+    def since(self, node: str, rule: str) -> str:
+        return ""
+
+    def near(self, fact: str) -> Sequence[str]:
+        return registry().catalogue.near(fact)
+
+    def tree(self, node: str) -> Tree:
+        found = [e.tree for e in (*self.told, *self.later) if isinstance(e, FactsRead) and e.node == node]
+        if not found:
+            raise Mistake(f"no node {node} in {self.name}")
+        return found[-1]
+
+    def replies(self, node: str) -> Mapping[Plane, Capture]:
+        found = [e for e in (*self.told, *self.later) if isinstance(e, Answered) and e.node == node]
+        return {e.plane: e.capture for e in found if e.capture is not None}
+
+    def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
+        kind = "rule" if any(rule.id == name for rule in self.profile.rules) else "node"
+        run = {"run": self.name, "time": "2026-01-01T00:00:00Z"}
+        told = {"newest": run, "oldest": run, "alike": 1}
+        return kind, [{**told, "counts": {"fail": 1}} if kind == "rule" else {**told, "outcome": "FAIL", "first": True}]
+
+    def say(self, words: Sequence[str]) -> Said:
+        self.said.append(tuple(words))
+        return self.answers.get(words[0], Said(0, f"said {' '.join(words)}\n"))
+
+    def waived(self, file: str) -> None:
+        self.said.append(("waived", file))
+
+
+def desk(
+    told: Mapping[str, Told], planes: frozenset[Plane] | None = None, *, text: str = PROFILE,
+    nodes: Sequence[Node] = (), interrupted: bool = False, **more: Any,
+) -> MadeDesk:  # fmt: skip
+    """A desk on which nodes told this."""
+    placed = tuple(nodes) or tuple(Node(name, host=f"{name}.invalid") for name in told)
+    job = job_of(placed, small(text), planes, waivers=more.get("waivers", ()))
+    events = events_of(job, told, interrupted=interrupted)
+    found = MadeDesk(small(text), {node.name: node for node in placed}, events, **more)
+    own: Desk = found  # what the screens are given is what they ask for
+    assert own is found
+    return found
+
+
+def second(first: MadeDesk, told: Mapping[str, Told]) -> tuple[Event, ...]:
+    """The events of a second reading of some of a desk's nodes."""
+    job = job_of([first.nodes[name] for name in told], first.profile, run=LATER)
+    return tuple(as_asked(events_of(job, told)))
+
+
+def board(made: MadeDesk, events: Iterable[Event] | None = None) -> Board:
+    """The board of a desk once all its events were taken, or those given; a second of the watcher's clock each."""
+    found = Board(made.profile, made.nodes, made.racks, made.waivers)
+    for number, event in enumerate(made.told if events is None else events):
+        found.take(event, float(number))
+    return found
+
+
+def context(made: MadeDesk, signs: Signs = UNICODE, **more: Any) -> Context:
+    """What views are made from."""
+    return Context(board(made), made, signs, **more)
+
+
+# ---- the screens under a pilot
+
+
+@asynccontextmanager
+async def shown(
+    on: Desk | Callable[[], Desk], signs: Signs = UNICODE, *, view: str = "groups", about: tuple[str, ...] = (),
+    where: str = "", size: tuple[int, int] = (80, 24), settle: bool = True,
+) -> Any:  # fmt: skip
+    """Open the screens over a desk, and wait until all that it told is shown."""
+    opened: Callable[[], Desk] = on if callable(on) else lambda: on
+    app = Screens(opened, signs, first=Place(view, about, where))
+    async with app.run_test(size=size) as pilot:
+        if settle:
+            await settled(pilot)
+        yield pilot
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Wait until all that came is taken and shown, and nothing is done in the background."""
+    app = screens(pilot)
+    end = time.monotonic() + PATIENCE
+    while True:
+        await pilot.pause()
+        busy = app.ready and (app.feed.running or (not app.paused and app._seen != app.context.board.version))
+        if (app.ready and not busy and not any(not w.is_finished for w in app.workers)) or app.trouble is not None:
+            break
+        assert time.monotonic() < end, screen(app)
+        await asyncio.sleep(0.01)
+    await pilot.pause()
+
+
+async def until(pilot: Pilot[None], *words: str) -> str:
+    """Wait until all these words are on the screen, wherever its lines end, and give what is on it."""
+    end = time.monotonic() + PATIENCE
+    while not all(each in screen(pilot.app) or each in " ".join(screen(pilot.app).split()) for each in words):
+        assert time.monotonic() < end, f"{words} not on\n{screen(pilot.app)}"
+        assert pilot.app.is_running, f"gone before {words}\n{screen(pilot.app)}"
+        await pilot.pause()
+        await asyncio.sleep(0.01)
+    return screen(pilot.app)
+
+
+async def typed(pilot: Pilot[None], text: str, *keys: str) -> None:
+    """Type a text into the line that has the cursor, then press keys."""
+    names = {
+        " ": "space",
+        "/": "slash",
+        ":": "colon",
+        "_": "underscore",
+        "-": "minus",
+        ".": "full_stop",
+        "*": "asterisk",
+    }
+    await pilot.press(*(names.get(sign, sign) for sign in text), *keys)
+
+
+def screens(pilot: Pilot[None]) -> Screens:
+    """The application under a pilot."""
+    assert isinstance(pilot.app, Screens)
+    return pilot.app
+
+
+def screen(app: Any) -> str:
+    """The text of the lines on the screen."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+
+def rows(app: Screens, width: int = 80) -> list[str]:
+    """Every row of the view as it would be written, in sight or not."""
+    return [str(entry.line(width)).strip() for entry in app.shown.entries.every]
+
+
+def again(desk: MadeDesk, told: Mapping[str, Told]) -> MadeDesk:
+    """The same desk, of which nodes can be asked again, and tell this then."""
+    return replace(desk, later=second(desk, told), replays=False)

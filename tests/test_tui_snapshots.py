@@ -1,0 +1,165 @@
+"""Whole screens as they were looked at and found good; RACKCHECK_SCREENS=write writes them anew, to be read in a diff."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from desks import (
+    ASCII,
+    UNICODE,
+    MadeDesk,
+    Told,
+    again,
+    as_asked,
+    desk,
+    numbered,
+    screen,
+    screens,
+    settled,
+    shown,
+    until,
+)
+
+from rackcheck.board.desk import Said
+from rackcheck.core.event import Answered
+from rackcheck.core.fact import Reason, Unknown
+from rackcheck.inventory import Rack
+from rackcheck.report.signs import Signs
+
+FOLDER = Path(__file__).parent / "screens"
+MOST = 20
+"""Screens that are kept: each is read by a person when it changes."""
+
+SILENT = Unknown(Reason.UNREACHABLE, "no route to host")
+DIRTY = {"tainted": "128\n", "swappiness": "60\n"}
+DIFF = {
+    "node": "dgx03", "against": "peers", "peers": {"asked": 17, "needed": 10}, "unknown-in-both": 2, "differing": [
+        {"fact": "kernel.tainted", "facts": ["kernel.tainted"], "kind": "changed", "class": "config",
+         "before": {"value": 0}, "after": {"value": 128}, "rules": ["kernel.clean"],
+         "verdicts": {"kernel.clean": "fail"}},
+        {"fact": "sysctl.vm.swappiness", "facts": ["sysctl.vm.swappiness"], "kind": "changed", "class": "config",
+         "before": {"value": 10}, "after": {"value": 60}, "rules": [], "verdicts": {}},
+    ],
+}  # fmt: skip
+
+
+def racks(*names: str) -> Mapping[str, Rack]:
+    return {name: Rack(name) for name in names}
+
+
+def empty() -> MadeDesk:
+    return desk({})
+
+
+def all_pass() -> MadeDesk:
+    return desk({"n1": {}, "n2": {}})
+
+
+def one_fail() -> MadeDesk:
+    return desk({"n1": {}, "n2": DIRTY})
+
+
+def silent_node() -> MadeDesk:
+    return desk({"n1": {}, "n2": SILENT})
+
+
+def eighteen() -> MadeDesk:
+    told: dict[str, Told] = {f"dgx{n:02}": DIRTY if n in {3, 7, 8, 9} else {} for n in range(1, 19)}
+    told["dgx12"] = SILENT
+    made = desk(told, nodes=numbered(18, 2), racks=racks("r01", "r02"))
+    return replace(made, answers={"diff": Said(1, json.dumps(DIFF))})
+
+
+def thousand() -> MadeDesk:
+    nodes = numbered(1024, 32)
+    told: dict[str, Told] = {node.name: DIRTY if n % 16 == 0 else {} for n, node in enumerate(nodes, 1)}
+    told |= {node.name: SILENT for node in nodes if node.rack == "r07"}
+    return desk(told, nodes=nodes, racks=racks(*(f"r{n:02}" for n in range(1, 33))))
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A screen: of which run, in which view, after which keys; `words` are on it when all is shown."""
+
+    of: object
+    view: str = "groups"
+    about: tuple[str, ...] = ()
+    where: str = ""
+    keys: tuple[str, ...] = ()
+    words: str = ""
+    signs: Signs = UNICODE
+    size: tuple[int, int] = (80, 24)
+
+
+SHOTS = {
+    "empty": Shot(empty),
+    "all-pass": Shot(all_pass),
+    "one-fail": Shot(one_fail),
+    "silent-node": Shot(silent_node),
+    "groups-18": Shot(eighteen),
+    "groups-18-ascii": Shot(eighteen, signs=ASCII),
+    "groups-18-wide": Shot(eighteen, size=(160, 40)),
+    "group-18": Shot(eighteen, "group", ("1",)),
+    "node": Shot(eighteen, "node", ("dgx03",), keys=("z",)),
+    "rack-18": Shot(eighteen, "rack"),
+    "rack-18-ascii": Shot(eighteen, "rack", signs=ASCII),
+    "odd-18": Shot(eighteen, "odd"),
+    "nodes-18-filtered": Shot(eighteen, "nodes", where="kernel.tainted<1", keys=("z",)),
+    "diff": Shot(eighteen, "diff", ("dgx03", "peers"), words="kernel.tainted"),
+    "report": Shot(eighteen, "report"),
+    "keys": Shot(eighteen, keys=("question_mark",), words="the same on the command line"),
+    "groups-1024": Shot(thousand),
+    "rack-1024": Shot(thousand, "rack"),
+    "nodes-1024-end": Shot(thousand, "nodes", keys=("G",)),
+}
+
+
+def compared(name: str, said: str) -> None:
+    """Hold a screen against the one that is kept, or keep it."""
+    file = FOLDER / f"{name}.txt"
+    if os.environ.get("RACKCHECK_SCREENS") == "write":
+        FOLDER.mkdir(exist_ok=True)
+        file.write_text(said + "\n")
+    assert said + "\n" == file.read_text(), f"{file} shows another screen; RACKCHECK_SCREENS=write keeps this one"
+
+
+@pytest.mark.parametrize("name", SHOTS)
+async def test_a_screen_is_as_it_was_looked_at(name: str) -> None:
+    shot = SHOTS[name]
+    async with shown(shot.of(), shot.signs, view=shot.view, about=shot.about, where=shot.where, size=shot.size) as on:  # type: ignore[operator]
+        await on.press(*shot.keys)
+        await settled(on)
+        if shot.words:
+            await until(on, shot.words)
+        compared(name, screen(on.app))
+
+
+async def test_a_reading_under_way_is_as_it_was_looked_at() -> None:
+    made = eighteen()
+    held = replace(
+        again(made, {"dgx03": {}}), told=tuple(as_asked(made.told)),
+        hold=lambda event: isinstance(event, Answered) and event.node == "dgx05",
+    )  # fmt: skip
+    async with shown(held, settle=False) as on:
+        await until(on, "> running", "18 nodes")
+        while screens(on).context.board.version < 10:
+            await on.pause(0.02)
+        await on.pause(0.4)
+        await on.press("4")
+        said = await until(on, "nodes: ")
+        held.stop()
+    compared("running", said)
+
+
+def test_no_more_screens_are_kept_than_people_read_and_each_has_its_test() -> None:
+    kept = {file.stem for file in FOLDER.glob("*")}
+    assert kept == {*SHOTS, "running"}
+    assert len(kept) <= MOST
+    for file in FOLDER.glob("*.txt"):
+        lines = file.read_text().splitlines()
+        assert all(line == line.rstrip() for line in lines), file.name
+        if file.stem.endswith("-ascii"):
+            assert file.read_text().isascii()

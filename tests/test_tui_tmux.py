@@ -1,0 +1,133 @@
+"""The screens in tmux, on a terminal of 80x24: a simulated rack is audited while they are open, and keys are typed.
+
+What is seen is recorded in docs/tui.md; with RACKCHECK_SCREENS=write it is written there anew.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+PAGE = Path(__file__).parents[1] / "docs" / "tui.md"
+BEGIN = "<!-- recorded by RACKCHECK_SCREENS=write pytest tests/test_tui_tmux.py, never by hand -->"
+END = "<!-- end of what is recorded -->"
+COMMAND = "tui --rack sim:dgx-h100 -p h100-dgx"
+ID, MOMENT = "20261101T060000Z-1a2b3", "2026-11-01T06:00:00Z"
+"""What a run's id and its times are written over with: they are as long as these."""
+
+
+class Tmux:
+    """A terminal of 80x24 in a tmux of its own."""
+
+    def __init__(self, socket: Path, environment: dict[str, str]) -> None:
+        self._words = ["tmux", "-u", "-S", str(socket), "-f", "/dev/null"]
+        self._environment = environment
+
+    def do(self, *words: str) -> str:
+        done = subprocess.run(
+            [*self._words, *words], env=self._environment, capture_output=True, text=True, timeout=20, check=False
+        )
+        assert done.returncode == 0, f"tmux {shlex.join(words)}: {done.stderr}"
+        return done.stdout
+
+    def screen(self) -> str:
+        return self.do("capture-pane", "-p")
+
+    def type(self, *keys: str) -> None:
+        for key in keys:
+            if key.startswith("="):
+                self.do("send-keys", "-l", key[1:])
+            else:
+                self.do("send-keys", key)
+            time.sleep(0.05)
+
+    def until(self, *words: str, seconds: float = 20) -> str:
+        """Wait until all these words are on the screen and it has come to rest; give what it shows."""
+        end, before = time.monotonic() + seconds, ""
+        while time.monotonic() < end:
+            now = self.screen()
+            if now == before and all(word in now for word in words):
+                return now
+            before = now
+            time.sleep(0.25)
+        raise AssertionError(f"{words} did not come to be on the screen:\n{before}")
+
+
+@pytest.fixture
+def tmux(tmp_path: Path) -> Iterator[Tmux]:
+    """A shell's place for one command, which says how it ended."""
+    if shutil.which("tmux") is None:
+        pytest.skip("tmux is not installed: the screens were not tried in it")
+    kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    environment = {**kept, "TERM": "xterm-256color", "LANG": "C.UTF-8", "RACKCHECK_HOME": str(tmp_path / "home")}
+    with TemporaryDirectory(prefix="rc") as short:  # a socket's path has about a hundred letters
+        terminal = Tmux(Path(short) / "s", environment)
+        line = f"{shlex.quote(sys.executable)} -m rackcheck {COMMAND}; echo ended with $?; read _"
+        terminal.do("new-session", "-d", "-x", "80", "-y", "24", "-c", str(tmp_path), f"sh -c {shlex.quote(line)}")
+        try:
+            yield terminal
+        finally:
+            terminal.do("kill-server")
+
+
+def told(screen: str) -> str:
+    """What a screen shows, with the run's id and its times written over."""
+    screen = re.sub(r"\b\d{8}T\d{6}Z-[0-9a-f]{5}\b", ID, screen)
+    return re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", MOMENT, screen).rstrip("\n")
+
+
+def recorded(steps: list[tuple[str, str]]) -> str:
+    parts = [f"{words}\n\n```text\n{told(screen)}\n```" for words, screen in steps]
+    return "\n\n".join((BEGIN, *parts, END))
+
+
+@pytest.mark.slow
+def test_what_is_wrong_on_many_nodes_is_answered_in_tmux_while_they_are_asked(tmux: Tmux) -> None:
+    tmux.until("h100-dgx", "> running", seconds=60)
+    first = tmux.until("✘ FAIL  h100-dgx", "groups: 8 of 8", seconds=120)
+    assert "8 nodes: all 8 nodes of sim:dgx-h100" in first
+    assert "2/8 dgx[06-07]" in first, "nodes that fail alike are one row"
+    tmux.type("g")
+    steps = [
+        ("`rackcheck tui --rack sim:dgx-h100 -p h100-dgx`, once all nodes were asked, and `g`:", tmux.until("1/8 ─"))
+    ]
+
+    tmux.type("/", "=rule:bios.turbo state:fail", "Enter")
+    narrowed = tmux.until("/rule:bios.turbo state:fail", "groups: 1 of 8", "bios.turbo is disabled, must be enabled")
+    assert "gpu.count" not in narrowed
+
+    tmux.type("Enter")
+    inside = tmux.until("group 5", "2 of 2 nodes")
+    assert re.search(r"✘ dgx06 .*bios\.turbo is disabled", inside)
+    assert re.search(r"✘ dgx07 .*bios\.turbo is disabled", inside)
+    steps.append(("`/`, `rule:bios.turbo state:fail`, `enter` and `enter` again: the group's nodes.", inside))
+
+    tmux.type("j", "e")
+    why = tmux.until("bios.turbo on dgx07", "TurboMode", "bmc plane", "esc back", seconds=40)
+    steps.append(("`j` and `e`: what the verdict rests on.", why))
+
+    tmux.type("Escape")
+    tmux.until("2 of 2 nodes")
+    tmux.type("f")
+    mend = tmux.until("what would mend bios.turbo on dgx07; nothing is applied", "esc back", seconds=40)
+    assert """'{"Attributes": {"TurboMode": "Enable"}}'""" in mend  # not recorded: it names where the BMC is simulated
+
+    tmux.type("Escape")
+    tmux.until("2 of 2 nodes")
+    tmux.type("q")
+    tmux.until("ended with 0")
+
+    text = PAGE.read_text("utf-8")
+    before, _, rest = text.partition(BEGIN)
+    now = before + recorded(steps) + rest.partition(END)[2]
+    if os.environ.get("RACKCHECK_SCREENS") == "write":
+        PAGE.write_text(now, "utf-8")
+    assert PAGE.read_text("utf-8").splitlines() == now.splitlines(), "RACKCHECK_SCREENS=write writes the page anew"
