@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -26,7 +26,7 @@ from rackcheck.core.plan import plan
 from rackcheck.core.probe import AnyProbe, Read
 from rackcheck.core.profile import Profile, Rule
 from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Outcome
+from rackcheck.core.verdict import Outcome, Verdict
 from rackcheck.core.waiver import Waiver
 from rackcheck.inventory import Node, Rack
 from rackcheck.job import Job
@@ -270,6 +270,13 @@ class MadeDesk:
 
     def waived(self, file: str) -> None:
         self.said.append(("waived", file))
+
+    def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
+        return [f"{node}: {rule}" for node, rules in only.items() for rule in sorted(rules) if node in verdicts]
+
+    @property
+    def waiver_words(self) -> Sequence[str]:
+        return ()
 
 
 def desk(

@@ -330,7 +330,8 @@ async def test_escape_leaves_the_line_then_the_filter_then_the_place() -> None:
         line = screens(pilot).base.query_one("#line")
         assert line.has_focus
         await pilot.press("escape")
-        assert not line.display
+        assert not line.has_focus
+        assert not screens(pilot).base.query_one("#foot").display
         assert screens(pilot).context.where.text == "state:fail"
         await pilot.press("escape")
         assert screens(pilot).context.where.text == ""
@@ -727,7 +728,7 @@ async def press(pilot: object, *keys: str) -> None:
             await settled(pilot)  # type: ignore[arg-type]
         line = app.base.query_one("#line")
         if line.has_focus:
-            line.display = False
+            app.base.query_one("#foot").display = False
             app.give_keys()
 
 

@@ -3,7 +3,7 @@
 The screens open nothing and ask no one themselves: all they do goes through here, and only `again` asks a node.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ from rackcheck.core.path import Path
 from rackcheck.core.probe import AnyProbe
 from rackcheck.core.profile import Profile, Rule
 from rackcheck.core.tree import Tree
+from rackcheck.core.verdict import Verdict
 from rackcheck.core.waiver import Waiver
 from rackcheck.inventory import Node, Rack
 
@@ -78,6 +79,10 @@ class Desk(Protocol):
     def profile_word(self) -> str:
         """What commands call the profile by: its name, or its file."""
 
+    @property
+    def waiver_words(self) -> Sequence[str]:
+        """What commands are told of waivers that were written since the run; empty where there are none."""
+
     def run_of(self, *nodes: str) -> str:
         """Name the newest run that read these nodes: what commands are to look at."""
 
@@ -119,6 +124,9 @@ class Desk(Protocol):
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
         """Tell what became of a node or a rule run by run: which of both it is, and the runs, the newest first."""
+
+    def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
+        """Write what would mend some rules, by node, of which all verdicts are given; raises Mistake. Takes a while."""
 
     def say(self, words: Sequence[str]) -> Said:
         """Call one of rackcheck's commands. Takes a while."""

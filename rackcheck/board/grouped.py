@@ -10,7 +10,7 @@ from rackcheck.board.census import Census
 from rackcheck.board.hints import Hint, Hints
 from rackcheck.core.event import Event, FactsRead, RunStarted
 from rackcheck.core.evidence import Evidence, seen
-from rackcheck.core.fact import Plane
+from rackcheck.core.fact import Plane, Reason
 from rackcheck.core.group import is_group
 from rackcheck.core.profile import Rule, Severity
 from rackcheck.core.verdict import Status
@@ -82,6 +82,7 @@ def groups(summary: Summary, census: Census) -> tuple[Group, ...]:
     fails = sum(finding.status is Status.FAIL for finding in single)
     told = [_found(finding, hints, census, judged) for finding in single]
     shared = [_shared(cause, rules, hints, census, judged) for cause in common]
+    shared.sort(key=lambda group: -len(group.nodes))
     ordered = [*told[:fails], *shared, *told[fails:]]
     return tuple(replace(group, number=number) for number, group in enumerate(ordered, start=1))
 
@@ -122,7 +123,9 @@ def _shared(
     of_plane = f" of the {cause.plane.value} plane" if cause.plane is not None else ""
     title = f"{several(len(cause.rules), 'rule')}{of_plane}: {cause.unknown.reason.value}"
     got = cause.said[0] if len(cause.details) == 1 and cause.said[0] else cause.unknown.reason.value
-    hint = hints.of(census.bits(cause.nodes), among, read, unknown=True)
+    # What nobody asked has no cause that the nodes share.
+    asked = cause.unknown.reason is not Reason.NOT_COLLECTED
+    hint = hints.of(census.bits(cause.nodes), among, read, unknown=True) if asked else None
     return Group(0, Status.UNKNOWN, "", title, gravest.value, cause.nodes, "", got, hint, cause)
 
 

@@ -104,7 +104,7 @@ def pulse(told: Sequence[Progress], board: Board, now: float) -> Pulse:
     left = (open_ + waiting * 2) / rate if rate > 0 and board.running else None
     times = [each.seconds for each in told if each.seconds is not None and each.step in {Step.READ, Step.JUDGED}]
     return Pulse(
-        len(steps), steps.count(Step.JUDGED), steps.count(Step.READ), steps.count(Step.ASKED),
+        len(steps), sum(_told(board, each.node) for each in told), steps.count(Step.READ), steps.count(Step.ASKED),
         steps.count(Step.SILENT), rate, left, median(times) if times else None,
     )  # fmt: skip
 

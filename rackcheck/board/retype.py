@@ -7,7 +7,7 @@ told as a comment. A command is given only if it is a question of our probes. No
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from urllib.parse import quote, urlsplit
 
 from rackcheck.core import operator
@@ -170,20 +170,21 @@ def document(node: str, path: str, leaf: Leaf) -> str:
 
 
 def fixes(
-    run: str, profile: str, rules: Sequence[Rule], verdicts: Mapping[str, Iterable[Verdict]], rule: str,
-    bmcs: Mapping[str, Documents], urls: Mapping[str, str], known: Table,
+    run: str, profile: str, rules: Sequence[Rule], verdicts: Mapping[str, Iterable[Verdict]],
+    only: Mapping[str, Collection[str]], bmc: Callable[[str], Documents | None], urls: Mapping[str, str], known: Table,
 ) -> tuple[str, ...]:  # fmt: skip
-    """Write what `rackcheck remedy` says of one rule on these nodes, of which `verdicts` holds all verdicts.
+    """Write what `rackcheck remedy` says of some rules on some nodes: `only` has the rules by node.
 
-    `bmcs` holds what the nodes' BMCs answered, `urls` where they are: without them a BIOS setting is left to a person.
+    `verdicts` holds all verdicts of these nodes; `bmc` gives what a node's BMC answered, and is asked only where a BIOS
+    setting is to be mended; `urls` says where it is. Without them that is left to a person.
     """
     whole = {each.id: each for each in rules}
     steps: dict[str, list[Lines]] = {}
     hands: dict[ByHand, list[str]] = {}
     orders: list[Order] = []
-    for node in sorted(verdicts, key=natural):
+    for node in sorted(only, key=natural):
         needs: list[Firmware] = []
-        for each in remedies(rules, verdicts[node], {rule}):
+        for each in remedies(rules, verdicts[node], only[node]):
             match each:
                 case Lines():
                     steps.setdefault(node, []).append(each)
@@ -191,24 +192,25 @@ def fixes(
                     hands.setdefault(each, []).append(node)
                 case Firmware():
                     needs.append(each)
-        made, why = _firmware(node, needs, bmcs, urls, known)
+        made, why = _firmware(node, needs, bmc(node) if needs else None, urls, known)
         orders += made
-        for reason in why:
+        for rule, reason in why:
             hands.setdefault(by_hand(whole[rule], reason), []).append(node)
     left = tuple((hand, tuple(names)) for hand, names in hands.items())
     return tuple(text(Remedies(run, profile, steps, tuple(orders), left)))
 
 
 def _firmware(
-    node: str, needs: Sequence[Firmware], bmcs: Mapping[str, Documents], urls: Mapping[str, str], known: Table
-) -> tuple[list[Order], list[str]]:
+    node: str, needs: Sequence[Firmware], bmc: Documents | None, urls: Mapping[str, str], known: Table
+) -> tuple[list[Order], list[tuple[str, str]]]:
     """Make the bodies for a node's BMC, and say why there is none."""
     if not needs:
         return [], []
-    if node not in bmcs:
-        return [], ["this run holds no answer of its BMC"]
-    made, left = patches(bmcs[node], needs, known)
+    mine = list(dict.fromkeys(need.rule for need in needs))
+    if bmc is None:
+        return [], [(rule, "this run holds no answer of its BMC") for rule in mine]
+    made, left = patches(bmc, needs, known)
     if made and not _is_url(urls.get(node, "")):
-        return [], ["the inventory names no https address of this BMC"]
+        return [], [(rule, "the inventory names no https address of this BMC") for rule in mine]
     orders = [Order(node, urls[node], patch, number) for number, patch in enumerate(made, start=1)]
-    return orders, list(dict.fromkeys(each.why for each in left))
+    return orders, list(dict.fromkeys((each.rule, each.why) for each in left))

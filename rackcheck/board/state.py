@@ -59,6 +59,7 @@ class Board:
     version: int = 0
     started: RunStarted | None = None
     done: RunDone | None = None
+    ended: str = ""
     again: RunStarted | None = None
     judged: dict[str, Judged] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
@@ -102,6 +103,7 @@ class Board:
                 self.fresh.add(event.node)
                 self._judge(event)
             case RunDone():
+                self.ended = self.ended or event.time
                 self.done = event if self.again is None else self._whole(event)
 
     @property

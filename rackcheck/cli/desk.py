@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from json import loads
@@ -12,23 +12,28 @@ from pathlib import Path as File
 from typing import Any
 
 from rackcheck import acceptance, library, store, waivers
+from rackcheck.board import retype
 from rackcheck.board.desk import Said
 from rackcheck.cli import subject
 from rackcheck.cli.known import known
 from rackcheck.cli.prepared import Prepared
 from rackcheck.cli.raw import probe_of
+from rackcheck.cli.remedy import settings
 from rackcheck.cli.since import since
 from rackcheck.cli.stored import stored_nodes, stored_racks
 from rackcheck.cli.subject import Subject
 from rackcheck.core import path as paths
-from rackcheck.core.capture import Capture
+from rackcheck.core.capture import BmcCapture, Capture
 from rackcheck.core.catalogue import Kind
+from rackcheck.core.documents import Documents
 from rackcheck.core.event import Answered, Event, FactsRead, RunStarted
 from rackcheck.core.fact import Plane
+from rackcheck.core.group import is_group
 from rackcheck.core.path import BadPath, Path
 from rackcheck.core.probe import AnyProbe
 from rackcheck.core.profile import Rule
 from rackcheck.core.tree import Tree
+from rackcheck.core.verdict import Verdict
 from rackcheck.core.waiver import Waiver
 from rackcheck.inventory import Node, Rack
 from rackcheck.job import Job
@@ -56,6 +61,7 @@ class Desk:
         self._runs: list[tuple[store.Stored, Job]] = []
         self._heard: dict[str, dict[tuple[Plane, int], tuple[store.Stored, Answered]]] = {}
         self._files: dict[str, waivers.File] = {}
+        self._places: list[File] = []
         self._began = False
         self.notes: Sequence[str] = ()
         self._tree = lru_cache(maxsize=16)(self._read)
@@ -109,6 +115,16 @@ class Desk:
         return str(kept) if kept is not None and kept.is_file() else self.profile.name
 
     @property
+    def waiver_words(self) -> Sequence[str]:
+        """Options that name the files of waivers, where some were written since: those that the run kept, and these."""
+        if not self._places:
+            return ()
+        folders = [stored.folder / "waivers" for stored, _ in self._runs[:1]]
+        kept = [file for folder in folders if folder.is_dir() for file in sorted(folder.iterdir())]
+        files = [*(file for file in kept if file.name not in self._files), *self._places]
+        return tuple(word for file in files for word in ("--waivers", str(file)))
+
+    @property
     def pairs(self) -> Sequence[Rule]:
         """Rules that pair facts of two planes."""
         return (*self.profile.rules, *_cross())
@@ -140,7 +156,9 @@ class Desk:
             yield from self._laid()
             return
         for stored, job in self._runs:
-            yield from self._replayed(stored, job)
+            first = not self._began and self.ready is None
+            self._began = True
+            yield from self._told(stored, job) if first else self._replayed(stored, job)
 
     def again(self, nodes: Sequence[str]) -> Iterator[Event]:
         """Ask these nodes again, as a run of its own; raises Mistake."""
@@ -159,6 +177,17 @@ class Desk:
             if isinstance(event, RunStarted):
                 self._runs.append((store.Stored(ready.folder, {"nodes": []}), ready.job))
             yield self._light(self._runs[-1][0], event)
+
+    def _told(self, stored: store.Stored, job: Job) -> Iterator[Event]:
+        """Tell a run's verdicts as they were given, which is quick, then judge it again: these count."""
+        yield job.started()
+        names = {node.name for node in job.nodes}
+        rules = {rule.id for rule in self.profile.rules}
+        for judged in stored.told():
+            known = tuple(verdict for verdict in judged.verdicts if verdict.rule in rules)
+            if (judged.node in names or is_group(judged.node)) and known:
+                yield replace(judged, verdicts=known)
+        yield from (event for event in self._replayed(stored, job) if not isinstance(event, RunStarted))
 
     def _replayed(self, stored: store.Stored, job: Job) -> Iterator[Event]:
         done = stored.done() if (stored.folder / "events.jsonl").is_file() else None
@@ -263,6 +292,16 @@ class Desk:
         kind = "rule" if "rule" in doc else "node"
         return kind, doc["runs"]
 
+    def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
+        """Write what would mend some rules, by node, as `rackcheck remedy` does; raises Mistake."""
+        urls = {name: node.bmc.url for name, node in self.nodes.items() if node.bmc is not None}
+        profile = f"{self.profile.name} {self.profile.version}"
+        return retype.fixes(self.name, profile, self.profile.rules, verdicts, only, self._resources, urls, settings())
+
+    def _resources(self, node: str) -> Documents | None:
+        found = self.replies(node).get(Plane.BMC)
+        return found.documents if isinstance(found, BmcCapture) else None
+
     # ---- commands
 
     def say(self, words: Sequence[str]) -> Said:
@@ -282,6 +321,7 @@ class Desk:
         found = waivers.load(File(file))
         self._own = tuple(waiver for waiver in self._own if not waiver.place.startswith(f"{found.name}:"))
         self._files[found.name] = found
+        self._places = [place for place in self._places if place.name != found.name] + [File(file)]
 
 
 def _word(stored: store.Stored) -> str:

@@ -1,6 +1,7 @@
 """`rackcheck groups`: what fails alike on many nodes, said once, with a hint at the cause."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -29,8 +30,9 @@ _WHERE = "Only groups like this: 'rack:r03 state:fail rule:bios.*'; node terms n
 @options.newest_run_argument
 @filters.where_option(_WHERE, KEYS)
 @click.option("--all", "every", is_flag=True, help="Show what passes or does not apply, too.")
+@options.waivers_option
 @options.json_option
-def groups_(run: str, where: Where, every: bool, as_json: bool) -> int:
+def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...], as_json: bool) -> int:
     """Show a run's findings as groups of nodes that fail alike, the worst first.
 
     The numbers stay the same whatever is filtered: group:7 is the seventh of all.
@@ -40,7 +42,8 @@ def groups_(run: str, where: Where, every: bool, as_json: bool) -> int:
     rackcheck groups --where 'rack:r03'        what the nodes of one rack are in
     rackcheck groups pod7 --where 'group:2'    one group of an acceptance
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    subject = find(run)
+    files = options.waiver_files(waiver_files, found=False) if waiver_files else None
+    subject = find(run, files)
     summary, census = counting.read(subject)
     found = groups(summary, census)
     answers = counting.chosen(subject, where, tuple(node.node for node in summary.everyone))

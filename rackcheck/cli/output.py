@@ -26,7 +26,9 @@ def is_plain() -> bool:
 
 def _signs() -> Signs:
     signs = signs_for(os.environ)
-    return signs if "utf" in (sys.stdout.encoding or "").casefold() else Signs(plain=True)
+    # Where screens are shown, what stands for stdout need not be a stream of its kind.
+    encoding = getattr(sys.stdout, "encoding", None) or ""
+    return signs if "utf" in encoding.casefold() else Signs(plain=True)
 
 
 def width() -> int:

@@ -1,6 +1,7 @@
 """`rackcheck rack`: a run's racks as they stand, each node with how it was judged, how warm it is or what it draws."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path as File
 from typing import Any
 
 import click
@@ -44,8 +45,9 @@ MODES = (Mode.STATE, Mode.TEMPERATURE, Mode.POWER)
     help="What the signs show.",
 )  # fmt: skip
 @filters.where_option("Only nodes like this: 'rack:a01 !state:pass'; the others' places stay, drawn as a dot.", KEYS)
+@options.waivers_option
 @options.json_option
-def rack(run: str, mode: str, where: Where, as_json: bool) -> int:
+def rack(run: str, mode: str, where: Where, waiver_files: tuple[File, ...], as_json: bool) -> int:
     """Draw the racks of a run or an acceptance, every node where it stands.
 
     \b
@@ -53,7 +55,8 @@ def rack(run: str, mode: str, where: Where, as_json: bool) -> int:
     rackcheck rack pod7 --mode temperature     an acceptance, by how warm its nodes are
     rackcheck rack --where 'role:compute'      the compute nodes of all racks
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    subject = find(run)
+    files = options.waiver_files(waiver_files, found=False) if waiver_files else None
+    subject = find(run, files)
     summary = shown(subject)
     signs = Signs(plain=is_plain())
     shapes = _racks(subject)

@@ -133,7 +133,7 @@ def _firmware(
     orders: list[Order] = []
     left: list[tuple[ByHand, str]] = []
     done: set[tuple[str, str]] = set()
-    known = _table() if needs else None
+    known = settings() if needs else None
     for number, (stored, _, _) in enumerate(found.jobs):
         mine = {node: [n for n in some if runs[node, n.rule] == number] for node, some in needs.items()}
         mine = {node: some for node, some in mine.items() if some}
@@ -162,7 +162,7 @@ def _unreached(rule: str) -> NotFixable:
     return NotFixable(rule, "the inventory names no https address of this BMC")
 
 
-def _table() -> Table:
+def settings() -> Table:
     """Read the table of BIOS settings, which lies beside the probe that reads by it."""
     for point in entry_points(group=GROUP):
         place = files(point.value) / "bios_settings.json"

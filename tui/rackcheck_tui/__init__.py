@@ -37,6 +37,9 @@ def show(
     laid = desk() if early else None
     opened = desk if laid is None else lambda: laid
     app = Screens(opened, signs_for(os.environ), name=name, slow=link == "slow", first=first, against=against)
-    app.run()
+    try:
+        app.run()
+    finally:
+        app.end()
     if app.trouble is not None:
         raise app.trouble

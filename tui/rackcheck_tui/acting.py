@@ -1,10 +1,14 @@
 """What keys do with the row under the cursor, or those that are marked: compare, explain, mend, ask again."""
 
 from rackcheck.core.fold import fold
+from rackcheck.core.verdict import Status
 from rackcheck.report.summary import several
 from rackcheck_tui.dialogs import Ask, Choose, Option
 from rackcheck_tui.sharing import Sharing
 from rackcheck_tui.trail import Place
+
+MENDED = frozenset({Status.FAIL, Status.WARN})
+"""Verdicts that something can be done about."""
 
 
 class Acting(Sharing):
@@ -13,10 +17,10 @@ class Acting(Sharing):
     def action_diff(self) -> None:
         """Hold the first node against what was chosen."""
         nodes = self.targets()
-        if len(nodes) == 2 and len(self.table.marks) == 2:
+        if len(nodes) == 2 and len(self.racks.marks if self.on_racks else self.table.marks) == 2:
             self.go(Place("diff", nodes))
-        elif nodes:
-            self.go(Place("diff", (nodes[0], self.context.against)))
+        elif self.under:
+            self.go(Place("diff", (self.under[0], self.context.against)))
         else:
             self.tell("no node here to compare")
 
@@ -24,7 +28,7 @@ class Acting(Sharing):
         """Choose what a node is held against."""
         known = [
             Option("peers", "what most nodes of its role say"), Option("before", "its own reading before this run"),
-            *(Option(name, "another node") for name in self.desk.nodes),
+            *(Option(name, "another node") for name in self.desk.nodes if name not in self.under[:1]),
             *(Option(name, words) for name, words in self.desk.baselines()),
         ]  # fmt: skip
 
@@ -40,7 +44,7 @@ class Acting(Sharing):
 
     def action_evidence(self) -> None:
         """Show what the verdict under the cursor rests on."""
-        entry, nodes = self.entry, self.targets()
+        entry, nodes = self.entry, self.under
         if entry is not None and entry.rule and nodes:
             self.proof(nodes[0], entry.rule)
         elif entry is not None and entry.fact and nodes:
@@ -49,17 +53,24 @@ class Acting(Sharing):
             self.tell("no verdict here; enter goes to a node's")
 
     def action_fix(self) -> None:
-        """Show what would mend it; nothing is applied."""
-        rule, nodes = self.rule, self.targets()
-        if not nodes:
-            self.tell("nothing here to mend")
+        """Show what would mend the row, or what is marked; nothing is applied."""
+        judged, only = self.context.board.judged, dict[str, set[str]]()
+        for rule, nodes in self.findings().items():
+            for node in nodes:
+                found = judged.get(node)
+                wrong = {v.rule for v in found.verdicts if v.status in MENDED} if found is not None else set()
+                if mine := wrong & {rule} if rule else wrong:
+                    only.setdefault(node, set()).update(mine)
+        if not only:
+            self.tell("nothing here fails or warns; what is unknown has to be known first")
             return
-        words = ["remedy", self.desk.run_of(*nodes), "--nodes", fold(nodes), *(["--rule", rule] if rule else [])]
-        self.command(words, f"what would mend {rule or 'this'} on {fold(nodes)}; nothing is applied")
+        verdicts = {node: judged[node].verdicts for node in only}
+        what = f"what would mend this on {fold(only)}; nothing is applied"
+        self.behind(lambda: self.desk.fixes(only, verdicts), lambda rows: self.read(what, "\n".join(rows)), what)
 
     def action_facts(self) -> None:
         """Show everything the node told."""
-        nodes = self.targets()
+        nodes = self.under
         if nodes:
             self.go(Place("facts", nodes[:1]))
         else:
@@ -67,7 +78,7 @@ class Acting(Sharing):
 
     def action_history(self) -> None:
         """Show how the rule, or the node, went run by run."""
-        rule, nodes = self.rule, self.targets()
+        rule, nodes = self.rule, self.under
         if rule:
             self.go(Place("history", (rule,)))
         elif nodes:

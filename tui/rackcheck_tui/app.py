@@ -3,6 +3,9 @@
 It takes the events of a reading as the command line does, opens nothing and asks no one: that is the desk's.
 """
 
+import asyncio
+import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,6 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, VerticalScroll
 from textual.events import CursorPosition, Resize
 from textual.filter import LineFilter
+from textual.message import Message
 from textual.widgets import Input, Static
 
 from rackcheck.board.desk import Desk
@@ -44,8 +48,22 @@ TURN = 0.05
 REST = 4
 """How many times as long as showing took the screen rests, while a reading goes on."""
 
+GOODBYE = 8.0
+"""Seconds that a reading has to end when its reader goes: BMCs get their sessions back meanwhile."""
+
 NAMED = 96
 """Nodes up to which the racks' picture has their names."""
+
+
+class Details(VerticalScroll):
+    """Says when it has another width, for what is in it to be written anew."""
+
+    class Resized(Message):
+        """There is another width."""
+
+    def on_resize(self, _: Resize) -> None:
+        """Say so."""
+        self.post_message(self.Resized())
 
 
 class Screens(Looking):
@@ -109,7 +127,7 @@ class Screens(Looking):
             yield Table(self.signs, id="rows")
             yield Racks(self.signs, id="racks")
             yield Static(id="middle", markup=False)
-            with VerticalScroll(id="details", can_focus=False):
+            with Details(id="details", can_focus=False):
                 yield Static(id="chosen", markup=False)
         with Horizontal(id="foot"):
             yield Static(id="mark", markup=False)
@@ -128,6 +146,20 @@ class Screens(Looking):
         self.pace = Pace(self, slow=self.slow)
         self._put("head", [Line(((f" opening {self.signs.text(self._name or 'the run')} ...", "bold"),))])
         self.run_worker(self._lay, thread=True, group="open")
+
+    def on_load(self) -> None:
+        """Go in order when somebody ends us, or closes the terminal: nodes may be under question."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    asyncio.get_running_loop().add_signal_handler(number, self.exit)
+
+    def end(self) -> None:
+        """When the screens are gone: stop what is being asked, and wait until sessions were given back."""
+        if self.ready and self.feed.running:
+            self.desk.stop()
+            if not self.desk.replays:
+                self.feed.join(GOODBYE)
 
     def on_cursor_position(self, _: CursorPosition) -> None:
         """The terminal has drawn what was sent."""
@@ -295,7 +327,8 @@ class Screens(Looking):
         if not self.ready:
             return
         width, shown = self.size.width, self.shown
-        self._put("head", head(self.context.board, self.signs, self.desk.name, self.size.width - 1))
+        replays = self.desk.replays
+        self._put("head", head(self.context.board, self.signs, self.desk.name, width - 1, replays=replays))
         where = f"  /{self.context.where.text}" if self.context.where else ""
         words = self.signs.text(f"{self.trail.crumbs}{shown.words}{where}")
         self._put("status", [across(words, self._standing(), self.signs, width)])
@@ -337,6 +370,11 @@ class Screens(Looking):
     def on_resize(self, _: Resize) -> None:
         """Write everything for the new size, once it is laid out."""
         self.call_after_refresh(self.write)
+
+    def on_details_resized(self) -> None:
+        """Write the details for the width that they have now."""
+        if self.ready:
+            self._details()
 
     def on_table_moved(self, message: Table.Moved) -> None:
         """Show the details of the row under the cursor."""

@@ -47,6 +47,14 @@ class Feed:
         self._thread = threading.Thread(target=read, daemon=True, name="feed")
         self._thread.start()
 
+    def join(self, seconds: float) -> None:
+        """Wait for the reading's end, and take what comes from now on for nothing."""
+        until = time.monotonic() + seconds
+        while self._thread is not None and self._thread.is_alive() and time.monotonic() < until:
+            self._came.clear()
+            self._room.set()
+            self._thread.join(0.05)
+
     def take(self, seconds: float) -> Iterator[tuple[Event, float]]:
         """Give what came, for so long at most; the screen has other things to do."""
         until = time.monotonic() + seconds

@@ -1,6 +1,6 @@
 """What the parts of the application share: the run on the desk, the place that is shown, work in the background."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from textual.screen import Screen
@@ -76,6 +76,29 @@ class Frame(Sparing):
         return self.table.acted_on() or here
 
     @property
+    def under(self) -> tuple[str, ...]:
+        """The nodes of the row under the cursor, whatever is marked."""
+        if self.on_racks:
+            return (self.racks.cursor,) if self.racks.cursor else ()
+        if self.entry is not None and self.entry.nodes:
+            return self.entry.nodes
+        return tuple(name for name in self.trail.here.about[:1] if name in self.desk.nodes)
+
+    def findings(self) -> Mapping[str, Sequence[str]]:
+        """What is acted on, nodes by rule: of the marked rows, else of the row under the cursor.
+
+        The rule is empty where a row is about a node and no single rule.
+        """
+        if self.on_racks:
+            return {"": self.racks.acted_on()}
+        table, found = self.table, dict[str, dict[str, None]]()
+        rows = table.marked_rows() or ((table.cursor,) if table.count else ())
+        for entry in (self.shown.entries.every[row] for row in rows):
+            if entry.nodes:
+                found.setdefault(entry.rule, {}).update(dict.fromkeys(entry.nodes))
+        return {rule: tuple(nodes) for rule, nodes in found.items()}
+
+    @property
     def rule(self) -> str:
         """The rule that is acted on: the row's."""
         return self.entry.rule if self.entry is not None and not self.on_racks else ""
@@ -132,6 +155,9 @@ class Frame(Sparing):
                 found = work()
             except Mistake as mistake:
                 self.call_from_thread(arrived, self.tell, str(mistake))
+                return
+            except Exception as error:  # noqa: BLE001  the edge of the thread: a fault of ours costs what was asked for
+                self.call_from_thread(arrived, self.tell, f"rackcheck failed: {type(error).__name__}: {error}")
                 return
             self.call_from_thread(arrived, then, found)
 

@@ -11,14 +11,19 @@ from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from rackcheck.core.fact import visible
 from rackcheck.report.signs import Signs
 from rackcheck.report.terminal import Line
 from rackcheck_tui.words import across, keys
 
 
 def written(line: Line) -> Text:
-    """Give a line to the screen library: styled by us alone, nothing in it is markup."""
-    return Text.assemble(*line.pieces, no_wrap=True, end="")
+    """Give a line to the screen library: styled by us alone, nothing in it is markup.
+
+    Texts are cleaned where they come from; one that was not does not reach the terminal here, either.
+    """
+    pieces = [(text if text.isprintable() else visible(text), style) for text, style in line.pieces]
+    return Text.assemble(*pieces, no_wrap=True, end="")
 
 
 def page(lines: Sequence[Line]) -> Text:

@@ -63,7 +63,7 @@ class Sharing(Fetching):
     def write_report(self, form: str) -> None:
         """Write the report in one form beside the reader, and say where."""
         file = file_of(self.context, form)
-        words = ("report", self.desk.name, "--format", form, "-o", file, "-q")
+        words = ("report", self.desk.name, "--format", form, "-o", file, "-q", *self.desk.waiver_words)
 
         def written(said: Said) -> None:
             if said.status == 0:

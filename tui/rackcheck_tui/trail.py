@@ -5,12 +5,16 @@ from dataclasses import dataclass, field, replace
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A view and what it is about; `where` filters it, `row` is the name of the row under the cursor."""
+    """A view and what it is about; `where` filters it, `row` is the name of the row under the cursor.
+
+    `key` is what it is known by while a run goes on, where its name may come to mean another: a group's number.
+    """
 
     view: str
     about: tuple[str, ...] = ()
     where: str = ""
     row: str = ""
+    key: str = ""
 
     @property
     def words(self) -> str:
@@ -39,7 +43,7 @@ class Trail:
     def go(self, place: Place) -> None:
         """Go on to a place; what lay ahead is forgotten. The same place again is no step."""
         if (place.view, place.about) == (self.here.view, self.here.about):
-            self.places[self.at] = replace(self.here, where=place.where)
+            self.places[self.at] = replace(self.here, where=place.where, key=place.key)
             return
         del self.places[self.at + 1 :]
         self.places.append(place)

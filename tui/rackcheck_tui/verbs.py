@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rackcheck.cli import COMMANDS
+from rackcheck.core.where import COMPARED, FINDING_KEYS, NODE_KEYS, TEXT, Wrong, parse
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Shown
 from rackcheck_tui.trail import Place
@@ -29,8 +30,16 @@ Build = Callable[[Context, Place], Shown]
 ASKING = frozenset({"audit", "doctor", "capture", "facts"})
 """Commands that may ask nodes: typed here, they ask their reader first."""
 
-FILTERED = frozenset({"groups", "rack", "odd", "facts", "diff", "history"})
-"""Commands that take the filter."""
+FILTERED: Mapping[str, frozenset[str]] = {
+    "groups": (NODE_KEYS | FINDING_KEYS) - {"class", "run"}, "rack": NODE_KEYS | {TEXT, "state"},
+    "odd": NODE_KEYS | {"fact", "class", TEXT},
+    "facts": frozenset({"fact", "class", "plane", COMPARED, TEXT}),
+    "diff": frozenset({"node", "rule", "state", "fact", "class", "plane", TEXT}),
+}  # fmt: skip
+"""Commands that take the filter, and what each can be asked for."""
+
+WAIVED = frozenset({"groups", "rack", "report", "audit"})
+"""Commands that take files of waivers."""
 
 ELSEWHERE = frozenset({"tui", "completion", "sim"})
 """Commands that want a terminal of their own."""
@@ -41,7 +50,7 @@ class View:
     """One way to look at a run: what makes it, its key, what it is, and what prints the same on the command line.
 
     `takes` is what it is about, as it is typed; in `twin`, {run} and {about} stand for the run and what it is about.
-    Without `filters` it shows all there is.
+    Without `filters` it shows all there is. `narrows` is the filter by which the twin prints just this.
     """
 
     build: Build
@@ -50,22 +59,25 @@ class View:
     key: str = ""
     takes: str = ""
     filters: bool = True
+    narrows: str = ""
 
 
 VIEWS: Mapping[str, View] = {
     "groups": View(groups.shown, "equal failures, said once for all their nodes", "rackcheck groups {run}", "1"),
     "rack": View(rack.shown, "the racks as they stand, a sign a node", "rackcheck rack {run}", "2"),
     "odd": View(odd.shown, "who differs from its peers, the oddest first", "rackcheck odd {run}", "3"),
-    "nodes": View(nodes.shown, "every node, the worst first", "rackcheck runs show {run}", "4"),
+    "nodes": View(nodes.shown, "every node, the worst first", "rackcheck audit --from {run}", "4"),
     "live": View(live.shown, "how far a reading is, the slowest first", "rackcheck audit --from {run}", "5"),
     "history": View(
         past.shown, "a node or a rule, run by run", "rackcheck history {about}", "6", "NODE|RULE", filters=False
     ),
-    "waivers": View(waived.shown, "who answers for what, until when", "rackcheck runs show {run}", "7", filters=False),
+    "waivers": View(
+        waived.shown, "who answers for what, until when", "rackcheck audit --from {run}", "7", filters=False
+    ),
     "profile": View(rules.shown, "the rules, what they want and why", "rackcheck profile show {profile}", "8"),
     "report": View(formats.shown, "write the document of this run", "rackcheck report {run}", "9", filters=False),
-    "node": View(node.shown, "one node's rules", "rackcheck groups {run} --where node:{about}", takes="NODE"),
-    "group": View(group.shown, "one group's nodes", "rackcheck groups {run} --where group:{about}", takes="NUMBER"),
+    "node": View(node.shown, "one node's rules", "rackcheck groups {run}", takes="NODE", narrows="node:{about}"),
+    "group": View(group.shown, "one group's nodes", "rackcheck groups {run}", takes="NUMBER", narrows="group:{about}"),
     "facts": View(facts.shown, "everything a node told", "rackcheck facts {about} --from {run}", takes="NODE"),
     "diff": View(
         differing.shown, "a node held against something", "rackcheck diff {about} --from {run}",
@@ -96,5 +108,18 @@ def twin(ctx: Context, place: Place) -> str:
     view = VIEWS[place.view]
     about = shlex.join(place.about)
     line = view.twin.format(run=shlex.quote(ctx.desk.name), about=about, profile=shlex.quote(ctx.desk.profile_word))
-    takes = line.split()[1] in FILTERED and "--where" not in line
-    return f"{line} --where {shlex.quote(place.where)}" if place.where and takes else line
+    verb = line.split()[1]
+    if verb in WAIVED:
+        line = shlex.join([*shlex.split(line), *ctx.desk.waiver_words])
+    where = _where(ctx, place, FILTERED.get(verb, frozenset()))
+    return f"{line} --where {shlex.quote(where)}" if where else line
+
+
+def _where(ctx: Context, place: Place, keys: frozenset[str]) -> str:
+    """Give the filter that prints what a place shows: what it is about, and of its own filter what can be asked for."""
+    mine = VIEWS[place.view].narrows.format(about=" ".join(place.about))
+    try:
+        own = str(parse(place.where, ctx.desk.kind).about(keys))
+    except Wrong:
+        own = ""
+    return " ".join(word for word in (mine, own) if word)

@@ -38,21 +38,11 @@ class Waiving(Acting):
 
     def action_waive(self) -> None:
         """Answer for what is marked, or for the row under the cursor, until a day."""
-        findings = self._findings()
+        findings = {rule: nodes for rule, nodes in self.findings().items() if rule}
         if not findings:
             self.tell("no finding here; w stands on a rule that fails")
             return
         self._ask(findings, {"file": "waivers.yaml"})
-
-    def _findings(self) -> Findings:
-        table, found = self.table, dict[str, dict[str, None]]()
-        if self.on_racks:
-            return {}
-        rows = table.marked_rows() or ((table.cursor,) if table.count else ())
-        for entry in (self.shown.entries.every[row] for row in rows):
-            if entry.rule and entry.nodes:
-                found.setdefault(entry.rule, {}).update(dict.fromkeys(entry.nodes))
-        return {rule: tuple(nodes) for rule, nodes in found.items()}
 
     def _ask(self, findings: Findings, given: Given, trouble: str = "") -> None:
         today = datetime.now(UTC).date()

@@ -22,8 +22,11 @@ WIDE = 200
 """Cells of a row's line that is written for other programs."""
 
 
-def head(board: Board, signs: Signs, name: str, width: int) -> list[Line]:
-    """Say what was judged by what, the verdict and the counts: the lines that always show."""
+def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = False) -> list[Line]:
+    """Say what was judged by what, the verdict and the counts: the lines that always show.
+
+    With `replays` nobody is asked: a stored run is read.
+    """
     started, done = board.started, board.done
     profile = signs.text(f"{board.profile.name} {board.profile.version}")
     if started is None:
@@ -32,28 +35,32 @@ def head(board: Board, signs: Signs, name: str, width: int) -> list[Line]:
             Line(((f" {profile}", ""),)),
         ]
     if done is None:
-        verdict, style, stopped = " > running", "bold yellow", ""
+        verdict, style, stopped = " > reading" if replays else " > running", "bold yellow", ""
     else:
         verdict, style = f" {signs.status(OUTCOME[done.outcome])} {done.outcome.value}", OUTCOMES[done.outcome]
         stopped = " (interrupted)" if done.interrupted else ""
+    room = max(width - len(verdict) - len(stopped) - 2, 0)
+    told = signs.fit(f"{board.profile.name} {board.profile.version}", min(len(profile), room))
+    more = signs.fit(name, max(room - len(told) - 2, 0)).rstrip()
     return [
-        Line(((verdict, style), (stopped, "yellow"), (f"  {profile}", "bold"), (f"  {signs.text(name)}", ""))),
+        Line(((verdict, style), (stopped, "yellow"), (f"  {told}", "bold"), (f"  {more}", ""))),
         _whom(board, signs, width),
         counts(board, signs, width),
     ]
 
 
 def _whom(board: Board, signs: Signs, width: int) -> Line:
-    """Say how many nodes were judged and where they come from, in one line: it moves nothing below it."""
+    """Say how many nodes and verdicts there are, what was not in scope, and where the nodes come from, in one line."""
     assert board.started is not None
     asked, judged = len(board.started.nodes), sum(not is_group(name) for name in board.judged)
     nodes = f"{asked:,} node" + ("" if asked == 1 else "s")
     missing = "" if judged == asked else f", {judged:,} judged"
+    total, scope = sum(board.counts[s] for s in COUNTED), sum(each.not_in_scope for each in board.judged.values())
+    verdicts = f", {total:,} verdicts" + (f", {scope:,} rules not in scope" if scope else "")
     again = f"; {len(board.again.nodes):,} asked again by {board.again.run}" if board.again is not None else ""
     planes = _planes(board.started)
-    said = f"{nodes}{missing}{again}: {board.started.targets}"
-    told = signs.fit(said, max(width - len(planes) - 1, 0)).rstrip()
-    return Line(((f" {told}", ""), (planes, "bold yellow")))
+    told = signs.fit(f"{nodes}{missing}{verdicts}{again}: {board.started.targets}", max(width - len(planes) - 1, 0))
+    return Line(((f" {told.rstrip()}", ""), (planes, "bold yellow")))
 
 
 def _planes(started: RunStarted) -> str:
@@ -62,14 +69,13 @@ def _planes(started: RunStarted) -> str:
 
 
 def counts(board: Board, signs: Signs, width: int) -> Line:
-    """Count all six verdicts, each with its sign and its word; how many they are of, where there is room."""
+    """Count all six verdicts, each with its sign and, where there is room, its word."""
     found = board.counts
-    pieces = [(f" {signs.status(s)} {found[s]:,} {s.value} ", STYLES[s] if found[s] else "dim") for s in COUNTED]
-    scope = sum(node.not_in_scope for node in board.judged.values())
-    total = sum(found[s] for s in COUNTED)
-    ends = [f" of {total:,}; {scope:,} not in scope"] * bool(scope) + [f" of {total:,}", ""]
-    used = sum(len(text) for text, _ in pieces)
-    return Line((*pieces, (next(end for end in ends if not end or used + len(end) < width), "")))
+    styles = [STYLES[s] if found[s] else "dim" for s in COUNTED]
+    told = [f" {signs.status(s)} {found[s]:,} {s.value} " for s in COUNTED]
+    if sum(map(len, told)) > width:
+        told = [f" {signs.status(s)}{found[s]}" for s in COUNTED]
+    return Line(tuple(zip(told, styles, strict=True)))
 
 
 def turned(board: Board) -> str:
@@ -93,13 +99,16 @@ def about(board: Board, signs: Signs, width: int, name: str, began: Sequence[str
         return
     yield Line()
     times = [("first run", began[0]), ("newest", began[-1])] if len(began) > 1 else [("began", started.time)]
-    ended = board.done.time if board.done is not None else "not yet"
+    ended = board.ended or "not yet"
     for label, text in (
         ("name" if began else "run", started.run), *times, ("ended", ended),
         ("rackcheck", started.version), ("profile", f"{started.profile} {started.profile_version}"),
         ("digest", started.digest), ("planes", ", ".join(started.planes)), ("targets", started.targets),
     ):  # fmt: skip
         yield from labelled(label, text, signs, width)
+    if board.again is not None:
+        nodes, run = fold(board.again.nodes), board.again
+        yield from labelled("asked again", f"{nodes} by {run.run} at {run.time}", signs, width)
     yield Line()
     for note in board.summary().notes:
         yield from labelled("note", note, signs, width)

@@ -31,7 +31,9 @@ def shown(ctx: Context, place: Place) -> Shown:
     every: list[Doc] = list(doc.get("differing", doc.get("changes", ())))
     wanted = [each for each in every if _kept(ctx, each)]
     wide = min(max((len(str(each["fact"])) for each in wanted), default=0), 40)
-    entries = [_entry(ctx, node, each, wide, number) for number, each in enumerate(wanted)]
+    judged = ctx.board.judged.get(node)
+    now = {v.rule: v.status.value for v in judged.verdicts} if judged is not None else {}
+    entries = [_entry(ctx, node, _told_now(each, now), wide, number) for number, each in enumerate(wanted)]
     loose = sum(not each.get("rules") for each in every) if "differing" in doc else 0
     bare = f", {loose} that no rule covers" if loose else ""
     return Shown(
@@ -40,6 +42,11 @@ def shown(ctx: Context, place: Place) -> Shown:
         _nothing(doc) if not every else "no fact like this; / changes the filter",
         above=tuple(_unsure(doc)),
     )
+
+
+def _told_now(each: Doc, now: Mapping[str, str]) -> Doc:
+    """Give a difference with the verdicts as they stand on the screen: waivers may have been written since."""
+    return {**each, "verdicts": {rule: now.get(rule, status) for rule, status in each.get("verdicts", {}).items()}}
 
 
 def _nothing(doc: Doc) -> str:
@@ -64,7 +71,7 @@ def _unsure(doc: Doc) -> Iterator[Line]:
         yield Line(((f" {doc['unknown-in-both']} facts are unknown on both sides", "bold magenta"),))
     told = doc.get("peers")
     if told:
-        yield Line(((f" {told['asked']} others of its role; {told['needed']} must say the same", "dim"),))
+        yield Line(((f" {told['asked']} others of its role told anything; {told['needed']} must say the same", "dim"),))
 
 
 def _head(ctx: Context, wide: int, width: int) -> Line:

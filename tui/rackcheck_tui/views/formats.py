@@ -1,5 +1,7 @@
 """The report: every form it can be written in; enter writes it beside you, and says where."""
 
+import shlex
+
 from rackcheck.report.terminal import Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
@@ -11,7 +13,7 @@ FORMATS = (
     ("pdf", "pdf", "the same on paper, with fonts inside"),
     ("json", "json", "every verdict with its evidence, for programs"),
     ("junit", "xml", "for build servers"),
-    ("csv", "csv", "a row a verdict, for spreadsheets"),
+    ("csv", "", "a folder of tables, for spreadsheets"),
     ("markdown", "md", "for tickets"),
 )
 """Forms by name: the file's ending, and what it is for."""
@@ -20,17 +22,18 @@ FORMATS = (
 def shown(ctx: Context, _: Place) -> Shown:
     """Show the forms."""
     said = f"report of {ctx.desk.name}: what is shown here, in a file"
-    return Shown(Entries([_entry(ctx, *each) for each in FORMATS]), said, "")
+    return Shown(Entries([_entry(ctx, name, words) for name, _, words in FORMATS]), said, "")
 
 
 def file_of(ctx: Context, name: str) -> str:
     """Name the file that a form of this run is written to."""
     ending = next(ending for each, ending, _ in FORMATS if each == name)
-    return f"{ctx.desk.name}.{ending}"
+    return f"{ctx.desk.name}.{ending}" if ending else f"{ctx.desk.name}-{name}"
 
 
-def _entry(ctx: Context, name: str, ending: str, words: str) -> Entry:
-    line = f"rackcheck report {ctx.desk.name} --format {name} -o {ctx.desk.name}.{ending}"
+def _entry(ctx: Context, name: str, words: str) -> Entry:
+    line = shlex.join(["rackcheck", "report", ctx.desk.name, "--format", name, "-o", file_of(ctx, name)])
+    line += "".join(f" {shlex.quote(word)}" for word in ctx.desk.waiver_words)
     return Entry(
         name,
         lambda width: Line(((f"{name:<10}", "bold"), (ctx.signs.fit(words, max(width - 10, 0)), ""))),

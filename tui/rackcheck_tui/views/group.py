@@ -9,15 +9,17 @@ from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.filtering import kept_nodes
 from rackcheck_tui.trail import Place
-from rackcheck_tui.views.groups import details, numbered
+from rackcheck_tui.views.groups import details, name_of, numbered
 
 
 def shown(ctx: Context, place: Place) -> Shown:
     """Show the nodes of the group of this number."""
     number = place.about[0] if place.about else ""
-    group = next((each for each in numbered(ctx) if str(each.number) == number), None)
+    every = numbered(ctx)
+    named = next((each for each in every if place.key and name_of(each) == place.key), None)
+    group = named or next((each for each in every if not place.key and str(each.number) == number), None)
     if group is None:
-        return Shown(Entries(()), f"group {number}", f"no group {number}; :groups shows those there are")
+        return Shown(Entries(()), f"group {number}", f"no group {number} any more; 1 shows those there are")
     kept, left_out = kept_nodes(ctx, group.nodes, verdicts=False)
     names = [name for name in group.nodes if name in kept]
     wide = min(max((len(name) for name in names), default=0), 32)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rackcheck.board.grouped import Group, groups
-from rackcheck.core.verdict import Evidence, Status
+from rackcheck.core.verdict import Status
 from rackcheck.core.where import FINDING_KEYS
 from rackcheck.report import whereabouts
 from rackcheck.report.causes import Cause
@@ -18,8 +18,8 @@ from rackcheck_tui.filtering import kept_nodes, rule_words
 from rackcheck_tui.trail import Place
 from rackcheck_tui.words import folded, labelled
 
-EVIDENCE = 20
-"""Pieces of evidence that details tell."""
+CAUSES = 20
+"""Details of one cause that are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _head(ctx: Context, columns: Columns, width: int) -> Line:
 
 def _entry(ctx: Context, group: Group, columns: Columns) -> Entry:
     return Entry(
-        f"{group.status.value}:{_name(group)}:{group.got}:{group.nodes[0] if group.nodes else ''}",
+        name_of(group),
         lambda width: _line(ctx, group, columns, width),
         lambda width: list(details(ctx, group, width)),
         tuple(name for name in group.nodes if name in ctx.desk.nodes),
@@ -149,11 +149,16 @@ def _entry(ctx: Context, group: Group, columns: Columns) -> Entry:
     )
 
 
+def name_of(group: Group) -> str:
+    """Name a group by what it is: while a run goes on its number may become another's."""
+    return f"{group.status.value}:{_name(group)}:{group.got}"
+
+
 def _into(group: Group) -> Place:
     """One node's group leads to its verdict at once."""
     if len(group.nodes) == 1:
         return Place("node", group.nodes, row=group.rule)
-    return Place("group", (str(group.number),))
+    return Place("group", (str(group.number),), key=name_of(group))
 
 
 def _what(ctx: Context, group: Group, name: int, seen: int) -> tuple[tuple[str, str], ...]:
@@ -196,22 +201,13 @@ def details(ctx: Context, group: Group, width: int) -> Iterator[Line]:
         yield from _of_cause(ctx, about, width)
         return
     yield from labelled("seen", about.reason, signs, width)
-    shown = [e for e in about.evidence if e.status is status][:EVIDENCE]
-    if len(shown) > 1:
-        for each in shown:
-            yield from _evidence(ctx, each, width)
     sources = dict.fromkeys(e.source for e in about.evidence if e.source)
     yield from labelled("read", "; ".join(list(sources)[:3]), signs, width, "dim")
     yield from labelled("why", about.rule.why, signs, width)
     yield from labelled("fix", about.rule.fix, signs, width)
 
 
-def _evidence(ctx: Context, each: Evidence, width: int) -> Iterator[Line]:
-    said = f"unknown: {each.unknown}" if each.unknown is not None and not each.observed else each.observed
-    yield from labelled("", f"{each.item} is {said}, {each.expected}", ctx.signs, width)
-
-
 def _of_cause(ctx: Context, cause: Cause, width: int) -> Iterator[Line]:
-    for said in cause.said[:EVIDENCE]:
+    for said in cause.said[:CAUSES]:
         yield from labelled("because", said, ctx.signs, width)
     yield from labelled("rules", ", ".join(cause.rules), ctx.signs, width, "dim")

@@ -23,7 +23,7 @@ def shown(ctx: Context, _: Place) -> Shown:
     told = progress(board, ctx.now)
     kept, left_out = kept_nodes(ctx, [each.node for each in told])
     entries = [_entry(ctx, each) for each in told if each.node in kept]
-    state = "asking" if board.running else "asked"
+    state = ("reading" if ctx.desk.replays else "asking") if board.running else "asked"
     again = " again" if board.again is not None else ""
     return Shown(
         Entries(entries, lambda width: Line(((ctx.signs.fit("step       seconds  node", width), "dim"),))),

@@ -36,7 +36,7 @@ def shown(ctx: Context, place: Place) -> Shown:
 def _words(ctx: Context, judged: Judged) -> str:
     place = ctx.desk.nodes.get(judged.node)
     where = f", rack {place.rack}" + (f" U{place.u}" if place.u else "") if place is not None and place.rack else ""
-    soon = ", its siblings have yet to be heard" if judged.node in ctx.board.waiting else ""
+    soon = ", its siblings have yet to be heard" if judged.node in ctx.board.waiting and not ctx.desk.replays else ""
     return f"node {judged.node} ({judged.role}{where}): {judged.outcome.value}{soon}"
 
 

@@ -65,7 +65,7 @@ def _line(ctx: Context, node: Judged, count: Counter[Status], widest: int, width
     told = [
         (f"{signs.status(s)} {count[s]} {s.value}  ", STYLES[s]) for s in (*TOLD, Status.PASS, Status.NA) if count[s]
     ]
-    if node.node in ctx.board.waiting:
+    if node.node in ctx.board.waiting and not ctx.desk.replays:
         told.insert(0, ("so far  ", "yellow"))
     room = max(width - 14 - widest - 2, 0)
     kept: list[tuple[str, str]] = []

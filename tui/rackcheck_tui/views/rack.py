@@ -37,7 +37,7 @@ def picture(ctx: Context) -> tuple[Mapping[str, Cell], Line]:
 def seen_now(ctx: Context) -> Seen:
     """Gather what the modes read of the run as it stands."""
     board = ctx.board
-    due = frozenset(board.due()) if board.running else frozenset()
+    due = frozenset(board.due()) if board.running and not ctx.desk.replays else frozenset()
     asked = frozenset(name for name in due if name not in board.fresh)
     outcomes = {name: each.outcome for name, each in board.judged.items() if name not in asked}
     drift = differing(ctx) if ctx.mode == Mode.DRIFT else {}
