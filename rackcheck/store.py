@@ -223,12 +223,15 @@ def _inflated(path: Path) -> bytes:
 
 
 def find(run: str) -> Stored:
-    """Find a run by id or folder; `last` is the newest; raises Mistake with the nearest id."""
+    """Find a run by id or folder; `last` is the newest that is no second reading of another's nodes.
+
+    Raises Mistake with the nearest id.
+    """
     folder = Path(run)
     if not (folder / "run.json").is_file():
         known = ids()
         if run == "last" and known:
-            run = known[-1]
+            run = next((name for name in reversed(known) if not _again(name)), known[-1])
         if run not in known:
             _no_run(folder)
             hint = did_you_mean(run, known) or (
@@ -243,6 +246,19 @@ def find(run: str) -> Stored:
     if not isinstance(head, dict) or head.get("rackcheck") != FORMAT:
         raise Mistake(f"{folder / 'run.json'} is no run of format {FORMAT}")
     return Stored(folder, head)
+
+
+AGAIN_OF = "again-of"
+"""In a run's head, the run some of whose nodes it asked again."""
+
+
+def _again(name: str) -> bool:
+    """Whether a run asked nodes of another one again; one that cannot be read is told of when it is opened."""
+    try:
+        head = json.loads(bounded.text(runs_folder() / name / "run.json", LARGEST))
+    except (ValueError, RecursionError, Mistake):
+        return False
+    return isinstance(head, dict) and isinstance(head.get(AGAIN_OF), str)
 
 
 def _no_run(folder: Path) -> None:

@@ -69,11 +69,11 @@ def test_a_node_goes_from_asked_over_read_to_judged() -> None:
     assert steps(at(*moments), 3.0)["n1"] is Step.JUDGED
 
 
-def test_a_node_none_of_whose_planes_answered_is_silent_and_never_judged_though_it_has_verdicts() -> None:
+def test_a_node_none_of_whose_planes_answered_is_silent_and_counts_as_judged_as_in_the_head() -> None:
     board = at((1.0, asked("n4")), (2.0, of(Answered, "n4")), (2.0, of(FactsRead, "n4")), (2.0, of(Judged, "n4")))
     assert steps(board, 3.0)["n4"] is Step.SILENT
     assert pulse(progress(board, 3.0), board, 3.0).silent == 1
-    assert pulse(progress(board, 3.0), board, 3.0).judged == 0
+    assert pulse(progress(board, 3.0), board, 3.0).judged == 1
 
 
 def test_what_a_node_took_stands_still_once_it_has_answered() -> None:

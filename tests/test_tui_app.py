@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -43,6 +43,7 @@ from rackcheck.cli import COMMANDS, subject
 from rackcheck.cli.desk import Desk
 from rackcheck.core.event import Answered, Event, RunDone
 from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.verdict import Verdict
 from rackcheck.inventory import Rack
 from rackcheck.mistake import Mistake
 from rackcheck_tui.app import Screens
@@ -201,7 +202,7 @@ async def test_a_reading_that_fails_in_the_middle_says_so_and_shows_what_came() 
     broken = Breaking(made.profile, made.nodes, made.told)
     async with shown(broken) as pilot:
         said = await until(pilot, "events.jsonl:7 is damaged")
-        assert "> running" in said
+        assert "> reading" in said
         assert "PASS" not in said.splitlines()[0]
 
 
@@ -539,7 +540,7 @@ async def test_a_waiver_that_is_refused_says_why_and_asks_nothing() -> None:
 
 async def test_w_and_e_and_f_stand_on_a_finding_and_say_so_elsewhere() -> None:
     async with shown(wrong(), view="report") as pilot:
-        for key, words in (("w", "no finding here"), ("e", "no verdict here"), ("f", "nothing here to mend"),
+        for key, words in (("w", "no finding here"), ("e", "no verdict here"), ("f", "nothing here fails or warns"),
                            ("d", "no node here"), ("F", "no node here"), ("H", "no rule and no node here")):  # fmt: skip
             await pilot.press(key)
             await until(pilot, words)
@@ -652,9 +653,10 @@ class Slow(MadeDesk):
 
     let = threading.Event()
 
-    def say(self, words: Sequence[str]) -> Said:
+    def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
         self.let.wait(20)
-        return super().say(words)
+        self.said.append(tuple(only))
+        return super().fixes(only, verdicts)
 
 
 @pytest.mark.parametrize("keys", [["escape"], ["4"], ["slash", "escape", "enter"]])

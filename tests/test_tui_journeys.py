@@ -60,7 +60,7 @@ async def test_what_is_wrong_on_many_nodes() -> None:
         app = screens(pilot)
         first = screen(app)
         assert "✘ FAIL  small 2026.11" in first
-        assert "18 nodes: the test" in first
+        assert "18 nodes, 72 verdicts: the test" in first
         assert len(rows(app)) == 3, "failures that are equal are one row"
         assert rows(app)[0].startswith("1  ✘ FAIL    kernel.clean  ")
         assert "4/18 dgx[03,07-09]" in first

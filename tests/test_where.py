@@ -515,3 +515,9 @@ def test_keys_words_and_facts_are_completed(begun: str, wanted: set[str]) -> Non
     found = {item.value for item in parameter.shell_complete(click.Context(command), begun)}
     assert wanted <= found
     assert all(value.startswith(begun) for value in found)
+
+
+def test_a_set_that_is_not_closed_is_a_mistake_and_no_text() -> None:
+    with pytest.raises(Wrong, match="the set is not closed"):
+        parse("dgx[01-04", kind_of)
+    assert parse('"dgx[01-04"', kind_of).terms

@@ -65,6 +65,8 @@ def held(
         click.echo(machine.text(_document(node, source.name, base, found)))
     else:
         print_lines(_lines(found, told=covering is not None))
+        if not found.differing:
+            note("nothing differs")
         note(f"{node} of {source.name} against {base.name}")
     return 1 if found.differs else 3 if found.uncertain or (by is not None and not by.enough) else 0
 

@@ -26,7 +26,7 @@ from rackcheck.core import path as paths
 from rackcheck.core.capture import BmcCapture, Capture
 from rackcheck.core.catalogue import Kind
 from rackcheck.core.documents import Documents
-from rackcheck.core.event import Answered, Event, FactsRead, RunStarted
+from rackcheck.core.event import Answered, Event, FactsRead, Foreseen, RunStarted
 from rackcheck.core.fact import Plane
 from rackcheck.core.group import is_group
 from rackcheck.core.path import BadPath, Path
@@ -101,6 +101,11 @@ class Desk:
     def replays(self) -> bool:
         """Whether the events are those of stored runs."""
         return self.ready is None
+
+    @property
+    def made(self) -> Sequence[File]:
+        """The folders of the runs that were made here, the first one first."""
+        return [stored.folder for stored, _ in self._runs] if self.ready is not None else []
 
     @property
     def left_behind(self) -> str:
@@ -187,7 +192,7 @@ class Desk:
             known = tuple(verdict for verdict in judged.verdicts if verdict.rule in rules)
             if (judged.node in names or is_group(judged.node)) and known:
                 yield replace(judged, verdicts=known)
-        yield from (event for event in self._replayed(stored, job) if not isinstance(event, RunStarted))
+        yield from (event for event in self._replayed(stored, job) if not isinstance(event, RunStarted | Foreseen))
 
     def _replayed(self, stored: store.Stored, job: Job) -> Iterator[Event]:
         done = stored.done() if (stored.folder / "events.jsonl").is_file() else None

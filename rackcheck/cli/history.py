@@ -59,6 +59,8 @@ def history(name: str, kind: str | None, limit: int, where: Where, as_json: bool
         click.echo(machine.text({"rackcheck": machine.FORMAT, found: name, "runs": groups[:limit]}))
     else:
         print_lines(Line(((text, style),)) for group in groups[:limit] for text, style in _lines(group))
+    if not groups:
+        note(f"no run of {clean(name)} is like {where}" if where else f"no run has {clean(name)}")
     if len(groups) > limit:
         note(f"and older runs; --limit {limit * 2} shows more")
 

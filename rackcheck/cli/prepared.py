@@ -29,7 +29,10 @@ from rackcheck.waivers import File
 
 @dataclass(frozen=True)
 class Prepared:
-    """One audit to be; `given` are site values, `files` the waivers of files, `own` those of the profile."""
+    """One audit to be; `given` are site values, `files` the waivers of files, `own` those of the profile.
+
+    `again_of` names the run some of whose nodes it asks again: such a run is never the `last` one.
+    """
 
     job: Job
     folder: Path
@@ -37,6 +40,7 @@ class Prepared:
     files: tuple[File, ...]
     own: tuple[File, ...]
     racks: Mapping[str, Rack]
+    again_of: str = ""
 
     @property
     def profile(self) -> Profile:
@@ -49,7 +53,7 @@ class Prepared:
         job = replace(
             self.job, nodes=tuple(nodes), id=new_id(), time=now(), targets=f"{len(nodes)} of {self.job.targets}"
         )
-        return replace(self, job=job, folder=store.runs_folder() / job.id)
+        return replace(self, job=job, folder=store.runs_folder() / job.id, again_of=self.again_of or self.job.id)
 
     def run(self, stop: threading.Event) -> Iterator[Event]:
         """Drive it and store each event, which comes with the digest of its raw side; raises Mistake at the store's."""
@@ -140,6 +144,7 @@ def head(audit: Prepared) -> dict[str, Any]:
         "planes": sorted(p.value for p in job.planes),
         "phases": sorted(p.value for p in job.phases),
         **({"again": job.again.seconds} if job.again is not None else {}),
+        **({store.AGAIN_OF: audit.again_of} if audit.again_of else {}),
         "nodes": [
             {
                 "name": n.name,

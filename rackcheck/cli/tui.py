@@ -2,12 +2,17 @@
 
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rackcheck.cli import filters, options
+from rackcheck.cli.output import note
 from rackcheck.core.where import Where
 from rackcheck.mistake import Mistake
+
+if TYPE_CHECKING:
+    from rackcheck.cli.desk import Desk
 
 
 @click.command()
@@ -63,6 +68,8 @@ def tui(
         show(run, lambda: _stored(run, waiver_files), view=view, where=where.text, against=against, link=link)
         return 0
 
+    desks: list[Desk] = []
+
     def ready() -> object:
         from rackcheck.cli.desk import Desk  # noqa: PLC0415  once there is a terminal to show it on
         from rackcheck.cli.prepared import prepare  # noqa: PLC0415
@@ -71,9 +78,12 @@ def tui(
         made = prepare(
             lambda: options.chosen(words, file, rack), profile, values, folders, files, wanted, seconds=seconds
         )
-        return Desk(ready=made)
+        desks.append(Desk(ready=made))
+        return desks[0]
 
     show("", ready, view=view, where=where.text, against=against, link=link, early=True)
+    for number, folder in enumerate(desks[0].made):
+        note(f"asked again: {folder}" if number else f"Run:  {folder}")
     return 0
 
 

@@ -93,6 +93,8 @@ def _body(word: str, column: int, kind_of: KindOf) -> Body:
         return Found(values)
     if all(re.search(r"\[[0-9][0-9,-]*\]", value) for value in values):
         return _named(f"node:{word}", "node", column - len("node:"))
+    if any(re.search(r"\w\[[0-9,-]*\Z", value) for value in values):
+        raise Wrong(f"`{clean(word, 60)}`: the set is not closed; text with a bracket stands in quotes", column)
     return Bare(values)
 
 

@@ -65,7 +65,9 @@ class Acting(Sharing):
             self.tell("nothing here fails or warns; what is unknown has to be known first")
             return
         verdicts = {node: judged[node].verdicts for node in only}
-        what = f"what would mend this on {fold(only)}; nothing is applied"
+        rules = {rule for mine in only.values() for rule in mine}
+        name = next(iter(rules)) if len(rules) == 1 else several(len(rules), "rule")
+        what = f"what would mend {name} on {fold(only)}; nothing is applied"
         self.behind(lambda: self.desk.fixes(only, verdicts), lambda rows: self.read(what, "\n".join(rows)), what)
 
     def action_facts(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textual.events import Key
 from textual.widgets import Input, Static
 
-from rackcheck.core.where import EVERYTHING, Where, Wrong, parse
+from rackcheck.core.where import EVERYTHING, WORDS, Where, Wrong, parse
 from rackcheck_tui.dialogs import Ask, Choose, Option
 from rackcheck_tui.trail import Place
 from rackcheck_tui.verbs import ASKING, VIEWS, verbs
@@ -14,6 +14,12 @@ from rackcheck_tui.waiving import Waiving
 
 THIS = "this"
 """In a command that is typed here, the run that is shown."""
+
+
+def settled(text: str) -> str:
+    """Give what of a filter stands while more is typed: a last word that may yet become a key is none."""
+    before, last = text[: len(text) - len(word := text.rsplit(" ", maxsplit=1)[-1])], word.removeprefix("!")
+    return before if last and any(key.startswith(last) for key in WORDS) else text
 
 
 class Typing(Waiving):
@@ -45,24 +51,27 @@ class Typing(Waiving):
         """Filter while words are typed, as far as they are a filter already."""
         if event.input.id == "line" and self.mark == "/":
             try:
-                self.refilter(parse(event.value, self.desk.kind))
-                self.tell("")
+                where = parse(settled(event.value), self.desk.kind)
             except Wrong as wrong:
-                self.tell(f"not yet a filter: {wrong}")
-            self.write()
+                self.tell(f"not yet a filter: {wrong}{self._near(wrong)}")
+                return
+            self.refilter(where)
+            self.tell("")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Keep the filter, or do what was typed."""
         if event.input.id != "line":
             return
+        where = self.parsed(event.value) if self.mark == "/" else EVERYTHING
+        if where is None:
+            return  # what is no filter stays to be mended
         self.base.query_one("#foot").display = False
         self.give_keys()
         if self.mark == ":":
             self.run_line(event.value)
         else:
-            where = self.parsed(event.value)
-            if where is not None:
-                self.fetch_compared(where)
+            self.refilter(where)
+            self.fetch_compared(where)
 
     def on_key(self, event: Key) -> None:
         """Let escape leave the line at the foot."""

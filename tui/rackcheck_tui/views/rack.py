@@ -3,15 +3,22 @@
 from collections.abc import Mapping, Sequence
 
 from rackcheck.board import modes
-from rackcheck.board.elevation import Panel, elevation
+from rackcheck.board.elevation import dots, elevation
 from rackcheck.board.modes import LEFT_OUT, Cell, Mode, Seen
 from rackcheck.report.terminal import Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Shown
 from rackcheck_tui.filtering import kept_nodes
+from rackcheck_tui.panels import Panel, Plain
 from rackcheck_tui.trail import Place
 from rackcheck_tui.views import nodes
 from rackcheck_tui.views.odd import compared
+
+MANY = 256
+"""Nodes beyond which racks are drawn without their units."""
+
+COLUMNS = 8
+"""Nodes side by side then."""
 
 
 def shown(ctx: Context, _: Place) -> Shown:
@@ -22,8 +29,11 @@ def shown(ctx: Context, _: Place) -> Shown:
 
 
 def panels(ctx: Context) -> Sequence[Panel]:
-    """Stand every node in its rack."""
-    return elevation(ctx.desk.nodes, ctx.desk.racks).racks
+    """Stand every node in its rack; of so many that units would fill screens, eight side by side, from the top."""
+    racks = elevation(ctx.desk.nodes, ctx.desk.racks).racks
+    if len(ctx.desk.nodes) <= MANY:
+        return racks
+    return [Plain(panel.name, dots(panel, COLUMNS)) for panel in racks]
 
 
 def picture(ctx: Context) -> tuple[Mapping[str, Cell], Line]:
