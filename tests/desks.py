@@ -264,7 +264,7 @@ class MadeDesk:
         told = {"newest": run, "oldest": run, "alike": 1}
         return kind, [{**told, "counts": {"fail": 1}} if kind == "rule" else {**told, "outcome": "FAIL", "first": True}]
 
-    def say(self, words: Sequence[str]) -> Said:
+    def say(self, words: Sequence[str], width: int = 100) -> Said:
         self.said.append(tuple(words))
         return self.answers.get(words[0], Said(0, f"said {' '.join(words)}\n"))
 

@@ -128,8 +128,8 @@ class Desk(Protocol):
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
         """Write what would mend some rules, by node, of which all verdicts are given; raises Mistake. Takes a while."""
 
-    def say(self, words: Sequence[str]) -> Said:
-        """Call one of rackcheck's commands. Takes a while."""
+    def say(self, words: Sequence[str], width: int = 100) -> Said:
+        """Call one of rackcheck's commands, its lines at most so wide. Takes a while."""
 
     def waived(self, file: str) -> None:
         """Judge with this file of waivers from now on."""

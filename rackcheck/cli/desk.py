@@ -309,9 +309,9 @@ class Desk:
 
     # ---- commands
 
-    def say(self, words: Sequence[str]) -> Said:
+    def say(self, words: Sequence[str], width: int = 100) -> Said:
         """Call one of rackcheck's commands in a process of its own, which has no terminal and can ask nothing."""
-        environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+        environment = {**os.environ, "COLUMNS": str(width), "NO_COLOR": "1"}
         try:
             done = subprocess.run(  # noqa: S603  our own program, its words in a list
                 [sys.executable, "-m", "rackcheck", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -144,17 +144,21 @@ def _ending(summary: Summary, told: int, of: int, quiet: int, where: Where, sign
         yield from within(Line(((f"{told:,} of {several(of, 'group')}{asked}{rest}", "dim"),)), width(), 2)
     counts = summary.counts
     pieces = [(f"{signs.status(s)} {counts[s]:,} {s.value}   ", STYLES[s] if counts[s] else "dim") for s in COUNTED]
-    yield from within(Line((*pieces, (f"of {summary.total:,} verdicts", ""))), width(), 2)
+    scope = f"; {summary.not_in_scope:,} not in scope" if summary.not_in_scope else ""
+    yield from within(Line((*pieces, (f"of {summary.total:,} verdicts{scope}", ""))), width(), 2)
     outcome = summary.done.outcome
     stopped = " (interrupted: what came in is kept)" if summary.done.interrupted else ""
     sign = signs.status(OUTCOME[outcome])
-    yield Line((("Verdict: ", "bold"), (f"{sign} {outcome.value}", OUTCOMES[outcome]), (stopped, "yellow")))
+    only = f" ({summary.only})" if summary.only else ""
+    verdict = (f"{sign} {outcome.value}", OUTCOMES[outcome])
+    yield Line((("Verdict: ", "bold"), verdict, (only, "bold yellow"), (stopped, "yellow")))
 
 
 def _document(summary: Summary, told: Sequence[Group], unsure: Sequence[str]) -> dict[str, Any]:
     return {
         "rackcheck": machine.FORMAT, "run": summary.started.run, "outcome": summary.done.outcome.value,
-        "interrupted": summary.done.interrupted,
+        "interrupted": summary.done.interrupted, "planes": list(summary.started.planes),
+        "not_in_scope": summary.not_in_scope,
         "counts": {status.value: count for status, count in summary.counts.items()}, "total": summary.total,
         "groups": [_group(group) for group in told], "not_told": list(unsure),
     }  # fmt: skip

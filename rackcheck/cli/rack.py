@@ -123,7 +123,8 @@ def _lines(
 ) -> Iterator[Line]:
     started = summary.started
     head = f"{started.profile} {started.profile_version} on {started.targets}"
-    yield from within(Line(((signs.text(head), "bold"),)), width(), 2)
+    only = f"  {summary.only}" if summary.only else ""
+    yield from within(Line(((signs.text(head), "bold"), (only, "bold yellow"))), width(), 2)
     every = {node: found.cells.get(node, LEFT_OUT) for panel in standing.racks for node in panel.nodes}
     if where:
         shown_of = whereabouts.among(len(found.cells), len(every), "node")

@@ -82,6 +82,17 @@ class Summary:
         return found
 
     @property
+    def only(self) -> str:
+        """Say that not all planes were asked: `os plane only`; empty where all were."""
+        planes = self.started.planes
+        return "" if set(planes) == {"bmc", "os"} else f"{' and '.join(planes)} plane only"
+
+    @property
+    def not_in_scope(self) -> int:
+        """How many rules were not in the scope of nodes that they are for."""
+        return sum(node.not_in_scope for node in self.judged)
+
+    @property
     def total(self) -> int:
         """How many verdicts there are."""
         return sum(len(node.verdicts) for node in self.everyone)

@@ -72,8 +72,8 @@ _WORDS = re.compile(r"\s*[^\s,]*(?:,+|\s+|$)|\s*[^\s,]+")
 def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterator[Line]:
     started = summary.started
     yield _line((f"{started.profile} {started.profile_version}", "bold"), (f" on {started.targets}", ""))
-    if set(started.planes) != {"bmc", "os"}:
-        yield _line((f"{' and '.join(started.planes)} plane only", "bold yellow"))
+    if summary.only:
+        yield _line((summary.only, "bold yellow"))
     yield Line()
     shown = [f for f in summary.findings if every or f.status not in {Status.PASS, Status.NA}]
     common, single = causes(shown, summary.silent)
@@ -177,7 +177,7 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
     counts = summary.counts
     signs = ASCII if plain else GLYPHS
     pieces = [(f"{signs[s]} {counts[s]} {s.value}   ", STYLES[s] if counts[s] else "dim") for s in COUNTED]
-    scope = sum(node.not_in_scope for node in summary.judged)
+    scope = summary.not_in_scope
     rest = f"of {summary.total} verdicts; {scope} not in scope" if scope else f"of {summary.total} verdicts"
     if sum(len(text) for text, _ in pieces) + len(rest) > width:
         yield _line(*pieces)
@@ -203,6 +203,5 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
         yield _line(("nodes       ", "dim"), (alike(vectors), ""))
     outcome = summary.done.outcome
     stopped = " (interrupted: what came in is kept)" if summary.done.interrupted else ""
-    planes = summary.started.planes
-    only = "" if set(planes) == {"bmc", "os"} else f" ({' and '.join(planes)} plane only)"
+    only = f" ({summary.only})" if summary.only else ""
     yield _line(("Verdict: ", "bold"), (outcome.value, OUTCOMES[outcome]), (only, "bold yellow"), (stopped, "yellow"))

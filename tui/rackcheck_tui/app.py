@@ -261,7 +261,7 @@ class Screens(Looking):
         self.fetch(place)
         if self.on_racks:
             found = rack.panels(self.context)
-            self.racks.show(found, names=sum(len(panel.nodes) for panel in found) <= NAMED)
+            self.racks.show(found, names=len(self.desk.nodes) <= NAMED)
         self._fill(keep=False)
         if place.row and self.on_racks:
             self.racks.cursor = place.row

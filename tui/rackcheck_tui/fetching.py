@@ -18,6 +18,14 @@ FETCHED = frozenset({"facts", "history", "diff"})
 """Views whose rows are read in the background."""
 
 
+def _or_why(work: Callable[[], object]) -> object:
+    """Do something, or give the mistake for which there is nothing to show."""
+    try:
+        return work()
+    except Mistake as mistake:
+        return mistake
+
+
 class Fetching(Frame):
     """Reads what a place shows and the run's events do not tell."""
 
@@ -26,7 +34,7 @@ class Fetching(Frame):
         if place.view not in FETCHED or not place.about:
             return
         key = Place(place.view, place.about)
-        if key in self.context.fetched and not self.feed.running:
+        if key in self.context.fetched and not isinstance(self.context.fetched[key], Mistake) and not self.feed.running:
             return
 
         def arrived(found: object) -> None:
@@ -39,7 +47,7 @@ class Fetching(Frame):
             "history": lambda: self.desk.past(place.about[0]),
             "diff": lambda: self._diff(place.about),
         }
-        self.behind(work[place.view], arrived, f"reading {place.words}", opens=False)
+        self.behind(lambda: _or_why(work[place.view]), arrived, f"reading {place.words}", opens=False)
 
     def _diff(self, about: Sequence[str]) -> Mapping[str, Any]:
         node, other = about[0], about[1] if len(about) > 1 else self.context.against

@@ -185,7 +185,8 @@ class Frame(Sparing):
             text = answer.text.rstrip() or f"done (exit {answer.status})"
             self.read(title, text)
 
-        self.behind(lambda: self.desk.say(words), said, title)
+        width = max(self.size.width - 2, 40)
+        self.behind(lambda: self.desk.say(words, width), said, title)
 
     def read(self, title: str, text: str) -> None:
         """Show a text over the whole screen."""

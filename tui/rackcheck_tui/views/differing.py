@@ -6,6 +6,7 @@ from typing import Any
 from rackcheck.core.change import reading
 from rackcheck.core.where import FINDING_KEYS, Subject
 from rackcheck.index.words import spelt
+from rackcheck.mistake import Mistake
 from rackcheck.report.terminal import Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
@@ -26,6 +27,8 @@ def shown(ctx: Context, place: Place) -> Shown:
         return Shown(Entries(()), "diff", "whom? :diff NODE [peers|before|NODE|RUN], or d on a row")
     node, other = place.about[0], place.about[1] if len(place.about) > 1 else ctx.against
     doc = ctx.fetched.get(Place("diff", place.about))
+    if isinstance(doc, Mistake):
+        return Shown(Entries(()), f"diff {node} against {other}", str(doc))
     if not isinstance(doc, Mapping):
         return Shown(Entries(()), f"diff {node} against {other}", "holding its facts against the others' ...")
     every: list[Doc] = list(doc.get("differing", doc.get("changes", ())))

@@ -6,6 +6,7 @@ from rackcheck.core import operator
 from rackcheck.core.fact import Absent, Unknown
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.where import FINDING_KEYS, Subject
+from rackcheck.mistake import Mistake
 from rackcheck.report.terminal import Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
@@ -17,6 +18,8 @@ def shown(ctx: Context, place: Place) -> Shown:
     """Show a node's facts, once they were read in the background."""
     name = place.about[0] if place.about else ""
     tree = ctx.fetched.get(Place("facts", place.about))
+    if isinstance(tree, Mistake):
+        return Shown(Entries(()), f"facts of {name}", str(tree))
     if not isinstance(tree, Tree):
         return Shown(Entries(()), f"facts of {name}", "reading its answers ..." if name else "of whom? :facts NODE")
     where = ctx.where.about(FINDING_KEYS)

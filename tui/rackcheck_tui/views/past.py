@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rackcheck.core.verdict import Status
+from rackcheck.mistake import Mistake
 from rackcheck.report.summary import several
 from rackcheck.report.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.context import Context
@@ -24,6 +25,8 @@ def shown(ctx: Context, place: Place) -> Shown:
     if not name:
         return Shown(Entries(()), "history", "of whom? :history NODE or :history RULE, or H on a row")
     past = ctx.fetched.get(Place("history", place.about))
+    if isinstance(past, Mistake):
+        return Shown(Entries(()), f"history of {name}", str(past))
     if not isinstance(past, tuple):
         return Shown(Entries(()), f"history of {name}", "reading the index of runs ...")
     kind: str = past[0]
@@ -46,7 +49,11 @@ def _strip(ctx: Context, runs: Sequence[Run]) -> Iterator[Line]:
         drawn = " ".join(str(n) for n in shown)
     else:
         drawn = "".join(BARS[round((len(BARS) - 1) * n / most)] for n in shown)
-    yield Line(((" failing nodes, the newest last  ", "dim"), (drawn, "bold red"), (f"  now {failing[-1]}", "")))
+    unknown = runs[0].get("counts", {}).get("unknown", 0)
+    unsure = (f", {unknown} unknown", "bold magenta") if unknown else ("", "")
+    yield Line(
+        ((" failing nodes, the newest last  ", "dim"), (drawn, "bold red"), (f"  now {failing[-1]}", ""), unsure)
+    )
 
 
 def _entry(ctx: Context, name: str, run: Run, number: int) -> Entry:

@@ -6,6 +6,7 @@ from rackcheck.board import modes
 from rackcheck.board.elevation import dots, elevation
 from rackcheck.board.modes import LEFT_OUT, Cell, Mode, Seen
 from rackcheck.report.terminal import Line
+from rackcheck.report.whereabouts import among
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Shown
 from rackcheck_tui.filtering import kept_nodes
@@ -24,8 +25,9 @@ COLUMNS = 8
 def shown(ctx: Context, _: Place) -> Shown:
     """Say what the picture shows; it is drawn from `picture` and `panels`."""
     kept, left_out = kept_nodes(ctx, ctx.desk.nodes)
-    some = f", {len(kept):,} of {len(ctx.desk.nodes):,} nodes" if ctx.where else f", {len(ctx.desk.nodes):,} nodes"
-    return Shown(Entries(()), f"racks: {ctx.mode}{some}", "no nodes", left_out)
+    total = len(ctx.desk.nodes)
+    every = among(len(kept), total, "node") if ctx.where else f"{total:,} node{'' if total == 1 else 's'}"
+    return Shown(Entries(()), f"racks: {ctx.mode}, {every}", "no nodes", left_out)
 
 
 def panels(ctx: Context) -> Sequence[Panel]:
