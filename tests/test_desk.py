@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -29,6 +30,7 @@ from rackcheck.mistake import Mistake
 from rackcheck.report.summary import summarize
 from rackcheck.sim import scenario
 from rackcheck.sim.shell import Shell
+from rackcheck_tui.feed import Feed
 
 UNTIL = str(datetime.now(UTC).date() + timedelta(days=9))
 SILENT = Unknown(Reason.UNREACHABLE, "no route to host")
@@ -318,6 +320,7 @@ def test_a_node_whose_fault_was_mended_turns_from_fail_to_pass_when_it_is_asked_
         assert outcome(now) is Outcome.PASS
     first, later = store.ids()
     assert first == desk.name
+    assert store.find("last").folder.name == first, "some nodes asked again are not the newest run"
     assert desk.run_of("n1") == later
     assert desk.run_of("n2") == first, "the newest run that read the node"
     assert desk.run_of("n1", "n2") == first, "the newest run that read both"
@@ -348,3 +351,21 @@ def test_stopping_ends_a_reading_keeps_what_came_and_leaves_the_rest_unknown(tmp
         assert {v.status for each in judged for v in each.verdicts} <= {Status.UNKNOWN}
         assert store.find(desk.name).done() is not None
     assert folder().is_dir()
+
+
+def test_a_reading_that_is_left_is_ended_and_its_record_says_so(tmp_path: Path) -> None:
+    with live(tmp_path) as (rack, desk):
+        for up in rack.stations:
+            assert up.node is not None
+            up.node.latency = 20.0
+        feed = Feed()
+        feed.start(desk.events)
+        until = time.monotonic() + 20
+        while not desk.made and time.monotonic() < until:
+            time.sleep(0.01)
+        desk.stop()
+        feed.join(10.0)
+        assert not feed.running
+        ended = store.find(desk.name).done()
+        assert ended is not None
+        assert ended.interrupted

@@ -54,6 +54,7 @@ class Feed:
             self._came.clear()
             self._room.set()
             self._thread.join(0.05)
+        self._came.clear()
 
     def take(self, seconds: float) -> Iterator[tuple[Event, float]]:
         """Give what came, for so long at most; the screen has other things to do."""
