@@ -135,16 +135,6 @@ class Stored:
         plane = Plane(doc["plane"])
         return kept.answered(doc, self.capture(kept.word(doc, "raw"), plane) if "raw" in doc else None)
 
-    def told(self) -> Iterator[Judged]:
-        """Every node's verdicts as they were given; what else the run holds is not looked at, which is quick."""
-        for number, line in enumerate(_lines(self.folder / "events.jsonl"), start=1):
-            if line.startswith(_JUDGED):
-                try:
-                    yield kept.judged(json.loads(line))
-                except _DAMAGED as error:
-                    said = f"line {number}, an event `judged`, is damaged: {error!r}"
-                    raise Mistake(f"{self.folder}/events.jsonl: {said}") from None
-
     def judged(self) -> tuple[Judged, ...]:
         """Every node's verdicts, as they were given."""
         return tuple(self._each("judged", kept.judged))
@@ -182,9 +172,6 @@ class Stored:
         except _DAMAGED as error:
             raise Mistake(f"{path} is damaged: {error!r}") from None
 
-
-_JUDGED = b'{"event":"judged"'
-"""How the line of a node's verdicts begins, as `Writer` writes it."""
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 """What readers raise at a form that no run of ours has."""

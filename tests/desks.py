@@ -1,6 +1,7 @@
 """Desks for the screens: what nodes tell is the caller's; profile, facts, judging and folding are the tool's own."""
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -267,6 +268,21 @@ class MadeDesk:
     def say(self, words: Sequence[str], width: int = 100) -> Said:
         self.said.append(tuple(words))
         return self.answers.get(words[0], Said(0, f"said {' '.join(words)}\n"))
+
+    @property
+    def troubles(self) -> Sequence[str]:
+        return ()
+
+    def document(self, words: Sequence[str]) -> Mapping[str, Any]:
+        said = self.say(words)
+        if said.status not in {0, 1, 3}:
+            raise Mistake(said.text.strip().removeprefix("rackcheck: "))
+        found: Mapping[str, Any] = json.loads(said.text)
+        return found
+
+    def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
+        self.said.append(("beside", node, other))
+        return {"node": node, "against": other, "differing": [], "silent": [], "unknown-in-both": 0, "own": 0}
 
     def waived(self, file: str) -> None:
         self.said.append(("waived", file))

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,11 +31,13 @@ from rich.cells import cell_len
 
 from rackcheck.board.state import Board
 from rackcheck.cli import COMMANDS
+from rackcheck.core.catalogue import Kind, collection, version
 from rackcheck.core.event import RunDone
-from rackcheck.core.fact import Plane, Reason, Unknown
+from rackcheck.core.fact import Plane, Reading, Reason, Unknown
 from rackcheck.core.fold import fold
+from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import Status
-from rackcheck.core.where import parse
+from rackcheck.core.where import left_out, parse
 from rackcheck.inventory import Rack
 from rackcheck.mistake import Mistake
 from rackcheck.report.signs import Signs, signs_for
@@ -42,8 +45,9 @@ from rackcheck.report.terminal import STYLES, Line
 from rackcheck_tui import show
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entry, Shown
+from rackcheck_tui.filtering import kept_nodes
 from rackcheck_tui.trail import Place, Trail
-from rackcheck_tui.verbs import ELSEWHERE, VIEWS, twin, verbs
+from rackcheck_tui.verbs import ELSEWHERE, VIEWS, asks, twin, verbs
 from rackcheck_tui.views import rack
 from rackcheck_tui.words import about, head, labelled, plain
 
@@ -487,12 +491,50 @@ def test_a_text_is_wrapped_beside_its_label() -> None:
 def test_rows_are_written_as_csv_and_json_with_all_their_nodes() -> None:
     made = desk({f"n{n}": {"tainted": "1\n"} for n in range(1, 5)})
     found = view(context(made), "groups").entries
-    assert plain(found, [0], as_json=False).splitlines()[0] == "row,nodes,line"
+    assert plain(found, [0], as_json=False).splitlines()[0] == (
+        "row,nodes,rule,fact,number,verdict,severity,title,seen,wanted,hint"
+    )
     assert "n[1-4]" in plain(found, [0], as_json=False)
     (doc,) = json.loads(plain(found, [0], as_json=True))
     assert doc["nodes"] == ["n1", "n2", "n3", "n4"]
-    assert "kernel.clean" in doc["line"]
+    assert (doc["rule"], doc["verdict"], doc["seen"], doc["wanted"]) == ("kernel.clean", "fail", "1", "0")
     assert plain(found, [], as_json=True) == "[]\n"
+
+
+def test_a_comparison_over_items_is_unknown_where_nobody_told_which_there_are() -> None:
+    listed, silent = Unknown(Reason.DENIED, "root's"), Unknown(Reason.TIMEOUT, "5 s")
+    said: dict[str, dict[str, Reading]] = {
+        "n1": {"gpu": ("0",), "gpu/0.vbios": "97.00"}, "n2": {"gpu": listed, "gpu/0.vbios": "96.00"},
+        "n3": {"gpu": ("0", "1"), "gpu/0.vbios": "96.00", "gpu/1.vbios": silent}, "n4": {"gpu": ()},
+    }  # fmt: skip
+    ctx = context(desk({name: {} for name in said}))
+    for name, told in said.items():
+        leaves = {path: Leaf(value, kind_of(path), Plane.OS, "", "") for path, value in told.items()}
+        ctx.board.census.take(name, "compute", Tree(leaves), {})
+    ctx = replace(ctx, where=parse("gpu/*.vbios=97.00", ctx.desk.kind))
+    assert kept_nodes(ctx, said) == (frozenset({"n1"}), left_out(ctx.where, "2 nodes"))
+    ctx = replace(ctx, where=parse("!gpu/*.vbios=97.00", ctx.desk.kind))
+    assert kept_nodes(ctx, said) == (frozenset({"n4"}), left_out(ctx.where, "2 nodes"))
+
+
+def kind_of(path: str) -> Kind:
+    return collection("") if path == "gpu" else version("opaque", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (["audit", "n1", "-p", "x"], True),
+        (["audit", "--from", "last"], False),
+        (["audit", "n1", "-o", "--from"], True),
+        (["probe", "run", "x", "n1"], True),
+        (["facts", "n1", "--from", "last"], False),
+        (["facts", "n1"], True),
+        (["remedy", "last"], False),
+    ],
+)
+def test_a_command_that_may_ask_nodes_is_known_by_its_words(words: list[str], asked: bool) -> None:
+    assert asks(words) is asked
 
 
 # ---- places, verbs, twins

@@ -202,7 +202,7 @@ async def test_a_reading_that_fails_in_the_middle_says_so_and_shows_what_came() 
     broken = Breaking(made.profile, made.nodes, made.told)
     async with shown(broken) as pilot:
         said = await until(pilot, "events.jsonl:7 is damaged")
-        assert "> reading" in said
+        assert "? INCOMPLETE (interrupted)" in said
         assert "PASS" not in said.splitlines()[0]
 
 
@@ -514,16 +514,41 @@ async def test_rows_that_are_marked_are_the_ones_that_are_written(home: Path) ->
         await typed(pilot, "rows.csv", "enter")
         await until(pilot, f"written: {RUN}-nodes.csv (1 row)")
     head, row = (home / f"{RUN}-nodes.csv").read_text().splitlines()
-    assert head == "row,nodes,line"
-    assert row.startswith("n1,n1,")
+    assert head.startswith("row,nodes,rule,fact,outcome,role,pass")
+    assert row.startswith("n1,n1,,,FAIL,compute,")
 
 
-async def test_a_file_that_cannot_be_written_is_told(home: Path) -> None:
-    (home / f"{RUN}-groups.csv").mkdir()
+async def test_what_is_there_is_never_written_over_nor_what_a_link_leads_to(home: Path, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    (home / f"{RUN}-groups.csv").symlink_to(victim)
+    (home / f"{RUN}-groups-2.csv").mkdir()
     async with shown(wrong()) as pilot:
         await pilot.press("x")
         await typed(pilot, "rows.csv", "enter")
-        await until(pilot, f"{RUN}-groups.csv: Is a directory")
+        await until(pilot, f"written: {RUN}-groups-3.csv")
+    assert victim.read_text() == "mine"
+
+
+async def test_a_file_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    async with shown(wrong()) as pilot:
+        await pilot.press("x")
+        await typed(pilot, "rows.csv", "enter")
+        await until(pilot, f"{RUN}-groups.csv: No such file or directory")
+
+
+async def test_a_waiver_written_while_nodes_are_asked_takes_nothing_of_the_reading_away(home: Path) -> None:
+    made = wrong(replays=False)
+    held = replace(made, told=tuple(as_asked(made.told)), hold=lambda event: isinstance(event, RunDone))
+    async with shown(held, settle=False) as pilot:
+        await until(pilot, "> running", "5 nodes")
+        feed = pilot.app.feed._came
+        pilot.app.reload()
+        assert pilot.app.feed._came is feed, "the reading goes on"
 
 
 async def test_a_waiver_that_is_refused_says_why_and_asks_nothing() -> None:

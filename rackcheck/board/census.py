@@ -14,7 +14,7 @@ from rackcheck.core.catalogue import Kind, Type
 from rackcheck.core.consensus import FEWEST
 from rackcheck.core.fact import VOLATILE, Absent, Class, Plane, Reading, Reason, Unknown
 from rackcheck.core.read import natural
-from rackcheck.core.tree import Tree
+from rackcheck.core.tree import Leaf, Tree
 
 KEPT = frozenset(Class) - VOLATILE
 """Classes of facts that are counted: what stays as it is while nobody changes it."""
@@ -73,6 +73,7 @@ class Census:
         self._facts: dict[str, _Fact] = {}
         self._places: dict[str, dict[str, int]] = {place: {} for place in PLACES}
         self._steady: set[str] = set()
+        self._listings: dict[str, list[tuple[frozenset[str], int]]] = {}
 
     def take(
         self, node: str, role: str, tree: Tree, places: Mapping[str, str], planes: frozenset[Plane] | None = None
@@ -81,6 +82,7 @@ class Census:
 
         `places` may name its rack, row and slot; what is empty or missing there is not known.
         """
+        self._listings.clear()
         number = self._number.get(node)
         if number is None:
             number = self._number[node] = len(self._names)
@@ -158,6 +160,26 @@ class Census:
         fact = self._facts.get(path)
         return None if fact is None else fact.kind
 
+    def like(self) -> Mapping[str, tuple[str, ...]]:
+        """Give all paths that are told of by their patterns, listings of items among them."""
+        found: dict[str, list[str]] = {}
+        for text, fact in self._facts.items():
+            if fact.who:
+                found.setdefault(_pattern(text), []).append(text)
+        return {pattern: tuple(some) for pattern, some in found.items()}
+
+    def tree(self, node: str, texts: Iterable[str], silent: Mapping[Plane, Unknown]) -> Tree:
+        """Give what a node says of some facts as a tree; of an unknown its reason, no source and no time."""
+        bit = self.bits((node,))
+        leaves: dict[str, Leaf] = {}
+        for text in texts:
+            fact = self._facts.get(text)
+            for value, held in fact.who.items() if fact is not None else ():
+                if _mask(held) & bit:
+                    assert fact is not None
+                    leaves[text] = Leaf(value, fact.kind, fact.plane, "", "")
+        return Tree(leaves, silent)
+
     def places(self, place: str) -> Mapping[str, int]:
         """Give the nodes of each rack, row, role or slot, as sets."""
         return {word: held for word, held in self._places[place].items() if held}
@@ -189,10 +211,21 @@ class Census:
         """Give the nodes that told the items of a collection on the way, this one not among them; as a set."""
         found = 0
         for collection, key in paths.parse(path).items:
-            for value, held in self.sets(collection):
-                if isinstance(value, Absent) or (isinstance(value, tuple) and key not in value):
+            for listed, held in self._listed(collection):
+                if key not in listed:
                     found |= held
         return found & ~self.known(path)
+
+    def _listed(self, collection: str) -> list[tuple[frozenset[str], int]]:
+        """Give the items that nodes list, with these nodes; looked up once until another node comes."""
+        known = self._listings.get(collection)
+        if known is None:
+            known = self._listings[collection] = [
+                (frozenset(value) if isinstance(value, tuple) else frozenset(), held)
+                for value, held in self.sets(collection)
+                if isinstance(value, tuple | Absent)
+            ]
+        return known
 
     def majority(self, path: str, role: str) -> Majority | None:
         """Give what more than half of a role's nodes say of a fact; none where fewer than FEWEST say anything.

@@ -60,6 +60,10 @@ class Desk(Protocol):
         """What a reader must know beside the verdicts and the events do not tell, once they have ended."""
 
     @property
+    def troubles(self) -> Sequence[str]:
+        """What went wrong with the record of a reading that is made, so far."""
+
+    @property
     def mute(self) -> str:
         """Why nodes cannot be asked again from here; empty where they can."""
 
@@ -127,6 +131,12 @@ class Desk(Protocol):
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
         """Write what would mend some rules, by node, of which all verdicts are given; raises Mistake. Takes a while."""
+
+    def document(self, words: Sequence[str]) -> Mapping[str, Any]:
+        """Call one of rackcheck's commands with `--json`, and read its document; raises Mistake. Takes a while."""
+
+    def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
+        """Hold a node against another one: a document as that of `diff NODE peers`; raises Mistake. Takes a while."""
 
     def say(self, words: Sequence[str], width: int = 100) -> Said:
         """Call one of rackcheck's commands, its lines at most so wide. Takes a while."""

@@ -12,7 +12,8 @@ from pathlib import Path as File
 from typing import Any
 
 from rackcheck import acceptance, library, store, waivers
-from rackcheck.board import retype
+from rackcheck.board import against, retype
+from rackcheck.board.covering import Covering
 from rackcheck.board.desk import Said
 from rackcheck.cli import subject
 from rackcheck.cli.known import known
@@ -25,10 +26,10 @@ from rackcheck.cli.subject import Subject
 from rackcheck.core import path as paths
 from rackcheck.core.capture import BmcCapture, Capture
 from rackcheck.core.catalogue import Kind
+from rackcheck.core.change import STEADY
 from rackcheck.core.documents import Documents
-from rackcheck.core.event import Answered, Event, FactsRead, Foreseen, RunStarted
-from rackcheck.core.fact import Plane
-from rackcheck.core.group import is_group
+from rackcheck.core.event import Answered, Event, FactsRead, RunDone, RunStarted
+from rackcheck.core.fact import Class, Plane
 from rackcheck.core.path import BadPath, Path
 from rackcheck.core.probe import AnyProbe
 from rackcheck.core.profile import Rule
@@ -64,6 +65,7 @@ class Desk:
         self._places: list[File] = []
         self._began = False
         self.notes: Sequence[str] = ()
+        self.troubles: list[str] = []
         self._tree = lru_cache(maxsize=16)(self._read)
         if found is not None:
             self.name, self.profile = found.name, found.profile
@@ -106,6 +108,11 @@ class Desk:
     def made(self) -> Sequence[File]:
         """The folders of the runs that were made here, the first one first."""
         return [stored.folder for stored, _ in self._runs] if self.ready is not None else []
+
+    def ends(self) -> Iterator[RunDone | None]:
+        """Say how each run that was made here ended; None where its record does not."""
+        for folder in self.made:
+            yield store.find(str(folder)).done() if (folder / "run.json").is_file() else None
 
     @property
     def left_behind(self) -> str:
@@ -161,9 +168,7 @@ class Desk:
             yield from self._laid()
             return
         for stored, job in self._runs:
-            first = not self._began and self.ready is None
-            self._began = True
-            yield from self._told(stored, job) if first else self._replayed(stored, job)
+            yield from self._replayed(stored, job)
 
     def again(self, nodes: Sequence[str]) -> Iterator[Event]:
         """Ask these nodes again, as a run of its own; raises Mistake."""
@@ -178,21 +183,10 @@ class Desk:
 
     def _drive(self, ready: Prepared) -> Iterator[Event]:
         self._stop = stop = threading.Event()  # one a run: a run that has ended sets its own
-        for event in ready.run(stop):
+        for event in ready.run(stop, self.troubles.append):
             if isinstance(event, RunStarted):
                 self._runs.append((store.Stored(ready.folder, {"nodes": []}), ready.job))
             yield self._light(self._runs[-1][0], event)
-
-    def _told(self, stored: store.Stored, job: Job) -> Iterator[Event]:
-        """Tell a run's verdicts as they were given, which is quick, then judge it again: these count."""
-        yield job.started()
-        names = {node.name for node in job.nodes}
-        rules = {rule.id for rule in self.profile.rules}
-        for judged in stored.told():
-            known = tuple(verdict for verdict in judged.verdicts if verdict.rule in rules)
-            if (judged.node in names or is_group(judged.node)) and known:
-                yield replace(judged, verdicts=known)
-        yield from (event for event in self._replayed(stored, job) if not isinstance(event, RunStarted | Foreseen))
 
     def _replayed(self, stored: store.Stored, job: Job) -> Iterator[Event]:
         done = stored.done() if (stored.folder / "events.jsonl").is_file() else None
@@ -290,10 +284,7 @@ class Desk:
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
         """Tell what became of a node or a rule run by run, the newest first; raises Mistake."""
-        said = self.say(("history", name, "--json", "--limit", "200"))
-        if said.status != 0:
-            raise Mistake(said.text.strip().removeprefix("rackcheck: "))
-        doc = loads(said.text[said.text.index("{") :])
+        doc = self.document(("history", name, "--limit", "200"))
         kind = "rule" if "rule" in doc else "node"
         return kind, doc["runs"]
 
@@ -311,15 +302,40 @@ class Desk:
 
     def say(self, words: Sequence[str], width: int = 100) -> Said:
         """Call one of rackcheck's commands in a process of its own, which has no terminal and can ask nothing."""
+        done = self._call(words, width)
+        return Said(done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
+
+    def document(self, words: Sequence[str]) -> Mapping[str, Any]:
+        """Call one of rackcheck's commands with `--json`, and read its document; raises Mistake."""
+        done = self._call((*words, "--json"))
+        if done.returncode not in {0, 1, 3}:
+            why = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1].removeprefix("rackcheck: ")
+            raise Mistake(why or f"rackcheck {words[0]} ended with {done.returncode}")
+        found: Mapping[str, Any] = loads(done.stdout)
+        return found
+
+    def _call(self, words: Sequence[str], width: int = 100) -> "subprocess.CompletedProcess[bytes]":
         environment = {**os.environ, "COLUMNS": str(width), "NO_COLOR": "1"}
         try:
-            done = subprocess.run(  # noqa: S603  our own program, its words in a list
-                [sys.executable, "-m", "rackcheck", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, timeout=PATIENCE, check=False, env=environment,
+            return subprocess.run(  # noqa: S603  our own program, its words in a list
+                [sys.executable, "-m", "rackcheck", *words], stdin=subprocess.DEVNULL, capture_output=True,
+                timeout=PATIENCE, check=False, env=environment,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise Mistake(f"rackcheck {words[0]} took more than {PATIENCE:g} s and was stopped") from None
-        return Said(done.returncode, done.stdout.decode("utf-8", "replace"))
+        except OSError as error:
+            raise Mistake(f"rackcheck {words[0]} cannot be called: {error.strerror}") from None
+
+    def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
+        """Hold a node against another one of the same runs; raises Mistake."""
+        job = self._runs[-1][1]
+        covering = Covering(self.profile.rules, (*job.plan.joins, *job.plan.gatherings))
+        mine, theirs = against.facts_of(self.tree(node)), against.facts_of(self.tree(other))
+        found = against.against(mine, theirs, covering, verdicts, tuple(Class) if every else STEADY)
+        return {
+            "node": node, "against": other, "own": found.own, "silent": list(found.silent),
+            "unknown-in-both": found.unknown, "differing": [against.document(one) for one in found.differing],
+        }  # fmt: skip
 
     def waived(self, file: str) -> None:
         """Judge with this file of waivers from now on, in place of what the runs kept of its name; raises Mistake."""

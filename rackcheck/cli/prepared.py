@@ -55,11 +55,14 @@ class Prepared:
         )
         return replace(self, job=job, folder=store.runs_folder() / job.id, again_of=self.again_of or self.job.id)
 
-    def run(self, stop: threading.Event) -> Iterator[Event]:
-        """Drive it and store each event, which comes with the digest of its raw side; raises Mistake at the store's."""
+    def run(self, stop: threading.Event, tell: Callable[[str], None] = note) -> Iterator[Event]:
+        """Drive it and store each event, which comes with the digest of its raw side; raises Mistake at the store's.
+
+        `tell` is told what costs the record and not the verdict.
+        """
         texts = {file.name: file.text for file in self.files}
         with store.Writer(self.folder, head(self), self.profile.files, texts) as writer:
-            yield from _kept(self.job, writer, stop)
+            yield from _kept(self.job, writer, stop, tell)
 
 
 def prepare(
@@ -108,7 +111,9 @@ def _second(profile: Profile, seconds: float | None, deadline: float | None) -> 
     return Again(seconds, known().plan(facts))
 
 
-def _kept(job: Job, writer: store.Writer, stop: threading.Event) -> Iterator[Event]:
+def _kept(
+    job: Job, writer: store.Writer, stop: threading.Event, tell: Callable[[str], None]
+) -> Iterator[Event]:  # fmt: skip
     """Drive the run, store each event; a disk that fills up costs the record, not the verdict."""
     failed = False
     for event in drive(job, ask_plane, stop):
@@ -118,7 +123,7 @@ def _kept(job: Job, writer: store.Writer, stop: threading.Event) -> Iterator[Eve
                 stored = writer.write(event)
             except OSError as error:
                 failed = True
-                note(f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not kept")
+                tell(f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not kept")
         yield stored
 
 

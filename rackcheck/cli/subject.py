@@ -12,15 +12,15 @@ from rackcheck.bill import Bill
 from rackcheck.cli.known import known
 from rackcheck.cli.stored import stored_job, stored_nodes
 from rackcheck.core.event import RunDone, RunStarted
-from rackcheck.core.fact import Plane, clean, visible
+from rackcheck.core.fact import Plane, clean
 from rackcheck.core.fold import fold
 from rackcheck.core.group import Seat
 from rackcheck.core.profile import Profile
 from rackcheck.core.verdict import Outcome, worst
 from rackcheck.core.waiver import Waiver, standings
 from rackcheck.index.pair import Source
-from rackcheck.index.rows import NAME
 from rackcheck.inventory import Node
+from rackcheck.inventory.nodeset import is_name
 from rackcheck.job import Job
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
@@ -111,7 +111,7 @@ def held(stored: store.Stored) -> tuple[Node, ...]:
         raise Mistake(f"{stored.folder / 'run.json'} is damaged: its events tell {' and '.join(wrong)} otherwise")
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", began.run) is None:
         raise Mistake(f"{stored.folder / 'run.json'} is damaged: {clean(began.run, 60)!r} is no run's id")
-    odd = next((name for name in names if not name or visible(name) != name or len(name) > NAME), None)
+    odd = next((name for name in names if not is_name(name)), None)
     if odd is not None:
         raise Mistake(f"{stored.folder / 'run.json'} is damaged: {clean(odd, 60)!r} is no node's name")
     try:

@@ -84,7 +84,9 @@ def tui(
     show("", ready, view=view, where=where.text, against=against, link=link, early=True)
     for number, folder in enumerate(desks[0].made):
         note(f"asked again: {folder}" if number else f"Run:  {folder}")
-    return 0
+    for trouble in desks[0].troubles:
+        note(trouble)
+    return 130 if any(done is None or done.interrupted for done in desks[0].ends()) else 0
 
 
 def _stored(run: str, waiver_files: tuple[Path, ...]) -> object:

@@ -141,7 +141,7 @@ def _integer(text: str, kind: Kind) -> Value:
         return int(text, 16)
     if re.fullmatch(r"[+-]?0\d+", text):
         raise BadOperand(f"{text!r} could be octal; write {int(text)}")
-    if not re.fullmatch(r"[+-]?\d{1,30}", text):
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
         raise BadOperand(f"a whole number is wanted, not {text!r}")
     return int(text)
 
@@ -204,7 +204,7 @@ Answer = bool | Unknown
 
 def _as_int(found: object) -> int | None:
     text = str(found).strip()
-    return int(text) if re.fullmatch(r"[+-]?\d{1,30}", text) else None
+    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,30}", text) else None
 
 
 def setting_key(text: str) -> int | tuple[str, ...]:

@@ -1,8 +1,9 @@
 """What keys do with the row under the cursor, or those that are marked: compare, explain, mend, ask again."""
 
+from rackcheck.board.state import QUIET
 from rackcheck.core.fold import fold
 from rackcheck.core.verdict import Status
-from rackcheck.report.summary import several
+from rackcheck.report.summary import ORDER, several
 from rackcheck_tui.dialogs import Ask, Choose, Option
 from rackcheck_tui.sharing import Sharing
 from rackcheck_tui.trail import Place
@@ -47,10 +48,18 @@ class Acting(Sharing):
         entry, nodes = self.entry, self.under
         if entry is not None and entry.rule and nodes:
             self.proof(nodes[0], entry.rule)
+        elif nodes and not (entry is not None and entry.fact) and (rule := self._worst(nodes[0])):
+            self.proof(nodes[0], rule)
         elif entry is not None and entry.fact and nodes:
             self.open_over(Place("reply", (nodes[0], entry.fact)))
         else:
             self.tell("no verdict here; enter goes to a node's")
+
+    def _worst(self, node: str) -> str:
+        """The rule that went worst on a node; empty where all is fine, or nothing was judged."""
+        judged = self.context.board.judged.get(node)
+        loud = [v for v in judged.verdicts if v.status not in QUIET] if judged is not None else []
+        return min(loud, key=lambda v: ORDER.index(v.status)).rule if loud else ""
 
     def action_fix(self) -> None:
         """Show what would mend the row, or what is marked; nothing is applied."""
@@ -109,7 +118,7 @@ class Acting(Sharing):
 
     def action_leave(self) -> None:
         """Quit; a reading under way is stopped only by a yes."""
-        if not self.feed.running or self.desk.replays:
+        if not self.ready or not self.feed.running or self.desk.replays:
             self._leave(yes=True)
             return
         lines = ["a reading is under way: what came in is kept, and the rest is unknown"]
@@ -117,10 +126,11 @@ class Acting(Sharing):
 
     def _leave(self, *, yes: bool) -> None:
         if yes:
-            self.desk.stop()
             self.run_worker(self._part())
 
     async def _part(self) -> None:
         """Go, once the terminal has answered what it was asked: the answer is not for the shell."""
+        if self.ready:
+            self.desk.stop()
         await self.pace.settle()
         self.exit()

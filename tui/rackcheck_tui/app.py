@@ -21,6 +21,8 @@ from textual.widgets import Input, Static
 
 from rackcheck.board.desk import Desk
 from rackcheck.board.state import Board
+from rackcheck.core.event import RunDone
+from rackcheck.core.verdict import Outcome
 from rackcheck.core.where import EVERYTHING, Where
 from rackcheck.mistake import Mistake
 from rackcheck.report.signs import Signs
@@ -116,7 +118,8 @@ class Screens(Looking):
         self.feed, self.colours, self.shown = Feed(), Colours(), Shown(Entries(()), "", "")
         self._said, self._seen, self._rest = "", -1, 0.0
         self._next: Board | None = None
-        self._asking = False
+        self._asking = self._later = False
+        self._troubled, self._broken = 0, ""
 
     def compose(self) -> ComposeResult:
         """Lay out the one screen."""
@@ -193,8 +196,14 @@ class Screens(Looking):
         return self.ready or action in {"leave", "quit"} or super().check_action(action, parameters)
 
     def reload(self) -> None:
-        """Read the run from its beginning; what is shown stays until all of it is there."""
-        self._next = self._board()
+        """Read the run from its beginning; what is shown stays until all of it is there.
+
+        A reading that is being made comes first: nodes were asked for it.
+        """
+        if self.feed.running and not (self.desk.replays or self._next is not None):
+            self._later = True
+            return
+        self._later, self._broken, self._next = False, "", self._board()
         self.feed.start(self.desk.events)
 
     def _turn(self) -> None:
@@ -203,14 +212,23 @@ class Screens(Looking):
         for event, at in self.feed.take(DRAIN):
             board.take(event, at)
         board.beside = self.desk.notes
+        if len(self.desk.troubles) > self._troubled:
+            self._troubled = len(self.desk.troubles)
+            self.tell(self.desk.troubles[-1])
         if board is self._next and not self.feed.running:
             self._turn_over(board)
         if self._asking and board.done is not None:
             self._asking = False
+            self._forget_fetched()
             self.tell(turned(board))
+        if self._later and not self.feed.running:
+            self.reload()
         if self.feed.failed is not None:
             failed, self.feed.failed = self.feed.failed, None
-            self.tell(str(failed) if isinstance(failed, Mistake) else f"rackcheck failed: {failed!r}")
+            self._broken = str(failed) if isinstance(failed, Mistake) else f"rackcheck failed: {failed!r}"
+            if board.done is None:  # nobody may take what came so far for the whole
+                board.take(RunDone("", Outcome.INCOMPLETE, interrupted=True))
+            self.write()
         ticking = board.running and self.trail.here.view == "live"
         if (ticking or board.version != self._seen) and not self.paused:
             self.pace.want(self._follow)
@@ -225,8 +243,13 @@ class Screens(Looking):
         self._next, self._seen = None, -1
         if board.done is not None:
             self.context.board = board
-            self.context.fetched.clear()
-            self.fetch(self.trail.here)
+            self._forget_fetched()
+
+    def _forget_fetched(self) -> None:
+        """Read anew what was read in the background: nodes have answered again, or are judged otherwise."""
+        self.context.fetched.clear()
+        self.context.volatile.clear()
+        self.fetch(self.trail.here)
 
     def _follow(self) -> None:
         """Show the run as it stands now, unless showing it took so long that there is no time for it yet."""
@@ -333,7 +356,8 @@ class Screens(Looking):
         words = self.signs.text(f"{self.trail.crumbs}{shown.words}{where}")
         self._put("status", [across(words, self._standing(), self.signs, width)])
         left = [Line(((f" {self.signs.text(shown.left_out)}", "bold magenta"),))] if shown.left_out else []
-        said = [Line(((f" {self.signs.text(self._said)}", "bold yellow"),))] if self._said else []
+        told = [text for text in (self._broken, self._said) if text]
+        said = [Line(((f" {self.signs.text(text)}", "bold yellow"),)) for text in told]
         above = [row for line in (*said, *left, *shown.above) for row in within(line, width - 1, 3)]
         self.base.query_one("#above").display = bool(above)
         self._put("above", above)

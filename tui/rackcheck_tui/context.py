@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from rackcheck.board.desk import Desk
 from rackcheck.board.state import Board
-from rackcheck.core import path as paths
 from rackcheck.core.fact import Reading
 from rackcheck.core.profile import Rule
 from rackcheck.core.where import EVERYTHING, Where
@@ -32,7 +31,7 @@ class Context:
     fetched: dict[Place, object] = field(default_factory=dict)
     volatile: dict[str, Mapping[str, Sequence[Reading]]] = field(default_factory=dict)
     _facts: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _like: dict[str, list[str]] = field(default_factory=dict)
+    _like: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     _looked: int = -1
 
     def rule_facts(self, rule: Rule) -> tuple[str, ...]:
@@ -42,11 +41,7 @@ class Context:
         return self._facts[rule.id]
 
     def paths_like(self, pattern: str) -> Sequence[str]:
-        """The paths that are told of by any node and are like a pattern."""
+        """The paths that are told of by any node and are like a pattern, and the pattern itself where it is a path."""
         if self._looked != self.board.version:
-            found: dict[str, list[str]] = {}
-            for path in self.board.census.facts():
-                found.setdefault(str(paths.parse(path).pattern), []).append(path)
-                found.setdefault(path, [path])
-            self._like, self._looked = found, self.board.version
-        return self._like.get(pattern, ())
+            self._like, self._looked = self.board.census.like(), self.board.version
+        return (*self._like.get(pattern, ()), pattern)

@@ -1,7 +1,7 @@
 """What a view shows: entries that can be written in any width, told in full, and acted on."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rackcheck.report.terminal import Line
 from rackcheck_tui.trail import Place
@@ -14,7 +14,8 @@ Head = Callable[[int], Line | None]
 class Entry:
     """One row; `name` is its own for ever, `into` is where enter leads.
 
-    `nodes`, `rule` and `fact` are what actions work on: ask again, waive, copy, explain.
+    `nodes`, `rule` and `fact` are what actions work on: ask again, waive, copy, explain. `cells` are what it says, each
+    by its name, for other programs.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Entry:
     into: Place | None = None
     rule: str = ""
     fact: str = ""
+    cells: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
 """What is read behind the screen: facts, pasts and differences, and what a verdict or a fact rests on."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from rackcheck.core.fact import Reading
+from rackcheck.core.fact import VOLATILE, Reading
 from rackcheck.core.where import Where, reader
 from rackcheck.mistake import Mistake
 from rackcheck.report.summary import several
@@ -51,16 +50,16 @@ class Fetching(Frame):
 
     def _diff(self, about: Sequence[str]) -> Mapping[str, Any]:
         node, other = about[0], about[1] if len(about) > 1 else self.context.against
+        if other in self.desk.nodes:
+            judged = self.context.board.judged.get(node)
+            verdicts = {v.rule: v.status.value for v in judged.verdicts} if judged is not None else {}
+            return self.desk.beside(node, other, verdicts, every=self.context.every)
         every = ("--all",) if self.context.every else ()
-        said = self.desk.say(("diff", node, other, "--from", self.desk.run_of(node), "--json", *every))
-        if said.status not in {0, 1, 3}:
-            raise Mistake(said.text.strip().splitlines()[-1].removeprefix("rackcheck: ") if said.text else "no answer")
-        found: Mapping[str, Any] = json.loads(said.text[said.text.index("{") :])
-        return found
+        return self.desk.document(("diff", node, other, "--from", self.desk.run_of(node), *every))
 
     def fetch_compared(self, where: Where) -> None:
         """Read what a filter compares and nobody counts: measurements and counters, from the nodes' answers."""
-        wanted = [p for p in where.facts if not self.context.paths_like(str(p)) and self.desk.kind(str(p)) is not None]
+        wanted = [p for p in where.facts if (kind := self.desk.kind(str(p))) is not None and kind.cls in VOLATILE]
         nodes = [name for name in self.context.board.nodes if name in self.context.board.measured]
         if not wanted or not nodes:
             return

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.core.event import Judged
-from rackcheck.core.fact import Reading, Reason, Unknown
+from rackcheck.core.fact import Reading
 from rackcheck.core.path import Path
 from rackcheck.core.profile import Rule
 from rackcheck.core.verdict import Verdict
-from rackcheck.core.where import FINDING_KEYS, NODE_KEYS, TEXT, Subject, Where, left_out
+from rackcheck.core.where import FINDING_KEYS, NODE_KEYS, TEXT, Subject, Where, left_out, reader
 from rackcheck.report.summary import several
 from rackcheck_tui.context import Context
 
@@ -88,15 +88,14 @@ def _node(ctx: Context, name: str) -> Subject:
 
 
 def read(ctx: Context, node: str, pattern: Path) -> Iterator[Reading]:
-    """Give what a node says of a fact, or of every item's: from what is counted, else from what was fetched."""
-    census, bit = ctx.board.census, ctx.board.census.bits((node,))
-    fetched = ctx.volatile.get(node)
-    if fetched is not None and str(pattern) in fetched:
-        yield from fetched[str(pattern)]
+    """Give what a node says of a fact, or of every item's, as judging would read it.
+
+    What is counted is read from the census, with the listings that say which items there are; the rest was fetched.
+    """
+    fetched = ctx.volatile.get(node, {}).get(str(pattern))
+    if fetched is not None:
+        yield from fetched
         return
-    paths = ctx.paths_like(str(pattern))
-    said = [value for path in paths for value, held in census.sets(path) if held & bit]
-    if said:
-        yield from said
-    else:
-        yield Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it")
+    wanted = [path for each in (pattern, *pattern.collections) for path in ctx.paths_like(str(each.pattern))]
+    silent = {plane: why for (name, plane), why in ctx.board.silent.items() if name == node}
+    yield from reader(ctx.board.census.tree(node, wanted, silent), ctx.desk.plane)(pattern)

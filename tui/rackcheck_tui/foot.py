@@ -9,7 +9,7 @@ from textual.widgets import Input, Static
 from rackcheck.core.where import EVERYTHING, WORDS, Where, Wrong, parse
 from rackcheck_tui.dialogs import Ask, Choose, Option
 from rackcheck_tui.trail import Place
-from rackcheck_tui.verbs import ASKING, VIEWS, verbs
+from rackcheck_tui.verbs import VIEWS, asks, verbs
 from rackcheck_tui.waiving import Waiving
 
 THIS = "this"
@@ -145,11 +145,10 @@ class Typing(Waiving):
             self.go(Place(name, where=" ".join(about)))
 
     def _typed(self, words: Sequence[str]) -> None:
-        asks = words[0] in ASKING and "--from" not in words
-        if not asks:
+        if not asks(words):
             self.command(words, shlex.join(words))
             return
-        lines = [f"rackcheck {shlex.join(words)}", "", "this asks nodes; it reads, and changes nothing on them."]
+        lines = [f"rackcheck {shlex.join(words)}", "", "this may ask nodes; it reads, and changes nothing on them."]
 
         def answered(yes: bool | None) -> None:
             if yes:

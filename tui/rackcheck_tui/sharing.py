@@ -1,5 +1,6 @@
 """What leaves the screen: copied lines, the rows as a file, the report."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +14,15 @@ from rackcheck_tui.words import plain
 
 SHOWN = 200
 """Letters of what can be copied that are shown before it is chosen."""
+
+
+def free(name: str) -> Path:
+    """Give a file's name that nothing has yet: what is there is never written over."""
+    path, number = Path(name), 2
+    while os.path.lexists(path):
+        path = Path(name).with_stem(f"{Path(name).stem}-{number}")
+        number += 1
+    return path
 
 
 class Sharing(Fetching):
@@ -51,10 +61,11 @@ class Sharing(Fetching):
             return
         table = self.table
         rows = table.marked_rows() or range(len(self.shown.entries))
-        file = Path(f"{self.desk.name}-{self.trail.here.view}.{name.partition('.')[2]}")
+        file = free(f"{self.desk.name}-{self.trail.here.view}.{name.partition('.')[2]}")
         text = plain(self.shown.entries, rows, as_json=name.endswith("json"))
         try:
-            file.write_text(text, encoding="utf-8")
+            with file.open("x", encoding="utf-8") as made:
+                made.write(text)
         except OSError as error:
             self.tell(f"{file}: {error.strerror}")
             return
@@ -62,7 +73,7 @@ class Sharing(Fetching):
 
     def write_report(self, form: str) -> None:
         """Write the report in one form beside the reader, and say where."""
-        file = file_of(self.context, form)
+        file = str(free(file_of(self.context, form)))
         words = ("report", self.desk.name, "--format", form, "-o", file, "-q", *self.desk.waiver_words)
 
         def written(said: Said) -> None:

@@ -1,7 +1,7 @@
 """What can be done here, in one table: views, and the command line's own verbs; `:`, the palette and `?` read it."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.cli import COMMANDS
@@ -27,8 +27,15 @@ from rackcheck_tui.views import (
 
 Build = Callable[[Context, Place], Shown]
 
-ASKING = frozenset({"audit", "doctor", "capture", "facts"})
+ASKING = frozenset({"audit", "doctor", "capture", "facts", "probe", "inventory"})
 """Commands that may ask nodes: typed here, they ask their reader first."""
+
+
+def asks(words: Sequence[str]) -> bool:
+    """Whether a command that was typed may ask nodes; one that reads a run says so before all of its other options."""
+    first = next((word for word in words[1:] if word.startswith("-")), "")
+    return words[0] in ASKING and first != "--from"
+
 
 FILTERED: Mapping[str, frozenset[str]] = {
     "groups": (NODE_KEYS | FINDING_KEYS) - {"class", "run"}, "rack": NODE_KEYS | {TEXT, "state"},
@@ -106,7 +113,9 @@ def verbs() -> Mapping[str, Verb]:
 def twin(ctx: Context, place: Place) -> str:
     """Give the command that prints what a place shows."""
     view = VIEWS[place.view]
-    about = shlex.join(place.about)
+    # Of two nodes the command line has the one that is held against first, as it has what was before.
+    both = place.view == "diff" and len(place.about) > 1 and place.about[1] in ctx.desk.nodes
+    about = shlex.join(place.about[::-1] if both else place.about)
     line = view.twin.format(run=shlex.quote(ctx.desk.name), about=about, profile=shlex.quote(ctx.desk.profile_word))
     verb = line.split()[1]
     if verb in WAIVED:

@@ -85,7 +85,9 @@ class Waiving(Acting):
 
         def written(wrong: str) -> None:
             if wrong:
+                self.tell("")
                 self.read("not all is written", wrong)
+                return
             self.reload()
             self.tell(f"written to {given['file']}; the run is judged again with it")
 

@@ -6,7 +6,6 @@ import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from rackcheck.board.listing import Listing
 from rackcheck.board.state import Board
 from rackcheck.core.event import RunStarted
 from rackcheck.core.fold import fold
@@ -14,12 +13,10 @@ from rackcheck.core.group import is_group
 from rackcheck.report.signs import OUTCOME, Signs
 from rackcheck.report.summary import COUNTED
 from rackcheck.report.terminal import OUTCOMES, STYLES, Line
+from rackcheck_tui.entries import Entries
 
 TURNS = 3
 """Verdicts that turned which one line tells."""
-
-WIDE = 200
-"""Cells of a row's line that is written for other programs."""
 
 
 def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = False) -> list[Line]:
@@ -161,14 +158,15 @@ def guide(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
         yield Line(((f"   {key:<18}  " if key else "   ", "bold"), (does, "")))
 
 
-def plain(listing: Listing, rows: Iterable[int], *, as_json: bool) -> str:
-    """Write rows for other programs: their names, their nodes, and what their lines say; as CSV or as JSON."""
-    made = [(listing.name(row), listing.nodes(row), " ".join(str(listing.line(row, WIDE)).split())) for row in rows]
+def plain(entries: Entries, rows: Iterable[int], *, as_json: bool) -> str:
+    """Write rows for other programs: their names, their nodes, and what they say, by name; as CSV or as JSON."""
+    chosen = [entries.every[row] for row in rows]
+    said = [{"row": e.name, "nodes": list(e.nodes), "rule": e.rule, "fact": e.fact, **e.cells} for e in chosen]
     if as_json:
-        docs = [{"row": name, "nodes": list(nodes), "line": line} for name, nodes, line in made]
-        return json.dumps(docs, ensure_ascii=False, indent=2) + "\n"
+        return json.dumps(said, ensure_ascii=False, indent=2) + "\n"
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("row", "nodes", "line"))
-    writer.writerows((name, fold(nodes), line) for name, nodes, line in made)
+    columns = list(dict.fromkeys(name for each in said for name in each)) or ["row"]
+    writer = csv.DictWriter(out, columns, lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows({**each, "nodes": fold(e.nodes)} for each, e in zip(said, chosen, strict=True))
     return out.getvalue()

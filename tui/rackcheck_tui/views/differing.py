@@ -72,6 +72,8 @@ def _unsure(doc: Doc) -> Iterator[Line]:
         yield Line(((f" {planes}: silent on both sides", "bold magenta"),))
     if doc.get("unknown-in-both"):
         yield Line(((f" {doc['unknown-in-both']} facts are unknown on both sides", "bold magenta"),))
+    if doc.get("own"):
+        yield Line(((f" {doc['own']} identities differ, as those of two machines do", "dim"),))
     told = doc.get("peers")
     if told:
         yield Line(((f" {told['asked']} others of its role told anything; {told['needed']} must say the same", "dim"),))
@@ -93,6 +95,7 @@ def _entry(ctx: Context, node: str, each: Doc, wide: int, number: int) -> Entry:
         Place("reply", (node, fact)),
         rules[0] if rules else "",
         fact,
+        {"there": _value(each, "before"), "here": _value(each, "after"), "rules": " ".join(rules)},
     )
 
 

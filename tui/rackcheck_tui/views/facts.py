@@ -61,6 +61,7 @@ def _entry(ctx: Context, node: str, path: str, leaf: Leaf, wide: int) -> Entry:
         (node,),
         Place("reply", (node, path)),
         fact=path,
+        cells={"value": value(leaf), "plane": leaf.plane.value, "source": leaf.source, "time": leaf.time},
     )
 
 

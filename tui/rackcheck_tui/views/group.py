@@ -41,6 +41,7 @@ def _entry(ctx: Context, group: Group, name: str, wide: int) -> Entry:
         (name,) if name in ctx.desk.nodes else (),
         Place("node", (name,), row=group.rule),
         group.rule,
+        cells={"verdict": group.status.value, "seen": mine[0].reason if mine else ""},
     )
 
 

@@ -146,7 +146,12 @@ def _entry(ctx: Context, group: Group, columns: Columns) -> Entry:
         _into(group),
         group.rule,
         next((e.item for e in group.about.evidence), "") if isinstance(group.about, Finding) else "",
-    )
+        {
+            "number": str(group.number), "verdict": group.status.value, "severity": group.severity,
+            "title": group.title, "seen": group.got, "wanted": group.want,
+            "hint": group.hint.words if group.hint is not None else "",
+        },
+    )  # fmt: skip
 
 
 def name_of(group: Group) -> str:

@@ -62,6 +62,7 @@ def _entry(ctx: Context, judged: Judged, verdict: Verdict, rules: Mapping[str, R
         Place("proof", (judged.node, verdict.rule)),
         verdict.rule,
         next((e.item for e in verdict.evidence if e.status is verdict.status), ""),
+        {"verdict": verdict.status.value, "severity": rule.severity.value, "seen": verdict.reason},
     )
 
 

@@ -7,7 +7,7 @@ from rackcheck.core.event import Judged
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report.signs import OUTCOME
-from rackcheck.report.summary import ORDER, several
+from rackcheck.report.summary import COUNTED, ORDER, several
 from rackcheck.report.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
@@ -51,6 +51,7 @@ def _entry(ctx: Context, node: Judged, count: Counter[Status], widest: int) -> E
         lambda width: list(details(ctx, node, width)),
         (node.node,) if node.node in ctx.desk.nodes else (),
         Place("node", (node.node,)),
+        cells={"outcome": node.outcome.value, "role": node.role, **{s.value: str(count[s]) for s in COUNTED}},
     )
 
 
