@@ -561,11 +561,11 @@ def broken(node, secrets):
 if sys.argv[1] == "worker":
     ssh_config.resolve = broken
 else:
-    from rackcheck.cli import audit
+    from rackcheck.cli import prepared
     def dead(job, *rest):
         held = dict(job.secrets)
         raise RuntimeError(f"broken at {job!r}")
-    audit.drive = dead
+    prepared.drive = dead
 sys.argv = ["rackcheck", *sys.argv[2:]]
 cli.main()
 """

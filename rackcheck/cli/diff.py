@@ -40,9 +40,9 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
     rackcheck diff pod7 last                      an acceptance, and a run
     rackcheck diff dgx01 dgx05                    two nodes of the newest run
     rackcheck diff dgx01 dgx05 --from RUN         of another run
-    rackcheck diff dgx01 peers                    a node, and what most nodes of its role say
-    rackcheck diff dgx01 before                   a node, and itself in the newest earlier run that read it
-    rackcheck diff dgx01 pod7                     a node, and itself as a run or an acceptance has it
+    rackcheck diff dgx01 peers                    what most of its role say
+    rackcheck diff dgx01 before                   itself, in the run before
+    rackcheck diff dgx01 pod7                     itself, as it was accepted
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     classes = tuple(Class) if every else STEADY
     if run is None and _is_run(a) and _is_run(b):

@@ -63,8 +63,8 @@ def facts(
     rackcheck facts                          this machine
     rackcheck facts dgx03 -i pod7.yaml gpu   one node's GPUs
     rackcheck facts dgx03 --from last        as a stored run read them
-    rackcheck facts dgx03 bios --from last --raw  and the lines that they were read from
-    rackcheck facts --where 'plane:bmc ~fan' what a filter chooses (docs/filter.md)
+    rackcheck facts dgx03 bios --from last --raw   and the lines they are from
+    rackcheck facts --where 'plane:bmc ~fan' what a filter chooses
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     came = _stored(node, run) if run is not None else _asked(node, file, rack, seconds, words)
     troubles = came.troubles

@@ -52,7 +52,7 @@ def rack(run: str, mode: str, where: Where, waiver_files: tuple[File, ...], as_j
 
     \b
     rackcheck rack                             the newest run
-    rackcheck rack pod7 --mode temperature     an acceptance, by how warm its nodes are
+    rackcheck rack pod7 --mode temperature     how warm its nodes are
     rackcheck rack --where 'role:compute'      the compute nodes of all racks
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     files = options.waiver_files(waiver_files, found=False) if waiver_files else None

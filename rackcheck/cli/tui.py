@@ -48,10 +48,10 @@ def tui(
     the nodes are audited as `rackcheck audit` does, the run is kept, and nodes can be asked again.
 
     \b
-    rackcheck tui                                     the newest run
-    rackcheck tui pod7 --where state:fail             an acceptance, what fails
-    rackcheck tui -p h100-dgx -i pod7.yaml            audit these nodes, and look on
-    rackcheck tui --rack sim:dgx-h100 -p h100-dgx     a simulated rack, to learn on
+    rackcheck tui                                  the newest run
+    rackcheck tui pod7 --where state:fail          an acceptance, what fails
+    rackcheck tui -p h100-dgx -i pod7.yaml         audit nodes, and look on
+    rackcheck tui --rack sim:dgx-h100 -p h100-dgx  a simulated rack to learn on
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     screens = [point for point in entry_points(group="rackcheck.screens") if point.name == "tui"]
     if not screens:

@@ -217,18 +217,19 @@ class Screens(Looking):
             self.tell(self.desk.troubles[-1])
         if board is self._next and not self.feed.running:
             self._turn_over(board)
-        if self._asking and board.done is not None:
-            self._asking = False
-            self._forget_fetched()
-            self.tell(turned(board))
-        if self._later and not self.feed.running:
-            self.reload()
         if self.feed.failed is not None:
             failed, self.feed.failed = self.feed.failed, None
             self._broken = str(failed) if isinstance(failed, Mistake) else f"rackcheck failed: {failed!r}"
             if board.done is None:  # nobody may take what came so far for the whole
                 board.take(RunDone("", Outcome.INCOMPLETE, interrupted=True))
+            self._asking = False
             self.write()
+        if self._asking and not self.feed.running:
+            self._asking = False
+            self._forget_fetched()
+            self.tell(turned(board))
+        if self._later and not self.feed.running:
+            self.reload()
         ticking = board.running and self.trail.here.view == "live"
         if (ticking or board.version != self._seen) and not self.paused:
             self.pace.want(self._follow)
