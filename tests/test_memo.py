@@ -54,9 +54,9 @@ def test_what_is_remembered_is_what_each_node_by_itself_comes_to(audit: Audit) -
 
 
 @pytest.mark.slow
-@settings(RELAXED, max_examples=3000)
+@settings(RELAXED, max_examples=1000)
 @given(audits())
-def test_what_is_remembered_is_what_each_node_by_itself_comes_to_3000_times(audit: Audit) -> None:
+def test_what_is_remembered_is_what_each_node_by_itself_comes_to_1000_times(audit: Audit) -> None:
     remembering(audit)
 
 
