@@ -3,9 +3,6 @@
 It takes the events of a reading as the command line does, opens nothing and asks no one: that is the desk's.
 """
 
-import asyncio
-import signal
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,38 +17,22 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from rackcheck.board.desk import Desk
-from rackcheck.board.state import Board
-from rackcheck.core.event import RunDone
-from rackcheck.core.verdict import Outcome
 from rackcheck.core.where import EVERYTHING, Where
-from rackcheck.mistake import Mistake
 from rackcheck.report.signs import Signs
 from rackcheck.report.terminal import Line, within
-from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Shown
 from rackcheck_tui.feed import Feed
-from rackcheck_tui.looking import Looking, listed
+from rackcheck_tui.looking import listed
 from rackcheck_tui.pace import Pace
 from rackcheck_tui.rackview import Racks
 from rackcheck_tui.reader import Reader, page
+from rackcheck_tui.reading import Reading
 from rackcheck_tui.table import Table
 from rackcheck_tui.themes import Colours
 from rackcheck_tui.trail import Place, Trail
 from rackcheck_tui.verbs import VIEWS
 from rackcheck_tui.views import rack
-from rackcheck_tui.words import across, head, keys, turned
-
-DRAIN = 0.02
-"""Seconds that events are taken at a time, so that a key never waits for long."""
-
-TURN = 0.05
-"""Seconds between two looks at what came."""
-
-REST = 4
-"""How many times as long as showing took the screen rests, while a reading goes on."""
-
-GOODBYE = 8.0
-"""Seconds that a reading has to end when its reader goes: BMCs get their sessions back meanwhile."""
+from rackcheck_tui.words import across, head, keys
 
 NAMED = 96
 """Nodes up to which the racks' picture has their names."""
@@ -68,7 +49,7 @@ class Details(VerticalScroll):
         self.post_message(self.Resized())
 
 
-class Screens(Looking):
+class Screens(Reading):
     """Shows one run, and what is done with it."""
 
     TITLE = "rackcheck"
@@ -116,10 +97,7 @@ class Screens(Looking):
         self.signs, self.slow, self.against, self._open, self._name = signs, slow, against, opened, name
         self.trail = Trail([first or Place("groups")])
         self.feed, self.colours, self.shown = Feed(), Colours(), Shown(Entries(()), "", "")
-        self._said, self._seen, self._rest = "", -1, 0.0
-        self._next: Board | None = None
-        self._asking = self._later = False
-        self._troubled, self._broken = 0, ""
+        self._said = ""
 
     def compose(self) -> ComposeResult:
         """Lay out the one screen."""
@@ -148,119 +126,15 @@ class Screens(Looking):
         self.base.query_one("#foot").display = self.racks.display = False
         self.pace = Pace(self, slow=self.slow)
         self._put("head", [Line(((f" opening {self.signs.text(self._name or 'the run')} ...", "bold"),))])
-        self.run_worker(self._lay, thread=True, group="open")
-
-    def on_load(self) -> None:
-        """Go in order when somebody ends us, or closes the terminal: nodes may be under question."""
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                if signal.getsignal(number) is not signal.SIG_IGN:
-                    asyncio.get_running_loop().add_signal_handler(number, self.exit)
-
-    def end(self) -> None:
-        """When the screens are gone: stop what is being asked, and wait until sessions were given back."""
-        if self.ready and self.feed.running:
-            self.desk.stop()
-            if not self.desk.replays:
-                self.feed.join(GOODBYE)
+        self.run_worker(self.lay, thread=True, group="open")
 
     def on_cursor_position(self, _: CursorPosition) -> None:
         """The terminal has drawn what was sent."""
         self.pace.answered()
 
-    def _lay(self) -> None:
-        try:
-            desk = self._open()
-        except Exception as error:  # noqa: BLE001  the edge of the thread: it is raised again when the screen is gone
-            self.call_from_thread(self._could_not, error)
-            return
-        self.call_from_thread(self._opened, desk)
-
-    def _could_not(self, error: Exception) -> None:
-        self.trouble = error
-        self.exit()
-
-    def _opened(self, desk: Desk) -> None:
-        """Begin to read what lies on the desk now."""
-        self.desk = desk
-        self.context = Context(self._board(), desk, self.signs, against=self.against)
-        self.feed.start(desk.events)
-        self.set_interval(TURN, self._turn)
-        self._arrive()
-
-    def _board(self) -> Board:
-        return Board(self.desk.profile, self.desk.nodes, self.desk.racks, self.desk.waivers)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Let nothing be done before the run lies on the desk, but leave."""
         return self.ready or action in {"leave", "quit"} or super().check_action(action, parameters)
-
-    def reload(self) -> None:
-        """Read the run from its beginning; what is shown stays until all of it is there.
-
-        A reading that is being made comes first: nodes were asked for it.
-        """
-        if self.feed.running and not (self.desk.replays or self._next is not None):
-            self._later = True
-            return
-        self._later, self._broken, self._next = False, "", self._board()
-        self.feed.start(self.desk.events)
-
-    def _turn(self) -> None:
-        """Take what came, and let the screen follow."""
-        board = self._next or self.context.board
-        for event, at in self.feed.take(DRAIN):
-            board.take(event, at)
-        board.beside = self.desk.notes
-        if len(self.desk.troubles) > self._troubled:
-            self._troubled = len(self.desk.troubles)
-            self.tell(self.desk.troubles[-1])
-        if board is self._next and not self.feed.running:
-            self._turn_over(board)
-        if self.feed.failed is not None:
-            failed, self.feed.failed = self.feed.failed, None
-            self._broken = str(failed) if isinstance(failed, Mistake) else f"rackcheck failed: {failed!r}"
-            if board.done is None:  # nobody may take what came so far for the whole
-                board.take(RunDone("", Outcome.INCOMPLETE, interrupted=True))
-            self._asking = False
-            self.write()
-        if self._asking and not self.feed.running:
-            self._asking = False
-            self._forget_fetched()
-            self.tell(turned(board))
-        if self._later and not self.feed.running:
-            self.reload()
-        ticking = board.running and self.trail.here.view == "live"
-        if (ticking or board.version != self._seen) and not self.paused:
-            self.pace.want(self._follow)
-
-    def asking(self, text: str) -> None:
-        """Say that nodes are asked, until they have answered."""
-        self._asking = True
-        self.tell(text)
-
-    def _turn_over(self, board: Board) -> None:
-        """Show the run that was read again in the place of the one before."""
-        self._next, self._seen = None, -1
-        if board.done is not None:
-            self.context.board = board
-            self._forget_fetched()
-
-    def _forget_fetched(self) -> None:
-        """Read anew what was read in the background: nodes have answered again, or are judged otherwise."""
-        self.context.fetched.clear()
-        self.context.volatile.clear()
-        self.fetch(self.trail.here)
-
-    def _follow(self) -> None:
-        """Show the run as it stands now, unless showing it took so long that there is no time for it yet."""
-        began = time.monotonic()
-        if began < self._rest and self.feed.running:
-            return
-        self._seen = self.context.board.version
-        self.refresh_rows()
-        ended = time.monotonic()
-        self._rest = ended + (ended - began) * REST
 
     # ---- going from place to place
 
@@ -271,13 +145,14 @@ class Screens(Looking):
             return
         self._remember()
         self.trail.go(place)
-        self._arrive()
+        self.arrive()
 
     def _remember(self) -> None:
         row = self.racks.cursor if self.on_racks else self.table.current or ""
         self.trail.settle(where=self.context.where.text, row=row)
 
-    def _arrive(self) -> None:
+    def arrive(self) -> None:
+        """Show the place that the reader is at."""
         place = self.trail.here
         self._said = ""
         self.context.where = self.parsed(place.where) or EVERYTHING
@@ -313,7 +188,7 @@ class Screens(Looking):
         """Go back or on."""
         self._remember()
         if self.trail.step(by):
-            self._arrive()
+            self.arrive()
 
     # ---- what is shown
 

@@ -97,6 +97,8 @@ class Pace:
 
     def _turn(self) -> None:
         self._timer = None
+        if not self._app.screen_stack:  # it is going: there is nothing left to draw on
+            return
         now = monotonic()
         if not self._taken(now):
             self._due = max(self._due, now + _POLL)
