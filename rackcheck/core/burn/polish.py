@@ -1,0 +1,95 @@
+"""A table of rows and columns with holes, taken apart by medians: a level, row and column effects, what is left. Pure.
+
+Tukey's median polish, which one wild cell cannot bend. A cell that was not measured is left out of the table: this is
+for sparse tables, of which most was never measured. For a table that should be full, where a hole is a value that
+nobody told, see `spans`.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import median
+
+NORMAL = 1.4826
+"""The standard deviation of a normal distribution by its median absolute deviation, 1 / 0.67449."""
+
+SETTLED = 1e-9
+"""A polish ends where no effect moves by more."""
+
+MOST = 20
+"""Rounds after which a polish ends: of an even number of cells the medians may swing for ever."""
+
+Cell = tuple[str, str]
+"""The row and the column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polished:
+    """A table taken apart: each known cell is `level + rows[row] + columns[column] + left[row, column]`."""
+
+    level: float
+    rows: Mapping[str, float]
+    columns: Mapping[str, float]
+    left: Mapping[Cell, float]
+
+
+def polish(cells: Mapping[Cell, float], rounds: int = MOST) -> Polished:
+    """Take a table apart; effects of rows, and of columns, have a median of 0.
+
+    A row of one known cell takes the whole of what is odd about that cell as its effect: judge no such row or cell.
+    Raises ValueError where no cell is known or one is no finite number.
+    """
+    _finite(cells)
+    by_row, by_column = _lines(cells, 0), _lines(cells, 1)
+    level = median(cells.values())
+    left = {cell: value - level for cell, value in cells.items()}
+    rows, columns = dict.fromkeys(by_row, 0.0), dict.fromkeys(by_column, 0.0)
+    for _ in range(rounds):
+        moved = max(_sweep(left, by_row, rows), _sweep(left, by_column, columns))
+        for effects in (rows, columns):
+            centre = median(effects.values())
+            level += centre
+            effects.update({name: effect - centre for name, effect in effects.items()})
+        if moved <= SETTLED:
+            break
+    return Polished(level, rows, columns, left)
+
+
+def scale(values: Iterable[float], centre: float | None = None) -> float:
+    """Give the robust standard deviation of values about their median, or about a centre that is known.
+
+    0 where more than half of them are the same. Raises ValueError where there are none.
+    """
+    known = list(values)
+    if not known:
+        raise ValueError("the scale of no values was asked for")
+    about = median(known) if centre is None else centre
+    return NORMAL * median(abs(value - about) for value in known)
+
+
+def _finite(cells: Mapping[Cell, float]) -> None:
+    if not cells:
+        raise ValueError("a table without a known cell cannot be polished")
+    wild = next((cell for cell, value in cells.items() if not math.isfinite(value)), None)
+    if wild is not None:
+        raise ValueError(f"{' '.join(wild)}: {cells[wild]} is no finite number; leave a hole out of the table")
+
+
+def _lines(cells: Iterable[Cell], end: int) -> dict[str, list[Cell]]:
+    """The cells of each row (0) or column (1)."""
+    lines: dict[str, list[Cell]] = {}
+    for cell in cells:
+        lines.setdefault(cell[end], []).append(cell)
+    return lines
+
+
+def _sweep(left: dict[Cell, float], lines: Mapping[str, list[Cell]], effects: dict[str, float]) -> float:
+    """Move each line's median from what is left into its effect; give how far the farthest moved."""
+    moved = 0.0
+    for name, line in lines.items():
+        by = median(left[cell] for cell in line)
+        for cell in line:
+            left[cell] -= by
+        effects[name] += by
+        moved = max(moved, abs(by))
+    return moved

@@ -1,0 +1,189 @@
+"""Results that must be the same bits wherever they were computed: who is the odd one, by votes and by a golden. Pure.
+
+Equal work is given to the SMs of a GPU, the GPUs of a node, the nodes of a fleet. At each level what more than half of
+those that are expected say is right there; who says nothing counts as if it differed, so silence can cost a majority
+and never make one. With two voters a disagreement blames nobody. The golden is the result that was computed when the
+kernels were built, and outranks the votes, but where most of a fleet says otherwise, that is a finding of its own: the
+kernels, the driver or the golden is wrong, and no part.
+
+The word of the widest majority counts: where most of a node's GPUs err alike, the fleet names the node and not those
+GPUs of it that are right.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+Place = tuple[str, ...]
+"""Where a result was computed, the widest first: `("n1",)`, `("n1", "gpu/0")` or `("n1", "gpu/0", "sm/17")`."""
+
+
+class Said(StrEnum):
+    """What comes of one voter's result."""
+
+    AGREES = "agrees"
+    ODD = "odd"
+    DISPUTED = "disputed"
+    NOT_TESTED = "not tested"
+
+
+class Name(StrEnum):
+    """What a finding says."""
+
+    ODD = "odd"
+    DISPUTED = "disputed"
+    CONTRADICTED = "contradicted"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to tell: an odd one, voters that disagree so that nobody is blamed, or a majority against the golden.
+
+    `at` is the odd one, or whose voters disagree (empty: the fleet's). `got` is the hash it has, `want` the one it
+    should have, empty where nobody knows. `agree` of `voters` say `want`, those expected beside it; 0 of 0 where the
+    golden alone says it.
+    """
+
+    name: Name
+    at: Place
+    got: str
+    want: str
+    agree: int = 0
+    voters: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The votes on one piece of work: what is right, what comes of every voter, and the findings."""
+
+    right: str | None
+    said: Mapping[Place, Said]
+    findings: tuple[Finding, ...]
+
+
+def count(results: Mapping[Place, str | None], golden: str | None = None) -> Count:
+    """Count the votes on one piece of work: the hash of every voter that is expected, None of one that told none.
+
+    The order of the voters changes nothing but the order of the answers. Raises ValueError where places are of
+    different depths, as an SM is no peer of a GPU, or empty.
+    """
+    depths = {len(place) for place in results}
+    if len(depths) > 1 or 0 in depths:
+        raise ValueError(f"voters must stand at one level: places have {', '.join(map(str, sorted(depths)))} parts")
+    fleet = _grown(results, ())
+    alike = Counter(word for word in results.values() if word is not None)
+    if golden is not None and fleet.right not in (None, golden) and len(results) > 1:
+        return _contradicted(results, fleet, golden)
+    if golden is not None and len(results) == 1:
+        fleet = replace(fleet, right=None)
+    right = golden if fleet.right is None else fleet.right
+    counting = _Counting(fleet, golden, alike, alone=len(results) == 1)
+    if right is None:
+        counting.apart(fleet)
+    else:
+        counting.hold(fleet, right, fleet)
+    return Count(right, {place: counting.said[place] for place in results}, tuple(counting.findings))
+
+
+def _contradicted(results: Mapping[Place, str | None], fleet: "_Group", golden: str) -> Count:
+    """Say that most are against the golden; odd is only who has neither result."""
+    right = fleet.right or ""
+    findings = [Finding(Name.CONTRADICTED, (), right, golden, fleet.agree, len(fleet.parts))]
+    said: dict[Place, Said] = {}
+    for place, word in results.items():
+        said[place] = Said.NOT_TESTED if word is None else Said.DISPUTED
+        if word not in (None, right, golden):
+            said[place] = Said.ODD
+            findings.append(Finding(Name.ODD, place, word or "", golden))
+    return Count(right, said, tuple(findings))
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A voter, or voters that are peers: what more than half of those expected say, and how many."""
+
+    at: Place
+    right: str | None
+    agree: int = 1
+    parts: Sequence["_Group"] = ()
+
+    def could_say(self, word: str) -> bool:
+        """Whether this would be its word if those that say nothing said so."""
+        if not self.parts:
+            return self.right in (None, word)
+        return sum(part.could_say(word) for part in self.parts) * 2 > len(self.parts)
+
+    def voters(self) -> Iterator["_Group"]:
+        """Every voter below."""
+        if not self.parts:
+            yield self
+        for part in self.parts:
+            yield from part.voters()
+
+
+def _grown(results: Mapping[Place, str | None], at: Place) -> _Group:
+    """Gather voters into the groups that they stand in, from the parts up."""
+    if at in results:
+        return _Group(at, results[at])
+    below: dict[Place, dict[Place, str | None]] = {}
+    for place, word in results.items():
+        below.setdefault(place[: len(at) + 1], {})[place] = word
+    parts = [_grown(inner, place) for place, inner in below.items()]
+    words = Counter(part.right for part in parts if part.right is not None)
+    right = next((word for word, agree in words.items() if agree * 2 > len(parts)), None)
+    return _Group(at, right, words[right] if right is not None else 0, parts)
+
+
+@dataclass
+class _Counting:
+    """What has been said so far of the voters of a fleet."""
+
+    fleet: _Group
+    golden: str | None
+    alike: Counter[str]
+    alone: bool
+    said: dict[Place, Said] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def hold(self, group: _Group, right: str, peers: _Group) -> None:
+        """Hold a group against the result that wider votes, or the golden, found right."""
+        if group.right not in (None, right):
+            blamed = self._blamable(group.right or "", right)
+            name = Name.ODD if blamed else Name.DISPUTED
+            agree, voters = (peers.agree, len(peers.parts)) if peers.right == right else (0, 0)
+            self.findings.append(Finding(name, group.at, group.right or "", right, agree, voters))
+            for voter in group.voters():
+                self.said[voter.at] = self._word(voter, right, Said.ODD if blamed else Said.DISPUTED)
+        elif not group.parts:
+            self.said[group.at] = self._word(group, right, Said.ODD)
+        for part in group.parts if group.right in (None, right) else ():
+            self.hold(part, right, group)
+
+    def apart(self, group: _Group, above: Said = Said.NOT_TESTED) -> None:
+        """Judge a group of which nobody wider has found what is right: by its own majority, if it has one."""
+        words = Counter(part.right for part in group.parts if part.right is not None)
+        if group.right is None and len(words) > 1:
+            above = Said.DISPUTED
+            (got, agree), (want, _) = sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:2]
+            self.findings.append(Finding(Name.DISPUTED, group.at, got, want, agree, len(group.parts)))
+        if not group.parts:
+            self.said[group.at] = above if group.right is not None else Said.NOT_TESTED
+        for part in group.parts:
+            if group.right is None or part.right is None:
+                self.apart(part, above)
+            elif part.right != group.right or above is Said.NOT_TESTED:
+                self.hold(part, group.right, group)
+            else:
+                self.apart(part, above)
+
+    def _blamable(self, word: str, right: str) -> bool:
+        """Whether this word cannot become the fleet's, against the golden, once the silent ones speak."""
+        return self.alone or right != self.golden or self.fleet.right == right or not self.fleet.could_say(word)
+
+    def _word(self, voter: _Group, right: str, otherwise: Said) -> Said:
+        if voter.right is None:
+            return Said.NOT_TESTED
+        if voter.right != right:
+            return otherwise
+        return Said.AGREES if right == self.golden or self.alike[right] > 1 else Said.NOT_TESTED
