@@ -4,10 +4,16 @@
  * The file is named by FAKE_NVML_STATE. Each line is KEY=VALUE: a number, a text, or !N, the code that NVML answers
  * with. A key of GPU 0 is `0.temperature`, of its NVLink 3 `0.link.3.speed`; `*` stands for every GPU and every link.
  * What no line tells is not supported (3). With -DOLD the functions that newer drivers brought are not there at all.
+ *
+ * The file may be a script in time: lines below `@2.5` hold from 2.5 s after the start on; times rise, and the last lines
+ * that name a key win. 40~80/5 rises from 40 to 80 within 5 s of its section's beginning. `0.lost=15` answers every question about GPU 0
+ * with that code, `0.late.temperature=1.7` answers that one after 1.7 s. The time is the machine's, or that of a hand
+ * that `fake_clock` is given: then a late answer moves the hand, and nobody waits.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef unsigned int u;
@@ -15,20 +21,39 @@ typedef unsigned long long ull;
 enum { OK = 0, BAD_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7, CORRUPT = 14, VERSION = 25 };
 
 static char state[1 << 20];
+static int losing, tardy; /* whether the file tells of a lost GPU or a late answer anywhere */
+static double started, *hand;
 
-static const char *line(const char *key) {
-    static char value[256];
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (hand ? *hand : (double)t.tv_sec + (double)t.tv_nsec / 1e9) - started;
+}
+
+void fake_clock(double *at) { hand = at; }
+
+/* The value of a key now, and since when: the first line of the last section that has begun and names it. */
+static const char *line(const char *key, double *since) {
+    static _Thread_local char value[256];
+    const char *found = NULL, *end = NULL;
     size_t size = strlen(key);
-    for (const char *at = state; at && *at; at = strchr(at, '\n'), at += at != NULL)
-        if (!strncmp(at, key, size) && at[size] == '=') {
-            snprintf(value, sizeof value, "%.*s", (int)strcspn(at + size + 1, "\n"), at + size + 1);
-            return value;
+    double section = 0, held = -1;
+    for (const char *at = state; at && *at; at = strchr(at, '\n'), at += at != NULL) {
+        if (*at == '@') {
+            section = atof(at + 1);
+            if (section > now()) break;
+        } else if (section != held && !strncmp(at, key, size) && at[size] == '=') {
+            found = at + size + 1, end = found + strcspn(found, "\n"), held = section;
         }
-    return NULL;
+    }
+    if (!found) return NULL;
+    snprintf(value, sizeof value, "%.*s", (int)(end - found), found);
+    *since = held;
+    return value;
 }
 
 /* What is said of a GPU (-1: of the driver) and, from link 0 on, of one of its links. */
-static const char *said(int gpu, int link, const char *key) {
+static const char *since(int gpu, int link, const char *key, double *section) {
     char name[200];
     const char *found = NULL;
     for (int any = 0; any < 4 && !found; any++) {
@@ -38,21 +63,52 @@ static const char *said(int gpu, int link, const char *key) {
         if (gpu < 0) snprintf(name, sizeof name, "%s", key);
         else if (link < 0) snprintf(name, sizeof name, "%s.%s", who, key);
         else snprintf(name, sizeof name, "%s.link.%s.%s", who, which, key);
-        found = line(name);
+        found = line(name, section);
     }
     return found;
 }
 
+static const char *said(int gpu, int link, const char *key) {
+    double section;
+    return since(gpu, link, key, &section);
+}
+
+/* Come late where the file says so; the code of a GPU that is lost by now. */
+static int gone(int gpu, const char *key) {
+    char name[200];
+    const char *found;
+    if (gpu < 0) return OK;
+    if (tardy) {
+        snprintf(name, sizeof name, "late.%s", key);
+        if ((found = said(gpu, -1, name))) {
+            double late = atof(found);
+            if (hand) *hand += late;
+            else usleep((useconds_t)(late * 1e6));
+        }
+    }
+    return losing && (found = said(gpu, -1, "lost")) ? atoi(found) : OK;
+}
+
 static int number(int gpu, int link, const char *key, ull *value) {
-    const char *found = said(gpu, link, key);
+    double section, to, within;
+    int code = gone(gpu, key);
+    const char *found = code ? NULL : since(gpu, link, key, &section), *rise;
+    if (code) return code;
     if (!found) return NOT_SUPPORTED;
     if (*found == '!') return atoi(found + 1);
+    if ((rise = strchr(found, '~')) && sscanf(rise, "~%lf/%lf", &to, &within) == 2) {
+        double part = (now() - section) / within, from = atof(found);
+        *value = (ull)(from + (to - from) * (part < 1 ? part : 1));
+        return OK;
+    }
     *value = *found == '-' ? (ull)strtoll(found, NULL, 10) : strtoull(found, NULL, 10);
     return OK;
 }
 
 static int text(int gpu, const char *key, char *into, u size) {
+    int code = gone(gpu, key);
     const char *found = said(gpu, -1, key);
+    if (code) return code;
     if (!found) return NOT_SUPPORTED;
     if (*found == '!') return atoi(found + 1);
     if (strlen(found) >= size) return TOO_SMALL;
@@ -84,6 +140,8 @@ static int start(void) {
     if (!file) return 999;
     state[fread(state, 1, sizeof state - 1, file)] = 0;
     fclose(file);
+    losing = strstr(state, "lost=") != NULL, tardy = strstr(state, "late.") != NULL;
+    started = 0, started = now();
     number(-1, -1, "init", &code);
     return (int)code;
 }
@@ -106,8 +164,8 @@ int nvmlSystemGetCudaDriverVersion(int *v) { return small(-1, -1, "cuda", (u *)v
 int nvmlDeviceGetCount_v2(u *v) { return small(-1, -1, "count", v); }
 
 int nvmlDeviceGetHandleByIndex_v2(u index, void **gpu) {
-    ull lost = 0;
-    if (!number((int)index, -1, "lost", &lost) && lost) return (int)lost;
+    int lost = gone((int)index, "handle");
+    if (lost) return lost;
     *gpu = (void *)(long)(index + 1);
     return OK;
 }
@@ -134,6 +192,8 @@ ONE(nvmlDeviceGetPowerManagementLimit, "power_limit")
 ONE(nvmlDeviceGetEnforcedPowerLimit, "power_enforced")
 ONE(nvmlDeviceGetPowerManagementDefaultLimit, "power_default")
 ONE(nvmlDeviceGetPowerUsage, "power_usage")
+WIDE(nvmlDeviceGetTotalEnergyConsumption, "energy")
+ONE(nvmlDeviceGetMemoryBusWidth, "memory_width")
 ONE(nvmlDeviceGetPerformanceState, "pstate")
 ONE(nvmlDeviceGetFanSpeed, "fan")
 ONE(nvmlDeviceGetCurrPcieLinkGeneration, "link_generation")
@@ -144,6 +204,7 @@ ONE(nvmlDeviceGetPcieReplayCounter, "pcie_replay")
 WIDE(nvmlDeviceGetCurrentClocksThrottleReasons, "reasons")
 WIDE(nvmlDeviceGetSupportedClocksThrottleReasons, "reasons_supported")
 PAIR(nvmlDeviceGetEccMode, "ecc", "ecc_pending")
+PAIR(nvmlDeviceGetCudaComputeCapability, "capability_major", "capability_minor")
 PAIR(nvmlDeviceGetPowerManagementLimitConstraints, "power_min", "power_max")
 BY(nvmlDeviceGetClockInfo, "clock_graphics", "clock_sm", "clock_memory", "clock_video")
 BY(nvmlDeviceGetMaxClockInfo, "graphics_max", "sm_max", "memory_max", "video_max")
@@ -161,7 +222,7 @@ int nvmlDeviceGetInforomVersion(void *g, u which, char *s, u n) {
 }
 
 int nvmlDeviceGetTotalEccErrors(void *g, u kind, u since, ull *v) {
-    return kind == 1 && since == 0 ? number(of(g), -1, "ecc_uncorrected", v) : NOT_SUPPORTED;
+    return since ? NOT_SUPPORTED : number(of(g), -1, kind ? "ecc_uncorrected" : "ecc_corrected", v);
 }
 
 int nvmlDeviceGetMemoryErrorCounter(void *g, u kind, u since, u where, ull *v) {
@@ -229,7 +290,9 @@ enum { GPU = 1, MODULE = 2, MEMORY = 4, LINKED = 8, SIGNED = 16 };
 static const struct { u id, how; const char *key; } FIELDS[] = {
     {29, GPU, "retired_single"}, {30, GPU, "retired_double"}, {31, GPU, "retired_pending"}, {91, GPU, "links"},
     {82, GPU, "temperature_memory"}, {95, GPU, "pcie_replay_rollover"}, {74, GPU, "violation_power_ns"},
-    {76, GPU, "violation_sync_boost_ns"}, {164, LINKED, "speed"}, {146, LINKED, "remote_link"},
+    {76, GPU, "violation_sync_boost_ns"}, {164, LINKED, "speed"}, {146, LINKED, "remote_link"}, {83, GPU, "energy"},
+    {38, GPU, "crc_flit_total"}, {45, GPU, "crc_data_total"}, {52, GPU, "replay_total"}, {59, GPU, "recovery_total"},
+    {160, GPU, "ecc_data_total"},
 #ifndef OLD
     {173, GPU, "pcie_correctable"}, {179, GPU, "pcie_nonfatal"}, {180, GPU, "pcie_fatal"},
     {185, GPU, "power_average"}, {186, GPU, "power_usage"}, {185, MEMORY, "power_memory"},
@@ -246,6 +309,8 @@ static const struct { u id, how; const char *key; } FIELDS[] = {
 };
 
 int nvmlDeviceGetFieldValues(void *g, int count, struct field *f) {
+    int lost = gone(of(g), "fields");
+    if (lost) return lost;
     for (; count > 0; count--, f++) {
         f->code = BAD_ARGUMENT;
         for (u i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++) {
@@ -256,7 +321,7 @@ int nvmlDeviceGetFieldValues(void *g, int count, struct field *f) {
             f->type = how & SIGNED ? 5 : f->id < 100 ? 1 : 3;
             if (f->type == 3) f->value.wide = wide;
             else f->value.small = (u)wide;
-            if (f->id == 74 || f->id == 76) f->type = 3, f->value.wide = wide;
+            if (f->id == 74 || f->id == 76 || f->id == 83) f->type = 3, f->value.wide = wide;
         }
     }
     return OK;

@@ -1,0 +1,78 @@
+"""GPUs under load for the fake driver, and pynvml as it travels to a node: as little of it as a burn-in names."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pynvml
+
+from rackcheck.burnin.node import telemetry
+from rackcheck.core.pruned import needed
+
+H200 = """\
+driver=580.95.05
+*.name=NVIDIA H200
+*.serial=1650000000000
+*.memory=150754820096
+*.memory_used=0
+*.memory_width=6144
+*.capability_major=9
+*.capability_minor=0
+*.power_enforced=700000
+*.power_default=700000
+*.power_min=200000
+*.power_max=700000
+*.sm_max=1980
+*.memory_max=3201
+*.clock_sm=1980
+*.clock_memory=3201
+*.link_max_generation=5
+*.link_generation=5
+*.link_max_width=16
+*.link_width=16
+*.links=18
+*.link.*.state=1
+*.link.*.speed=26562
+*.mig=0
+*.mig_pending=0
+*.ecc=1
+*.ecc_pending=1
+*.compute_mode=0
+*.persistence=1
+*.temperature=40
+*.temperature_memory=45
+*.temperature_slowdown=89
+*.power_usage=110000
+*.power_average=100000
+*.energy=5000000
+*.reasons=1
+*.utilization=0
+*.utilization_memory=0
+*.processes=0
+*.ecc_corrected=0
+*.ecc_uncorrected=0
+*.remap_corrected=0
+*.remap_uncorrected=0
+*.remap_pending=0
+*.remap_failed=0
+*.pcie_replay=0
+*.crc_flit_total=0
+*.crc_data_total=0
+*.replay_total=0
+*.recovery_total=0
+*.ecc_data_total=0
+"""
+
+
+def numbered(count: int) -> str:
+    """The state in which the fake driver has so many idle H200s, alike but for uuid and address."""
+    each = (f"{n}.uuid=GPU-{n}\n{n}.pci=00000000:{0x17 + 16 * n:02X}:00.0\n" for n in range(count))
+    return f"count={count}\n{''.join(each)}{H200}"
+
+
+def travelling() -> ModuleType:
+    """pynvml's module as a node has it, bound to no library yet: its global `nvmlLib` may be set."""
+    module = ModuleType("pynvml_as_it_travels")
+    sys.modules[module.__name__] = module  # pynvml looks itself up there, and our own pynvml stays as it is
+    exec(needed(Path(str(pynvml.__file__)).read_text(), Path(telemetry.__file__).read_text()), vars(module))
+    return module

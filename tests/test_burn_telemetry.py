@@ -1,0 +1,587 @@
+"""What a node tells of its GPUs and itself while they work: asked of a library with NVML's names that plays a script."""
+
+import ast
+import ctypes
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from burn_nvml import numbered, travelling
+from fake_driver import library
+from recordings import shared, shared_text
+
+from rackcheck.burnin.node import telemetry
+from rackcheck.burnin.node.telemetry import Gpus, KernelLog, NodeReader, Sampler
+
+SOURCE = Path(telemetry.__file__).read_text()
+
+
+class Node:
+    """A node with a driver: its tree, its clock in our hand, and what was told."""
+
+    def __init__(self, nvml: ModuleType, place: Path, hand: "ctypes.c_double") -> None:
+        self.nvml, self.place, self.hand = nvml, place, hand
+        self.told: list[dict[str, Any]] = []
+        self.put("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module")
+        self.put("dev/nvidiactl", "")
+
+    @property
+    def root(self) -> str:
+        return str(self.place / "root")
+
+    def put(self, path: str, text: str) -> None:
+        file = self.place / "root" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def on_bus(self, count: int) -> None:
+        for number in range(count):
+            self.put(f"sys/bus/pci/devices/0000:{number:02x}:00.0/vendor", "0x10de\n")
+            self.put(f"sys/bus/pci/devices/0000:{number:02x}:00.0/class", "0x030200\n")
+        self.put("sys/bus/pci/devices/0000:ff:00.0/vendor", "0x8086\n")
+        self.put("sys/bus/pci/devices/0000:ff:00.0/class", "0x060000\n")
+
+    def clock(self) -> float:
+        return self.hand.value
+
+    def tell(self, kind: str, **fields: object) -> None:
+        self.told.append({"k": kind, **fields})
+
+    def gpus(self, state: str) -> Gpus:
+        (self.place / "state").write_text(state)
+        return Gpus(self.nvml, self.tell, self.clock, self.root)
+
+    def sampler(self, state: str, **more: Any) -> Sampler:
+        gpus = self.gpus(state)
+        gpus.hello()
+        gpus.begin()
+        return Sampler(gpus, self.tell, self.clock, threading.Event(), **more)
+
+    def play(self, sampler: Sampler, rounds: int, *, last: bool = False) -> None:
+        """Sample as often, each tenth of a second by the hand."""
+        begun = self.hand.value
+        for number in range(rounds):
+            self.hand.value = max(self.hand.value, begun + number / 10)
+            sampler.round(number, last and number == rounds - 1)
+
+    def samples(self, of: str) -> list[dict[str, Any]]:
+        return [record for record in self.told if record["k"] == "sample" and record["of"] == of]
+
+    def errors(self, *names: str) -> list[dict[str, Any]]:
+        every = (record for record in self.told if record["k"] == "error")
+        return [{k: v for k, v in e.items() if k not in ("k", "stage")} for e in every if e["name"] in names]
+
+
+def _played(folder: Path, place: Path, patch: pytest.MonkeyPatch) -> Iterator[Node]:
+    """Bind pynvml, as little of it as travels, to the library of a folder, and its clock to our hand."""
+    nvml = travelling()
+    fake, hand = ctypes.CDLL(str(folder / "libnvidia-ml.so.1")), ctypes.c_double(0.0)
+    vars(nvml)["nvmlLib"] = fake
+    fake.fake_clock(ctypes.byref(hand))
+    patch.setenv("FAKE_NVML_STATE", str(place / "state"))
+    yield Node(nvml, place, hand)
+    fake.fake_clock(None)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nvml")
+    library(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built_old(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("old")
+    library(folder, "-DOLD")
+    return folder
+
+
+@pytest.fixture
+def node(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
+    yield from _played(built, tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def old_node(built_old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
+    yield from _played(built_old, tmp_path, monkeypatch)
+
+
+# -- what travels ------------------------------------------------------------------------------------------------------
+
+
+def test_the_source_is_python_3_6() -> None:
+    tree = ast.parse(SOURCE, feature_version=(3, 6))
+    imported = {name.name for each in ast.walk(tree) if isinstance(each, ast.Import) for name in each.names}
+    imported |= {str(each.module) for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)}
+    assert imported == {"os", "re", "threading", "pathlib", "typing"}
+
+
+def test_what_of_pynvml_travels_holds_every_name_that_is_asked(node: Node) -> None:
+    names = set(re.findall(r"\bnvml\.(\w+)", SOURCE))
+    assert len(names) > 40
+    assert [name for name in names if not hasattr(node.nvml, name)] == []
+
+
+# -- before the load ---------------------------------------------------------------------------------------------------
+
+
+def test_hello_tells_each_gpu_in_si_units(node: Node) -> None:
+    node.on_bus(2)
+    gpus = node.gpus(numbered(2) + "1.link.3.state=0\n")
+    assert gpus.hello()["0"] == {
+        "uuid": "GPU-0", "serial": "1650000000000", "pci": "0000:17:00.0", "model": "NVIDIA H200",
+        "memory": 150754820096, "cc": "9.0", "limit": 700.0, "limit_default": 700.0, "limit_max": 700.0,
+        "clock_max": 1.98e9, "memory_clock_max": 3.201e9, "memory_width": 6144, "link_gen_max": 5,
+        "link_width_max": 16, "nvlinks": 18, "nvlink_rate": 18 * 26562e6, "driver": "580.95.05", "mig": False,
+        "mode": "default", "persistence": True, "slowdown": 89, "ecc": True,
+    }  # fmt: skip
+    assert gpus.troubles == []
+    assert node.told == []
+
+
+def test_a_link_that_is_down_is_not_counted(node: Node) -> None:
+    told = node.gpus(numbered(1).replace("*.links=18", "*.links=18\n0.link.3.state=0")).hello()["0"]
+    assert (told["nvlinks"], told["nvlink_rate"]) == (17, 17 * 26562e6)
+
+
+def test_what_a_gpu_does_not_tell_is_left_out(node: Node) -> None:
+    told = node.gpus("count=1\n0.name=NVIDIA X\n0.temperature_slowdown=!4\n0.links=0\n").hello()["0"]
+    assert told == {"model": "NVIDIA X", "nvlinks": 0}
+
+
+def test_an_old_driver_costs_only_what_it_cannot_tell(old_node: Node) -> None:
+    sampler = old_node.sampler(numbered(1))
+    old_node.play(sampler, 2)
+    first, second = old_node.samples("gpu/0")
+    assert second == {
+        "k": "sample", "of": "gpu/0", "clock": 1.98e9, "memory_clock": 3.201e9, "power": 110.0, "energy": 5000.0,
+        "temp": 40, "memory_temp": 45, "reasons": 1, "busy": 0.0,
+    }  # fmt: skip
+    assert "remap_pending" not in first
+    assert first["replays"] == 0
+    assert old_node.errors("nvml", "lost") == []
+    assert sampler.gpus.foreign(set()) == {}
+    assert "does not tell whether others use it" in sampler.gpus.troubles[0]["why"]
+
+
+def test_a_driver_that_is_not_loaded_is_not_asked_and_is_no_trouble_without_a_gpu(node: Node) -> None:
+    (node.place / "root/proc/driver/nvidia/version").unlink()
+    node.on_bus(0)
+    gpus = node.gpus(numbered(2))
+    assert (gpus.hello(), gpus.order(), gpus.foreign(set()), gpus.troubles) == ({}, {}, {}, [])
+
+
+@pytest.mark.parametrize(
+    ("gone", "why"),
+    [
+        ("proc/driver/nvidia/version", "no driver: NVIDIA's driver is not loaded, and asking could load it"),
+        ("dev/nvidiactl", "no driver: NVIDIA's driver is loaded without /dev/nvidiactl, and asking could make that"),
+    ],
+)
+def test_gpus_without_a_driver_to_ask_are_a_trouble(gone: str, why: str, node: Node) -> None:
+    node.on_bus(8)
+    (node.place / "root" / gone).unlink()
+    gpus = node.gpus(numbered(8))
+    assert (gpus.hello(), gpus.troubles) == ({}, [{"of": "node", "why": why}])
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("init=9", "no driver: NVML: Driver Not Loaded"),
+        ("init=4", "denied: NVML: Insufficient Permissions"),
+        ("init=12", "tool missing: NVML: NVML Shared Library Not Found"),
+        ("count=!18", "no driver: NVML: RM has detected an NVML/RM version mismatch."),
+    ],
+)
+def test_a_driver_that_does_not_start_says_why(line: str, why: str, node: Node) -> None:
+    gpus = node.gpus(f"{line}\n{numbered(8)}")
+    assert gpus.hello() == {}
+    assert [trouble["why"] for trouble in gpus.troubles] == [why]
+
+
+def test_a_gpu_that_the_driver_does_not_know_is_a_trouble(node: Node) -> None:
+    node.on_bus(8)
+    gpus = node.gpus(numbered(7))
+    assert gpus.troubles == [
+        {"of": "node", "why": "no driver: 8 NVIDIA GPUs on the PCI bus, NVML tells of 7"},
+    ]
+
+
+def test_without_pynvml_nothing_is_asked(node: Node) -> None:
+    node.on_bus(1)
+    gpus = Gpus(None, node.tell, node.clock, node.root)
+    assert gpus.hello() == {}
+    assert gpus.troubles[0]["why"].startswith("tool missing")
+
+
+def test_the_order_is_that_of_the_addresses(node: Node) -> None:
+    gpus = node.gpus("0.pci=00000000:B7:00.0\n1.pci=00000000:17:00.0\n" + numbered(3))
+    gpus.hello()
+    assert gpus.order() == {"0": 1, "1": 2, "2": 0}
+
+
+def test_the_order_is_unknown_where_an_address_is(node: Node) -> None:
+    gpus = node.gpus("1.pci=!4\n" + numbered(3))
+    gpus.hello()
+    assert gpus.order() == {}
+
+
+def test_who_else_computes_is_named_and_who_is_ours_is_not(node: Node) -> None:
+    node.put("proc/1001/comm", "python3\n")
+    gpus = node.gpus("0.processes=2\n2.processes=1\n3.processes=7\n" + numbered(4))
+    found = gpus.foreign({1000})
+    assert found[0] == "pid 1001 (python3)"
+    assert set(found) == {0, 3}
+    assert found[3] == "pid 1001 (python3), pid 1002, pid 1003, pid 1004 and 2 more"
+
+
+def test_a_gpu_that_is_lost_from_the_start_is_told_after_the_greeting(node: Node) -> None:
+    gpus = node.gpus("1.lost=15\n" + numbered(2))
+    assert list(gpus.hello()) == ["0"]
+    assert gpus.troubles == [{"of": "gpu/1", "why": "lost: NVML: GPU is lost"}]
+    assert node.told == []
+    gpus.begin()
+    assert node.errors("lost") == [{"of": "gpu/1", "name": "lost", "said": "NVML: GPU is lost"}]
+
+
+# -- under load --------------------------------------------------------------------------------------------------------
+
+
+def test_a_sample_follows_the_gpu_in_si_units(node: Node) -> None:
+    load = "@0\n0.temperature=40~80/4\n0.power_average=100000~700000/1\n0.utilization=100\n0.energy=5000000~5700000/1\n"
+    sampler = node.sampler(numbered(1) + load + "@1\n0.reasons=4\n0.clock_sm=1500\n0.power_usage=712345\n")
+    node.play(sampler, 41)
+    rows = node.samples("gpu/0")
+    assert len(rows) == 41
+    assert [rows[0][name] for name in ("power", "temp", "reasons", "clock")] == [100.0, 40, 1, 1.98e9]
+    assert [rows[20][name] for name in ("temp", "reasons", "clock", "busy")] == [60, 4, 1.5e9, 1.0]
+    assert (rows[40]["temp"], rows[40]["power"], rows[40]["power_instant"]) == (80, 700.0, 712.345)
+    assert rows[10]["energy"] - rows[0]["energy"] == pytest.approx(700)
+    assert node.errors("hot", "throttle") == []
+
+
+def test_counters_are_told_first_and_last_and_once_a_second_and_not_of_all_gpus_at_once(node: Node) -> None:
+    sampler = node.sampler(numbered(8) + "@0.25\n3.ecc_corrected=7\n3.remap_pending=1\n@2.35\n5.pcie_replay=2\n")
+    node.play(sampler, 25, last=True)
+    having = {n: [i for i, row in enumerate(node.samples(f"gpu/{n}")) if "replays" in row] for n in range(8)}
+    assert having[0] == [0, 10, 20, 24]
+    assert having[7] == [0, 17, 24]
+    assert [row["ecc_corrected"] for row in node.samples("gpu/3") if "replays" in row] == [0, 7, 7, 7]
+    assert node.samples("gpu/3")[-1]["remap_pending"] == 1
+    assert node.samples("gpu/5")[-1]["replays"] == 2
+    assert max(sum(at in rounds for rounds in having.values()) for at in range(1, 24)) == 1
+
+
+def test_each_throttle_is_told_once_and_the_power_cap_is_none(node: Node) -> None:
+    calls: list[tuple[int, int]] = []
+    script = "@0.2\n0.reasons=4\n@0.4\n0.reasons=36\n@0.6\n0.reasons=204\n@0.8\n0.reasons=4\n@1\n0.reasons=204\n"
+    sampler = node.sampler(numbered(2) + script, on_reasons=lambda index, bits: calls.append((index, bits)))
+    node.play(sampler, 12)
+    assert [(error["of"], error["reasons"]) for error in node.errors("throttle")] == [
+        ("gpu/0", 0x20), ("gpu/0", 0x8), ("gpu/0", 0x40), ("gpu/0", 0x80),
+    ]  # fmt: skip
+    assert calls == [(0, 0xC8)]
+
+
+def test_a_gpu_is_hot_once_and_two_degrees_below_its_slowdown(node: Node) -> None:
+    calls: list[tuple[int, float, float]] = []
+    sampler = node.sampler(
+        numbered(2) + "@0.2\n1.temperature=86\n@0.4\n1.temperature=87\n@0.6\n1.temperature=90\n",
+        on_hot=lambda *hot: calls.append(hot),
+    )
+    node.play(sampler, 10)
+    assert calls == [(1, 87, 87)]
+    assert node.errors("hot") == [{"of": "gpu/1", "name": "hot", "temp": 87, "limit": 87}]
+
+
+@pytest.mark.parametrize(("beyond", "hot"), [("", 2), ("*.margin_slowdown=-2\n", 0)])
+def test_a_gpu_that_tells_a_margin_alone_is_hot_by_it(beyond: str, hot: int, node: Node) -> None:
+    state = numbered(1).replace("*.temperature_slowdown=89\n", beyond)
+    sampler = node.sampler(
+        state + f"0.temperature_margin={hot + 1}\n@0.2\n0.temperature_margin={hot}\n0.temperature=85\n"
+    )
+    node.play(sampler, 2)
+    assert node.errors("hot") == []
+    node.play(sampler, 4)
+    assert node.errors("hot") == [{"of": "gpu/0", "name": "hot", "temp": 85, "limit": 85}]
+
+
+@pytest.mark.parametrize("code", [15, 999])
+def test_a_gpu_that_is_lost_on_the_way_is_told_once_and_asked_no_more(code: int, node: Node) -> None:
+    sampler = node.sampler(numbered(2) + f"@0.45\n0.lost={code}\n0.late.utilization=3\n")
+    node.play(sampler, 12)
+    assert [error["of"] for error in node.errors("lost")] == ["gpu/0"]
+    assert (len(node.samples("gpu/0")), len(node.samples("gpu/1"))) == (5, 12)
+    assert [error["said"] for error in node.errors("nvml") if "took" in error["said"]] == []
+
+
+def test_one_question_with_an_unknown_error_loses_no_gpu_and_is_told_once(node: Node) -> None:
+    sampler = node.sampler(numbered(1) + "@0.25\n0.utilization=!999\n")
+    node.play(sampler, 12)
+    assert node.errors("lost") == []
+    assert node.errors("nvml") == [
+        {"of": "gpu/0", "name": "nvml", "code": 999, "said": "nvmlDeviceGetUtilizationRates: Unknown Error"}
+    ]
+    assert ["busy" in row for row in node.samples("gpu/0")] == [True] * 3 + [False] * 9
+
+
+def test_what_a_gpu_refused_once_is_not_asked_again(node: Node) -> None:
+    state = numbered(1).replace("*.utilization=0\n", "").replace("*.power_average=100000\n", "")
+    sampler = node.sampler(state + "@0.25\n0.utilization=50\n0.power_average=100000\n")
+    node.play(sampler, 6)
+    assert [("busy" in row, row["power"]) for row in node.samples("gpu/0")] == [(False, 110.0)] * 6
+
+
+def test_an_answer_that_comes_late_is_told_and_again_only_if_it_comes_twice_as_late(node: Node) -> None:
+    script = "@0.35\n1.late.temperature=1.7\n@3.6\n1.late.temperature=2\n@8\n1.late.temperature=4\n"
+    sampler = node.sampler(numbered(2) + script)
+    node.play(sampler, 100)
+    took = [error["said"] for error in node.errors("nvml")]
+    assert took == ["nvmlDeviceGetTemperature took 1.7 s", "nvmlDeviceGetTemperature took 4.0 s"]
+    assert {error["of"] for error in node.errors("nvml")} == {"gpu/1"}
+
+
+def test_an_answer_that_does_not_come_is_told_as_a_hang_by_the_other_thread(node: Node) -> None:
+    sampler = node.sampler(numbered(2))
+    sampler.gpus.asking = (1, "nvmlDeviceGetTemperature", 0.0)
+    node.hand.value = 4.9
+    sampler.node_round()
+    assert node.errors("hang") == []
+    for node.hand.value in (5.1, 6.1):
+        sampler.node_round()
+    assert node.errors("hang") == [
+        {"of": "gpu/1", "name": "hang", "said": "nvmlDeviceGetTemperature: no answer for 5 s"}
+    ]
+
+
+def test_errors_of_nvlinks_are_added_up(node: Node) -> None:
+    sampler = node.sampler(numbered(1) + "@0.5\n0.replay_total=3\n0.crc_flit_total=2\n@1.5\n0.recovery_total=!10\n")
+    node.play(sampler, 31)
+    assert [row.get("nvlink_errors") for row in node.samples("gpu/0") if "replays" in row] == [0, 5, None, None]
+
+
+def test_links_of_the_fifth_generation_are_added_up_one_by_one(node: Node) -> None:
+    totals = ("crc_flit_total", "crc_data_total", "replay_total", "recovery_total", "ecc_data_total")
+    state = "".join(f"{row}\n" for row in numbered(1).splitlines() if not any(total in row for total in totals))
+    counters = ("malformed", "rx_errors", "integrity", "link_recovery_total")
+    each = "".join(f"0.link.{link}.{name}=0\n" for link in range(18) for name in counters)
+    sampler = node.sampler(state + each + "@0.5\n0.link.17.rx_errors=4\n0.link.2.integrity=1\n")
+    node.play(sampler, 11)
+    assert [row["nvlink_errors"] for row in node.samples("gpu/0") if "replays" in row] == [0, 5]
+
+
+# -- the kernel's log --------------------------------------------------------------------------------------------------
+
+XID = "4,900,123456,-;NVRM: Xid (PCI:0000:{}:00): {}, pid=4242, name=python3, Ch 00000008\n"
+
+
+def test_xids_since_the_start_are_told_and_counted_without_the_name_of_a_process(node: Node) -> None:
+    node.put("dev/kmsg", XID.format("17", 13))
+    sampler = node.sampler(numbered(2))
+    with (node.place / "root/dev/kmsg").open("a") as log:
+        log.write("6,901,123457,-;usb 1-1: new device\n" + XID.format("27", 79) + XID.format("27", 48) + XID[:30])
+    sampler.node_round()
+    sampler.round(0)
+    assert node.errors("xid") == [
+        {"of": "gpu/1", "name": "xid", "xid": 79, "line": "NVRM: Xid (PCI:0000:27:00): 79, pid=4242, Ch 00000008"},
+        {"of": "gpu/1", "name": "xid", "xid": 48, "line": "NVRM: Xid (PCI:0000:27:00): 48, pid=4242, Ch 00000008"},
+    ]
+    assert [node.samples(f"gpu/{n}")[0]["xids"] for n in (0, 1)] == [0, 2]
+    with (node.place / "root/dev/kmsg").open("a") as log:
+        log.write(XID.format("99", 95)[30:])
+    sampler.node_round()
+    assert [(error["of"], error["xid"]) for error in node.errors("xid")[2:]] == [("node", 95)]
+
+
+def test_a_log_that_only_root_reads_counts_no_xids(node: Node) -> None:
+    sampler = node.sampler(numbered(1))
+    sampler.round(0)
+    assert not KernelLog(node.root + "/dev/kmsg").readable
+    assert "xids" not in node.samples("gpu/0")[0]
+
+
+def test_a_storm_of_xids_is_counted_and_not_told_line_by_line(node: Node) -> None:
+    node.put("dev/kmsg", "")
+    sampler = node.sampler(numbered(1))
+    with (node.place / "root/dev/kmsg").open("a") as log:
+        log.write(XID.format("17", 31) * 500)
+    sampler.node_round()
+    sampler.round(0)
+    assert len(node.errors("xid")) == 64
+    assert node.samples("gpu/0")[0]["xids"] == 500
+
+
+# -- the node itself ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Path:
+    """A machine put together of recorded folders, and sensors whose form the kernel's documents give."""
+    for folder, place in (
+        ("cpu/sysfs-cpu-node-exporter", "sys/devices/system/cpu"),
+        ("memory/sysfs-edac-node-exporter", "sys/devices/system/edac"),
+        ("infiniband/sysfs-infiniband-procfs", "sys/class/infiniband"),
+    ):
+        shutil.copytree(shared(folder), tmp_path / place)
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/interrupts").write_text(shared_text("os/proc-interrupts.txt"))
+    (tmp_path / "proc/loadavg").write_text("17.25 9.50 4.10 18/1200 99\n")
+    for sensor, temps in {
+        "hwmon0/k10temp": (61500, 70250),
+        "hwmon1/nvme": (99000,),
+        "hwmon2/coretemp": (64000,),
+    }.items():
+        folder, name = sensor.split("/")
+        (tmp_path / "sys/class/hwmon" / folder).mkdir(parents=True)
+        (tmp_path / "sys/class/hwmon" / folder / "name").write_text(f"{name}\n")
+        for number, temp in enumerate(temps, 1):
+            (tmp_path / "sys/class/hwmon" / folder / f"temp{number}_input").write_text(f"{temp}\n")
+    return tmp_path
+
+
+def number(file: Path) -> int:
+    return int(file.read_text())
+
+
+def test_a_node_tells_its_own_columns(host: Path) -> None:
+    cpus = host / "sys/devices/system/cpu"
+    clocks = [number(file) for file in cpus.glob("cpu*/cpufreq/scaling_cur_freq")]
+    told = dict(NodeReader(time.monotonic, str(host)).read())
+    assert told["node"] == {
+        "temp": 70.25,
+        "clock": round(sum(clocks) * 1000 / len(clocks)),
+        "load": 17.25,
+        "mce": 0,
+        "edac_corrected": number(host / "sys/devices/system/edac/mc/mc0/ce_count"),
+        "edac_uncorrected": number(host / "sys/devices/system/edac/mc/mc0/ue_count"),
+        "throttles": sum(map(number, cpus.glob("cpu*/thermal_throttle/core_throttle_count"))),
+    }
+    assert told["node"]["throttles"] > 0
+
+
+def test_machine_checks_of_all_cpus_are_added_up(host: Path) -> None:
+    text = (host / "proc/interrupts").read_text()
+    (host / "proc/interrupts").write_text(re.sub(r"MCE: +0 +0 ", "MCE:          3          4 ", text))
+    assert dict(NodeReader(time.monotonic, str(host)).read())["node"]["mce"] == 7
+
+
+def test_each_rdma_port_is_told_and_of_several_the_number(host: Path) -> None:
+    folder = host / "sys/class/infiniband"
+    (folder / "mlx5_0/ports/1/state").write_text("1: DOWN\n")
+    told = dict(NodeReader(time.monotonic, str(host)).read())
+    assert {of for of in told if of.startswith("nic/")} == {"nic/hfi1_0", "nic/mlx4_0/1", "nic/mlx4_0/2", "nic/mlx5_0"}
+    counters = folder / "mlx4_0/ports/2/counters"
+    assert told["nic/mlx4_0/2"] == {
+        "up": 1,
+        "rate": 5e9,
+        "symbol_error": number(counters / "symbol_error"),
+        "link_downed": number(counters / "link_downed"),
+        "xmit_wait": number(counters / "port_xmit_wait"),
+    }
+    assert told["nic/mlx5_0"]["up"] == 0
+
+
+def test_a_counter_that_cannot_be_read_is_left_out(host: Path) -> None:
+    (host / "sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error").write_text("N/A (no PMA)\n")
+    next(iter(host.glob("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count"))).write_text("\n")
+    (host / "proc/interrupts").unlink()
+    told = dict(NodeReader(time.monotonic, str(host)).read())
+    assert "symbol_error" not in told["nic/mlx5_0"]
+    assert not {"throttles", "mce"} & set(told["node"])
+
+
+def test_without_sensors_the_packages_thermal_zone_is_read_and_no_others(host: Path) -> None:
+    shutil.rmtree(host / "sys/class/hwmon")
+    for zone, (kind, temp) in enumerate({"acpitz": 27800, "x86_pkg_temp": 63000}.items()):
+        (host / f"sys/class/thermal/thermal_zone{zone}").mkdir(parents=True)
+        (host / f"sys/class/thermal/thermal_zone{zone}/type").write_text(f"{kind}\n")
+        (host / f"sys/class/thermal/thermal_zone{zone}/temp").write_text(f"{temp}\n")
+    assert dict(NodeReader(time.monotonic, str(host)).read())["node"]["temp"] == 63.0
+
+
+def test_a_machine_that_tells_nothing_costs_nothing(tmp_path: Path) -> None:
+    assert NodeReader(time.monotonic, str(tmp_path)).read() == [("node", {})]
+
+
+def test_of_many_cpus_the_clock_of_sixteen_is_read(tmp_path: Path) -> None:
+    for cpu in range(250):
+        (tmp_path / f"sys/devices/system/cpu/cpu{cpu}/cpufreq").mkdir(parents=True)
+        (tmp_path / f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq").write_text("2000000\n")
+    reader = NodeReader(time.monotonic, str(tmp_path))
+    assert 8 < len(reader._clocks) <= 16
+    assert dict(reader.read())["node"]["clock"] == 2_000_000_000
+
+
+def test_what_is_slow_to_read_is_read_less_often_but_counters_always_at_the_end(host: Path) -> None:
+    at = [0.0]
+
+    def clock() -> float:
+        at[0] += 0.05
+        return at[0]
+
+    reader = NodeReader(clock, str(host))
+    assert {"mce", "clock"} <= set(dict(reader.read())["node"])
+    assert dict(reader.read())["node"] == {}
+    assert {"mce", "throttles"} <= set(dict(reader.read(last=True))["node"])
+    at[0] += 10
+    assert {"mce", "clock"} <= set(dict(reader.read())["node"])
+
+
+# -- the thread --------------------------------------------------------------------------------------------------------
+
+
+def until(true: Callable[[], bool], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert true()
+
+
+def test_eight_gpus_are_sampled_by_a_schedule_that_neither_drifts_nor_bunches(node: Node) -> None:
+    ctypes.CDLL(str(node.nvml.nvmlLib._name)).fake_clock(None)
+    node.put("proc/loadavg", "1.0 1 1 1/1 1\n")
+    gpus, stop, times = node.gpus(numbered(8)), threading.Event(), []
+
+    def tell(kind: str, **fields: object) -> None:
+        node.tell(kind, **fields)
+        if fields["of"] == "gpu/0":
+            times.append(time.monotonic())
+
+    gpus.hello()
+    sampler = Sampler(gpus, tell, time.monotonic, stop)
+    sampler.start()
+    until(lambda: len(times) >= 15)
+    stop.set()
+    sampler.join(5)
+    assert not sampler.is_alive()
+    slots = [int((at - sampler.begun) / telemetry.SAMPLE_PERIOD) for at in times[:-1]]
+    assert len(set(slots)) >= len(slots) - 1
+    assert slots[-1] <= len(slots) - 1 + sampler.skipped + 1
+    assert {len(node.samples(f"gpu/{n}")) for n in range(8)} == {len(times)}
+    for n in range(8):
+        rows = node.samples(f"gpu/{n}")
+        assert "replays" in rows[0]
+        assert "replays" in rows[-1]
+    assert len(node.samples("node")) >= 2
+
+
+def test_a_node_without_gpus_is_sampled_until_the_end(node: Node) -> None:
+    (node.place / "root/proc/driver/nvidia/version").unlink()
+    node.put("proc/loadavg", "1.0 1 1 1/1 1\n")
+    stop = threading.Event()
+    sampler = Sampler(Gpus(None, node.tell, time.monotonic, node.root), node.tell, time.monotonic, stop)
+    sampler.start()
+    until(lambda: bool(node.samples("node")))
+    assert sampler.is_alive()
+    stop.set()
+    sampler.join(5)
+    assert not sampler.is_alive()
+    assert {record["of"] for record in node.told} == {"node"}
