@@ -1,5 +1,6 @@
 """The words that the author of a probe, or of a rule in Python, needs."""
 
+from rackcheck.core.among import comparison
 from rackcheck.core.called import Wrong, rule
 from rackcheck.core.catalogue import collection, flag, integer, listing, quantity, setting, text, version, view
 from rackcheck.core.documents import Documents, Walk
@@ -7,7 +8,7 @@ from rackcheck.core.fact import Absent, Class, Facts, Reason, Unknown, Unreadabl
 from rackcheck.core.group import Member, gathering
 from rackcheck.core.join import Inputs, join
 from rackcheck.core.path import spell_key
-from rackcheck.core.probe import Read, Redfish, Shell, probe
+from rackcheck.core.probe import Load, Read, Redfish, Shell, probe
 from rackcheck.core.profile import Scope
 from rackcheck.core.read import Files, Sourced
 from rackcheck.core.resource import Resource
@@ -21,6 +22,7 @@ __all__ = [
     "Facts",
     "Files",
     "Inputs",
+    "Load",
     "Member",
     "Read",
     "Reason",
@@ -34,6 +36,7 @@ __all__ = [
     "Walk",
     "Wrong",
     "collection",
+    "comparison",
     "flag",
     "gathering",
     "integer",

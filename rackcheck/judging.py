@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rackcheck.core import path as paths
+from rackcheck.core.among import compared
 from rackcheck.core.collect import collect
 from rackcheck.core.consensus import Poll, large_enough, poll
 from rackcheck.core.event import Answered, Event, FactsRead, Foreseen, Judged
@@ -44,7 +45,7 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
     silent: dict[Plane, Unknown] = {}
     newest = ""
     if not node.host:
-        silent[Plane.OS] = Unknown(Reason.NOT_COLLECTED, "no host in inventory")
+        silent[Plane.OS] = silent[Plane.BURNIN] = Unknown(Reason.NOT_COLLECTED, "no host in inventory")
     if node.bmc is None:
         silent[Plane.BMC] = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
     for answer in sorted(came, key=lambda a: a.plane):
@@ -96,9 +97,17 @@ class Judging:
         self._votes: dict[str, Tree] = {}
         self._members: dict[str, dict[str, Tree]] = {each.name: {} for each in self._gatherings}
         self._held: dict[str, Judged] = {}
+        self._comparisons = tuple(each for each in job.plan.comparisons if each.inputs <= job.planes)
+        self._compared: dict[str, Tree] = {}
 
     def take(self, node: Node, tree: Tree) -> Iterator[Event]:
         """Judge a node that has told all it will; it is told now, or at the end where others have a say."""
+        if self._comparisons:
+            self._compared[node.name] = tree
+        else:
+            yield from self._take(node, tree)
+
+    def _take(self, node: Node, tree: Tree) -> Iterator[Event]:
         yield FactsRead(node.name, tree)
         if self.job.profile is None:
             return
@@ -118,6 +127,7 @@ class Judging:
 
     def close(self) -> Iterator[Event]:
         """Judge what is left, in the order of the job: the nodes that waited, then racks and the fleet."""
+        yield from self._among()
         siblings: dict[str, tuple[Reads, Memo]] = {}
         for node in self.job.nodes:
             if node.name in self._held:
@@ -141,6 +151,16 @@ class Judging:
             judged = Judged(group.name, group.scope.value, outcome, verdicts)
             self._keep(judged)
             yield judged
+
+    def _among(self) -> Iterator[Event]:
+        """Give each node what follows from all of them, and judge it; where nothing does, all were judged before."""
+        trees = self._compared
+        newest = max((leaf.time for tree in trees.values() for leaf in tree.leaves.values()), default="")
+        more = compared(self._comparisons, self.job.seats, trees, newest)
+        for node in self.job.nodes:
+            if node.name in trees:
+                tree = trees.pop(node.name)
+                yield from self._take(node, replace(tree, leaves={**tree.leaves, **more[node.name]}))
 
     def _keep(self, judged: Judged) -> None:
         self.judged.append(replace(judged, verdicts=()))

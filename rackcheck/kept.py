@@ -6,7 +6,7 @@ Pure. Every function raises TypeError, KeyError or ValueError at a form that no 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rackcheck.core.capture import BmcCapture, Capture, NodeCapture
+from rackcheck.core.capture import BmcCapture, BurnCapture, Capture, NodeCapture
 from rackcheck.core.event import Answered, Judged, RunDone, RunStarted, judged_from_json, trouble_from_json
 from rackcheck.core.fact import Plane, clean
 from rackcheck.core.verdict import Outcome
@@ -66,6 +66,8 @@ def _apart(told: Any) -> tuple[float, float] | None:
 
 def capture(doc: Any, plane: Plane) -> Capture:
     """Read a raw answer of a plane."""
+    if plane is Plane.BURNIN:
+        return _burn(_object(doc))
     return _bmc(_object(doc)) if plane is Plane.BMC else _node(_object(doc))
 
 
@@ -89,6 +91,15 @@ def _bmc(doc: Mapping[str, Any]) -> BmcCapture:
     _reasons(held for held in doc["bodies"].values() if "unknown" in held)
     _words_only(doc.get("times", {}))
     return BmcCapture.from_json(doc)
+
+
+def _burn(doc: Mapping[str, Any]) -> BurnCapture:
+    records = doc["records"]
+    if not isinstance(records, list):
+        raise TypeError(f"records are no list: {_shown(records)}")
+    for record in records:
+        _object(record)
+    return BurnCapture.from_json(doc)
 
 
 def _reasons(docs: Iterable[Any]) -> None:

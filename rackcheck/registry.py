@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from types import ModuleType
 
+from rackcheck.core.among import Comparison
 from rackcheck.core.catalogue import Catalogue, Clash, Entry
 from rackcheck.core.group import Gathering
 from rackcheck.core.join import Join
@@ -28,10 +29,11 @@ class Registry:
     broken: tuple[str, ...] = ()
     joins: tuple[Join, ...] = ()
     gatherings: tuple[Gathering, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
 
     def plan(self, wanted: Iterable[Path]) -> Plan:
         """Choose the fewest questions that give these facts."""
-        return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings)
+        return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings, self.comparisons)
 
 
 @cache
@@ -52,6 +54,7 @@ def registry() -> Registry:
         tuple(loading.broken),
         tuple(loading.joins.values()),
         tuple(loading.gatherings.values()),
+        tuple(loading.comparisons.values()),
     )
 
 
@@ -69,9 +72,11 @@ class _Loading:
         self.probes: dict[int, AnyProbe] = {}
         self.joins: dict[int, Join] = {}
         self.gatherings: dict[int, Gathering] = {}
+        self.comparisons: dict[int, Comparison] = {}
         self.broken: list[str] = []
         self._unbound: dict[int, Join] = {}
         self._unbound_gatherings: dict[int, Gathering] = {}
+        self._unbound_comparisons: dict[int, Comparison] = {}
 
     @contextmanager
     def told(self, name: str) -> Iterator[None]:
@@ -91,9 +96,10 @@ class _Loading:
         self.probes |= probes
         self._unbound |= {id(v): v for v in values if isinstance(v, Join)}
         self._unbound_gatherings |= {id(v): v for v in values if isinstance(v, Gathering)}
+        self._unbound_comparisons |= {id(v): v for v in values if isinstance(v, Comparison)}
 
     def bind(self) -> None:
-        """Take the joins, now that all facts are known that they may need, and what follows for racks and the fleet."""
+        """Take joins, now that all facts are known that they may need, and what follows from those of several nodes."""
         for key, join in self._unbound.items():
             with self.told(f"join {join.name}"):
                 bound = join.bound(Catalogue(self.entries))
@@ -104,6 +110,11 @@ class _Loading:
                 gathered = gathering.bound(Catalogue(self.entries))
                 self._add(gathered.entries())
                 self.gatherings[key] = gathered
+        for key, comparison in self._unbound_comparisons.items():
+            with self.told(f"comparison {comparison.name}"):
+                compared = comparison.bound(Catalogue(self.entries))
+                self._add(compared.entries())
+                self.comparisons[key] = compared
 
     def _add(self, entries: Iterable[Entry]) -> None:
         fresh = Catalogue.of(entries).entries

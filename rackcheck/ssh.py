@@ -3,6 +3,7 @@
 import logging
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,7 +15,7 @@ from rackcheck import known_hosts
 from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.core.hide import Hiding
 from rackcheck.ssh_config import Target
-from rackcheck.wire import LARGE, Limits, Reply, Stage, drain, stamped
+from rackcheck.wire import LARGE, Limits, Line, Reply, Stage, drain, stamped
 
 if TYPE_CHECKING:
     import paramiko
@@ -57,12 +58,24 @@ class _Deadline:
 
 def run(target: Target, script: str, limits: Limits) -> Reply:
     """Run a script on a node; whatever the node does ends as a reply with its reason, without what we logged in by."""
+    return _hidden(target, lambda hiding: _run(target, limits, hiding, _Script(script)))
+
+
+def talk(target: Target, command: str, limits: Limits, speak: Callable[[Line], Unknown]) -> Reply:
+    """Run a command on a node and let `speak` have the line to it, both ways, until it gives why it ended.
+
+    A reply of this kind has no raw side: what came in is the speaker's.
+    """
+    return _hidden(target, lambda hiding: _run(target, limits, hiding, _Talk(command, speak)))
+
+
+def _hidden(target: Target, ask: Callable[[Hiding], Reply]) -> Reply:
     hiding = Hiding(target.password)
-    reply = _run(target, script, limits, hiding)
+    reply = ask(hiding)
     return replace(reply, raw=hiding.data(reply.raw), cut=replace(reply.cut, detail=hiding.text(reply.cut.detail)))
 
 
-def _run(target: Target, script: str, limits: Limits, hiding: Hiding) -> Reply:
+def _run(target: Target, limits: Limits, hiding: Hiding, act: "_Script | _Talk") -> Reply:
     import paramiko  # noqa: PLC0415  a fifth of a second, only for those who ask a node
 
     def shown(error: object) -> str:
@@ -85,7 +98,7 @@ def _run(target: Target, script: str, limits: Limits, hiding: Hiding) -> Reply:
         _handshake(transport, target, limits)
         stage = Stage.LOGIN
         _log_in(transport, target, hiding)
-        return _exec(transport, script, limits, deadline, hiding)
+        return act(transport, limits, deadline, hiding)
     except _Refused as refused:
         return Reply(b"", refused.why, refused.stage)
     except (OSError, EOFError, paramiko.SSHException) as error:
@@ -236,23 +249,74 @@ def _unlocked(file: str, passphrase: str) -> "paramiko.PKey":
     return paramiko.PKey.from_path(file, passphrase.encode())  # type: ignore[arg-type]
 
 
-def _exec(transport: "paramiko.Transport", script: str, limits: Limits, deadline: _Deadline, hiding: Hiding) -> Reply:
-    channel = transport.open_session(timeout=limits.connect)
-    channel.settimeout(limits.deadline)
-    channel.exec_command("sh -s")
-    complaints = _Complaints(channel)
-    try:
-        channel.sendall(stamped(script).encode())
-        channel.shutdown_write()
-        raw, stopped = drain(channel.recv, limits.cap)
-    except OSError as error:
-        raw, stopped = b"", f"the line broke: {error}"
-    if stopped == LARGE:
-        return Reply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
-    if deadline.passed:
-        return Reply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
-    said = "" if raw else complaints.last(hiding)
-    return Reply(raw, Unknown(Reason.UNREACHABLE, clean(f"{stopped}; it said: {said}" if said else stopped)))
+@dataclass(frozen=True)
+class _Script:
+    """Sends a script to the node's shell, and takes its answer to the end."""
+
+    text: str
+
+    def __call__(self, transport: "paramiko.Transport", limits: Limits, deadline: _Deadline, hiding: Hiding) -> Reply:
+        channel = transport.open_session(timeout=limits.connect)
+        channel.settimeout(limits.deadline)
+        channel.exec_command("sh -s")
+        complaints = _Complaints(channel)
+        try:
+            channel.sendall(stamped(self.text).encode())
+            channel.shutdown_write()
+            raw, stopped = drain(channel.recv, limits.cap)
+        except OSError as error:
+            raw, stopped = b"", f"the line broke: {error}"
+        if stopped == LARGE:
+            return Reply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
+        if deadline.passed:
+            return Reply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
+        said = "" if raw else complaints.last(hiding)
+        return Reply(raw, Unknown(Reason.UNREACHABLE, clean(f"{stopped}; it said: {said}" if said else stopped)))
+
+
+@dataclass(frozen=True)
+class _Talk:
+    """Runs a command, and hands the line to whoever speaks with it."""
+
+    command: str
+    speak: Callable[[Line], Unknown]
+
+    def __call__(self, transport: "paramiko.Transport", limits: Limits, deadline: _Deadline, hiding: Hiding) -> Reply:
+        channel = transport.open_session(timeout=limits.connect)
+        channel.exec_command(self.command)
+        why = self.speak(_Channel(channel, _Complaints(channel), hiding))
+        if deadline.passed:
+            why = Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s")
+        return Reply(b"", why)
+
+
+class _Channel:
+    """A line over SSH; `wire.Line` says what each part means."""
+
+    def __init__(self, channel: "paramiko.Channel", complaints: "_Complaints", hiding: Hiding) -> None:
+        self._channel, self._complaints, self._hiding = channel, complaints, hiding
+
+    def send(self, data: bytes, seconds: float) -> None:
+        self._channel.settimeout(seconds)
+        self._channel.sendall(data)
+
+    def receive(self, seconds: float) -> bytes | None:
+        self._channel.settimeout(seconds)
+        try:
+            return self._channel.recv(1 << 16)
+        except TimeoutError:
+            return None
+
+    def finish(self) -> None:
+        with suppress(OSError):
+            self._channel.shutdown_write()
+
+    def close(self) -> None:
+        self._channel.close()
+
+    def ended(self) -> tuple[int | None, str]:
+        status = self._channel.recv_exit_status() if self._channel.exit_status_ready() else None
+        return status, self._complaints.last(self._hiding)
 
 
 class _Complaints:

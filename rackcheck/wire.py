@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from rackcheck.core.fact import Unknown
 
@@ -40,6 +41,25 @@ class Reply:
     def reached(self) -> bool:
         """Whether the script was started at all."""
         return self.stage is Stage.SCRIPT
+
+
+class Line(Protocol):
+    """A line to a command that runs on a node, both ways."""
+
+    def send(self, data: bytes, seconds: float) -> None:
+        """Write to the command; raises OSError where it is gone or does not read for so many seconds."""
+
+    def receive(self, seconds: float) -> bytes | None:
+        """Read what the command wrote; nothing at its end, None where it wrote nothing for so many seconds."""
+
+    def finish(self) -> None:
+        """Tell the command that no more will come."""
+
+    def close(self) -> None:
+        """Let go of the command."""
+
+    def ended(self) -> tuple[int | None, str]:
+        """Give the command's exit status, where it is told, and the last line that it complained with."""
 
 
 def stamped(script: str) -> str:

@@ -33,7 +33,7 @@ from rackcheck.core.operator import WORDS, Operand
 from rackcheck.core.path import EVERY, Path, parse
 from rackcheck.core.pinned import unpinned
 from rackcheck.core.plan import Plan, plan
-from rackcheck.core.probe import Read, Redfish, Shell
+from rackcheck.core.probe import Ask, Read, Shell
 from rackcheck.core.profile import Clause, Look, Phase, Profile, Rule, Scope, Severity
 from rackcheck.core.read import covers
 from rackcheck.core.script import compose
@@ -406,7 +406,7 @@ class Audited:
         return Tree(self.leaves(capture))
 
 
-def shares(one: Shell | Read | Redfish, other: Shell | Read) -> bool:
+def shares(one: Ask, other: Shell | Read) -> bool:
     """Whether a probe's question is part of a plan's, which asks for the files of one place at once."""
     if isinstance(one, Read) and isinstance(other, Read):
         return not set(one.globs).isdisjoint(other.globs)

@@ -10,8 +10,9 @@ from recordings import answering, ask, facts, os_probes, shared_text
 from rackcheck.core.capture import PAYLOAD, named
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
+from rackcheck.core.pruned import needed
 from rackcheck_probes.nvml import QUESTION
-from rackcheck_probes.nvml_pack import needed, payload
+from rackcheck_probes.nvml_pack import payload
 from rackcheck_probes.nvml_values import ber, ber_exponent, degrees, recovery
 
 PROBES = [probe for probe in os_probes().values() if probe.ask is QUESTION]

@@ -15,6 +15,7 @@ from rackcheck import __version__
 # name -> (module, attribute, one line of help); the line is repeated here so that `--help` loads no command.
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "audit": ("audit", "audit", "Judge nodes against a profile; changes nothing on them."),
+    "burnin": ("burnin", "burnin", "Put nodes under load, and judge what they do under it."),
     "doctor": ("doctor", "doctor", "Tell who answers, what to type, and what will be unknown."),
     "facts": ("facts", "facts", "Read everything one node tells, and show it."),
     "groups": ("groups", "groups_", "Show what fails alike on many nodes, with a hint at the cause."),

@@ -126,7 +126,7 @@ def _fresh(
     stop = threading.Event()
     with stopped_by_ctrl_c(stop), progress(len(job.nodes), quiet=quiet) as watch:
         summary = summarize(_watched(ready.run(stop), watch), profile, job.waivers)
-    _show(summary, every=every, as_json=as_json)
+    show(summary, every=every, as_json=as_json)
     if joined is not None:
         added(joined, store.find(str(ready.folder)))
         note(f"added to acceptance {joined.name}: rackcheck accept show {joined.name}")
@@ -166,7 +166,7 @@ def _again(
         job = replace(job, planes=planes)
     assert job.profile is not None
     summary = summarize(replay(job, stored.answers(), stored.done()), job.profile, job.waivers)
-    _show(summary, every=every, as_json=as_json)
+    show(summary, every=every, as_json=as_json)
     return exit_code(summary, strict=strict)
 
 
@@ -183,11 +183,12 @@ def _captured(
     assert profile is not None
     job = replace(job, waivers=(*waivers.own(profile.files), *job.waivers))
     summary = summarize(replay(job, kept.answers(), captures.done(kept)), profile, job.waivers)
-    _show(summary, every=every, as_json=as_json)
+    show(summary, every=every, as_json=as_json)
     return exit_code(summary, strict=strict)
 
 
-def _show(summary: Summary, *, every: bool, as_json: bool) -> None:
+def show(summary: Summary, *, every: bool, as_json: bool) -> None:
+    """Show what a run came to."""
     if as_json:
         click.echo(machine.text(machine.document(summary)))
     else:

@@ -18,13 +18,15 @@ from rackcheck.cli.secrets import secrets_of
 from rackcheck.core.event import Event
 from rackcheck.core.fact import Plane
 from rackcheck.core.group import Seat
-from rackcheck.core.profile import Profile
+from rackcheck.core.profile import Phase, Profile
 from rackcheck.inventory import Node, Rack
 from rackcheck.job import Again, Job, new_id, now
 from rackcheck.mistake import Mistake
-from rackcheck.run import ask_plane
-from rackcheck.run import audit as drive
+from rackcheck.run import ask_plane, audit
 from rackcheck.waivers import File
+
+
+CONFIG = frozenset({Phase.CONFIG})
 
 
 @dataclass(frozen=True)
@@ -55,20 +57,23 @@ class Prepared:
         )
         return replace(self, job=job, folder=store.runs_folder() / job.id, again_of=self.again_of or self.job.id)
 
-    def run(self, stop: threading.Event, tell: Callable[[str], None] = note) -> Iterator[Event]:
+    def run(
+        self, stop: threading.Event, tell: Callable[[str], None] = note, drive: "Drive | None" = None
+    ) -> Iterator[Event]:
         """Drive it and store each event, which comes with the digest of its raw side; raises Mistake at the store's.
 
-        `tell` is told what costs the record and not the verdict.
+        `tell` is told what costs the record and not the verdict; without `drive` it is an audit.
         """
         texts = {file.name: file.text for file in self.files}
         with store.Writer(self.folder, head(self), self.profile.files, texts) as writer:
-            yield from _kept(self.job, writer, stop, tell)
+            events = (drive or _audit)(self.job, stop)
+            yield from _kept(events, writer, tell)
 
 
 def prepare(
     choose: Callable[[], options.Chosen], profile_name: str, values: tuple[str, ...], folders: tuple[Path, ...],
     files: tuple[File, ...], planes: frozenset[Plane], output: Path | None = None, seconds: float | None = None,
-    deadline: float | None = None, again: float | None = None,
+    deadline: float | None = None, again: float | None = None, phases: frozenset[Phase] = CONFIG,
 ) -> Prepared:  # fmt: skip
     """Make an audit ready; asks no node, writes nothing. Raises Mistake, or a usage error.
 
@@ -77,6 +82,8 @@ def prepare(
     given = options.pairs(values)
     profile = library.load(profile_name, known().catalogue, given, folders)
     second = _second(profile, again, deadline)
+    if not any(rule.phase in phases for rule in profile.rules):
+        raise Mistake(f"{profile.name} has no rule of phase {', '.join(sorted(phases))}")
     own = waivers.within(profile.files)
     chosen = choose()
     wanted = known().plan(profile.facts())
@@ -85,11 +92,12 @@ def prepare(
         chosen.nodes,
         profile,
         planes,
+        phases,
         targets=chosen.words,
         waivers=tuple(waiver for kept in (*own, *files) for waiver in kept.waivers),
         seconds=seconds,
         deadline=deadline,
-        secrets=secrets_of(chosen.nodes, wanted.planes & planes),
+        secrets=secrets_of(chosen.nodes, _asked(wanted.planes & planes)),
         expected=tuple(Seat(node.name, node.role, node.rack) for node in chosen.expected),
         again=second,
     )
@@ -97,6 +105,11 @@ def prepare(
     if output is not None and output.is_dir() and any(output.iterdir()) and not (output / "run.json").exists():
         raise Mistake(f"{output} holds other things; name a folder that is new or empty")
     return Prepared(job, folder, given, files, own, chosen.racks)
+
+
+def _asked(planes: frozenset[Plane]) -> frozenset[Plane]:
+    """Give the planes whose secrets are needed: beside a burn-in, BMCs are looked at."""
+    return planes | {Plane.BMC} if Plane.BURNIN in planes else planes
 
 
 def _second(profile: Profile, seconds: float | None, deadline: float | None) -> Again | None:
@@ -111,12 +124,18 @@ def _second(profile: Profile, seconds: float | None, deadline: float | None) -> 
     return Again(seconds, known().plan(facts))
 
 
-def _kept(
-    job: Job, writer: store.Writer, stop: threading.Event, tell: Callable[[str], None]
-) -> Iterator[Event]:  # fmt: skip
-    """Drive the run, store each event; a disk that fills up costs the record, not the verdict."""
+Drive = Callable[[Job, threading.Event], Iterator[Event]]
+"""Does a job and gives what happens, until it is done or somebody stops it."""
+
+
+def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:
+    return audit(job, ask_plane, stop)
+
+
+def _kept(events: Iterator[Event], writer: store.Writer, tell: Callable[[str], None]) -> Iterator[Event]:
+    """Store each event; a disk that fills up costs the record, not the verdict."""
     failed = False
-    for event in drive(job, ask_plane, stop):
+    for event in events:
         stored = event
         if not failed:
             try:

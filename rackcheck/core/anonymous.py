@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rackcheck.core.capture import BmcCapture, Capture, NodeCapture, Output
+from rackcheck.core.capture import BmcCapture, BurnCapture, Capture, NodeCapture, Output
 from rackcheck.core.fact import Unknown
 from rackcheck.core.identities import PLACES, Identities, is_loose, is_name, is_short, tells
 from rackcheck.core.looks import BEFORE, KERNELS, LOOKS, NO_HOST, NO_MAIL, RANGE
@@ -122,6 +122,8 @@ class Anonymous:
 
     def capture(self, capture: Capture) -> Capture:
         """Give what a plane of a node answered without identities."""
+        if isinstance(capture, BurnCapture):
+            return BurnCapture(tuple(self.json(record) for record in capture.records))
         return self._host(capture) if isinstance(capture, NodeCapture) else self._bmc(capture)
 
     def _host(self, old: NodeCapture) -> NodeCapture:

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rackcheck.core.burn.record import Burn
 from rackcheck.core.documents import Documents
-from rackcheck.core.fact import Reason, Unknown
+from rackcheck.core.fact import Plane, Reason, Unknown
 from rackcheck.core.probe import Read, Shell
 from rackcheck.core.read import Files, matching
 from rackcheck.core.resource import Body
@@ -126,7 +127,31 @@ class BmcCapture:
         return cls(bodies, doc.get("times", {}))
 
 
-Capture = NodeCapture | BmcCapture
+@dataclass(frozen=True)
+class BurnCapture:
+    """What a burn-in on one node wrote, record by record, and what its BMC told meanwhile, on the same clock."""
+
+    records: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def burn(self) -> Burn:
+        """The records, held against their shapes; read once, as all probes ask."""
+        kept = self.__dict__.get("_burn")
+        if not isinstance(kept, Burn):
+            kept = self.__dict__["_burn"] = Burn.of(self.records)
+        return kept
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the stored form."""
+        return {"records": [dict(record) for record in self.records]}
+
+    @classmethod
+    def from_json(cls, doc: Mapping[str, Any]) -> "BurnCapture":
+        """Read the stored form."""
+        return cls(tuple(doc["records"]))
+
+
+Capture = NodeCapture | BmcCapture | BurnCapture
 
 
 def _unknown(unknown: Unknown) -> dict[str, str]:
@@ -135,6 +160,12 @@ def _unknown(unknown: Unknown) -> dict[str, str]:
 
 def _known(doc: Mapping[str, str]) -> Unknown:
     return Unknown(Reason(doc["unknown"]), doc["detail"])
+
+
+PLANES: Mapping[type[Capture], Plane] = {
+    NodeCapture: Plane.OS, BmcCapture: Plane.BMC, BurnCapture: Plane.BURNIN,
+}  # fmt: skip
+"""The plane that each kind of raw answer comes from."""
 
 
 def merge(captures: Iterable[NodeCapture]) -> NodeCapture:

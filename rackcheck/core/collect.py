@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from rackcheck.core import path as paths
-from rackcheck.core.capture import BmcCapture, Capture, NodeCapture, Output, named
+from rackcheck.core.capture import PLANES, BmcCapture, BurnCapture, Capture, NodeCapture, Output, named
 from rackcheck.core.catalogue import FAMILY, Catalogue, Kind, Type
 from rackcheck.core.documents import Missing
 from rackcheck.core.fact import Absent, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.path import EVERY, Path
-from rackcheck.core.probe import AnyProbe, Read, Redfish, Shell
+from rackcheck.core.probe import AnyProbe, Ask, Load, Read, Redfish, Shell
 from rackcheck.core.read import Sourced, natural
 from rackcheck.core.refusal import refusal
 from rackcheck.core.tree import Leaf
@@ -29,7 +29,7 @@ def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Ite
     leaves: dict[str, Leaf] = {}
     names = tuple(wanted)
     for probe in probes:
-        if isinstance(probe.ask, Redfish) == isinstance(capture, BmcCapture):
+        if probe.plane is PLANES[type(capture)]:
             leaves.update(_Reading(probe, time).of(capture, names))
     return leaves
 
@@ -52,13 +52,17 @@ class _Reading:
         self._miss(trouble, wanted)
         return self.leaves
 
-    def _take(self, ask: Shell | Read | Redfish, capture: Capture) -> Unknown | None:
+    def _take(self, ask: Ask, capture: Capture) -> Unknown | None:
         """Let the reader read; gives why the answer is not whole."""
         whole: Unknown | None = None
         try:
             if isinstance(ask, Redfish):
                 assert isinstance(capture, BmcCapture)
                 self._keep(self.probe.parse(capture.documents))  # type: ignore[arg-type]  # the ask decides which
+                return None
+            if isinstance(ask, Load):
+                assert isinstance(capture, BurnCapture)
+                self._keep(self.probe.parse(capture.burn))  # type: ignore[arg-type]
                 return None
             assert isinstance(capture, NodeCapture)
             if isinstance(ask, Read):

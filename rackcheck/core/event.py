@@ -88,7 +88,15 @@ class RunDone:
     interrupted: bool = False
 
 
-Event = RunStarted | NodeAsked | Answered | FactsRead | Foreseen | Judged | RunDone
+@dataclass(frozen=True, slots=True)
+class Burning:
+    """What a burn-in on a node has written since the last time; for people who watch."""
+
+    node: str
+    records: tuple[Mapping[str, Any], ...] = field(repr=False)
+
+
+Event = RunStarted | NodeAsked | Burning | Answered | FactsRead | Foreseen | Judged | RunDone
 
 
 def reading_json(reading: Reading) -> dict[str, Any]:
@@ -165,7 +173,7 @@ def to_json(event: Event) -> dict[str, Any] | None:
         case RunDone():
             doc = {"event": "run done", "time": event.time, "outcome": event.outcome.value}
             return doc | ({"interrupted": True} if event.interrupted else {})
-        case NodeAsked() | Foreseen():
+        case NodeAsked() | Foreseen() | Burning():
             return None
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 
-from rackcheck.core.capture import Capture, NodeCapture, Output
+from rackcheck.core.capture import BurnCapture, Capture, NodeCapture, Output
 from rackcheck.core.fact import Class, Unknown
 from rackcheck.core.tree import Tree
 
@@ -209,6 +209,8 @@ def of_capture(capture: Capture) -> Identities:
             alike=frozenset(word for word in alike if not _IDS.fullmatch(word)),
         )
         return together((_of_texts([*texts, *capture.files.values()]), told))
+    if isinstance(capture, BurnCapture):
+        return _of_told(told for record in capture.records for told in _told(record))
     bodies = (body for body in capture.bodies.values() if not isinstance(body, Unknown))
     return _of_told(told for body in bodies for told in _told(body))
 

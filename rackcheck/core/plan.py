@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rackcheck.core.among import Comparison
 from rackcheck.core.catalogue import Catalogue
 from rackcheck.core.documents import Link
 from rackcheck.core.fact import Plane
@@ -21,6 +22,7 @@ class Plan:
     wanted: tuple[Path, ...] = ()
     joins: tuple[Join, ...] = ()
     gatherings: tuple[Gathering, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
 
     @property
     def questions(self) -> tuple[Shell | Read, ...]:
@@ -113,11 +115,12 @@ def plan(
     catalogue: Catalogue,
     joins: Sequence[Join] = (),
     gatherings: Sequence[Gathering] = (),
+    comparisons: Sequence[Comparison] = (),
 ) -> Plan:
     """Choose the probes that give these facts, or what these follow from, and those that list their collections."""
     names: dict[str, None] = {}
     paths = tuple(sorted({*wanted, *(p for p in ALWAYS if catalogue.find(p) is not None)}, key=str))
-    for path in (*paths, *_followed(paths, catalogue, (*joins, *gatherings))):
+    for path in (*paths, *_followed(paths, catalogue, (*joins, *gatherings, *comparisons))):
         for asked in (path, *path.collections):
             entry = catalogue.find(asked)
             if entry is not None:
@@ -125,10 +128,13 @@ def plan(
     return Plan(
         tuple(probe for probe in probes if probe.name in names), paths,
         tuple(j for j in joins if j.name in names), tuple(g for g in gatherings if g.name in names),
+        tuple(c for c in comparisons if c.name in names),
     )  # fmt: skip
 
 
-def _followed(paths: Iterable[Path], catalogue: Catalogue, givers: Iterable[Join | Gathering]) -> Iterable[Path]:
+def _followed(
+    paths: Iterable[Path], catalogue: Catalogue, givers: Iterable[Join | Gathering | Comparison]
+) -> Iterable[Path]:
     """Every fact that wanted ones follow from, and those that these follow from."""
     needs = {giver.name: [parse_path(need) for need in giver.needs] for giver in givers}
     todo, found = list(paths), dict[Path, None]()

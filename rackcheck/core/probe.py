@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar, overload
 
+from rackcheck.core.burn.record import Burn
 from rackcheck.core.catalogue import FAMILY, Entry, Kind
 from rackcheck.core.documents import Documents, Link
 from rackcheck.core.fact import Facts, Plane
@@ -140,12 +141,25 @@ class Redfish:
         return " ".join(link or "/" for link in self.links if isinstance(link, str))
 
 
-Ask = Shell | Read | Redfish
-A = TypeVar("A", Shell, Read, Redfish)
+@dataclass(frozen=True)
+class Load:
+    """What a burn-in measured: asked of nobody by an audit, since it puts a load on the node."""
+
+    def asking(self, _: Iterable[Path]) -> "Load":
+        """Ask the same, whatever facts are wanted."""
+        return self
+
+    def __str__(self) -> str:
+        return "burn-in"
+
+
+Ask = Shell | Read | Redfish | Load
+A = TypeVar("A", Shell, Read, Redfish, Load)
+LoadReader = Callable[[Burn], Facts]
 ShellReader = Callable[[str], Facts]
 ReadReader = Callable[[Files], Facts]
 RedfishReader = Callable[[Documents], Facts]
-Reader = ShellReader | ReadReader | RedfishReader
+Reader = ShellReader | ReadReader | RedfishReader | LoadReader
 
 
 @dataclass(frozen=True)
@@ -161,14 +175,17 @@ class Probe(Generic[A]):
     @property
     def plane(self) -> Plane:
         """The plane this probe asks."""
-        return Plane.BMC if isinstance(self.ask, Redfish) else Plane.OS
+        return _PLANES.get(type(self.ask), Plane.OS)
 
     def entries(self) -> Iterable[Entry]:
         """What this probe adds to the catalogue."""
         return (Entry(pattern, kind, self.plane, self.name) for pattern, kind in self.gives.items())
 
 
-AnyProbe = Probe[Shell] | Probe[Read] | Probe[Redfish]
+_PLANES: Mapping[type[Ask], Plane] = {Redfish: Plane.BMC, Load: Plane.BURNIN}
+"""The plane of a question; all others ask the operating system."""
+
+AnyProbe = Probe[Shell] | Probe[Read] | Probe[Redfish] | Probe[Load]
 
 
 @overload
@@ -177,6 +194,8 @@ def probe(ask: Shell, *, gives: Mapping[str, Kind]) -> Callable[[ShellReader], P
 def probe(ask: Read, *, gives: Mapping[str, Kind]) -> Callable[[ReadReader], Probe[Read]]: ...
 @overload
 def probe(ask: Redfish, *, gives: Mapping[str, Kind]) -> Callable[[RedfishReader], Probe[Redfish]]: ...
+@overload
+def probe(ask: Load, *, gives: Mapping[str, Kind]) -> Callable[[LoadReader], Probe[Load]]: ...
 def probe(ask: Ask, *, gives: Mapping[str, Kind]) -> Callable[..., AnyProbe]:
     """Make a probe of the reader below; its name is the function's, its help the first line of the docstring.
 

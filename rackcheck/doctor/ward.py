@@ -80,7 +80,7 @@ class Ward:
     @cached_property
     def without(self) -> Mapping[Plane, tuple[str, ...]]:
         """The nodes of which a plane was not wanted, for the inventory does not name it; by plane."""
-        planes = sorted(self.plan.planes - {Plane.DERIVED})
+        planes = sorted(self.plan.planes & {Plane.OS, Plane.BMC})
         found = {plane: tuple(name for name, own in self.planes.items() if plane not in own) for plane in planes}
         return {plane: names for plane, names in found.items() if names}
 

@@ -75,7 +75,7 @@ def references(node: Node, plane: Plane) -> tuple[str, ...]:
     found: tuple[str, ...] = ()
     if plane is Plane.BMC and node.bmc is not None:
         found = (node.bmc.password,)
-    elif plane is Plane.OS and node.host and not node.is_local:
+    elif plane in {Plane.OS, Plane.BURNIN} and node.host and not node.is_local:
         found = (node.ssh.password, node.ssh.passphrase)
     return tuple(reference for reference in found if reference)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rackcheck.core.capture import named
 from rackcheck.core.catalogue import Entry
 from rackcheck.core.path import parse
-from rackcheck.core.probe import AnyProbe, Redfish, Shell
+from rackcheck.core.probe import AnyProbe, Load, Redfish, Shell
 from rackcheck.core.read import natural
 from rackcheck.registry import Registry
 
@@ -36,6 +36,7 @@ is ever 0, an empty text or a pass.
 AREAS: Mapping[str, str] = {
     "bios": "BIOS settings as the BMC tells them: in neutral words, and each as its maker spells it.",
     "bmc": "The BMC, and the systems behind it.",
+    "burnin": "What a burn-in measured (`docs/burnin.md`).",
     "cmdline": "The command line that the kernel was started with.",
     "container": "What runs containers on the node, and what gives them GPUs.",
     "cpu": "Processors: what they are, how they are clocked, what they complain of.",
@@ -89,7 +90,8 @@ class Question:
     lines: tuple[str, ...]
 
 
-ROOT, COMMANDS, FILES, REDFISH, DERIVED = "Commands as root", "Commands", "Files", "Redfish", "Derived"
+ROOT, COMMANDS, FILES, REDFISH = "Commands as root", "Commands", "Files", "Redfish"
+LOAD, DERIVED = "Burn-in", "Derived"
 WORDS = {
     ROOT: "Asked through `sudo -n` by a login that is not root; `rackcheck doctor --sudoers` prints the list that is "
     "needed. `{}` is the last part of every name that fits the patterns.",
@@ -97,6 +99,7 @@ WORDS = {
     "patterns.",
     FILES: "Read with `head`; a pattern that matches nothing is no error.",
     REDFISH: "Followed link by link from the service root, with GET alone.",
+    LOAD: "Measured by `rackcheck burnin`, which puts a load on the node; an audit never asks for these.",
     DERIVED: "Nobody is asked: these follow from other facts.",
 }
 
@@ -183,6 +186,8 @@ def _asked(probe: AnyProbe) -> Question:
         return Question(ROOT if ask.root else COMMANDS, (*named(ask.command).splitlines(), *each))
     if isinstance(ask, Redfish):
         return Question(REDFISH, tuple(str(link) or "/" for link in ask.links))
+    if isinstance(ask, Load):
+        return Question(LOAD, (str(ask),))
     family = (f"{ask.family[1]}/…: any that a profile names as {ask.family[0]}.…",) if ask.family else ()
     return Question(FILES, (*ask.globs, *family))
 

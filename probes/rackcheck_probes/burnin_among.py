@@ -1,0 +1,153 @@
+"""GPUs among others of their model: who is slower per clock, slower at the cap, hotter, or computes something else."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from rackcheck import Absent, Class, Member, Reason, Unknown, comparison, quantity, spell_key, text
+from rackcheck.core.among import Told
+from rackcheck.core.burn import votes
+from rackcheck.core.burn.straggler import FLEET, Held, Measured, Outcome, judge
+from rackcheck.core.fact import Reading
+
+SLOW, HOT = ("fine", "slow"), ("fine", "hot")
+MEASURED = Class.MEASUREMENT
+
+NEEDS = ("model", "tensor.rate", "tensor.clock", "tensor.rise", "results")
+
+Gpu = tuple[str, str]
+"""A GPU: its node, and its index there."""
+
+
+@comparison(
+    needs=("burnin.gpu", *(f"burnin.gpu/*.{need}" for need in NEEDS)),
+    gives={
+        "burnin.gpu/*.among.work": text("Work per clock, beside all GPUs of its model", MEASURED, SLOW),
+        "burnin.gpu/*.among.work_effect": quantity("%", "Above or below what its peers do per clock", MEASURED),
+        "burnin.gpu/*.among.rate": text("Rate, beside what its node and its slot let expect", MEASURED, SLOW),
+        "burnin.gpu/*.among.rate_far": text("The same, by a limit that luck does not explain", MEASURED, SLOW),
+        "burnin.gpu/*.among.rate_effect": quantity("%", "Above or below that expectation", MEASURED),
+        "burnin.gpu/*.among.heat": text("Warming for each watt, beside what node and slot let expect", MEASURED, HOT),
+        "burnin.gpu/*.among.heat_effect": quantity("%", "Above or below that expectation", MEASURED),
+        "burnin.gpu/*.among.result": text(
+            "Its results, beside all that did the same work", MEASURED, ("agrees", "odd", "disputed")
+        ),
+    },
+)
+def burnin_among(members: Sequence[Member]) -> Told:
+    """Hold every GPU against its peers."""
+    models: dict[str, list[Gpu]] = defaultdict(list)
+    facts: dict[Gpu, dict[str, Reading]] = {}
+    silent: list[str] = []
+    for member in members:
+        names, why = member.items("burnin.gpu")
+        if why is not None:
+            silent.append(member.seat.name)
+        for name in names:
+            gpu = (member.seat.name, name)
+            at = f"burnin.gpu/{spell_key(name)}"
+            facts[gpu] = {need: member.reading(f"{at}.{need}") for need in NEEDS}
+            model = facts[gpu]["model"]
+            models[model if isinstance(model, str) else ""].append(gpu)
+    for model, gpus in models.items():
+        holes = _holes(gpus, silent)
+        if not model:
+            yield from _nothing(gpus, Unknown(Reason.NOT_TESTED, "no model is told"))
+            continue
+        yield from _results(gpus, facts, alone=len(gpus) < 2 and not silent)
+        if len(gpus) < FLEET and not silent:
+            few = f"{len(gpus)} GPUs of this model: under {FLEET} a fleet has no spread to judge by"
+            yield from _nothing(gpus, Absent(few))
+            continue
+        yield from _rates(gpus, holes, facts)
+        yield from _heat(gpus, holes, facts)
+
+
+def _holes(gpus: Sequence[Gpu], silent: Sequence[str]) -> list[Gpu]:
+    """Give the GPUs that nodes may have that told of none: as many as the largest of the others."""
+    counts: dict[str, int] = defaultdict(int)
+    for node, _ in gpus:
+        counts[node] += 1
+    return [(node, str(index)) for node in silent for index in range(max(counts.values(), default=0))]
+
+
+def _rates(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str, Reading]]) -> Told:
+    measured = [Measured(*gpu, _number(facts[gpu]["tensor.rate"]), _number(facts[gpu]["tensor.clock"])) for gpu in gpus]
+    fleet = judge([*measured, *(Measured(*gpu, None, None) for gpu in holes)])
+    for gpu, work, rate in zip(gpus, fleet.work_per_clock, fleet.rate, strict=False):
+        yield from _held(gpu, "work", work, work.outcome, "slow")
+        yield from _held(gpu, "rate", rate, rate.outcome, "slow")
+        yield _told(gpu, "rate_far", _word(rate, rate.far, "slow"))
+
+
+def _heat(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str, Reading]]) -> Told:
+    """Judge the inverse of warming as a rate: what is low of it is hot, and only far from its peers that says much."""
+    rises = [_number(facts[gpu]["tensor.rise"]) for gpu in gpus]
+    given = [Measured(*gpu, 1 / rise if rise else None, None) for gpu, rise in zip(gpus, rises, strict=True)]
+    fleet = judge([*given, *(Measured(*gpu, None, None) for gpu in holes)])
+    for gpu, held in zip(gpus, fleet.rate, strict=False):
+        effect = None if held.effect is None else 1 / (1 + held.effect) - 1
+        word = _word(held, held.far, "hot")
+        yield _told(gpu, "heat", word)
+        yield _told(gpu, "heat_effect", effect * 100 if effect is not None else _missing(held))
+
+
+def _results(gpus: Sequence[Gpu], facts: dict[Gpu, dict[str, Reading]], *, alone: bool) -> Told:
+    """Count the votes on each piece of work that GPUs of a model share; a GPU is as bad as its worst result."""
+    said: dict[Gpu, list[votes.Said]] = {gpu: [] for gpu in gpus}
+    results = {gpu: _results_of(facts[gpu]["results"]) for gpu in gpus}
+    for work in sorted({work for told in results.values() for work in told}):
+        who = [gpu for gpu in gpus if work in results[gpu]]
+        if len(who) > 1:
+            counted = votes.count({gpu: results[gpu][work] for gpu in who})
+            for gpu in who:
+                said[gpu].append(counted.said[gpu])
+    for gpu in gpus:
+        told = facts[gpu]["results"]
+        if votes.Said.ODD in said[gpu]:
+            word: Reading = "odd"
+        elif votes.Said.DISPUTED in said[gpu]:
+            word = "disputed"
+        elif votes.Said.AGREES in said[gpu]:
+            word = "agrees"
+        elif alone:
+            word = Absent("the only GPU of its model")
+        else:
+            word = told if isinstance(told, Unknown) else Unknown(Reason.NOT_TESTED, "nobody did the same work")
+        yield _told(gpu, "result", word)
+
+
+def _results_of(told: Reading) -> dict[str, str]:
+    """Read `mma 17=0f3a…` into the result of each piece of work."""
+    found = told if isinstance(told, tuple) else ()
+    return {work: word for work, _, word in (each.rpartition("=") for each in found)}
+
+
+def _held(gpu: Gpu, name: str, held: Held, outcome: Outcome, word: str) -> Iterator[tuple[str, str, Reading]]:
+    yield _told(gpu, name, _word(held, outcome, word))
+    yield _told(gpu, f"{name}_effect", held.effect * 100 if held.effect is not None else _missing(held))
+
+
+def _word(held: Held, outcome: Outcome, word: str) -> Reading:
+    if outcome is Outcome.NOT_TESTED:
+        return _missing(held)
+    return word if outcome is Outcome.SLOW else "fine"
+
+
+def _missing(held: Held) -> Unknown:
+    return Unknown(Reason.NOT_TESTED, held.why or "its peers tell too little")
+
+
+def _nothing(gpus: Sequence[Gpu], why: Reading) -> Told:
+    for gpu in gpus:
+        for name in ("work", "work_effect", "rate", "rate_far", "rate_effect", "heat", "heat_effect"):
+            yield _told(gpu, name, why)
+
+
+def _told(gpu: Gpu, name: str, reading: Reading) -> tuple[str, str, Reading]:
+    return gpu[0], f"burnin.gpu/{spell_key(gpu[1])}.among.{name}", reading
+
+
+def _number(reading: Reading) -> float | None:
+    known = isinstance(reading, int | float) and not isinstance(reading, bool) and math.isfinite(reading)
+    return float(reading) if known and isinstance(reading, int | float) else None

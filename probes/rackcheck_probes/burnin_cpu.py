@@ -1,0 +1,69 @@
+"""Processors and memory under load: wrong results, rates, and how much of the processors a burn-in had."""
+
+from rackcheck import Class, Facts, Load, collection, integer, listing, probe, quantity, text
+from rackcheck.core.burn.record import Burn
+from rackcheck.core.burn.told import VERIFYING, column, figure, highest, mismatches
+
+STAGES = ("fingerprint", "crypto", "fma", "triad", "ram", "together")
+
+VERIFIED = ("fingerprint", "crypto", "ram")
+"""Stages that hold results against what is known; the others measure."""
+
+
+@probe(
+    Load(),
+    gives={
+        "burnin.cpu.model": text("Processor, as it calls itself", Class.IDENTITY),
+        "burnin.cpu.variant": text("Instructions that the kernels used: avx512, avx2, neon or stdlib"),
+        "burnin.cpu.mismatches": integer("Wrong results of processors, caches and memory", Class.COUNTER),
+        "burnin.cpu.odd": listing("Processors whose result differs from their peers'", Class.MEASUREMENT),
+        "burnin.cpu.triad": quantity("GB/s", "Memory bandwidth of all processors together", Class.MEASUREMENT),
+        "burnin.cpu.temperature": quantity("C", "Hottest processor", Class.MEASUREMENT),
+        "burnin.cpu.share": quantity("%", "Processor time that the kernels had of what they wanted", Class.MEASUREMENT),
+        "burnin.core": collection("Logical processors that were tested"),
+        "burnin.core/*.rate": quantity("GFLOP/s", "FP64 work for each second that it worked", Class.MEASUREMENT),
+        "burnin.core/*.share": quantity("%", "Of what its clock and its units allow", Class.MEASUREMENT),
+        "burnin.core/*.mismatches": integer("Wrong results", Class.COUNTER),
+        "burnin.memory": collection("NUMA nodes whose memory was tested"),
+        "burnin.memory/*.tested": quantity("GiB", "Memory that patterns were written to and read from"),
+        "burnin.memory/*.mismatches": integer("Wrong values", Class.COUNTER),
+    },
+)
+def burnin_cpu(burn: Burn) -> Facts:
+    """Give what a burn-in measured of processors and memory."""
+    for fact, name in (("model", "cpu"), ("variant", "variant")):
+        told = burn.hello.get(name)
+        if isinstance(told, str) and told:
+            yield f"burnin.cpu.{fact}", told
+    mine = [stage for stage in burn.stages if stage.stage in STAGES and stage.kind in {"cpu", "numa", "node"}]
+    things = [f.of for f in burn.faults if f.kind in {"cpu", "numa", "node"}]
+    verified = [stage for stage in mine if stage.stage in VERIFIED]
+    yield "burnin.cpu.mismatches", mismatches(burn, things, verified)
+    odd = {f.key for f in burn.faults if f.kind == "cpu" and f.name == "disagree" and f.number("blame") != 0}
+    if odd or verified:
+        yield "burnin.cpu.odd", tuple(sorted(odd, key=lambda key: (len(key), key)))
+    rate = figure(burn, list(burn.of_stage("triad")), "rate")
+    yield "burnin.cpu.triad", rate / 1e9 if isinstance(rate, float) else rate
+    yield "burnin.cpu.temperature", highest(column(burn.samples.get("node", ()), "temp"))
+    share = figure(burn, [s for s in mine if s.done and s.number("share") is not None], "share", "lowest")
+    yield "burnin.cpu.share", min(100.0, share * 100) if isinstance(share, float) else share
+    for key in burn.things("cpu"):
+        yield from _core(burn, key)
+    for key in burn.things("numa"):
+        ram = list(burn.of_stage("ram", f"numa/{key}"))
+        work = figure(burn, ram, "work")
+        yield f"burnin.memory/{key}.tested", work / 2**30 if isinstance(work, float) else work
+        yield f"burnin.memory/{key}.mismatches", mismatches(burn, [f"numa/{key}"], ram)
+
+
+def _core(burn: Burn, key: str) -> Facts:
+    of = f"cpu/{key}"
+    work = list(burn.of_stage("fma", of))
+    rate, roof = figure(burn, work, "rate"), figure(burn, work, "roof")
+    yield f"burnin.core/{key}.rate", rate / 1e9 if isinstance(rate, float) else rate
+    if isinstance(rate, float) and isinstance(roof, float) and roof > 0:
+        yield f"burnin.core/{key}.share", rate / roof * 100
+    else:
+        yield f"burnin.core/{key}.share", roof if not isinstance(roof, float) else rate
+    prints = [s for stage in ("fingerprint", "crypto") for s in burn.of_stage(stage, of)]
+    yield f"burnin.core/{key}.mismatches", mismatches(burn, [of], prints, VERIFYING)

@@ -1,0 +1,238 @@
+"""GPUs under load: wrong results, rates of memory, tensor cores and links, and what moved meanwhile."""
+
+from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
+from rackcheck.core.burn.record import Burn, Stage
+from rackcheck.core.burn.told import (
+    column,
+    figure,
+    highest,
+    mean,
+    mismatches,
+    moved,
+    rows,
+    span,
+    untested,
+)  # fmt: skip
+from rackcheck.core.fact import Reading
+
+CAPPED = 0x4
+"""Software power cap, of NVML's reasons for a clock below the highest: at the cap is where a burn-in wants to be."""
+
+SETTLE = 1.0
+"""Seconds until NVML's power, a mean over a second, is that of a stage alone."""
+
+MEASURED = Class.MEASUREMENT
+
+FEWEST, EDGE = 10, 3
+"""Samples of a temperature from which a rise can be told, and those at each end that are taken together."""
+
+WARMED = 3.0
+"""Degrees from which a rise is more than the sensor's rounding."""
+
+MOST = 64
+"""Results that are kept for votes."""
+
+
+@probe(
+    Load(),
+    gives={
+        "burnin.gpu": collection("GPUs that the driver tells of, by its index"),
+        "burnin.gpu/*.model": text("As the driver names it", Class.IDENTITY),
+        "burnin.gpu/*.uuid": text("As the driver identifies it", Class.IDENTITY),
+        "burnin.gpu/*.serial": text("On its label", Class.IDENTITY),
+        "burnin.gpu/*.faults": listing("What was wrong with it, by name", MEASURED),
+        "burnin.gpu/*.mismatches": integer("Wrong results of any test", Class.COUNTER),
+        "burnin.gpu/*.odd_sms": listing("SMs whose result differs from their peers'", MEASURED),
+        "burnin.gpu/*.memory.mismatches": integer("Wrong values in memory", Class.COUNTER),
+        "burnin.gpu/*.memory.coverage": quantity("%", "Memory that patterns went through", MEASURED),
+        "burnin.gpu/*.memory.seeds": integer("Patterns that all of it held one after the other", MEASURED),
+        "burnin.gpu/*.memory.verify": quantity("GB/s", "Reading and comparing memory", MEASURED),
+        "burnin.gpu/*.memory.march": quantity("GB/s", "Comparing memory and writing it anew", MEASURED),
+        "burnin.gpu/*.memory.copy": quantity("GB/s", "Copying within its memory, read and written", MEASURED),
+        "burnin.gpu/*.tensor.mismatches": integer("Wrong products of matrices", Class.COUNTER),
+        "burnin.gpu/*.tensor.rate": quantity("TFLOP/s", "Exact products of bf16 matrices by mma.sync", MEASURED),
+        "burnin.gpu/*.tensor.work_per_clock": quantity("kFLOP", "Of tensor cores, each cycle", MEASURED),
+        "burnin.gpu/*.tensor.clock": quantity("MHz", "SM clock meanwhile, its mean", MEASURED),
+        "burnin.gpu/*.tensor.power": quantity("W", "Power meanwhile, its mean", MEASURED),
+        "burnin.gpu/*.tensor.of_limit": quantity("%", "That power, of the limit in force", MEASURED),
+        "burnin.gpu/*.tensor.capped": quantity("%", "Samples in which the power cap held the clock down", MEASURED),
+        "burnin.gpu/*.tensor.energy": quantity("J", "Energy for 10^12 operations", MEASURED),
+        "burnin.gpu/*.tensor.rise": quantity("K/W", "Warming from its begin to its end, for each watt", MEASURED),
+        "burnin.gpu/*.results": listing("Results that every GPU has to have alike, by test and seed", MEASURED),
+        "burnin.gpu/*.scalar.mismatches": integer("Wrong results of scalar units", Class.COUNTER),
+        "burnin.gpu/*.link.mismatches": integer("Wrong values moved over PCIe or NVLink", Class.COUNTER),
+        "burnin.gpu/*.link.h2d": quantity("GB/s", "From the host's memory", MEASURED),
+        "burnin.gpu/*.link.d2h": quantity("GB/s", "To the host's memory", MEASURED),
+        "burnin.gpu/*.link.generation": integer("PCIe generation under load", MEASURED),
+        "burnin.gpu/*.link.width": integer("PCIe lanes under load", MEASURED),
+        "burnin.gpu/*.peer": collection("GPUs of the node that it copied to"),
+        "burnin.gpu/*.peer/*.rate": quantity("GB/s", "To that GPU", MEASURED),
+        "burnin.gpu/*.temperature": quantity("C", "Highest", MEASURED),
+        "burnin.gpu/*.memory_temperature": quantity("C", "Highest of its memory", MEASURED),
+        "burnin.gpu/*.throttled": listing("Why its clock was held down, but for the power cap", MEASURED),
+        "burnin.gpu/*.moved.ecc_corrected": integer("Corrected memory errors meanwhile", Class.COUNTER),
+        "burnin.gpu/*.moved.ecc_uncorrected": integer("Uncorrected memory errors meanwhile", Class.COUNTER),
+        "burnin.gpu/*.moved.remap_pending": integer("Rows of memory that began to wait for a remap", Class.COUNTER),
+        "burnin.gpu/*.moved.replays": integer("PCIe replays meanwhile", Class.COUNTER),
+        "burnin.gpu/*.moved.nvlink_errors": integer("NVLink errors meanwhile", Class.COUNTER),
+        "burnin.gpu/*.moved.xids": integer("Xid messages of the kernel meanwhile", Class.COUNTER),
+    },
+)
+def burnin_gpu(burn: Burn) -> Facts:
+    """Give what a burn-in measured of each GPU."""
+    if "gpus" not in burn.hello:
+        yield "burnin.gpu", untested(burn, ())
+        return
+    unseen = next((why for of, why in burn.troubles if of == "node"), "")
+    yield "burnin.gpu", Unknown(Reason.NOT_TESTED, unseen) if unseen else tuple(burn.gpus)
+    for index, about in burn.gpus.items():
+        for name in ("model", "uuid", "serial"):
+            if isinstance(about.get(name), str):
+                yield f"burnin.gpu/{index}.{name}", about[name]
+        for name, reading in _Gpu(burn, index).facts():
+            yield f"burnin.gpu/{index}.{name}", reading
+
+
+class _Gpu:
+    """One GPU's part of a burn-in."""
+
+    def __init__(self, burn: Burn, index: str) -> None:
+        self.burn, self.of = burn, f"gpu/{index}"
+        self.peers = [s for s in burn.stages if s.kind == "peer" and s.key.partition("-")[0] == index]
+        self.stages = [s for s in burn.stages if s.of == self.of]
+
+    def facts(self) -> Facts:
+        burn, of = self.burn, self.of
+        yield "faults", tuple(sorted({fault.name for fault in burn.of_thing(of)}))
+        things = [of, *(stage.of for stage in self.peers)]
+        yield "mismatches", mismatches(burn, things, [*self._verified(), *self.peers])
+        odd = {f"{int(sm)}" for f in burn.of_thing(of) if f.name == "disagree" and (sm := f.number("sm")) is not None}
+        yield "odd_sms", tuple(sorted(odd, key=int)) if odd or self._whole("scalar") else self._untested("scalar")
+        yield from self._memory()
+        yield from self._tensor()
+        yield "results", self._results()
+        yield "scalar.mismatches", self._mismatches("scalar")
+        yield from self._links()
+        yield "temperature", highest(column(burn.samples.get(of, ()), "temp"))
+        yield "memory_temperature", highest(column(burn.samples.get(of, ()), "memory_temp"))
+        yield "throttled", self._throttled()
+        names = ("ecc_corrected", "ecc_uncorrected", "remap_pending", "replays", "nvlink_errors", "xids")
+        yield from ((f"moved.{name}", moved(burn, of, name)) for name in names)
+
+    def _memory(self) -> Facts:
+        yield "memory.mismatches", self._mismatches("memory")
+        seeds = self._of("memory", "verify")
+        share = figure(self.burn, seeds, "coverage", "lowest")
+        yield "memory.coverage", share * 100 if isinstance(share, float) else share
+        yield "memory.seeds", len(seeds) if seeds and all(s.done for s in seeds) else self._untested("memory")
+        for test in ("verify", "march", "copy"):
+            yield f"memory.{test}", self._rate("memory", test, 1e9)
+
+    def _tensor(self) -> Facts:
+        burn, work = self.burn, self._of("tensor", "mma")
+        yield "tensor.mismatches", self._mismatches("tensor")
+        rate, clock = figure(burn, work, "rate"), self._clock(work)
+        yield "tensor.rate", rate / 1e12 if isinstance(rate, float) else rate
+        yield "tensor.clock", clock / 1e6 if isinstance(clock, float) else clock
+        per = rate / clock / 1e3 if isinstance(rate, float) and isinstance(clock, float) and clock > 0 else None
+        yield "tensor.work_per_clock", per if per is not None else (rate if isinstance(rate, Unknown) else clock)
+        if not work or not all(stage.done for stage in work):
+            for name in ("power", "of_limit", "capped", "energy", "rise"):
+                yield f"tensor.{name}", untested(burn, work)
+            return
+        found = list(rows(burn, self.of, [span(stage, SETTLE) for stage in work]))
+        power = mean(column(found, "power"))
+        yield "tensor.power", power
+        limit = burn.gpus[self.of.partition("/")[2]].get("limit")
+        if isinstance(power, float) and isinstance(limit, int | float) and limit > 0:
+            yield "tensor.of_limit", power / limit * 100
+        else:
+            yield "tensor.of_limit", Unknown(Reason.NOT_TESTED, "no limit was told")
+        reasons = column(found, "reasons")
+        yield "tensor.capped", mean([100.0 if int(bits) & CAPPED else 0.0 for bits in reasons])
+        each = power / rate * 1e12 if isinstance(power, float) and isinstance(rate, float) and rate > 0 else None
+        yield "tensor.energy", each if each is not None else Unknown(Reason.NOT_TESTED, "no power was told")
+        yield "tensor.rise", self._rise(work, power)
+
+    def _rise(self, work: list[Stage], power: Reading) -> Reading:
+        """How much it warmed in the first stretch of tensor work, for each watt: alike on all that did the same."""
+        temps = column(rows(self.burn, self.of, [_first(work)]), "temp")
+        if len(temps) < FEWEST or not isinstance(power, float) or power <= 0:
+            return Unknown(Reason.NOT_TESTED, "temperature or power were not told")
+        warmed = sum(temps[-EDGE:]) / EDGE - sum(temps[:EDGE]) / EDGE
+        return warmed / power if warmed >= WARMED else Unknown(Reason.NOT_TESTED, f"it warmed by {warmed:.1f} degrees")
+
+    def _results(self) -> Reading:
+        """Hashes of work that is the same everywhere, by test and seed."""
+        found = [s for s in self.stages if s.done and s.word("hash") and s.number("seed") is not None]
+        told = {f"{s.test or s.stage} {int(s.number('seed') or 0)}": s.word("hash") for s in found}
+        if not told:
+            return self._untested("tensor")
+        return tuple(f"{work}={result}" for work, result in sorted(told.items())[:MOST])
+
+    def _links(self) -> Facts:
+        yield (
+            "link.mismatches",
+            mismatches(self.burn, [stage.of for stage in self.peers], [*self._of("links"), *self.peers]),
+        )
+        for test in ("h2d", "d2h"):
+            yield f"link.{test}", self._rate("links", test, 1e9)
+        work = [stage for stage in self._of("links") if stage.done]
+        found = list(rows(self.burn, self.of, map(span, work)))
+        for fact, name in (("generation", "gen"), ("width", "width")):
+            values = column(found, name)
+            yield f"link.{fact}", int(min(values)) if values else self._untested("links")
+        for key in dict.fromkeys(stage.key.partition("-")[2] for stage in self.peers):
+            rate = figure(self.burn, [s for s in self.peers if s.key.partition("-")[2] == key], "rate")
+            yield f"peer/{key}.rate", rate / 1e9 if isinstance(rate, float) else rate
+
+    def _clock(self, work: list[Stage]) -> Reading:
+        """The mean SM clock of some work: as the kernel measured it, else as it was sampled."""
+        told = figure(self.burn, work, "clock")
+        return told if isinstance(told, float) else mean(column(rows(self.burn, self.of, map(span, work)), "clock"))
+
+    def _throttled(self) -> Reading:
+        bits = [int(value) for value in column(self.burn.samples.get(self.of, ()), "reasons")]
+        if not bits:
+            return Unknown(Reason.NOT_TESTED, "no sample was taken")
+        return tuple(word for bit, word in REASONS.items() if any(value & bit for value in bits))
+
+    def _of(self, stage: str, test: str = "") -> list[Stage]:
+        return list(self.burn.of_stage(stage, self.of, test)) or list(self.burn.of_stage(stage, self.of))
+
+    def _verified(self) -> list[Stage]:
+        return [stage for stage in self.stages if stage.number("mismatches") is not None or not stage.done]
+
+    def _whole(self, stage: str) -> bool:
+        found = self._of(stage)
+        return bool(found) and all(each.done for each in found) and self.burn.whole
+
+    def _untested(self, stage: str) -> Unknown:
+        return untested(self.burn, self._of(stage))
+
+    def _rate(self, stage: str, test: str, unit: float) -> Reading:
+        work = list(self.burn.of_stage(stage, self.of, test))
+        rate = figure(self.burn, work, "rate") if work else self._untested(stage)
+        return rate / unit if isinstance(rate, float) else rate
+
+    def _mismatches(self, stage: str) -> Reading:
+        found = self._of(stage)
+        wrong = [f for f in self.burn.of_thing(self.of) if f.word("stage") == stage]
+        verified = [each for each in found if each.number("mismatches") is not None or not each.done]
+        return mismatches(self.burn, [self.of] if wrong else [], verified)
+
+
+def _first(work: list[Stage]) -> tuple[float, float]:
+    """From when until when the first unbroken stretch of some work went: records of one stage follow each other."""
+    begin, end = span(work[0])
+    for stage in work[1:]:
+        if span(stage)[0] - end > 1.0:
+            break
+        end = stage.t
+    return begin, end
+
+
+REASONS = {
+    0x8: "hardware slowdown", 0x20: "software thermal", 0x40: "hardware thermal", 0x80: "hardware power brake",
+}  # fmt: skip
+"""NVML's reasons that say that something is wrong, by their bit (NVML API reference, clocks event reasons)."""

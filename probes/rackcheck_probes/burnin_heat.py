@@ -1,0 +1,50 @@
+"""How GPUs are cooled: a first-order fit of the first minute under load, with the air that the BMC saw coming in."""
+
+from statistics import fmean
+
+from rackcheck import Class, Facts, Load, Reason, Unknown, probe, quantity
+from rackcheck.core.burn.record import Burn
+from rackcheck.core.burn.thermal import Fit, Sample, fit
+from rackcheck.core.burn.told import column, rows, span
+from rackcheck.core.fact import Reading
+
+MEASURED = Class.MEASUREMENT
+
+
+@probe(
+    Load(),
+    gives={
+        "burnin.inlet": quantity("C", "Air at the intake meanwhile, its mean, as the BMC saw it", MEASURED),
+        "burnin.power": quantity("W", "The whole machine, its highest, as the BMC saw it", MEASURED),
+        "burnin.gpu/*.heat.resistance": quantity("K/W", "Of chip, heatsink and air, above the intake", MEASURED),
+        "burnin.gpu/*.heat.ahead": quantity("C", "Temperature after ten minutes of such a load, foreseen", MEASURED),
+        "burnin.gpu/*.heat.give": quantity("C", "How far that may be off, in 95 of 100 cases", MEASURED),
+        "burnin.gpu/*.heat.constant": quantity("s", "Time in which it goes 63 % of its way", MEASURED),
+    },
+)
+def burnin_heat(burn: Burn) -> Facts:
+    """Fit each GPU's temperature under the tensor load."""
+    beside = burn.samples.get("bmc", ())
+    inlet, power = column(beside, "inlet"), column(beside, "power")
+    none = Unknown(Reason.NOT_TESTED, "no BMC told it meanwhile")
+    yield "burnin.inlet", fmean(inlet) if inlet else none
+    yield "burnin.power", max(power) if power else none
+    for index in burn.gpus:
+        for name, reading in _fitted(burn, f"gpu/{index}", fmean(inlet) if inlet else None):
+            yield f"burnin.gpu/{index}.heat.{name}", reading
+
+
+def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading]]:
+    """Give the fit of one GPU; the load begins with the first tensor work."""
+    work = [stage for stage in burn.of_stage("tensor", of) if stage.done]
+    names = ("resistance", "ahead", "give", "constant")
+    if not work:
+        return [(name, Unknown(Reason.NOT_TESTED, "no tensor work was done")) for name in names]
+    begin, end = span(work[0])[0], max(stage.t for stage in work)
+    taken = rows(burn, of, [(begin, end)])
+    found = fit([Sample(row.t - begin, t, row.number("power")) for row in taken if (t := row.number("temp"))], inlet)
+    if not isinstance(found, Fit):
+        return [(name, Unknown(Reason.NOT_TESTED, found)) for name in names]
+    bare = Unknown(Reason.NOT_TESTED, "no BMC told the air's temperature")
+    values = (found.resistance if found.resistance is not None else bare, found.ahead, found.give, found.tau)
+    return list(zip(names, values, strict=True))

@@ -1,0 +1,112 @@
+"""The speed of light: what observed clocks, units and links allow each GPU, how much was reached, and why not more."""
+
+from collections.abc import Iterator, Mapping
+from statistics import fmean
+from typing import Any
+
+from rackcheck import Absent, Class, Facts, Load, Unknown, listing, probe, quantity
+from rackcheck.core.burn import light
+from rackcheck.core.burn.light import Observed
+from rackcheck.core.burn.record import Burn, Record, Stage
+from rackcheck.core.burn.told import column, figure, rows, span, untested
+from rackcheck.core.fact import Reading
+
+MEASURED = Class.MEASUREMENT
+
+Limit = tuple[str, str, str, str, float]
+"""A figure's name, its stage and test, what it is a rate of, and how many of its unit one of the fact's is."""
+
+FIGURES: Mapping[str, Limit] = {
+    "memory.copy": ("memory", "copy", "memory", "GB/s", 1e9),
+    "memory.verify": ("memory", "verify", "memory", "GB/s", 1e9),
+    "memory.march": ("memory", "march", "memory", "GB/s", 1e9),
+    "tensor": ("tensor", "mma", "compute", "TFLOP/s", 1e12),
+    "link.h2d": ("links", "h2d", "pcie", "GB/s", 1e9),
+    "link.d2h": ("links", "d2h", "pcie", "GB/s", 1e9),
+}
+
+
+@probe(
+    Load(),
+    gives={
+        pattern: kind
+        for name, (_, _, _, unit, _) in FIGURES.items()
+        for pattern, kind in (
+            (f"burnin.gpu/*.light.{name}.limit", quantity(unit, "What its clocks, units and links allow", MEASURED)),
+            (f"burnin.gpu/*.light.{name}.reached", quantity("%", "Of that limit", MEASURED)),
+            (f"burnin.gpu/*.light.{name}.gap", listing("What was seen that may explain the rest", MEASURED)),
+        )
+    },
+)
+def burnin_light(burn: Burn) -> Facts:
+    """Hold each figure of each GPU against its limit."""
+    for index, about in burn.gpus.items():
+        for name, figures in FIGURES.items():
+            for leaf, reading in _held(burn, f"gpu/{index}", about, figures):
+                yield f"burnin.gpu/{index}.light.{name}.{leaf}", reading
+
+
+def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iterator[tuple[str, Reading]]:
+    stage, test, kind, _, unit = figures
+    work = list(burn.of_stage(stage, of, test))
+    rate = figure(burn, work, "rate")
+    if not isinstance(rate, float):
+        for leaf in ("limit", "reached", "gap"):
+            yield leaf, rate if isinstance(rate, Unknown) else untested(burn, work)
+        return
+    seen = _observed(burn, of, about, work)
+    limit = _limit(kind, seen, about)
+    if limit is None:
+        told = Absent("no source gives such a limit for this part, or a part of it was not told")
+        yield "limit", told
+        yield "reached", told
+    else:
+        yield "limit", limit / unit
+        yield "reached", rate / limit * 100
+    yield "gap", light.explanations(kind, seen)
+
+
+def _limit(kind: str, seen: Observed, about: Mapping[str, Any]) -> float | None:
+    match kind:
+        case "memory":
+            return light.memory(seen.memory_clock, _whole(about, "memory_width"))
+        case "compute":
+            return light.tensor(str(about.get("cc", "")), _whole(about, "sms"), seen.clock)
+    return light.pcie(seen.gen, seen.width)
+
+
+def _observed(burn: Burn, of: str, about: Mapping[str, Any], work: list[Stage]) -> Observed:
+    """Gather what was seen of a GPU while it did some work, and what it said of itself."""
+    found = list(rows(burn, of, map(span, work)))
+    reasons = 0
+    for bits in column(found, "reasons"):
+        reasons |= int(bits)
+    return Observed(
+        clock=_mean(found, "clock"), clock_max=_number(about, "clock_max"),
+        memory_clock=_mean(found, "memory_clock"), memory_clock_max=_number(about, "memory_clock_max"),
+        limit=_number(about, "limit"), limit_default=_number(about, "limit_default"),
+        reasons=reasons if column(found, "reasons") else None,
+        gen=_least(found, "gen"), gen_max=_whole(about, "link_gen_max"),
+        width=_least(found, "width"), width_max=_whole(about, "link_width_max"),
+        ecc=about["ecc"] if isinstance(about.get("ecc"), bool) else None,
+    )  # fmt: skip
+
+
+def _mean(found: list[Record], name: str) -> float | None:
+    values = column(found, name)
+    return fmean(values) if values else None
+
+
+def _least(found: list[Record], name: str) -> int | None:
+    values = column(found, name)
+    return int(min(values)) if values else None
+
+
+def _number(about: Mapping[str, Any], name: str) -> float | None:
+    value = about.get(name)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _whole(about: Mapping[str, Any], name: str) -> int | None:
+    value = _number(about, name)
+    return int(value) if value is not None and abs(value) < 1e9 else None

@@ -1,0 +1,33 @@
+"""Network ports while the node is under load: whether they stayed up, and what they counted."""
+
+from rackcheck import Class, Facts, Load, Reason, Unknown, collection, flag, integer, probe, spell_key
+from rackcheck.core.burn.record import Burn
+from rackcheck.core.burn.told import column, moved
+
+
+@probe(
+    Load(),
+    gives={
+        "burnin.nic": collection("RDMA devices that were watched"),
+        "burnin.nic/*.was_up": flag("Its port was up when the load began", Class.MEASUREMENT),
+        "burnin.nic/*.stayed": flag("Its port is as it was, and did not go down meanwhile", Class.MEASUREMENT),
+        "burnin.nic/*.moved.symbol_errors": integer("Symbol errors meanwhile", Class.COUNTER),
+        "burnin.nic/*.moved.link_downed": integer("Times its link went down", Class.COUNTER),
+    },
+)
+def burnin_nic(burn: Burn) -> Facts:
+    """Give what a burn-in saw of each network port."""
+    names = burn.things("nic")
+    if names or (burn.hello and burn.whole):
+        yield "burnin.nic", names
+    for name in names:
+        at = f"burnin.nic/{spell_key(name)}"
+        up = column(burn.samples.get(f"nic/{name}", ()), "up")
+        downed = moved(burn, f"nic/{name}", "link_downed")
+        few = Unknown(Reason.NOT_TESTED, "it was not told before and after")
+        yield f"{at}.was_up", bool(up[0]) if up else few
+        fell = any(up) and not all(up[up.index(1.0) :]) if 1.0 in up else False
+        went = fell or (isinstance(downed, int) and downed > 0)
+        yield f"{at}.stayed", (not went) if len(up) > 1 else few
+        yield f"{at}.moved.symbol_errors", moved(burn, f"nic/{name}", "symbol_error")
+        yield f"{at}.moved.link_downed", downed

@@ -1,0 +1,1 @@
+"""Short kernels that prove the hardware: what travels to a node, and how it is driven. Nothing is installed there."""

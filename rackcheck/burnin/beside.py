@@ -1,0 +1,51 @@
+"""Looks at a node's BMC while the node is under load: inlet, fans, supplies. GETs alone, as an audit's."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rackcheck import redfish
+from rackcheck.core.collect import collect
+from rackcheck.core.fact import Plane
+from rackcheck.core.path import parse
+from rackcheck.core.plan import Plan
+from rackcheck.core.tree import Tree
+from rackcheck.inventory import Node
+from rackcheck.job import Job, now
+from rackcheck.registry import Registry
+from rackcheck.run import bmc_of
+
+WANTED = ("bmc.thermal.inlet", "bmc.power.consumed", "fan/*.speed")
+"""What is laid beside a burn-in's samples."""
+
+SECONDS = 20.0
+"""How long one look may take."""
+
+
+def looking(registry: Registry) -> Plan:
+    """Plan the GETs of a look."""
+    paths = (parse(text) for text in WANTED)
+    return registry.plan(path for path in paths if registry.catalogue.find(path) is not None)
+
+
+def look(plan: Plan, job: Job, node: Node, over: threading.Event) -> Mapping[str, Any] | None:
+    """Look once; gives the columns of a sample, or none where the BMC told nothing."""
+    if node.bmc is None or not node.bmc.password:
+        return None
+    limits = replace(redfish.Limits(deadline=SECONDS, retries=0), width=node.bmc.width, expand=node.bmc.expand)
+    capture, trouble = redfish.read(bmc_of(node, job.secrets), plan.links, limits, stop=over)
+    if trouble is not None:
+        return None
+    tree = Tree(collect(plan.probes, capture, now(), plan.wanted))
+    told: dict[str, Any] = {}
+    for column, path in (("inlet", "bmc.thermal.inlet"), ("power", "bmc.power.consumed")):
+        reading = tree.reading(parse(path), Plane.BMC)
+        if isinstance(reading, int | float):
+            told[column] = reading
+    fans = {}
+    for item in tree.select(parse("fan"), Plane.BMC).items:
+        speed = tree.reading(item + parse("speed"), Plane.BMC)
+        if isinstance(speed, int | float):
+            fans[item.segments[-1].key or ""] = speed
+    return {**told, **({"fans": fans} if fans else {})} or None

@@ -1,0 +1,102 @@
+"""Makes the one text that travels to a node: node-side sources, kernels, what is needed of pynvml, and the plan."""
+
+import json
+import lzma
+from base64 import b85encode
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from zlib import compress
+
+from rackcheck import __version__
+from rackcheck.core.pruned import needed
+
+SOURCES = ("wire", "cpu", "cuda", "gpu", "telemetry", "tools", "main")
+"""The node-side files in the order in which they are joined; main comes last."""
+
+LARGEST = 192 << 10
+"""Bytes of the text, at most."""
+
+_TEXT = """\
+# A burn-in of rackcheck {version}: python3 -I -S reads this, runs what it carries and leaves nothing behind.
+import time
+BEGAN = time.monotonic()
+import base64, json, sys, zlib
+PLAN = json.loads({plan!r})
+def _unpacked(text):
+    return zlib.decompress(base64.b85decode(text))
+CARRIED = {carried}
+NAMES = {{"__name__": "rackcheck_burnin"}}
+exec(compile(_unpacked({sources!r}), "rackcheck-burnin", "exec"), NAMES)
+NAMES["main"](PLAN, NAMES, CARRIED, BEGAN)
+"""
+
+LOADER = "import sys;exec(sys.stdin.buffer.read({size}))"
+"""What python3 is told on its command line: it reads so many bytes, and the rest of the line stays open."""
+
+PYTHONS = ("python3", "/usr/libexec/platform-python", "python3.6")
+"""Where a node may have its Python."""
+
+
+def payload(plan: Mapping[str, Any]) -> str:
+    """Give the text for a plan."""
+    told = json.dumps({**plan, "version": __version__}, sort_keys=True, separators=(",", ":"))
+    carried, sources = _carried()
+    return _TEXT.format(version=__version__, plan=told, carried=carried, sources=sources)
+
+
+def command(size: int) -> str:
+    """Give the line that a node's login shell is told: the first Python that is there reads `size` bytes and goes on.
+
+    In single quotes alone, so that sh, bash, csh and fish read it alike.
+    """
+    loader = LOADER.format(size=size)
+    tries = " ".join(PYTHONS)
+    return (
+        f"sh -c 'for p in {tries}; do command -v $p >/dev/null 2>&1 && exec $p -I -S -c \"{loader}\"; done; exit 127'"
+    )
+
+
+def sources() -> str:
+    """Give our node-side files as the one text that they are there."""
+    node = files("rackcheck.burnin").joinpath("node")
+    return "\n".join(
+        node.joinpath(f"{name}.py").read_text(encoding="utf-8")
+        for name in SOURCES
+        if node.joinpath(f"{name}.py").is_file()
+    )
+
+
+@cache
+def _carried() -> tuple[str, str]:
+    """Pack what is the same for every node: the kernels as a literal of Python, and the sources."""
+    kernels = files("rackcheck.burnin").joinpath("kernels")
+    text = sources()
+    cpu = {name: _packed(kernels.joinpath(f"cpu-{name}.so").read_bytes()) for name in ("x86_64", "aarch64")}
+    gpu = {
+        name: _packed(lzma.decompress(kernels.joinpath(f"gpu.{name}.xz").read_bytes()))
+        for name in ("ptx", "sm_80", "sm_90")
+    }
+    literal = (
+        f'{{"cpu": {_literal(cpu)}, "gpu": {_literal(gpu)}, "nvml": _unpacked({_packed(_nvml(text).encode())!r})}}'
+    )
+    return literal, _packed(text.encode())
+
+
+def _literal(blobs: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{name!r}: _unpacked({text!r})" for name, text in blobs.items()) + "}"
+
+
+def _packed(data: bytes) -> str:
+    return b85encode(compress(data, 9)).decode()
+
+
+def _nvml(program: str) -> str:
+    """Give of pynvml's one file what our sources name."""
+    spec = find_spec("pynvml")
+    if spec is None or spec.origin is None:
+        raise ImportError("pynvml, of the package nvidia-ml-py, is not installed")
+    return needed(Path(spec.origin).read_text(encoding="utf-8"), program)

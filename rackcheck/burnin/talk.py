@@ -1,0 +1,125 @@
+"""Speaks with one burn-in: sends it over the line, keeps what it writes, ends it when somebody wants an end."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from typing import Any
+
+from rackcheck.core.fact import Reason, Unknown, clean
+from rackcheck.wire import Line
+
+CAP = 64 << 20
+"""Bytes that one burn-in may write: a soak of eight GPUs writes about ten million."""
+
+LONGEST = 1 << 20
+"""Bytes of one record."""
+
+PULSE = 1.0
+"""Seconds between two signs of life to the node."""
+
+LEAVING = 3.0
+"""Seconds that a burn-in has to say its last words once it was told to end."""
+
+NO_PYTHON = 127
+"""What a shell says of a command that is not there."""
+
+Hear = Callable[[tuple[Mapping[str, Any], ...]], None]
+
+
+@dataclass
+class Talk:
+    """One burn-in as it is spoken with; `records` may be read by others while it goes on."""
+
+    text: bytes
+    stop: Event
+    hear: Hear
+    hide: Callable[[bytes], bytes] = bytes
+    records: list[Mapping[str, Any]] = field(default_factory=list)
+    offset: float | None = None
+    ended: bool = False
+    _lock: Lock = field(default_factory=Lock)
+    _rest: bytes = b""
+    _size: int = 0
+
+    def __call__(self, line: Line) -> Unknown:
+        """Speak to the end; gives why there is no whole answer, for the case that there is none."""
+        try:
+            line.send(self.text, 30.0)
+            return self._listen(line)
+        except OSError as error:
+            status, said = line.ended()
+            if status == NO_PYTHON:
+                return Unknown(Reason.TOOL_MISSING, "no python3 on this node")
+            told = said or clean(str(error)) or type(error).__name__
+            return Unknown(Reason.UNREACHABLE, f"the line broke: {told}")
+        finally:
+            line.close()
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add a record of ours to those of the node."""
+        with self._lock:
+            self.records.append(record)
+        self.hear((record,))
+
+    def since(self) -> float | None:
+        """Say how many seconds the burn-in runs, by the node's own clock; none before it said anything."""
+        return None if self.offset is None else time.monotonic() - self.offset
+
+    def _listen(self, line: Line) -> Unknown:
+        left, pulsed = 0.0, time.monotonic()
+        while True:
+            data = line.receive(0.2)
+            now = time.monotonic()
+            if data == b"":
+                break
+            if data is not None:
+                self._take(data)
+            if self._size > CAP:
+                return Unknown(Reason.TOO_LARGE, f"more than {CAP >> 20} MiB of records")
+            if self.stop.is_set() and not left:
+                left = now
+                line.finish()
+            if left and now - left > LEAVING:
+                return Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
+            if not left and now - pulsed > PULSE and not self.ended:
+                pulsed = now
+                line.send(b"\n", 10.0)
+        if self.ended:
+            return Unknown(Reason.NOT_COLLECTED, "it ended")
+        status, said = line.ended()
+        if status == NO_PYTHON and not self.records:
+            return Unknown(Reason.TOOL_MISSING, "no python3 on this node")
+        what = f"; it said: {said}" if said else ""
+        return Unknown(Reason.UNREACHABLE, clean(f"the burn-in ended without a verdict{what}"))
+
+    def _take(self, data: bytes) -> None:
+        self._size += len(data)
+        lines = (self._rest + data).split(b"\n")
+        self._rest = lines.pop()
+        if len(self._rest) > LONGEST:
+            lines.append(self._rest)
+            self._rest = b""
+        came = [record for line in lines if (record := self._record(line)) is not None]
+        if came:
+            with self._lock:
+                self.records += came
+            self.hear(tuple(came))
+
+    def _record(self, line: bytes) -> Mapping[str, Any] | None:
+        """Read a line; what is no object is kept as words, so that it is told and counted."""
+        if not line.strip():
+            return None
+        try:
+            record = json.loads(self.hide(line)) if len(line) <= LONGEST else None
+            if not isinstance(record, dict):
+                raise TypeError  # noqa: TRY301  told alike, whatever it is
+        except (ValueError, TypeError, RecursionError):
+            return {"k": "noise", "said": clean(self.hide(line)[:200].decode("utf-8", "replace"))}
+        t = record.get("t")
+        if isinstance(t, int | float) and not isinstance(t, bool) and abs(t) < 1e6:
+            offset = time.monotonic() - t
+            self.offset = offset if self.offset is None else min(self.offset, offset)
+        self.ended = self.ended or record.get("k") == "verdict"
+        return record

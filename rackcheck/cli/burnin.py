@@ -1,0 +1,106 @@
+"""`rackcheck burnin`: put nodes under load, judge what they do under it, store it, show it."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from rackcheck import __version__
+from rackcheck.burnin import beside, drive
+from rackcheck.burnin.drive import Burnin
+from rackcheck.cli import options
+from rackcheck.cli.audit import show
+from rackcheck.cli.burning import watching
+from rackcheck.cli.known import known
+from rackcheck.cli.output import Watch, note
+from rackcheck.cli.prepared import prepare
+from rackcheck.cli.stopping import stopped_by_ctrl_c
+from rackcheck.core.burn.plan import Tier
+from rackcheck.core.event import Event
+from rackcheck.core.fact import Plane
+from rackcheck.core.profile import Phase
+from rackcheck.job import Job
+from rackcheck.mistake import Mistake
+from rackcheck.report.summary import exit_code, summarize
+
+PROFILE = "burn-in"
+"""The profile that judges where none is named: what is wrong on any machine."""
+
+TOOLS = ("dcgmi", "nvbandwidth", "nccl-tests", "perftest", "fio", "stress-ng")
+"""What may be on a node already."""
+
+
+@click.command(epilog="Exit: 0 pass, 1 fail, 2 your mistake, 3 something was not tested, 130 interrupted.")
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option(
+    "--tier", type=click.Choice([tier.value for tier in Tier]), default=Tier.SMOKE.value, show_default=True,
+    help="15 seconds, a minute, ten minutes.",
+)  # fmt: skip
+@options.profile_option()
+@options.inventory_option
+@options.rack_option
+@options.set_option
+@options.profile_path_option
+@options.waivers_option
+@click.option("--seed", type=click.IntRange(1, 2**31 - 1), help="Do the work of another run again.")
+@click.option("--no-gpu", is_flag=True, help="Leave GPUs alone.")
+@click.option("--with", "tools", multiple=True, type=click.Choice(TOOLS), help="Run a tool that is on the nodes, too.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."
+)
+@click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
+@click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@options.json_option
+def burnin(
+    targets: tuple[str, ...], tier: str, profile: str | None, file: Path | None, rack: str | None,
+    values: tuple[str, ...], folders: tuple[Path, ...], waiver_files: tuple[Path, ...], seed: int | None, no_gpu: bool,
+    tools: tuple[str, ...], output: Path | None, strict: bool, every: bool, quiet: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Put nodes under load, and judge what they do under it.
+
+    All nodes work at once. Nothing is installed on them and nothing is left: python3 and the driver are enough. GPUs
+    that somebody else uses are left alone. What was not tested is unknown, never a pass. Ctrl-C ends the load within
+    a second.
+
+    \b
+    rackcheck burnin                                 this machine, 15 s
+    rackcheck burnin 'dgx[01-08]' -i pod7.yaml --tier validate
+    rackcheck burnin -i pod7.yaml -p h100-dgx        judged by a profile's floors
+    rackcheck burnin --rack sim:dgx-h100             a simulated rack
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    waived = options.waiver_files(waiver_files, found=True)
+    ready = prepare(
+        lambda: options.chosen(targets, file, rack), profile or PROFILE, values, folders, waived,
+        frozenset({Plane.BURNIN}), output, phases=frozenset({Phase.BURN_IN}),
+    )  # fmt: skip
+    job = ready.job
+    if len(job.nodes) > drive.MOST:
+        raise Mistake(f"{len(job.nodes)} nodes at once; one controller puts at most {drive.MOST} under load")
+    looks = beside.looking(known())
+    what = Burnin(
+        Tier(tier), seed or drive.new_seed(), tools, not no_gpu,
+        lambda node, over: beside.look(looks, job, node, over),
+    )  # fmt: skip
+    if not quiet:
+        note(f"rackcheck {__version__}: {job.targets}, burn-in {tier}, profile {ready.profile.name}, seed {what.seed}")
+    stop = threading.Event()
+
+    def driven(job: Job, stop: threading.Event) -> Iterator[Event]:
+        return drive.burn(job, what, stop)
+
+    with stopped_by_ctrl_c(stop), watching(what.tier, len(job.nodes), quiet=quiet) as watch:
+        summary = summarize(_watched(ready.run(stop, drive=driven), watch), ready.profile, job.waivers)
+    show(summary, every=every, as_json=as_json)
+    if not quiet:
+        name = str(ready.folder) if output else job.id
+        note(f"Run:  {ready.folder}")
+        note(f"Next: rackcheck facts {job.nodes[0].name} --from {name} burnin")
+    return exit_code(summary, strict=strict)
+
+
+def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:
+    for event in events:
+        watch(event)
+        yield event

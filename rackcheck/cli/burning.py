@@ -1,0 +1,111 @@
+"""How far a burn-in is, on stderr: a moving line on a terminal, few lines elsewhere; what is wrong at once."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackcheck.cli.output import Watch, note
+from rackcheck.core.burn.plan import Tier
+from rackcheck.core.event import Answered, Burning, Event
+from rackcheck.core.fact import clean
+
+TOLD = 20
+"""Findings that are worth a line each while nodes are under load; all are in the verdict."""
+
+
+@dataclass
+class _Seen:
+    """What has come so far, of all nodes."""
+
+    tier: Tier
+    nodes: int
+    t: float = 0.0
+    stage: str = ""
+    done: int = 0
+    verified: int = 0
+    wrong: int = 0
+    power: dict[str, float] = field(default_factory=dict)
+    temp: dict[str, float] = field(default_factory=dict)
+
+    def take(self, node: str, record: Mapping[str, Any]) -> str:
+        """Take a record; gives a line about what is wrong."""
+        of, t = record.get("of"), record.get("t")
+        if isinstance(t, int | float):
+            self.t = max(self.t, min(float(t), 1e6))
+        match record.get("k"):
+            case "stage":
+                self.stage = clean(str(record.get("stage", "")), 20)
+                self.verified += record.get("status") == "done"
+            case "sample":
+                for name, into in (("power", self.power), ("temp", self.temp)):
+                    value = record.get(name)
+                    if isinstance(value, int | float) and str(of).startswith("gpu/"):
+                        into[f"{node} {of}"] = float(value)
+            case "error":
+                self.wrong += 1
+                return f"{node}: {clean(str(of), 40)}: {clean(str(record.get('name', '')), 40)}"
+        return ""
+
+    def words(self) -> str:
+        """Say it in a line."""
+        parts = [f"{self.t:.0f} s of {self.tier.seconds:.0f}", self.stage, f"{self.verified} pieces of work verified"]
+        if self.power:
+            parts.append(f"{sum(self.power.values()) / 1000:.1f} kW in {len(self.power)} GPUs")
+        if self.temp:
+            parts.append(f"hottest {max(self.temp.values()):.0f} C")
+        parts.append(f"{self.wrong} findings" if self.wrong else "nothing wrong")
+        return ", ".join(part for part in parts if part)
+
+
+@contextmanager
+def watching(tier: Tier, nodes: int, *, quiet: bool) -> Iterator[Watch]:
+    """Show how far it is."""
+    seen = _Seen(tier, nodes)
+    if quiet:
+        yield lambda _: None
+        return
+    if not sys.stderr.isatty():
+        yield _few_lines(seen)
+        return
+    from rich.console import Console  # noqa: PLC0415  a tenth of a second, not for `--help`
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415
+
+    columns = (BarColumn(bar_width=20), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("beginning", total=tier.seconds)
+
+        def watch(event: Event) -> None:
+            for line in _heard(seen, event):
+                bar.console.print(escape(line), highlight=False)
+            bar.update(task, completed=min(seen.t, tier.seconds), description=escape(seen.words()))
+
+        yield watch
+
+
+def _heard(seen: _Seen, event: Event) -> Iterator[str]:
+    if isinstance(event, Burning):
+        for record in event.records:
+            line = seen.take(event.node, record)
+            if line and seen.wrong <= TOLD:
+                yield line
+    if isinstance(event, Answered):
+        seen.done += 1
+        if event.trouble is not None:
+            yield f"{event.node}: {event.trouble}"
+
+
+def _few_lines(seen: _Seen) -> Watch:
+    told = 0.0
+
+    def watch(event: Event) -> None:
+        nonlocal told
+        for line in _heard(seen, event):
+            note(line)
+        if seen.t - told >= seen.tier.seconds / 3 or (seen.verified and not told):
+            told = max(seen.t, 0.001)
+            note(seen.words())
+
+    return watch

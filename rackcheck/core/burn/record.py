@@ -1,0 +1,264 @@
+"""What a burn-in on a node wrote, record by record, held against its shapes: a node may print anything.
+
+A record of which one field is not what it must be is left out as a whole, and counted: what it would have told stays
+unknown. All numbers are SI; `t` and `begun` are seconds of the node's own clock since the payload began.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackcheck.core.fact import clean
+
+WIRE = 1
+"""The form of records that this version reads."""
+
+TEXT = 200
+"""Characters of a text that are kept; a tool's answer has its own bound."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NUMBERS = _words(
+    "t from until seconds temp memory_temp inlet limit code blame load work rate clock memory_clock roof core_seconds "
+    "share coverage power power_instant energy busy"
+)
+"""Fields that hold a number wherever they stand."""
+
+_COUNTS = _words(
+    "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width nvlink_errors xids mce "
+    "throttles edac_corrected edac_uncorrected bits count more sm cpu seed xid up symbol_error link_downed xmit_wait"
+)
+"""Fields that hold a number that is never below zero."""
+
+_TEXTS = _words("of stage test status why unit hash theirs name pattern said line address want got other tile")
+"""Fields that hold a text. What no table names is left out, so that a newer node can tell more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record: when it was written, what it is about, its numbers and its words."""
+
+    t: float
+    of: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def number(self, name: str) -> float | None:
+        """Give a number, if it was told."""
+        return self.numbers.get(name)
+
+    def word(self, name: str) -> str:
+        """Give a text, empty where it was not told."""
+        return self.words.get(name, "")
+
+    @property
+    def kind(self) -> str:
+        """What it is about, without which one: `gpu` of `gpu/3`."""
+        return self.of.partition("/")[0]
+
+    @property
+    def key(self) -> str:
+        """Which one it is about: `3` of `gpu/3`."""
+        return self.of.partition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(Record):
+    """A piece of work that ended, or that was not tested, and why."""
+
+    @property
+    def stage(self) -> str:
+        """Which stage of the plan it belongs to: `memory`."""
+        return self.word("stage")
+
+    @property
+    def test(self) -> str:
+        """Which test of the stage: `march`."""
+        return self.word("test")
+
+    @property
+    def done(self) -> bool:
+        """Whether it was tested."""
+        return self.word("status") == "done"
+
+    @property
+    def why(self) -> str:
+        """Why it was not tested."""
+        return self.word("why") or "it says no reason"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault(Record):
+    """Something that is wrong, by name: `mismatch`, `lost`, `xid`."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.word("name")
+
+
+@dataclass(frozen=True)
+class Burn:
+    """A burn-in of one node, read.
+
+    `hello` holds all that it said of itself, `unread` says of how many records nothing is taken, and `odd` what the
+    first of them was.
+    """
+
+    hello: Mapping[str, Any] = field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
+    samples: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+    tools: tuple[Mapping[str, Any], ...] = ()
+    ended: str = ""
+    why: str = ""
+    unread: int = 0
+    odd: str = ""
+
+    @classmethod
+    def of(cls, records: Iterable[Mapping[str, Any]]) -> "Burn":
+        """Read records in the order in which they came; never raises."""
+        found = _Found()
+        for record in records:
+            try:
+                found.take(record)
+            except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+                found.unread += 1
+                found.odd = found.odd or clean(f"{error}: {_shown(record)}")
+        samples = {of: tuple(rows) for of, rows in sorted(found.samples.items())}
+        return cls(
+            found.hello, tuple(found.stages), samples, tuple(found.faults), tuple(found.tools), found.ended, found.why,
+            found.unread, found.odd,
+        )  # fmt: skip
+
+    @property
+    def whole(self) -> bool:
+        """Whether it ran to its end."""
+        return self.ended == "whole"
+
+    @property
+    def troubles(self) -> tuple[tuple[str, str], ...]:
+        """What could not be looked at, and why: `gpu/3`, or `node` where some may not be told of at all."""
+        return tuple(self.hello.get("troubles", ()))
+
+    @property
+    def gpus(self) -> Mapping[str, Mapping[str, Any]]:
+        """What it said of each GPU at first, by index; nothing of one that it only could not look at."""
+        found = self.hello.get("gpus")
+        unseen: dict[str, Mapping[str, Any]] = {
+            of.partition("/")[2]: {} for of, _ in self.troubles if of.startswith("gpu/")
+        }
+        return {**unseen, **(found if isinstance(found, Mapping) else {})}
+
+    def of_stage(self, stage: str, of: str = "", test: str = "") -> Iterator[Stage]:
+        """The work of one stage, of one thing, of one test."""
+        for each in self.stages:
+            if each.stage == stage and (not of or each.of == of) and (not test or each.test == test):
+                yield each
+
+    def of_thing(self, of: str) -> tuple[Fault, ...]:
+        """What is wrong with one thing."""
+        return tuple(fault for fault in self.faults if fault.of == of)
+
+    def things(self, kind: str) -> tuple[str, ...]:
+        """The names of all things of a kind that anything was told of, in their order: `0`, `1` of GPUs."""
+        told = [*self.stages, *self.faults, *(rows[0] for rows in self.samples.values())]
+        return tuple(dict.fromkeys(record.key for record in told if record.kind == kind and record.key))
+
+
+class _Found:
+    """What has been read so far."""
+
+    def __init__(self) -> None:
+        self.hello: Mapping[str, Any] = {}
+        self.stages: list[Stage] = []
+        self.samples: dict[str, list[Record]] = {}
+        self.faults: list[Fault] = []
+        self.tools: list[Mapping[str, Any]] = []
+        self.ended = self.why = self.odd = ""
+        self.unread = 0
+
+    def take(self, record: Mapping[str, Any]) -> None:
+        match record.get("k"):
+            case "hello":
+                self._greet(record)
+            case "about":
+                self._learn(record)
+            case "stage":
+                stage = Stage(*_fields(record))
+                if stage.word("status") not in {"done", "not tested"} or not stage.stage:
+                    raise ValueError("a stage is done or not tested")
+                self.stages.append(stage)
+            case "sample":
+                row = Record(*_fields(record))
+                self.samples.setdefault(row.of, []).append(row)
+            case "error":
+                fault = Fault(*_fields(record))
+                if not fault.name:
+                    raise ValueError("an error has a name")
+                self.faults.append(fault)
+            case "tool":
+                self.tools.append(record)
+            case "verdict":
+                self.ended, self.why = _text(record.get("status", "")), _text(record.get("why", ""))
+            case "beat":
+                pass
+            case _:
+                raise ValueError("not a record of a burn-in")
+
+    def _greet(self, record: Mapping[str, Any]) -> None:
+        if record.get("wire") != WIRE:
+            raise ValueError(f"records of form {WIRE} are read")
+        if self.hello:
+            raise ValueError("it said hello twice")
+        self._learn(record)
+
+    def _learn(self, record: Mapping[str, Any]) -> None:
+        gpus = record.get("gpus", {})
+        if not isinstance(gpus, dict) or not all(isinstance(each, dict) for each in gpus.values()):
+            raise TypeError("gpus are objects by index")
+        troubles = [*self.hello.get("troubles", ()), *_troubles(record.get("troubles", ()))]
+        known = self.hello.get("gpus", {})
+        more = {"gpus": {**known, **{i: {**each, **known.get(i, {})} for i, each in gpus.items()}}} if gpus else {}
+        self.hello = {**record, **self.hello, **more, "troubles": troubles}
+
+
+def _troubles(told: Any) -> list[tuple[str, str]]:
+    """Read what could not be looked at, and why."""
+    return [(_text(each["of"]), _text(each["why"])) for each in told]
+
+
+def _fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], dict[str, str]]:
+    """Part a record into what it is about, its numbers and its words; raises at what has another type."""
+    numbers: dict[str, float] = {}
+    words: dict[str, str] = {}
+    for name, value in record.items():
+        if name in _NUMBERS or name in _COUNTS:
+            numbers[name] = _number(value)
+            if numbers[name] < 0 and name in _COUNTS:
+                raise ValueError(f"{name} below zero")
+        elif name in _TEXTS:
+            words[name] = _text(value)
+        elif name == "fans":
+            numbers.update({f"fan {_text(fan)}": _number(speed) for fan, speed in value.items()})
+    return numbers.pop("t"), words.pop("of"), numbers, words
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError("a number is wanted")
+    return float(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text is wanted")
+    return clean(value, TEXT)
+
+
+def _shown(record: object) -> str:
+    return repr(record)[:120]

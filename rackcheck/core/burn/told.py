@@ -1,0 +1,85 @@
+"""From a burn-in's records to readings: figures of stages, moved counters, and why something was not tested. Pure.
+
+What was found wrong stands, however little was tested; that nothing was found counts only where all was tested.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+
+from rackcheck.core.burn.record import Burn, Record, Stage
+from rackcheck.core.fact import Reading, Reason, Unknown
+
+VERIFYING = ("mismatch", "disagree", "not finite", "alias")
+"""Names of findings that say that something computed, stored or moved a wrong value."""
+
+
+def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
+    """Say why there is no figure: the first reason that a stage gives, or that it was never told of."""
+    why = next((stage.why for stage in stages if not stage.done), "")
+    if not why and not burn.whole:
+        why = f"the burn-in ended early: {burn.why}" if burn.why else "the burn-in ended early"
+    return Unknown(Reason.NOT_TESTED, why or "the burn-in does not tell of it")
+
+
+def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median") -> Reading:
+    """Give a figure of stages, the middle one of several or the lowest; unknown where any of them was not tested."""
+    if not stages or not all(stage.done for stage in stages):
+        return untested(burn, stages)
+    found = [value for stage in stages if (value := stage.number(name)) is not None]
+    if len(found) < len(stages):
+        return Unknown(Reason.NOT_TESTED, f"the burn-in does not tell its {name}")
+    return min(found) if pick == "lowest" else median(found)
+
+
+def mismatches(burn: Burn, things: Iterable[str], stages: Sequence[Stage], names: Iterable[str] = VERIFYING) -> Reading:
+    """Count what was wrong with some things; no finding counts as none only where every stage was tested."""
+    wanted, named = set(things), set(names)
+    wrong = [fault for fault in burn.faults if fault.of in wanted and fault.name in named]
+    told = sum(int(stage.number("mismatches") or 0) for stage in stages)
+    count = max(told, sum(int(fault.number("count") or fault.number("more") or 1) for fault in wrong))
+    if count:
+        return count
+    verified = [stage for stage in stages if stage.number("mismatches") is not None]
+    if not verified or not all(stage.done for stage in stages) or not burn.whole:
+        return untested(burn, stages)
+    return 0
+
+
+def rows(burn: Burn, of: str, spans: Iterable[tuple[float, float]]) -> Iterator[Record]:
+    """Give the samples of a thing that were taken within spans of time."""
+    kept = tuple(spans)
+    for row in burn.samples.get(of, ()):
+        if any(begin <= row.t <= end for begin, end in kept):
+            yield row
+
+
+def span(stage: Stage, settle: float = 0.0) -> tuple[float, float]:
+    """Say from when until when a stage worked, without its first seconds where those are to settle."""
+    begin = stage.number("from")
+    return (begin if begin is not None else stage.t) + settle, stage.t
+
+
+def column(found: Iterable[Record], name: str) -> list[float]:
+    """Give the values of one column that were told."""
+    return [value for row in found if (value := row.number(name)) is not None]
+
+
+def moved(burn: Burn, of: str, name: str) -> Reading:
+    """Say how far a counter moved from its first sample to its last; unknown where it was told once or went back."""
+    values = column(burn.samples.get(of, ()), name)
+    if len(values) < 2:
+        return Unknown(Reason.NOT_TESTED, "it was not told before and after")
+    if any(later < earlier for earlier, later in pairwise(values)):
+        return Unknown(Reason.COUNTER_RESET, f"{name} went back")
+    return int(values[-1] - values[0])
+
+
+def mean(values: Sequence[float]) -> Reading:
+    """Give the mean; unknown of nothing."""
+    return sum(values) / len(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken meanwhile")
+
+
+def highest(values: Sequence[float]) -> Reading:
+    """Give the highest; unknown of nothing."""
+    return max(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken")

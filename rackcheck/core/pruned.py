@@ -1,0 +1,40 @@
+"""A module without what a program does not use: what rides along to a node is small. Pure."""
+
+import ast
+import re
+
+_BLOCK = re.compile(r"^(?!(?:else|elif|except|finally)\b)(?=[A-Za-z_@'\"])", re.MULTILINE)
+"""Where a statement of a module begins; comments and closing brackets belong to the one before."""
+_DEFINED = re.compile(r"(?:@.*\n)*(?:(?:def|class)[ ]+(\w+)|(\w+)[ ]*=[^=])")
+_LOOKED_UP = re.compile(r"NVML_(?:ERROR_|SUCCESS)\w*")
+"""Names that pynvml finds by listing its own."""
+
+
+def needed(module: str, program: str) -> str:
+    """Leave out of a module what a program does not name, nor what that names, nor what pynvml looks up by itself.
+
+    The text that stays is the module's own, with its licence at the top; a name in a comment counts as named.
+    """
+    head, *blocks = _BLOCK.split(module)
+    joined: list[str] = []
+    for block in blocks:
+        if joined and joined[-1].startswith("@") and not re.search(r"^(?:def|class)\b", joined[-1], re.MULTILINE):
+            joined[-1] += block
+        else:
+            joined.append(block)
+    names = [next(filter(None, match.groups()), "") if (match := _DEFINED.match(b)) else "" for b in joined]
+    of: dict[str, list[str]] = {}
+    for name, block in zip(names, joined, strict=True):
+        of.setdefault(name, []).append(block)
+    looked_up = (name for name in of if _LOOKED_UP.match(name))
+    left = {*re.findall(r"\w+", program), *looked_up, *re.findall(r"\w+", "\n".join(of.get("", ())))}
+    kept: set[str] = set()
+    while left:
+        kept |= left
+        left = {word for name in left for block in of.get(name, ()) for word in re.findall(r"\w+", block)} - kept
+    rest = head + "".join(b for name, b in zip(names, joined, strict=True) if not name or name in kept)
+    try:
+        ast.parse(rest)
+    except SyntaxError:  # laid out otherwise than we take it apart
+        return module
+    return rest

@@ -1,0 +1,272 @@
+"""The frame of a burn-in: one text for any python3, a supervisor that ends all load, records that anybody may write."""
+
+import ast
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from payloads import OLD, Running, of_session, plan, start
+
+from rackcheck import local
+from rackcheck.burnin import pack
+from rackcheck.burnin.talk import LONGEST, Talk
+from rackcheck.core.burn.plan import RAMP, Tier, document, slots, starts
+from rackcheck.core.burn.record import Burn
+from rackcheck.core.fact import Reason
+from rackcheck.wire import Limits
+
+BUSY = {"k": "stage", "status": "done"}
+
+
+@pytest.fixture
+def running(request: pytest.FixtureRequest) -> Iterator[Running]:
+    found = start(getattr(request, "param", None) or plan(5.0))
+    yield found
+    found.process.kill()
+    found.process.wait()
+    for pipe in (found.process.stdin, found.process.stdout, found.process.stderr):
+        assert pipe is not None
+        pipe.close()
+
+
+def test_the_text_that_travels_is_small_and_parses_as_older_pythons() -> None:
+    text = pack.payload(document(Tier.SOAK, seed=1, tools=("dcgm-2",)))
+    assert len(text.encode()) <= pack.LARGEST
+    carried = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+    packed = [value for value in carried if isinstance(value, str) and len(value) > 500]
+    unpacked = [zlib.decompress(base64.b85decode(value)) for value in packed if value[0] != "{"]
+    sources = [data.decode() for data in unpacked if b"\ndef " in data]
+    assert [("class Supervisor" in each, "def nvmlInit" in each) for each in sources] == [(False, True), (True, False)]
+    for version in ((3, 8), (3, 6)):
+        for source in (text, *sources):
+            ast.parse(source, feature_version=version)
+
+
+@pytest.mark.skipif(not OLD.exists(), reason="no Python 3.8 on this machine")
+def test_python_3_8_runs_it_to_its_end() -> None:
+    old = start(plan(0.5), str(OLD))
+    old.end()
+    assert [old.kind("verdict")[0][name] for name in ("status", "why")] == ["whole", ""]
+    assert old.kind("hello")[0]["python"].startswith("3.8.")
+    assert old.kind("error") == []
+
+
+def test_it_says_hello_first_and_gives_a_verified_result_within_a_second() -> None:
+    found = start(plan(0.5))
+    first = found.until(BUSY)
+    assert found.records[0]["k"] == "hello"
+    assert found.records[0]["t"] < 1
+    assert first["t"] < 1
+    assert first["mismatches"] == 0
+    found.end()
+    assert found.process.returncode == 0
+    assert found.records[-1]["k"] == "verdict"
+    assert found.records[-1]["status"] == "whole"
+
+
+def test_it_also_runs_from_a_plain_pipe() -> None:
+    made = plan(0.3, line="stdout")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-"], input=pack.payload(made).encode(), capture_output=True, timeout=60, check=False
+    )
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert (last["k"], last["status"], done.stderr) == ("verdict", "whole", b"")
+
+
+def test_a_line_that_closes_ends_the_load_within_a_second(running: Running) -> None:
+    running.until(BUSY)
+    assert running.process.stdin is not None
+    running.process.stdin.close()
+    assert running.end() < 1.5
+    assert running.records[-1]["why"] == "the line was closed"
+    assert of_session(running.process.pid) == []
+    assert any(r.get("why") == "stopped" for r in running.kind("stage") if r["status"] == "not tested")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_the_load_within_a_second(running: Running, number: int) -> None:
+    running.until(BUSY)
+    running.process.send_signal(number)
+    assert running.end() < 1.5
+    assert running.records[-1]["why"] == "stopped by a signal"
+    assert of_session(running.process.pid) == []
+
+
+def test_nobody_who_reads_ends_the_load(running: Running) -> None:
+    running.until(BUSY)
+    assert running.process.stdout is not None
+    running.process.stdout.close()
+    running.process.wait(5)
+    assert of_session(running.process.pid) == []
+
+
+@pytest.mark.parametrize("running", [plan(5.0, pulse=1.0)], indirect=True)
+def test_a_silent_line_ends_the_load(running: Running) -> None:
+    running.until(BUSY)
+    running.end(10)
+    assert running.records[-1]["why"] == "the line is silent"
+
+
+@pytest.mark.parametrize("running", [plan(5.0, deadline=2.0)], indirect=True)
+def test_its_own_clock_ends_the_load(running: Running) -> None:
+    running.end(10)
+    assert running.records[-1]["why"] == "its time was over"
+
+
+def test_a_killed_supervisor_takes_its_children_with_it(running: Running) -> None:
+    running.until(BUSY)
+    assert len(of_session(running.process.pid)) > 1
+    running.process.kill()
+    running.process.wait()
+    until = time.monotonic() + 3
+    while of_session(running.process.pid) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert of_session(running.process.pid) == []
+
+
+def test_a_killed_child_is_a_named_finding_and_costs_no_other(running: Running) -> None:
+    running.until(BUSY)
+    child = next(pid for pid in of_session(running.process.pid) if _threads(pid) > 2)
+    os.kill(child, signal.SIGKILL)
+    crash = running.until({"k": "error", "name": "crash"})
+    assert (crash["of"], crash["said"]) == ("node", "ended by signal 9")
+    running.end()
+    assert running.kind("verdict")[0]["status"] == "whole"
+
+
+def _threads(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/task").iterdir()))
+
+
+def test_nothing_is_left_on_the_node(tmp_path: Path) -> None:
+    places = [tmp_path / "home", tmp_path / "tmp"]
+    for place in places:
+        place.mkdir()
+    before = _files(Path("/tmp"), Path("/dev/shm"))
+    found = start(plan(0.5), HOME=str(places[0]), TMPDIR=str(places[1]), XDG_CACHE_HOME=str(places[0]))
+    found.until({"k": "hello"})
+    mine = found.process.pid
+    found.end()
+    assert [list(place.iterdir()) for place in places] == [[], []]
+    assert of_session(mine) == []
+    fresh = _files(Path("/tmp"), Path("/dev/shm")) - before
+    assert not {path for path in fresh if "rackcheck-burnin" in path or path.startswith("/dev/shm/")}
+
+
+def _files(*folders: Path) -> set[str]:
+    return {str(path) for folder in folders if folder.is_dir() for path in folder.iterdir()}
+
+
+def test_the_tiers_take_what_their_names_say_and_no_two_stages_of_a_kind_overlap() -> None:
+    for tier in Tier:
+        for of in ("cpu", "gpu"):
+            mine = [slot for slot in slots(tier) if slot.of == of]
+            assert mine[0].begin == 0
+            assert tier.seconds - 6 <= mine[-1].until <= tier.seconds
+            assert all(a.until <= b.begin for a, b in pairwise(mine))
+
+
+@given(st.integers(0, 3000))
+def test_nodes_begin_one_after_the_other_within_the_ramp(count: int) -> None:
+    begins = list(starts([f"n{i}" for i in range(count)]).values())
+    assert begins == sorted(begins)
+    assert all(0 <= begin <= RAMP + 0.001 for begin in begins)
+    assert all(b - a <= 0.5 + 0.001 for a, b in pairwise(begins))
+
+
+# ---- the controller's side of the line ------------------------------------------------------------------------------
+
+
+def spoken(program: str, seconds: float = 20.0, stop: threading.Event | None = None) -> tuple[Talk, Any]:
+    """Speak with a program of sh instead of a payload."""
+    talk = Talk(b"", stop or threading.Event(), lambda _: None)
+    return talk, local.talk(program, Limits(deadline=seconds), talk)
+
+
+def test_what_a_node_prints_between_records_is_kept_and_counted() -> None:
+    hello = json.dumps({"k": "hello", "t": 0, "wire": 1})
+    end = json.dumps({"k": "verdict", "t": 1, "status": "whole", "why": ""})
+    talk, _ = spoken(f"echo 'Welcome to n1'; echo '{hello}'; echo '[1, 2]'; echo '{end}'")
+    burn = Burn.of(talk.records)
+    assert talk.ended
+    assert burn.whole
+    assert burn.unread == 2
+    assert "Welcome" in burn.odd
+
+
+def test_a_burn_in_without_a_verdict_says_what_it_complained_of() -> None:
+    talk, reply = spoken("echo 'Illegal instruction' >&2; exit 132")
+    assert not talk.ended
+    assert reply.cut.reason is Reason.UNREACHABLE
+    assert "Illegal instruction" in reply.cut.detail
+
+
+def test_a_node_without_python_is_told_as_one() -> None:
+    _, reply = spoken("exit 127")
+    assert reply.cut.reason is Reason.TOOL_MISSING
+
+
+def test_a_record_without_an_end_is_dropped_and_the_rest_is_read() -> None:
+    end = json.dumps({"k": "verdict", "t": 1, "status": "whole", "why": ""})
+    talk, _ = spoken(f"head -c {3 * LONGEST} /dev/zero | tr '\\0' x; echo; echo '{end}'")
+    burn = Burn.of(talk.records)
+    assert burn.whole
+    assert 1 <= burn.unread <= 4  # a piece for each bound that it went beyond
+
+
+def test_a_node_that_never_ends_is_left_by_the_deadline_and_one_that_is_stopped_by_us() -> None:
+    _, reply = spoken("trap '' HUP TERM; while :; do echo x; sleep 0.1; done", seconds=1.0)
+    assert reply.cut.reason is Reason.TIMEOUT
+    stop = threading.Event()
+    stop.set()
+    began = time.monotonic()
+    _, reply = spoken("trap '' HUP TERM; while :; do echo x; sleep 0.1; done", stop=stop)
+    assert time.monotonic() - began < 10
+    assert reply.cut.reason is Reason.NOT_COLLECTED
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=6,
+)
+_NAMES = "k t of stage status why name rate mismatches from gpus wire temp power reasons count seed fans hash"
+_FIELDS = st.sampled_from(sorted(set(_NAMES.split(" "))))
+_RECORD = st.dictionaries(
+    _FIELDS,
+    _JSON
+    | st.sampled_from(
+        ["hello", "about", "stage", "sample", "error", "verdict", "done", "not tested", "gpu/0", "memory"]
+    ),
+    max_size=10,
+)
+
+
+@given(st.lists(_RECORD, max_size=8))
+def test_no_record_breaks_the_reader_and_each_is_read_or_counted(records: list[dict[str, Any]]) -> None:
+    burn = Burn.of(records)
+    taken = len(burn.stages) + len(burn.faults) + sum(map(len, burn.samples.values())) + len(burn.tools)
+    assert taken + burn.unread <= len(records)
+    assert all(stage.done or stage.why for stage in burn.stages)
+    assert burn.unread == 0 or burn.odd
+
+
+def test_a_record_with_one_wrong_field_is_left_out_as_a_whole() -> None:
+    good = {"k": "stage", "t": 1, "of": "gpu/0", "stage": "memory", "status": "done", "rate": 1.0, "mismatches": 0}
+    for wrong in ({"mismatches": -1}, {"mismatches": "0"}, {"rate": float("nan")}, {"status": "fine"}, {"rate": True}):
+        burn = Burn.of([{**good, **wrong}])
+        assert (burn.stages, burn.unread) == ((), 1)
+    assert Burn.of([good]).stages[0].number("rate") == 1.0
