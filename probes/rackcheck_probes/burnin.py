@@ -11,7 +11,7 @@ from rackcheck.core.burn.record import Burn
     gives={
         "burnin.tier": text("How long it took: smoke, validate or soak"),
         "burnin.seed": integer("Seed of all its patterns and operands; with it any result can be had again"),
-        "burnin.end": text("How it ended; an early end leaves stages untested", words=("whole", "stopped")),
+        "burnin.end": text("That it ran to its end; else unknown, and why", words=("whole",)),
         "burnin.seconds": quantity("s", "From its first record to its last", Class.MEASUREMENT),
         "burnin.unread": integer("Records that were not what they must be", Class.COUNTER),
         "burnin.fault": collection("What was wrong, by name: mismatch, lost, hang"),
@@ -27,7 +27,8 @@ def burnin(burn: Burn) -> Facts:
         yield "burnin.tier", tier
     if isinstance(seed, int):
         yield "burnin.seed", seed
-    yield "burnin.end", burn.ended or Unknown(Reason.NOT_TESTED, "it gave no verdict")
+    early = f"it was stopped: {burn.why}" if burn.ended else "it gave no verdict"
+    yield "burnin.end", "whole" if burn.whole else Unknown(Reason.NOT_TESTED, early)
     times = [stage.t for stage in burn.stages] + [row[-1].t for row in burn.samples.values()]
     if times:
         yield "burnin.seconds", max(times)

@@ -4,7 +4,7 @@ from rackcheck import Class, Facts, Load, collection, integer, listing, probe, q
 from rackcheck.core.burn.record import Burn
 from rackcheck.core.burn.told import VERIFYING, column, figure, highest, mismatches
 
-STAGES = ("fingerprint", "crypto", "fma", "triad", "ram", "together")
+STAGES = ("fingerprint", "crypto", "fma", "triad", "ram")
 
 VERIFIED = ("fingerprint", "crypto", "ram")
 """Stages that hold results against what is known; the others measure."""
@@ -26,6 +26,7 @@ VERIFIED = ("fingerprint", "crypto", "ram")
         "burnin.core/*.mismatches": integer("Wrong results", Class.COUNTER),
         "burnin.memory": collection("NUMA nodes whose memory was tested"),
         "burnin.memory/*.tested": quantity("GiB", "Memory that patterns were written to and read from"),
+        "burnin.memory/*.coverage": quantity("%", "That, of what the NUMA node has", Class.MEASUREMENT),
         "burnin.memory/*.mismatches": integer("Wrong values", Class.COUNTER),
     },
 )
@@ -51,8 +52,10 @@ def burnin_cpu(burn: Burn) -> Facts:
         yield from _core(burn, key)
     for key in burn.things("numa"):
         ram = list(burn.of_stage("ram", f"numa/{key}"))
-        work = figure(burn, ram, "work")
-        yield f"burnin.memory/{key}.tested", work / 2**30 if isinstance(work, float) else work
+        tested = figure(burn, ram, "tested", "lowest")
+        yield f"burnin.memory/{key}.tested", tested / 2**30 if isinstance(tested, float) else tested
+        share = figure(burn, ram, "coverage", "lowest")
+        yield f"burnin.memory/{key}.coverage", share * 100 if isinstance(share, float) else share
         yield f"burnin.memory/{key}.mismatches", mismatches(burn, [f"numa/{key}"], ram)
 
 

@@ -10,6 +10,7 @@ from rackcheck.cli.output import Watch, note
 from rackcheck.core.burn.plan import Tier
 from rackcheck.core.event import Answered, Burning, Event
 from rackcheck.core.fact import clean
+from rackcheck.report.summary import several
 
 TOLD = 20
 """Findings that are worth a line each while nodes are under load; all are in the verdict."""
@@ -50,12 +51,13 @@ class _Seen:
 
     def words(self) -> str:
         """Say it in a line."""
-        parts = [f"{self.t:.0f} s of {self.tier.seconds:.0f}", self.stage, f"{self.verified} pieces of work verified"]
+        done = several(self.verified, "test")
+        parts = [f"{self.t:.0f} s of {self.tier.seconds:.0f}", self.stage, f"{done} done"]
         if self.power:
-            parts.append(f"{sum(self.power.values()) / 1000:.1f} kW in {len(self.power)} GPUs")
+            parts.append(f"{sum(self.power.values()) / 1000:.1f} kW in {several(len(self.power), 'GPU')}")
         if self.temp:
             parts.append(f"hottest {max(self.temp.values()):.0f} C")
-        parts.append(f"{self.wrong} findings" if self.wrong else "nothing wrong")
+        parts.append(several(self.wrong, "finding") if self.wrong else "nothing wrong")
         return ", ".join(part for part in parts if part)
 
 

@@ -17,18 +17,18 @@ from rackcheck.board.covering import Covering
 from rackcheck.board.desk import Said
 from rackcheck.cli import subject
 from rackcheck.cli.known import known
-from rackcheck.cli.prepared import Prepared
+from rackcheck.cli.prepared import Drive, Prepared
 from rackcheck.cli.raw import probe_of
 from rackcheck.cli.remedy import settings
 from rackcheck.cli.since import since
 from rackcheck.cli.stored import stored_nodes, stored_racks
 from rackcheck.cli.subject import Subject
 from rackcheck.core import path as paths
-from rackcheck.core.capture import BmcCapture, Capture
+from rackcheck.core.capture import BmcCapture, BurnCapture, Capture
 from rackcheck.core.catalogue import Kind
 from rackcheck.core.change import STEADY
 from rackcheck.core.documents import Documents
-from rackcheck.core.event import Answered, Event, FactsRead, RunDone, RunStarted
+from rackcheck.core.event import Answered, Burning, Event, FactsRead, RunDone, RunStarted
 from rackcheck.core.fact import Class, Plane
 from rackcheck.core.path import BadPath, Path
 from rackcheck.core.probe import AnyProbe
@@ -46,6 +46,9 @@ from rackcheck.run import replay
 PATIENCE = 120.0
 """Seconds that a command called from the screens may take."""
 
+RECORDS = 512
+"""Records of a stored burn-in that are told at a time: the screens have other things to do."""
+
 CROSS = "cross-plane"
 """The shipped fragment whose rules pair facts of both planes."""
 
@@ -56,8 +59,10 @@ class Desk:
     What it keeps of an answer is where its raw side lies: a thousand nodes' facts are read when they are wanted.
     """
 
-    def __init__(self, *, found: Subject | None = None, ready: Prepared | None = None) -> None:
-        self.ready, self.found = ready, found
+    def __init__(
+        self, *, found: Subject | None = None, ready: Prepared | None = None, drive: Drive | None = None
+    ) -> None:
+        self.ready, self.found, self._drives = ready, found, drive
         self._stop = threading.Event()
         self._runs: list[tuple[store.Stored, Job]] = []
         self._heard: dict[str, dict[tuple[Plane, int], tuple[store.Stored, Answered]]] = {}
@@ -95,6 +100,8 @@ class Desk:
     @property
     def mute(self) -> str:
         """Why nodes cannot be asked again from here; empty where they can."""
+        if self._drives is not None:
+            return "a load is not put on from here again: rackcheck burnin NODE --seed SEED does the same work"
         if self.ready is not None:
             return ""
         return "a stored run is shown: rackcheck tui -p PROFILE -i INVENTORY asks nodes, and can ask them again"
@@ -172,7 +179,7 @@ class Desk:
 
     def again(self, nodes: Sequence[str]) -> Iterator[Event]:
         """Ask these nodes again, as a run of its own; raises Mistake."""
-        if self.ready is None:
+        if self.ready is None or self._drives is not None:
             raise Mistake(self.mute)
         asked = self.ready.once_more([self.nodes[name] for name in nodes])
         yield from self._drive(replace(asked, job=replace(asked.job, waivers=tuple(self.waivers))))
@@ -183,7 +190,7 @@ class Desk:
 
     def _drive(self, ready: Prepared) -> Iterator[Event]:
         self._stop = stop = threading.Event()  # one a run: a run that has ended sets its own
-        for event in ready.run(stop, self.troubles.append):
+        for event in ready.run(stop, self.troubles.append, self._drives):
             if isinstance(event, RunStarted):
                 self._runs.append((store.Stored(ready.folder, {"nodes": []}), ready.job))
             yield self._light(self._runs[-1][0], event)
@@ -191,6 +198,7 @@ class Desk:
     def _replayed(self, stored: store.Stored, job: Job) -> Iterator[Event]:
         done = stored.done() if (stored.folder / "events.jsonl").is_file() else None
         for event in replay(replace(job, waivers=tuple(self.waivers)), stored.answers(), done):
+            yield from _burnt(event)
             yield self._light(stored, event)
 
     def _laid(self) -> Iterator[Event]:
@@ -343,6 +351,14 @@ class Desk:
         self._own = tuple(waiver for waiver in self._own if not waiver.place.startswith(f"{found.name}:"))
         self._files[found.name] = found
         self._places = [place for place in self._places if place.name != found.name] + [File(file)]
+
+
+def _burnt(event: Event) -> Iterator[Burning]:
+    """Tell what a stored burn-in wrote as it was told live, piece by piece."""
+    if isinstance(event, Answered) and isinstance(event.capture, BurnCapture):
+        records = event.capture.records
+        for at in range(0, len(records), RECORDS):
+            yield Burning(event.node, records[at : at + RECORDS])
 
 
 def _word(stored: store.Stored) -> str:

@@ -25,7 +25,6 @@ from rackcheck.mistake import Mistake
 from rackcheck.run import ask_plane, audit
 from rackcheck.waivers import File
 
-
 CONFIG = frozenset({Phase.CONFIG})
 
 

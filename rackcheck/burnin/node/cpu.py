@@ -1,4 +1,4 @@
-# ruff: noqa: UP006, UP031, UP035, UP045  this runs on the node, where Python may be 3.6
+# ruff: noqa: UP031  this runs on the node, where Python may be 3.6
 """The CPU's part of the burn, on the node: finds the processors, runs the stages on them, writes what they did.
 
 Every rate is of pure work: the kernels read the clock and their thread's own processor time themselves, so that the
@@ -89,7 +89,7 @@ class CpuKernels:
         """Compare with the pattern, and with `turn` write its complement; gives (address, want, got), 64 at most."""
         wrong = (CpuWrong * 64)()
         told = self._call("verify", at, size, at // 8, seed, flip, turn, wrong, 64)[1]
-        return [(one.address, one.want, one.got) for one in wrong[: min(told.found, 64)]], told
+        return [(one.address, one.want, one.got) for one in wrong[: told.found]], told
 
     def lay(self, at: List[int], start: int, count: int) -> None:
         """Lay the arrays of the triad."""

@@ -37,19 +37,19 @@ class Slot:
 
 _LENGTHS: dict[Tier, dict[str, tuple[tuple[str, float], ...]]] = {
     Tier.SMOKE: {
-        "cpu": (("fingerprint", 1), ("crypto", 1), ("fma", 3), ("triad", 3), ("ram", 4), ("together", 2)),
+        "cpu": (("fingerprint", 1), ("crypto", 1), ("fma", 3), ("triad", 3), ("ram", 4), ("fma", 2)),
         "gpu": (("memory", 2), ("tensor", 5), ("scalar", 2), ("links", 3), ("together", 2)),
     },
     Tier.VALIDATE: {
-        "cpu": (("fingerprint", 2), ("crypto", 5), ("fma", 13), ("triad", 13), ("ram", 16), ("together", 10)),
+        "cpu": (("fingerprint", 2), ("crypto", 5), ("fma", 13), ("triad", 13), ("ram", 16), ("fma", 10)),
         "gpu": (("memory", 13), ("tensor", 20), ("scalar", 6), ("links", 10), ("together", 10)),
     },
     Tier.SOAK: {  # a minute of it, ten times: memory and links are looked at again while they are hot
-        "cpu": (("fingerprint", 2), ("crypto", 4), ("fma", 12), ("triad", 8), ("ram", 16), ("together", 18)),
+        "cpu": (("fingerprint", 2), ("crypto", 4), ("fma", 12), ("triad", 8), ("ram", 16), ("fma", 18)),
         "gpu": (("memory", 6), ("tensor", 24), ("scalar", 6), ("links", 6), ("together", 18)),
     },
 }
-"""Seconds of each stage; what is left of a tier is for beginning, for counters and for the way back."""
+"""Seconds of each stage, the last of which go together on all parts; what is left of a tier is for beginning, for counters and for the way back."""
 
 STEP = 0.15
 """Seconds between two GPUs of a node that begin or end: a rack's supplies see steps, and no cliff."""

@@ -29,8 +29,9 @@ _NUMBERS = _words(
 """Fields that hold a number wherever they stand."""
 
 _COUNTS = _words(
-    "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width nvlink_errors xids mce "
-    "throttles edac_corrected edac_uncorrected bits count more sm cpu seed xid up symbol_error link_downed xmit_wait"
+    "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width nvlink_errors xids "
+    "mce throttles edac_corrected edac_uncorrected bits count more sm cpu seed xid up symbol_error link_downed "
+    "xmit_wait tested seeds pieces rounds array"
 )
 """Fields that hold a number that is never below zero."""
 

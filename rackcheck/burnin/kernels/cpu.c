@@ -1,0 +1,445 @@
+/* The CPU's kernels: freestanding, one source, compiled once per variant (build_cpu.py) and linked to one library.
+
+   No libc, no table, no global that is written: a memfd and dlopen are all that the library needs. A variant is chosen
+   by `best` on the machine itself. Every variant gives the same bits: all arithmetic is fused multiply-add on lanes
+   that never meet, integers, or values small enough to be exact, so that a hash of one core may be held against any
+   other core, of any width, of either architecture.
+
+   Each function is bounded by its arguments; the loops that run for a time look at CLOCK_MONOTONIC after each chunk,
+   some 30 to 60 microseconds of work on a core of its own. Times are read from the kernel by a raw system call: `cpu` is the thread's own, so that what
+   the interpreter or another process does beside us is not counted as work. */
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef unsigned __int128 u128;
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_acle.h>
+#include <arm_neon.h>
+#else
+#error "x86-64 or aarch64"
+#endif
+
+#define JOIN(a, b) a##b
+#define JOINED(a, b) JOIN(a, b)
+#if defined(PLAIN)
+#define NAME(f) JOINED(f, _plain)
+#define WIDTH 16
+#elif defined(__AVX512F__)
+#define NAME(f) JOINED(f, _avx512)
+#define WIDTH 64
+#elif defined(__AVX2__)
+#define NAME(f) JOINED(f, _avx2)
+#define WIDTH 32
+#else
+#define NAME(f) JOINED(f, _neon)
+#define WIDTH 16
+#endif
+#define OUT(type, f) __attribute__((visibility("default"))) type NAME(f)
+#define PURE static inline __attribute__((always_inline))
+
+typedef u64 words __attribute__((vector_size(WIDTH)));
+typedef double reals __attribute__((vector_size(WIDTH)));
+enum { LANES = 96, PER = WIDTH / 8 };
+
+struct told { u64 wall, cpu, work, found; };  /* ns, ns, bytes or floating-point operations, mismatches */
+struct wrong { u64 address, want, got; };
+
+PURE u64 now(long which)
+{
+    long at[2] = {0, 0};
+#if defined(__x86_64__)
+    long status;
+    __asm__ volatile("syscall" : "=a"(status) : "a"(228L), "D"(which), "S"(at) : "rcx", "r11", "memory");
+#else
+    register long x8 __asm__("x8") = 113, x0 __asm__("x0") = which;
+    register long *x1 __asm__("x1") = at;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1) : "memory");
+#endif
+    return (u64)at[0] * 1000000000u + (u64)at[1];
+}
+enum { WALL = 1, CPU = 3 };  /* CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID */
+
+PURE void began(struct told *told) { told->wall = now(WALL); told->cpu = now(CPU); told->work = told->found = 0; }
+PURE void ended(struct told *told) { told->wall = now(WALL) - told->wall; told->cpu = now(CPU) - told->cpu; }
+
+/* A bijection of the word's index: a word read where another belongs tells by itself where it came from. */
+#define STEP 0x9E3779B97F4A7C15ull
+#define MIXED(w) ((w) ^= (w) >> 32, (w) ^= (w) << 21, (w) ^= (w) >> 13)
+PURE u64 word(u64 index, u64 seed) { u64 w = index * STEP + seed; MIXED(w); return w; }
+
+PURE words first(u64 index, u64 seed)
+{
+    words w;
+    for (int i = 0; i < PER; i++) w[i] = (index + (u64)i) * STEP + seed;
+    return w;
+}
+
+#if defined(PLAIN)
+#define STREAM(p, v) (*(p) = (v))
+#define FENCE()
+#elif defined(__AVX512F__)
+#define STREAM(p, v) _mm512_stream_si512((void *)(p), (__m512i)(v))
+#define FENCE() _mm_sfence()
+#elif defined(__AVX2__)
+#define STREAM(p, v) _mm256_stream_si256((void *)(p), (__m256i)(v))
+#define FENCE() _mm_sfence()
+#else
+#define STREAM(p, v) __builtin_nontemporal_store(v, p)
+#define FENCE()
+#endif
+
+/* ---- the fingerprint: x <- x * x + c, chaotic between -2 and 2, so that one wrong bit spreads over the word ---- */
+
+#if defined(PLAIN)
+enum { HELD = 1 };
+/* A correctly rounded fused multiply-add in integers, for normal numbers and zero: what the others are held against. */
+PURE double bits(u64 b) { union { u64 b; double d; } u = {b}; return u.d; }
+PURE u64 of(double d) { union { double d; u64 b; } u = {d}; return u.b; }
+PURE int lead(u128 v) { u64 top = (u64)(v >> 64); return top ? __builtin_clzll(top) : 64 + __builtin_clzll((u64)v); }
+
+static double fused(double x, double y, double z)
+{
+    u64 a = of(x), b = of(y), c = of(z), low = (1ull << 52) - 1;
+    if (!(a << 1) || !(b << 1)) return z;
+    u128 p = (u128)((a & low) | (low + 1)) * ((b & low) | (low + 1)), q = (c & low) | (low + 1);
+    int ep = (int)(a >> 52 & 2047) + (int)(b >> 52 & 2047) - 2150, eq = (int)(c >> 52 & 2047) - 1075;
+    u64 sp = (a ^ b) >> 63, sq = c >> 63;
+    int shift = lead(p) - 2;
+    p <<= shift, ep -= shift;
+    if (!(c << 1)) q = 0, eq = ep;
+    else shift = lead(q) - 2, q <<= shift, eq -= shift;
+    if (eq > ep || (eq == ep && q > p)) {
+        u128 m = p; p = q; q = m;
+        int e = ep; ep = eq; eq = e;
+        u64 s = sp; sp = sq; sq = s;
+    }
+    int apart = ep - eq;
+    if (apart > 127) q = q != 0;
+    else if (apart) q = q >> apart | ((q << (128 - apart)) != 0);
+    u128 sum = sp == sq ? p + q : p - q;
+    if (!sum) return 0.0;
+    int spare = 75 - lead(sum);  /* bits below the 53 that stay */
+    ep += spare;
+    u64 kept;
+    if (spare > 0) {
+        u128 rest = sum & (((u128)1 << spare) - 1), half = (u128)1 << (spare - 1);
+        kept = (u64)(sum >> spare);
+        kept += rest > half || (rest == half && (kept & 1));
+    } else kept = (u64)(sum << -spare);
+    if (kept >> 53) kept >>= 1, ep++;
+    return bits(sp << 63 | (u64)(ep + 1075) << 52 | (kept & low));
+}
+PURE reals square(reals x, reals c) { for (int i = 0; i < PER; i++) x[i] = fused(x[i], x[i], c[i]); return x; }
+#elif defined(__AVX512F__)
+enum { HELD = 12 };  /* accumulators in registers: latency 4 times two units, and some to spare; LANES is a multiple */
+#define square(x, c) ((reals)_mm512_fmadd_pd(x, x, c))
+#elif defined(__AVX2__)
+enum { HELD = 12 };
+#define square(x, c) ((reals)_mm256_fmadd_pd(x, x, c))
+#else
+enum { HELD = 16 };
+#define square(x, c) ((reals)vfmaq_f64(c, x, x))
+#endif
+
+PURE double between(u64 w) /* -1 to 1 in steps of 2^-52: exact, whatever the compiler makes of it */
+{
+    return (double)(long long)(w >> 11) * 0x1p-52 - 1.0;
+}
+
+PURE u64 print(u64 seed, u64 rounds)
+{
+    reals held[LANES / PER], c;
+    double to = -2.0 + (double)(1 + (word(LANES, seed) >> 48)) * 0x1p-36;
+    for (int i = 0; i < PER; i++) c[i] = to;
+    for (int i = 0; i < LANES; i++) held[i / PER][i % PER] = between(word((u64)i, seed));
+#pragma GCC unroll 1
+    for (int at = 0; at < LANES / PER; at += HELD) {
+        reals x[HELD];
+        for (int i = 0; i < HELD; i++) x[i] = held[at + i];
+#pragma GCC unroll 1
+        for (u64 r = 0; r < rounds; r++)
+#pragma GCC unroll 16
+            for (int i = 0; i < HELD; i++) x[i] = square(x[i], c);
+        for (int i = 0; i < HELD; i++) held[at + i] = x[i];
+    }
+    u64 hash = seed;
+    for (int i = 0; i < LANES; i++) {
+        union { double d; u64 b; } lane = {held[i / PER][i % PER]};
+        hash = (hash ^ lane.b) * STEP;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/* The fingerprint of `seed` after `rounds`, again and again for `budget` ns, at least once; `found` counts those that
+   differ from the first. Gives the first, or what `want` differs from if it is not 0. Work in floating-point operations. */
+OUT(u64, fma)(u64 seed, u64 rounds, u64 want, u64 budget, struct told *told)
+{
+    began(told);
+    u64 shown = want;
+    do {
+        __asm__ volatile("" : "+r"(seed));  /* the same work again, not the same answer remembered */
+        u64 seen = print(seed, rounds);
+        if (!want) want = shown = seen;
+        if (seen != want) told->found++, shown = seen;
+        told->work += 2 * LANES * rounds;
+    } while (now(WALL) - told->wall < budget);
+    ended(told);
+    return shown;
+}
+
+/* ---- memory ---- */
+
+/* Write the pattern of the words that begin with `index`. Bytes: a multiple of 256; the address: of 64. */
+OUT(void, fill)(void *at, u64 bytes, u64 index, u64 seed, u64 flip, struct told *told)
+{
+    began(told);
+    words *p = at, w = first(index, seed), mask = {0};
+    mask = mask + flip;
+    for (u64 i = 0; i < bytes / WIDTH; i++, w += STEP * PER) {
+        words v = w;
+        MIXED(v);
+        STREAM(p + i, v ^ mask);
+    }
+    FENCE();
+    told->work = bytes;
+    ended(told);
+}
+
+/* Read and compare; with `turn` also write the complement. Wrong words beyond `most` are counted only. */
+OUT(void, verify)(void *at, u64 bytes, u64 index, u64 seed, u64 flip, u64 turn, struct wrong *list, u64 most, struct told *told)
+{
+    enum { BLOCK = 4096 };
+    began(told);
+    words w = first(index, seed), mask = {0};
+    mask = mask + flip;
+    for (u64 done = 0; done < bytes; done += BLOCK) {
+        u64 size = bytes - done < BLOCK ? bytes - done : BLOCK;
+        words *p = (words *)((u8 *)at + done), bad = {0}, again = w;
+        for (u64 i = 0; i < size / WIDTH; i++, w += STEP * PER) {
+            words v = w;
+            MIXED(v);
+            bad |= p[i] ^ v ^ mask;
+        }
+        u64 any = 0;
+        for (int i = 0; i < PER; i++) any |= bad[i];
+        if (any)
+            for (u64 i = 0; i < size / 8; i++) {
+                u64 got = ((volatile u64 *)p)[i], want = word(index + done / 8 + i, seed) ^ flip;
+                if (got == want) continue;
+                if (told->found < most) list[told->found] = (struct wrong){(u64)((u64 *)p + i), want, got};
+                told->found++;
+            }
+        if (turn)
+            for (u64 i = 0; i < size / WIDTH; i++, again += STEP * PER) {
+                words v = again;
+                MIXED(v);
+                p[i] = ~(v ^ mask);
+            }
+    }
+    told->work = turn ? 2 * bytes : bytes;
+    ended(told);
+}
+
+/* ---- triad ---- */
+
+/* a = b + by * c over `count` numbers (a multiple of 512) from `from`, going round, for `budget` ns. Gives where it stopped. */
+OUT(u64, triad)(double *a, const double *b, const double *c, u64 count, double by, u64 from, u64 budget, struct told *told)
+{
+    enum { CHUNK = 131072 };
+    began(told);
+    reals times = {0};
+    times = times + by;
+    do {
+        u64 size = count - from < CHUNK ? count - from : CHUNK;
+        words *to = (words *)(a + from);
+        const reals *x = (const reals *)(b + from), *y = (const reals *)(c + from);
+        for (u64 i = 0; i < size / PER; i++) STREAM(to + i, (words)(x[i] + times * y[i]));
+        told->work += 24 * size;
+        from = from + size == count ? 0 : from + size;
+    } while (now(WALL) - told->wall < budget);
+    FENCE();
+    ended(told);
+    return from;
+}
+
+/* ---- crypto: AES-128 block by block, its key from the seed, and CRC32C ---- */
+
+PURE u8 doubled(u8 v) { return (u8)(v << 1 ^ (v >> 7) * 0x1b); }
+
+static void substitution(u8 *box, u8 *back)  /* made, not stored: 3 generates the field */
+{
+    u8 p = 1, q = 1;
+    do {
+        p = (u8)(p ^ doubled(p));
+        q ^= (u8)(q << 1); q ^= (u8)(q << 2); q ^= (u8)(q << 4); q ^= (u8)((q >> 7) * 0x09);
+        u8 v = (u8)(q ^ (u8)(q << 1 | q >> 7) ^ (u8)(q << 2 | q >> 6) ^ (u8)(q << 3 | q >> 5) ^ (u8)(q << 4 | q >> 4) ^ 0x63);
+        box[p] = v, back[v] = p;
+    } while (p != 1);
+    box[0] = 0x63, back[0x63] = 0;
+}
+
+static void keys(u64 seed, u8 (*key)[16], const u8 *box)
+{
+    u8 con = 1;
+    for (int i = 0; i < 16; i++) key[0][i] = (u8)(word((u64)i, seed) >> 24);
+    for (int r = 1; r < 11; r++, con = doubled(con))
+        for (int i = 0; i < 16; i++) {
+            u8 last = i < 4 ? (u8)(box[key[r - 1][12 + (i + 1) % 4]] ^ (i ? 0 : con)) : key[r][i - 4];
+            key[r][i] = key[r - 1][i] ^ last;
+        }
+}
+
+#if defined(PLAIN)
+typedef struct { u8 b[16]; } block;
+PURE block mixed(block s)
+{
+    block t;
+    for (int i = 0; i < 16; i++) {
+        u8 *k = s.b + (i & 12);
+        t.b[i] = (u8)(doubled((u8)(k[i & 3] ^ k[(i + 1) & 3])) ^ k[(i + 1) & 3] ^ k[(i + 2) & 3] ^ k[(i + 3) & 3]);
+    }
+    return t;
+}
+PURE block xored(block a, const u8 *k) { for (int i = 0; i < 16; i++) a.b[i] ^= k[i]; return a; }
+#elif defined(__x86_64__)
+typedef __m128i block;
+#define ENC(s, k) _mm_aesenc_si128(s, k)
+#define DEC(s, k) _mm_aesdec_si128(s, k)
+#define LASTE(s, k) _mm_aesenclast_si128(s, k)
+#define LASTD(s, k) _mm_aesdeclast_si128(s, k)
+#define XOR(a, b) _mm_xor_si128(a, b)
+#define LOAD(p) _mm_loadu_si128((const __m128i *)(p))
+#define SAVE(p, v) _mm_storeu_si128((__m128i *)(p), v)
+#define TURNED(k) _mm_aesimc_si128(k)
+#else
+typedef uint8x16_t block;
+#define NONE vdupq_n_u8(0)
+#define ENC(s, k) veorq_u8(vaesmcq_u8(vaeseq_u8(s, NONE)), k)
+#define DEC(s, k) veorq_u8(vaesimcq_u8(vaesdq_u8(s, NONE)), k)
+#define LASTE(s, k) veorq_u8(vaeseq_u8(s, NONE), k)
+#define LASTD(s, k) veorq_u8(vaesdq_u8(s, NONE), k)
+#define XOR(a, b) veorq_u8(a, b)
+#define LOAD(p) vld1q_u8(p)
+#define SAVE(p, v) vst1q_u8(p, v)
+#define TURNED(k) vaesimcq_u8(k)
+#endif
+
+/* Encrypt (or decrypt) in place. Bytes: a multiple of 128. */
+OUT(void, aes)(u8 *at, u64 bytes, u64 seed, u64 back, struct told *told)
+{
+    u8 box[256], inverse[256], key[11][16];
+    began(told);
+    substitution(box, inverse);
+    keys(seed, key, box);
+#if defined(PLAIN)
+    for (u64 done = 0; done < bytes; done += 16) {
+        block s = *(block *)(at + done), t;
+        s = xored(s, key[back ? 10 : 0]);
+        for (int r = 1; r < 11; r++) {
+            for (int i = 0; i < 16; i++)
+                t.b[i] = back ? inverse[s.b[(i - 4 * (i & 3)) & 15]] : box[s.b[(i + 4 * (i & 3)) & 15]];
+            if (back) {
+                s = xored(t, key[10 - r]);
+                if (r < 10) s = mixed(mixed(mixed(s)));  /* the mixing has order four */
+            } else s = xored(r < 10 ? mixed(t) : t, key[r]);
+        }
+        *(block *)(at + done) = s;
+    }
+#else
+    block k[11], s[8];
+    for (int r = 0; r < 11; r++) k[r] = LOAD(key[back ? 10 - r : r]);
+    if (back)
+        for (int r = 1; r < 10; r++) k[r] = TURNED(k[r]);
+    for (u64 done = 0; done < bytes; done += 128) {
+#pragma GCC unroll 16
+        for (int i = 0; i < 8; i++) s[i] = XOR(LOAD(at + done + 16 * i), k[0]);
+#pragma GCC unroll 16
+        for (int r = 1; r < 10; r++)
+#pragma GCC unroll 16
+            for (int i = 0; i < 8; i++) s[i] = back ? DEC(s[i], k[r]) : ENC(s[i], k[r]);
+#pragma GCC unroll 16
+        for (int i = 0; i < 8; i++) SAVE(at + done + 16 * i, back ? LASTD(s[i], k[10]) : LASTE(s[i], k[10]));
+    }
+#endif
+    told->work = bytes;
+    ended(told);
+}
+
+/* CRC32C as RFC 3720 has it. Bytes: a multiple of 8. */
+OUT(u32, crc)(const u8 *at, u64 bytes)
+{
+    u32 crc = ~0u;
+    for (u64 i = 0; i < bytes / 8; i++) {
+        u64 v = ((const u64 *)at)[i];
+#if defined(PLAIN)
+        for (int bit = 0; bit < 64; bit++, v >>= 1) crc = crc >> 1 ^ (0x82F63B78u & (0u - ((crc ^ (u32)v) & 1)));
+#elif defined(__x86_64__)
+        crc = (u32)_mm_crc32_u64(crc, v);
+#else
+        crc = __crc32cd(crc, v);
+#endif
+    }
+    return ~crc;
+}
+
+#if defined(PLAIN)
+/* ---- once for all variants ---- */
+
+#define EVERY __attribute__((visibility("default")))
+
+/* The triad's arrays: small whole numbers, whose sums are exact with or without fusing. */
+#define B(i) ((double)((i) & 1023))
+#define C(i) ((double)((i) & 511))
+EVERY void lay(double *a, double *b, double *c, u64 count)
+{
+    for (u64 i = 0; i < count; i++) a[i] = -1.0, b[i] = B(i), c[i] = C(i);
+}
+
+EVERY u64 laid(const double *a, u64 count, double by)
+{
+    u64 wrong = 0;
+    for (u64 i = 0; i < count; i++) wrong += a[i] != B(i) + by * C(i);
+    return wrong;
+}
+
+/* `rounds` times 64 additions, each waiting for the one before: cycles, whatever the clock is called. Two registers,
+   because some cores fold the addition of a constant away. */
+EVERY void adds(u64 rounds, struct told *told)
+{
+    u64 v = rounds, one = 1;
+    began(told);
+    for (u64 i = 0; i < rounds; i++)
+#if defined(__x86_64__)
+        __asm__ volatile(".rept 64\n\tadd %1, %0\n\t.endr" : "+r"(v) : "r"(one) : "cc");
+#else
+        __asm__ volatile(".rept 64\n\tadd %0, %0, %1\n\t.endr" : "+r"(v) : "r"(one));
+#endif
+    ended(told);
+    told->work = 64 * rounds;
+}
+
+/* 2: avx512, 1: avx2 or neon, 0: plain. `hwcap`: the kernel's AT_HWCAP, looked at on aarch64. */
+EVERY u32 best(u64 hwcap)
+{
+#if defined(__x86_64__)
+    (void)hwcap;
+    u32 a, b, c, d, low, high;
+    u32 need = 1u << 12 | 1u << 20 | 1u << 25 | 1u << 27 | 1u << 28;  /* FMA, SSE4.2, AES, OSXSAVE, AVX */
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(0), "c"(0));
+    if (a < 7) return 0;
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(1), "c"(0));
+    if ((c & need) != need) return 0;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));  /* what the system saves of each thread */
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(7), "c"(0));
+    if ((low & 0x06) != 0x06 || !(b >> 5 & 1)) return 0;
+    return (low & 0xe6) == 0xe6 && (b >> 16 & 1) ? 2 : 1;
+#else
+    return (hwcap >> 3 & 1) && (hwcap >> 7 & 1);  /* HWCAP_AES, HWCAP_CRC32 */
+#endif
+}
+#endif

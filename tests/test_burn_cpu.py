@@ -1,0 +1,582 @@
+"""The CPU's part of the burn-in: what its kernels compute, which faults it names, and when it claims nothing."""
+
+import ast
+import ctypes
+import json
+import mmap
+import os
+import platform
+import struct
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from base64 import b85encode
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rackcheck.burnin.node import cpu
+
+SOURCE = Path(cpu.__file__)
+KERNELS = SOURCE.parents[1] / "kernels"
+LIBRARY = KERNELS / f"cpu-{platform.machine()}.so"
+VARIANTS = {"x86_64": ("plain", "avx2", "avx512"), "aarch64": ("plain", "neon")}.get(platform.machine(), ())
+FULL = (1 << 64) - 1
+Records = list[dict[str, Any]]
+CPUS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+SHARE = (6 << 20) * len(CPUS) / max(1, cpu.cpu_available())
+"""The part of this machine's memory that gives each CPU some MiB."""
+
+pytestmark = pytest.mark.skipif(
+    not LIBRARY.exists() or not hasattr(os, "sched_setaffinity"), reason="no kernels of the CPU for this system"
+)
+
+
+def burn(stages: Iterable[Mapping[str, Any]], **how: Any) -> Records:
+    """Run stages on this machine's CPUs and give what was told, without the greeting."""
+    records: Records = []
+    began = time.monotonic()
+
+    def clock() -> float:
+        return time.monotonic() - began
+
+    def tell(kind: str, **fields: Any) -> None:
+        records.append({"k": kind, "t": clock(), **fields})
+
+    how = {"library": LIBRARY.read_bytes(), "stop": threading.Event(), "seed": 12345, **how}
+    cpu.Cpu(tell, clock, how.pop("stop"), how.pop("library"), how.pop("seed"), **how).run(
+        [{"of": "cpu", "from": 0.0, **stage} for stage in stages]
+    )
+    assert json.dumps(records)
+    return records
+
+
+def errors(records: Records) -> Records:
+    return [record for record in records if record["k"] == "error"]
+
+
+def kernels() -> Iterable[cpu.CpuKernels]:
+    """Give the kernels in each variant that this machine has."""
+    best = cpu.CpuKernels(LIBRARY.read_bytes()).variant
+    return [cpu.CpuKernels(LIBRARY.read_bytes(), one) for one in VARIANTS[: VARIANTS.index(best) + 1]]
+
+
+def word(index: int, seed: int) -> int:
+    """Give the pattern's word, in Python's integers."""
+    w = (index * 0x9E3779B97F4A7C15 + seed) & FULL
+    w ^= w >> 32
+    w ^= w << 21 & FULL
+    return w ^ w >> 13
+
+
+def fused(x: int, c: int) -> int:
+    """Give x * x + c rounded once, to nearest and to even; numbers are in units of 2^-1074 of a double's bits."""
+    (f, g), (h, i) = (struct.unpack("<d", struct.pack("<Q", b))[0].as_integer_ratio() for b in (x, c))
+    return int(struct.unpack("<Q", struct.pack("<d", (f * f * i + h * g * g) / (g * g * i)))[0])
+
+
+def fingerprint(seed: int, rounds: int) -> int:
+    """Give the fingerprint from its definition: integers alone, true division of integers rounds correctly."""
+    c = struct.unpack("<Q", struct.pack("<d", -2.0 + (1 + (word(96, seed) >> 48)) * 2.0**-36))[0]
+    told = seed
+    for lane in range(96):
+        x = struct.unpack("<Q", struct.pack("<d", (word(lane, seed) >> 11) * 2.0**-52 - 1.0))[0]
+        for _ in range(rounds):
+            x = fused(x, c)
+        told = (told ^ x) * 0x9E3779B97F4A7C15 & FULL
+        told ^= told >> 29
+    return told
+
+
+class Memory:
+    """Memory that the kernels may work on."""
+
+    def __init__(self, size: int) -> None:
+        self.map = mmap.mmap(-1, size)
+        self._view = ctypes.c_char.from_buffer(self.map)
+        self.at = ctypes.addressof(self._view)
+
+
+@pytest.mark.parametrize(("seed", "rounds"), [(1, 0), (1, 1), (7, 50), (FULL, 9), (12345, 300)])
+def test_every_variant_computes_what_integers_do(seed: int, rounds: int) -> None:
+    want = fingerprint(seed, rounds)
+    assert [(one.variant, one._call("fma", seed, rounds, 0, 0)[0]) for one in kernels()] == [
+        (one.variant, want) for one in kernels()
+    ]
+
+
+def test_every_variant_gives_the_shipped_answer() -> None:
+    for one in kernels():
+        assert one.fingerprint(1, 0, 0.0)[0] == cpu.CPU_GOLDEN["fma"], one.variant
+    assert cpu.CpuStdlib().fingerprint(1, 0, 0.0)[0] == cpu.CPU_GOLDEN["sha256"]
+
+
+@pytest.mark.slow
+def test_the_shipped_answer_is_that_of_integers() -> None:
+    assert fingerprint(1, cpu.CPU_ROUNDS) == cpu.CPU_GOLDEN["fma"]
+
+
+def test_a_wrong_answer_is_counted_and_shown() -> None:
+    for one in kernels():
+        right, _ = one.fingerprint(5, 0, 0.0)
+        got, told = one.fingerprint(5, right ^ 1, 0.01)
+        assert got == right
+        assert told.found == told.work // (2 * 96 * cpu.CPU_ROUNDS) >= 1
+
+
+def test_the_ciphers_are_those_of_the_standards() -> None:
+    memory = Memory(1 << 16)
+    key = bytes(word(i, 9) >> 24 & 255 for i in range(16))
+    for one in kernels():
+        one._call("fill", memory.at, 1 << 16, 0, 5, 0)
+        plain = memory.map[:]
+        assert plain == struct.pack("<8192Q", *(word(i, 5) for i in range(8192)))
+        one._call("aes", memory.at, 1 << 16, 9, 0)
+        assert memory.map[:] == Cipher(algorithms.AES(key), modes.ECB()).encryptor().update(plain), one.variant
+        one._call("aes", memory.at, 1 << 16, 9, 1)
+        assert memory.map[:] == plain, one.variant
+        memory.map[:32] = bytes(32)
+        assert one._call("crc", memory.at, 32)[0] & 0xFFFFFFFF == 0x8A9136AA, "RFC 3720, B.4"
+
+
+def test_the_triad_is_right_everywhere_and_one_wrong_number_is_seen() -> None:
+    count = 1 << 16
+    memory = Memory(24 * count)
+    arrays = [memory.at + 8 * count * i for i in range(3)]
+    for one in kernels():
+        one.lay(arrays, 0, count)
+        assert one.laid(arrays[0], 0, count) == count
+        where, told = one.triad(arrays, count, 0, 0.01)
+        assert where % 16384 == 0
+        assert told.work >= 24 * count
+        assert one.laid(arrays[0], 0, count) == 0
+        assert struct.unpack_from("<d", memory.map, 8 * 1500)[0] == 1500 % 1024 + 3.0 * (1500 % 512)
+        memory.map[8000] ^= 1
+        assert one.laid(arrays[0], 0, count) == 1
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_flipped_bit_is_found_at_its_address_in_every_variant(turned: bool) -> None:
+    size = 1 << 20
+    memory = Memory(size)
+    for one in kernels():
+        one.fill(memory.at, size, 3)
+        if turned:
+            assert one.verify(memory.at, size, 3, 0, 1)[1].found == 0
+        flip = FULL if turned else 0
+        for place, mask in ((0, 1), (size - 1, 0x80), (123456, 0x14)):
+            memory.map[place] ^= mask
+            wrong, told = one.verify(memory.at, size, 3, flip, 0)
+            address, want, got = wrong[0]
+            assert told.found == 1
+            assert address == memory.at + place // 8 * 8
+            assert want == word(address // 8, 3) ^ flip
+            assert want ^ got == mask << 8 * (place % 8)
+            memory.map[place] ^= mask
+        assert one.verify(memory.at, size, 3, flip, 0)[1].found == 0
+
+
+@given(index=st.integers(0, (1 << 61) - 1), seed=st.integers(0, FULL))
+def test_a_word_tells_where_it_belongs(index: int, seed: int) -> None:
+    assert cpu.cpu_index(word(index, seed), seed) == index
+
+
+def test_the_clock_of_additions_is_a_processors() -> None:
+    one = cpu.CpuKernels(LIBRARY.read_bytes())
+    told = max((one.adds() for _ in range(20)), key=lambda each: each.work / each.cpu)
+    assert 0.5e9 < told.work / told.cpu * 1e9 < 8e9
+
+
+def test_a_sound_machine_gives_no_error_and_its_first_answer_at_once() -> None:
+    stages = [{"stage": "fingerprint", "until": 0.1}, {"stage": "crypto", "from": 0.1, "until": 1.5}]
+    ram = {"stage": "ram", "from": 1.5, "until": 30.0, "share": SHARE, "seeds": 2}
+    records = burn([*stages, ram])
+    assert errors(records) == []
+    by = {(one["of"], one["stage"], one["test"]): one for one in records}
+    for number in CPUS:
+        golden = by[f"cpu/{number}", "fingerprint", "golden"]
+        assert golden["hash"] == f"{cpu.CPU_GOLDEN['fma']:016x}"
+        assert golden["t"] < 0.5
+        assert by[f"cpu/{number}", "crypto", "ring"]["rounds"] >= 1
+    for stage, test in (("fingerprint", "verify"), ("crypto", "ring")):
+        assert len({by[f"cpu/{number}", stage, test]["hash"] for number in CPUS}) == 1
+    tested = [one for one in records if one["stage"] == "ram"]
+    assert tested
+    for one in tested:
+        assert one["status"] == "done"
+        assert one["seeds"] == 2
+        assert 0 < one["coverage"] <= 1
+    assert all(one["mismatches"] == 0 for one in records)
+    assert all(one["share"] <= 1.05 for one in records if "share" in one)
+
+
+def test_a_core_with_a_wrong_answer_is_named_by_the_shipped_one() -> None:
+    bad = CPUS[-1]
+    told = errors(burn([{"stage": "fingerprint", "until": 0.05}], skew={bad: 77}))
+    named = [one for one in told if one["seed"] == 1]
+    assert [(one["of"], one["name"], one["theirs"]) for one in named] == [
+        (f"cpu/{bad}", "disagree", f"{cpu.CPU_GOLDEN['fma']:016x}")
+    ]
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="one CPU has nobody to differ from")
+def test_cores_that_multiply_differently_are_told() -> None:
+    bad = CPUS[-1]
+    records = burn([{"stage": "fma", "until": 0.1}], skew={bad: 5})
+    assert {(one["of"], one["name"]) for one in errors(records)} >= {(f"cpu/{bad}", "disagree")}
+    assert all(one["mismatches"] == 1 for one in records if one["k"] == "stage" and one["of"] == f"cpu/{bad}")
+
+
+@pytest.mark.parametrize(
+    ("answers", "odd", "blame"),
+    [
+        ({0: 5, 1: 5, 2: 5}, {}, False),
+        ({0: 5, 1: 6, 2: 5}, {1: 5}, True),
+        ({0: 5, 1: 6, 2: 7, 3: 5, 4: 5}, {1: 5, 2: 5}, True),
+        ({0: 5, 1: 6}, {0: 6, 1: 5}, False),
+        ({0: 5, 1: 5, 2: 6, 3: 6}, {0: 6, 1: 6, 2: 5, 3: 5}, False),
+        ({0: 5}, {}, False),
+        ({}, {}, False),
+    ],
+)
+def test_a_majority_names_the_odd_one_and_two_blame_nobody(
+    answers: dict[int, int], odd: dict[int, int], blame: bool
+) -> None:
+    assert cpu.cpu_votes(answers) == (odd, blame)
+
+
+def test_two_cores_that_differ_are_both_told_and_neither_is_blamed() -> None:
+    if len(CPUS) != 2:
+        pytest.skip(f"needs two CPUs, there are {len(CPUS)}")
+    told = [one for one in errors(burn([{"stage": "fingerprint", "until": 0.05}], skew={CPUS[0]: 9})) if "blame" in one]
+    first = [one for one in told if one["seed"] == 12345]
+    assert [(one["of"], one["blame"]) for one in first] == [(f"cpu/{number}", False) for number in CPUS]
+    assert first[0]["hash"] == first[1]["theirs"]
+
+
+def test_of_four_cores_the_odd_one_is_blamed_by_its_seed() -> None:
+    told: Records = []
+    worker = cpu.Cpu(lambda _, **fields: told.append(fields), time.monotonic, threading.Event(), None, 100)
+    lost = worker._vote("crypto", {0: [1, 2], 1: [1, 2, 9], 2: [1, 3], 3: [1, 2]})
+    assert dict(lost) == {2: 1}
+    assert told == [
+        {
+            "of": "cpu/2", "stage": "crypto", "name": "disagree", "blame": True, "seed": 101,
+            "hash": f"{3:016x}", "theirs": f"{2:016x}",
+        }
+    ]  # fmt: skip
+
+
+def test_a_message_that_changes_on_its_way_is_told_by_the_core_that_opens_it() -> None:
+    spoil, _ = spoiling(lambda at, size: poke(at + 800, 1 << 40))
+    records = burn([{"stage": "crypto", "until": 1.0}], spoil=spoil)
+    (told,) = errors(records)
+    assert told["name"] == "mismatch"
+    assert told["want"] != told["got"]
+    assert told["other"] == f"cpu/{CPUS[CPUS.index(told['cpu']) - 1]}"
+    assert sum(one["mismatches"] for one in records if one["k"] == "stage") == 1
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="one CPU has nobody to differ from")
+def test_cores_that_seal_differently_are_told() -> None:
+    bad = CPUS[-1]
+    told = errors(burn([{"stage": "crypto", "until": 0.5}], skew={bad: 1 << 20}))
+    assert told
+    assert {one["name"] for one in told} == {"disagree"}
+    assert f"cpu/{bad}" in {one["of"] for one in told}
+
+
+def spoiling(change: Callable[[int, int], None]) -> tuple[Callable[[int, int], None], list[int]]:
+    """Make a fault in the first memory that is filled, once; also give the list that its address comes into."""
+    places: list[int] = []
+    lock = threading.Lock()
+
+    def spoil(at: int, size: int) -> None:
+        with lock:
+            if not places:
+                places.append(at)
+                change(at, size)
+
+    return spoil, places
+
+
+RAM = {"stage": "ram", "until": 30.0, "share": SHARE, "seeds": 1}
+
+
+def poke(address: int, mask: int) -> None:
+    ctypes.c_uint64.from_address(address).value ^= mask
+
+
+@pytest.mark.parametrize("mask", [1 << 13, 0xFF00000000000018])
+def test_memory_with_wrong_bits_is_told_with_address_and_bits(mask: int) -> None:
+    spoil, places = spoiling(lambda at, size: poke(at + 8 * 54321, mask))
+    records = burn([RAM], spoil=spoil)
+    (told,) = errors(records)
+    assert (told["name"], told["address"]) == ("mismatch", places[0] + 8 * 54321)
+    assert told["bits"] == mask.bit_count()
+    assert int(told["want"], 16) ^ int(told["got"], 16) == mask
+    assert int(told["want"], 16) == word(told["address"] // 8, told["seed"])
+    assert sum(one["mismatches"] for one in records if one["k"] == "stage") == 1
+
+
+def test_an_address_that_shows_another_is_told_as_alias() -> None:
+    def alias(at: int, size: int) -> None:
+        ctypes.memmove(at + (1 << 20), at, 16)
+
+    spoil, places = spoiling(alias)
+    told = errors(burn([RAM], spoil=spoil))
+    assert [(one["name"], one["address"] - places[0], one["other"] - places[0]) for one in told] == [
+        ("alias", 1 << 20, 0),
+        ("alias", (1 << 20) + 8, 8),
+    ]
+
+
+def test_many_wrong_words_are_bounded_and_all_are_counted() -> None:
+    def ruin(at: int, size: int) -> None:
+        for number in range(1000):
+            poke(at + 8 * number, 1)
+
+    spoil, _ = spoiling(ruin)
+    records = burn([RAM], spoil=spoil)
+    told = errors(records)
+    assert len(told) == 65
+    assert told[-1]["more"] > 0
+    assert sum(one["mismatches"] for one in records if one["k"] == "stage") == 1000
+
+
+def resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+
+
+def test_each_core_works_on_its_own_and_each_seed_is_another() -> None:
+    seen: set[tuple[int, frozenset[int]]] = set()
+
+    def look(at: int, size: int) -> None:
+        first = ctypes.c_uint64.from_address(at).value
+        seeds = [seed for seed in range(12345, 12350) if first == word(at // 8, seed)]
+        seen.add((seeds[0], frozenset(os.sched_getaffinity(0))))
+
+    burn([{**RAM, "seeds": 2}], spoil=look)
+    assert seen == {(seed, frozenset([number])) for seed in (12345, 12346) for number in CPUS}
+
+
+def test_the_library_lies_in_memory_alone() -> None:
+    cpu.CpuKernels(LIBRARY.read_bytes())
+    maps = Path("/proc/self/maps").read_text()
+    assert "/memfd:rackcheck (deleted)" in maps
+    assert LIBRARY.name not in maps
+
+
+def test_a_node_without_free_memory_is_not_tested() -> None:
+    (ram,) = burn([{**RAM, "share": 1e-9}])
+    assert ram["status"] == "not tested"
+    assert ram["why"].startswith("no memory: ")
+
+
+def test_the_memory_is_given_back() -> None:
+    burn([RAM])
+    before = resident()
+    burn([{**RAM, "share": 4 * SHARE}])
+    assert resident() - before < 16 << 20
+
+
+@pytest.mark.parametrize("stage", ["fingerprint", "crypto", "fma", "triad", "ram", "later"])
+def test_a_stop_is_heard_at_once(stage: str) -> None:
+    stop = threading.Event()
+    began: list[float] = []
+
+    def ring() -> None:
+        began.append(time.monotonic())
+        stop.set()
+
+    timer = threading.Timer(0.3, ring)
+    timer.start()
+    later = {"stage": "fma", "from": 50.0, "until": 60.0}
+    burn([later if stage == "later" else {"stage": stage, "until": 60.0, "share": 0.02}], stop=stop)
+    assert time.monotonic() - began[0] < 1.0
+
+
+def test_the_triad_is_whole_or_says_why_not() -> None:
+    (told,) = [one for one in burn([{"stage": "triad", "until": 4.0}]) if one["k"] == "stage"]
+    assert (told["of"], told["test"]) == ("node", "triad")
+    if "array" in told:
+        assert told["array"] >= 4 * cpu.cpu_last_cache(CPUS)
+    if told["status"] == "done":
+        assert told["rate"] == pytest.approx(told["work"] / told["seconds"])
+        assert told["mismatches"] == 0
+    else:
+        assert told["why"].split(":")[0] in {"contended", "under-loaded", "no memory"}
+        assert "rate" not in told
+
+
+def test_a_rate_is_told_only_of_a_core_that_was_ours() -> None:
+    told = burn([{"stage": "fma", "until": 0.3}])
+    assert {one["of"] for one in told} == {f"cpu/{number}" for number in CPUS}
+    for one in told:
+        assert one["mismatches"] == 0
+        assert ("rate" in one) == (one["status"] == "done") == (one["share"] >= 0.9)
+        if one["status"] == "done":
+            assert 0 < one["rate"] <= 1.15 * one["roof"]
+
+
+ALONE = """
+import json, os, runpy, sys, threading, time
+names = runpy.run_path(sys.argv[1])
+if sys.argv[3:]:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+began = time.monotonic()
+def clock():
+    return time.monotonic() - began
+def tell(kind, **fields):
+    print(json.dumps(dict(fields, k=kind)))
+with open(sys.argv[2], "rb") as file:
+    library = file.read()
+cpu = names["Cpu"](tell, clock, threading.Event(), library or None, 12345)
+tell("hello", **cpu.hello())
+ram = {"of": "cpu", "stage": "ram", "from": 0.4, "until": 30.0, "share": 0.002, "seeds": 1}
+short = [{"of": "cpu", "stage": name, "from": 0.0, "until": 0.4} for name in ("fingerprint", "fma")]
+cpu.run(short[1:] if sys.argv[3:] else short[:1] + [ram])
+"""
+
+
+def alone(python: str, library: Path, *more: str) -> Records:
+    """Run in an interpreter of its own, as on a node: without site packages."""
+    command = [python, "-I", "-S", "-c", ALONE, str(SOURCE), str(library), *more]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_a_core_that_others_hold_is_not_tested() -> None:
+    core = CPUS[0]
+    spin = f"import os\nos.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
+    others = [subprocess.Popen([sys.executable, "-I", "-S", "-c", spin]) for _ in range(3)]
+    try:
+        told = [one for one in alone(sys.executable, LIBRARY, "one core") if one["k"] == "stage"]
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    (fma,) = told
+    assert (fma["of"], fma["status"]) == (f"cpu/{core}", "not tested")
+    assert fma["why"] == f"contended: {fma['share']:.2f} of a core"
+    assert fma["share"] < 0.7
+    assert "rate" not in fma
+
+
+def old_pythons() -> list[str]:
+    """Find the older interpreters that are here, whether on the path or kept by pyenv."""
+    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    paths = [Path(folder) for folder in os.get_exec_path()] + sorted(path / "bin" for path in kept.glob("3.*"))
+    found = {version: path / version for version in ("python3.6", "python3.8") for path in paths}
+    found |= {
+        name: path / name for name in found for path in paths if (path / name).is_file() and "shims" not in str(path)
+    }
+    return [str(path) for path in found.values() if path.is_file()]
+
+
+def test_older_pythons_run_it_and_give_the_same_answers(tmp_path: Path) -> None:
+    pythons = old_pythons()
+    if not pythons:
+        pytest.skip("neither python3.6 nor python3.8 is here")
+    want = f"{cpu.CPU_GOLDEN['fma']:016x}"
+    for python in pythons:
+        hello, *told = alone(python, LIBRARY)
+        assert hello["variant"] in VARIANTS
+        assert hello["troubles"] == []
+        assert [one for one in told if one["k"] == "error"] == []
+        assert {one["hash"] for one in told if one.get("test") == "golden"} == {want}
+        assert any(one["stage"] == "ram" and one["status"] == "done" for one in told)
+        empty = tmp_path / "empty"
+        empty.write_bytes(b"")
+        hello, *told = alone(python, empty)
+        assert hello["variant"] == "stdlib"
+        assert [one for one in told if one["k"] == "error"] == []
+
+
+def test_it_is_written_for_python_3_6_and_imports_the_library_alone() -> None:
+    tree = ast.parse(SOURCE.read_text(encoding="utf-8"), feature_version=(3, 6))
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(tree)
+        for name in (
+            [node.module or ""] if isinstance(node, ast.ImportFrom)
+            else [each.name for each in node.names] if isinstance(node, ast.Import)
+            else []
+        )
+    }  # fmt: skip
+    assert imported <= sys.stdlib_module_names
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            assert node.name.lower().startswith("cpu"), "one namespace holds all files of the node"
+
+
+@pytest.mark.parametrize("library", [None, b"", b"\x7fELF and no more"])
+def test_without_the_library_the_standard_one_works_and_says_so(library: bytes | None) -> None:
+    records = burn(
+        [{"stage": name, "until": 0.5} for name in ("fingerprint", "fma", "triad", "ram")]
+        + [{"stage": "crypto", "from": 0.5, "until": 1.0}],
+        library=library,
+    )
+    assert errors(records) == []
+    stages = {one["stage"]: one for one in records}
+    for name in ("fma", "triad", "ram"):
+        assert stages[name]["why"] == "unsupported: stdlib kernels"
+    assert stages["fingerprint"]["mismatches"] == stages["crypto"]["mismatches"] == 0
+    worker = cpu.Cpu(lambda *_, **__: None, time.monotonic, threading.Event(), library, 1)
+    hello = worker.hello()
+    assert hello["variant"] == "stdlib"
+    assert hello["troubles"][0]["why"].startswith("stdlib kernels alone: ")
+
+
+def test_the_greeting_tells_this_machine() -> None:
+    hello = cpu.Cpu(lambda *_, **__: None, time.monotonic, threading.Event(), LIBRARY.read_bytes(), 1).hello()
+    assert hello["cpus"] == CPUS
+    assert sorted(one for cpus in hello["numa"].values() for one in cpus) == hello["cpus"]
+    assert hello["memory"] == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") or hello["memory"] > 1 << 28
+    assert 0 < cpu.cpu_available() <= hello["memory"]
+    assert hello["cpu"].strip()
+
+
+def test_a_stage_whose_time_is_over_or_unknown_is_not_tested() -> None:
+    told = burn([{"stage": "fma", "from": -2.0, "until": -1.0}, {"stage": "juggling", "until": 1.0}])
+    assert [(one["stage"], one["status"], one["why"].split(":")[0]) for one in told] == [
+        ("fma", "not tested", "stopped"),
+        ("juggling", "not tested", "unsupported"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reached", "lanes", "cycle"), [(31.1, 8, 32), (15.9, 8, 16), (16.4, 8, 16), (15.8, 4, 16), (0.0, 8, 0), (99, 2, 0)]
+)
+def test_the_roof_is_that_of_the_fewest_units(reached: float, lanes: int, cycle: int) -> None:
+    assert cpu.cpu_cycle(reached, lanes) == cycle
+
+
+@pytest.mark.parametrize(("text", "cpus"), [("0-3,8\n", [0, 1, 2, 3, 8]), ("5", [5]), ("", []), ("\n", [])])
+def test_the_kernels_lists_are_read(text: str, cpus: list[int]) -> None:
+    assert cpu.cpu_list(text) == cpus
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_a_library_asks_for_nothing(machine: str) -> None:
+    data = (KERNELS / f"cpu-{machine}.so").read_bytes()
+    start, count = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<H", data, 56)[0]
+    headers = [struct.unpack_from("<IIQQQQQQ", data, start + 56 * i) for i in range(count)]
+    (dynamic,) = [data[one[2] : one[2] + one[5]] for one in headers if one[0] == 2]
+    tags = {tag for tag, _ in struct.iter_unpack("<QQ", dynamic)}
+    assert not tags & {1, 2, 7, 8, 17, 20, 22, 23}, "libraries that are needed, or relocations"
+    assert all(one[1] != 7 for one in headers), "memory that is both written and executed"
+
+
+def test_the_libraries_fit_the_payload() -> None:
+    packed = [b85encode(zlib.compress(path.read_bytes(), 9)) for path in sorted(KERNELS.glob("cpu-*.so"))]
+    assert len(packed) == 2
+    assert sum(map(len, packed)) <= 24 << 10

@@ -1,0 +1,138 @@
+"""The CPU's kernels as they are shipped: the same bytes from the source, and the same answers on the other processor."""
+
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rackcheck.burnin.kernels import build_cpu
+from rackcheck.burnin.node import cpu
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(build_cpu.missing() is not None, reason=build_cpu.missing() or ""),
+]
+
+LOADER = r"""
+#include <fcntl.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+typedef unsigned long long u64;
+struct told { u64 wall, cpu, work, found; } told;
+struct wrong { u64 address, want, got; } wrong[4];
+static u64 memory[1 << 15] __attribute__((aligned(4096)));
+static double a[1 << 15], b[1 << 15], c[1 << 15];
+static char *base;
+static void *find(const char *name, const char *variant)  /* the library needs no relocation: mapping it is enough */
+{
+    char whole[64];
+    Elf64_Ehdr *head = (void *)base;
+    Elf64_Phdr *part = (void *)(base + head->e_phoff);
+    Elf64_Sym *symbols = 0;
+    char *names = 0;
+    u64 length = 0;
+    snprintf(whole, sizeof whole, "%s%s", name, variant);
+    for (int i = 0; i < head->e_phnum; i++)
+        if (part[i].p_type == PT_DYNAMIC)
+            for (Elf64_Dyn *one = (void *)(base + part[i].p_vaddr); one->d_tag; one++) {
+                if (one->d_tag == DT_SYMTAB) symbols = (void *)(base + one->d_un.d_ptr);
+                if (one->d_tag == DT_STRTAB) names = base + one->d_un.d_ptr;
+                if (one->d_tag == DT_STRSZ) length = one->d_un.d_val;
+            }
+    for (int i = 1; i < 64; i++)
+        if (symbols[i].st_name < length && !strcmp(names + symbols[i].st_name, whole)) return base + symbols[i].st_value;
+    fprintf(stderr, "no %s\n", whole);
+    _exit(2);
+}
+int main(int count, char **words)
+{
+    int file = open(words[1], O_RDONLY);
+    static char read_[1 << 20];
+    if (count < 2 || read(file, read_, sizeof read_) < 64) return 2;
+    base = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    Elf64_Phdr *part = (void *)(read_ + ((Elf64_Ehdr *)read_)->e_phoff);
+    for (int i = 0; i < ((Elf64_Ehdr *)read_)->e_phnum; i++)
+        if (part[i].p_type == PT_LOAD) memcpy(base + part[i].p_vaddr, read_ + part[i].p_offset, part[i].p_filesz);
+    __builtin___clear_cache(base, base + (1 << 20));
+    mprotect(base, 1 << 20, PROT_READ | PROT_EXEC);
+    printf("best %u %u\n", ((unsigned (*)(u64))find("best", ""))(0), ((unsigned (*)(u64))find("best", ""))(1 << 3 | 1 << 7));
+    ((void (*)(u64, void *))find("adds", ""))(10, &told);
+    printf("adds %llu %d\n", told.work, told.wall > 0 && told.cpu > 0);
+    const char *variants[] = {"_plain", "_neon"};
+    for (int i = 0; i < 2; i++) {
+        const char *v = variants[i];
+        u64 (*fma)(u64, u64, u64, u64, void *) = find("fma", v);
+        u64 first = i ? fma(1, ROUNDS, 0, 0, &told) : 0, other = fma(77, 100, 0, 0, &told);
+        void (*fill)(void *, u64, u64, u64, u64, void *) = find("fill", v);
+        void (*verify)(void *, u64, u64, u64, u64, u64, void *, u64, void *) = find("verify", v);
+        fill(memory, sizeof memory, 1000, 5, 0, &told);
+        verify(memory, sizeof memory, 1000, 5, 0, 1, wrong, 4, &told);
+        u64 clean = told.found;
+        memory[12345] ^= 0x50;
+        verify(memory, sizeof memory, 1000, 5, ~0ull, 0, wrong, 4, &told);
+        u64 found = told.found * (wrong[0].address == (u64)(memory + 12345)) * ((wrong[0].want ^ wrong[0].got) == 0x50);
+        memory[12345] ^= 0x50;
+        unsigned (*crc)(void *, u64) = find("crc", v);
+        void (*aes)(void *, u64, u64, u64, void *) = find("aes", v);
+        fill(memory, sizeof memory, 0, 5, 0, &told);
+        unsigned plain = crc(memory, sizeof memory);
+        aes(memory, sizeof memory, 9, 0, &told);
+        unsigned hidden = crc(memory, sizeof memory);
+        aes(memory, sizeof memory, 9, 1, &told);
+        unsigned again = crc(memory, sizeof memory);
+        ((void (*)(void *, void *, void *, u64))find("lay", ""))(a, b, c, 1 << 15);
+        ((u64 (*)(void *, void *, void *, u64, double, u64, u64, void *))find("triad", v))(a, b, c, 1 << 15, 3.0, 0, 20000000, &told);
+        u64 laid = ((u64 (*)(void *, u64, double))find("laid", ""))(a, 1 << 15, 3.0);
+        printf("%016llx %016llx %llu %llu %08x %08x %d %llu\n", first, other, clean, found, plain, hidden, plain == again, laid);
+    }
+    return 0;
+}
+"""
+
+
+def test_the_libraries_are_what_the_source_gives() -> None:
+    for machine in build_cpu.VARIANTS:
+        assert build_cpu.built(machine) == build_cpu.library(machine).read_bytes(), machine
+
+
+def test_the_check_finds_a_library_that_differs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for machine in build_cpu.VARIANTS:
+        shutil.copy(build_cpu.library(machine), tmp_path)
+    monkeypatch.setattr(build_cpu, "HERE", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["build_cpu.py", "--check"])
+    assert build_cpu.main() == 0
+    spoilt = build_cpu.library("aarch64")
+    spoilt.write_bytes(spoilt.read_bytes()[:-1] + b"!")
+    before = spoilt.read_bytes()
+    assert build_cpu.main() == 1
+    assert spoilt.read_bytes() == before, "a check writes nothing"
+
+
+def test_aarch64_gives_the_same_answers(tmp_path: Path) -> None:
+    emulator = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
+    if emulator is None and platform.machine() != "aarch64":
+        pytest.skip("qemu-aarch64-static (qemu-user-static) is not here: the library of aarch64 did not run")
+    source, program = tmp_path / "loader.c", tmp_path / "loader"
+    source.write_text(LOADER.replace("ROUNDS", str(cpu.CPU_ROUNDS)))
+    compiler = [sys.executable, "-m", build_cpu.COMPILER, "cc", "-target", "aarch64-linux-musl", "-static", "-O1"]
+    subprocess.run([*compiler, str(source), "-o", str(program)], check=True)
+    command = [*([emulator] if emulator else []), str(program), str(build_cpu.library("aarch64"))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    best, adds, plain, neon = done.stdout.splitlines()
+    assert (best, adds) == ("best 0 1", "adds 640 1")
+    assert neon.split()[1:] == plain.split()[1:], "the plain variant is slow here: it does the short fingerprint alone"
+    first, other, clean, found, text, hidden, again, laid = neon.split()
+    assert int(first, 16) == cpu.CPU_GOLDEN["fma"]
+    assert (clean, found, again, laid) == ("0", "1", "1", "0")
+    if platform.machine() == "x86_64":
+        ours = cpu.CpuKernels(build_cpu.library("x86_64").read_bytes())
+        assert int(other, 16) == ours._call("fma", 77, 100, 0, 0)[0]
+        assert text != hidden
