@@ -135,10 +135,11 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         nvme.not_too_hot log.no_nvme_timeout gpu.no_uncorrected gpu.no_bad_pages_failed log.no_gpu_reset
         log.no_gpu_reset_failed slurm.controllers fan.turning k8s.forwards k8s.bridged_traffic burnin.readable
         burnin.cpu_correct burnin.gpu_correct burnin.no_uncorrected burnin.no_remap burnin.no_replay
-        burnin.no_nvlink_errors burnin.no_xid
+        burnin.no_nvlink_errors burnin.no_xid burnin.all_reduce_correct burnin.disk_readable
     """,
     a_word_of_its_state: """
-        burnin.whole burnin.no_crash burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
+        burnin.no_crash burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
+        burnin.dcgm_quiet burnin.copies_whole burnin.stress
         service.none_failed fabric.manager_at_boot bmc.power_on bmc.system_healthy bmc.healthy psu.healthy fan.healthy
         fan.enabled security.identity_proven security.no_lasting_override nvme.live imex.domain_up shelf.kind
         shelf.supplies fabric.joined k8s.kubelet k8s.kubelet_at_boot k8s.runtime slurm.slurmd slurm.slurmd_at_boot

@@ -1,0 +1,330 @@
+"""Floors of what tools measure under load, and what tools find: judged where they were asked for, and nowhere else."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+from test_fact_rows import base
+from tool_answers import COPIES, GOOD, case, dcgm, diagnosed, fio, job, nvbandwidth_json, record
+
+from rackcheck import library
+from rackcheck.core.burn.tools import every
+from rackcheck.core.capture import BurnCapture
+from rackcheck.core.catalogue import Type
+from rackcheck.core.collect import collect
+from rackcheck.core.evidence import Status, Verdict
+from rackcheck.core.fact import Absent, Reading, Unknown
+from rackcheck.core.plan import Plan
+from rackcheck.core.profile import Phase, Profile
+from rackcheck.core.tree import Tree
+from rackcheck.core.verdict import judge
+from rackcheck.registry import registry
+
+Record = Mapping[str, Any]
+
+HELLO = {"k": "hello", "t": 0.0, "wire": 1}
+WHOLE = {"k": "verdict", "t": 9.0, "status": "whole"}
+STOPPED = {**WHOLE, "status": "stopped", "why": "the line was cut"}
+MACHINES = ("a100-dgx", "b200-dgx", "h100-dgx", "h100-hgx", "h200-dgx", "h200-hgx")
+COPIED = {"a100-dgx", "h100-dgx", "h100-hgx", "h200-dgx", "h200-hgx"}
+FOUND = (
+    "burnin.tools_ran", "burnin.dcgm", "burnin.dcgm_quiet", "burnin.copies_whole", "burnin.all_reduce_correct",
+    "burnin.disk_readable", "burnin.stress",
+)  # fmt: skip
+"""Rules on what a tool found wrong, on whatever machine."""
+
+
+@cache
+def asked(name: str) -> tuple[Profile, Plan]:
+    profile = library.load(name, registry().catalogue)
+    return profile, registry().plan(profile.facts())
+
+
+def of_tools(name: str) -> list[str]:
+    """The rules of a profile that are about what tools tell."""
+    mine = {pattern.rpartition(".")[0] for pattern in every.GIVES}
+    rules = (rule for rule in asked(name)[0].rules if rule.phase is Phase.BURN_IN)
+    return [r.id for r in rules if any(str(fact.pattern).rpartition(".")[0] in mine - {"burnin"} for fact in r.facts())]
+
+
+def tree(name: str, records: Iterable[Record], end: Record = WHOLE) -> Tree:
+    """The facts that a profile asks a burn-in for, of what a node wrote between its first word and its last."""
+    plan = asked(name)[1]
+    capture = BurnCapture((HELLO, *records, end))
+    return Tree(collect(plan.probes, capture, "2026-11-22T12:00:00Z", plan.wanted))
+
+
+def verdicts(name: str, *records: Record, end: Record = WHOLE) -> dict[str, Verdict]:
+    rules = [rule for rule in asked(name)[0].rules if rule.phase is Phase.BURN_IN]
+    return {verdict.rule: verdict for verdict in judge(rules, tree(name, records, end))}
+
+
+def status(name: str, rule: str, *records: Record, end: Record = WHOLE) -> Status:
+    return verdicts(name, *records, end=end)[rule].status
+
+
+# ---- answers ----------------------------------------------------------------------------------------------------------
+
+
+def copies(h2d: float = 60.0, d2h: float = 60.0, peer: float = 400.0) -> Record:
+    """What nvbandwidth says of two GPUs, of which the second is as fast as told."""
+    answer = nvbandwidth_json(
+        case(COPIES[0], ["61", f"{h2d}"]), case(COPIES[1], ["61", f"{d2h}"]),
+        case(COPIES[2], ["N/A", "410"], [f"{peer}", "N/A"]),
+    )  # fmt: skip
+    return record("nvbandwidth", answer, argv=["nvbandwidth", "-j", "-t", *COPIES])
+
+
+def all_reduce(busbw: float, gpus: int = 8, wrong: int = 0) -> Record:
+    """What all_reduce_perf says of one size."""
+    ranks = "".join(f"#  Rank {n:2} Group  0 Pid  1 on node device {n:2} [0x0{n}] a GPU\n" for n in range(gpus))
+    head = "#       size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"
+    row = f"  8589934592  2147483648  float  sum  -1  31000  277.1  {busbw + 1}  0  31000  277.1  {busbw}  {wrong}\n"
+    said = "FAILED" if wrong else "OK"
+    return record(
+        "all_reduce", f"{ranks}{head}{row}# Out of bounds values : {wrong} {said}\n# Avg bus bandwidth    : {busbw}\n"
+    )
+
+
+def of_disk(name: str, **read: object) -> Record:
+    return record("fio", fio(job(f"{name}:row", **read), job(f"{name}:random", **read)), of=f"disk/{name}")
+
+
+def unread_disk(name: str) -> Record:
+    """A disk on which a read ended with an error of input and output."""
+    answer = fio({**job(f"{name}:row"), "error": 5}, {**job(f"{name}:random"), "error": 5})
+    return record("fio", answer, of=f"disk/{name}", status=2)
+
+
+Answer = Callable[[float], Record]
+
+FLOORS: tuple[tuple[str, str, Answer, float, Status], ...] = (
+    ("hopper", "burnin.copy_host", lambda rate: copies(h2d=rate), 48, Status.FAIL),
+    ("hopper", "burnin.copy_host", lambda rate: copies(d2h=rate), 48, Status.FAIL),
+    ("hopper", "burnin.copy_peer", lambda rate: copies(peer=rate), 335, Status.FAIL),
+    ("a100", "burnin.copy_host", lambda rate: copies(h2d=rate), 21, Status.FAIL),
+    ("a100", "burnin.copy_host", lambda rate: copies(d2h=rate), 21, Status.FAIL),
+    ("a100", "burnin.copy_peer", lambda rate: copies(peer=rate), 238, Status.FAIL),
+    ("h100", "burnin.all_reduce", all_reduce, 440, Status.FAIL),
+    ("h100", "burnin.all_reduce", all_reduce, 460, Status.WARN),
+    ("h200", "burnin.all_reduce", all_reduce, 431, Status.FAIL),
+    ("h200", "burnin.all_reduce", all_reduce, 480, Status.WARN),
+    ("a100", "burnin.all_reduce", all_reduce, 185, Status.FAIL),
+    ("a100", "burnin.all_reduce", all_reduce, 228, Status.WARN),
+    ("b200", "burnin.all_reduce", all_reduce, 440, Status.FAIL),
+)
+PROFILES = {
+    "a100": ("a100-dgx",), "b200": ("b200-dgx",), "h100": ("h100-dgx", "h100-hgx"), "h200": ("h200-dgx", "h200-hgx"),
+    "hopper": ("h100-dgx", "h100-hgx", "h200-dgx", "h200-hgx"),
+}  # fmt: skip
+EACH = [(name, *floor) for part, *floor in FLOORS for name in PROFILES[part]]
+ORDER = {Status.PASS: 0, Status.WARN: 1, Status.FAIL: 2}
+
+
+# ---- floors -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "rule", "answer", "floor", "below"), EACH)
+def test_what_is_just_below_a_floor_is_told_and_what_is_just_above_is_better(
+    name: str, rule: str, answer: Answer, floor: float, below: Status
+) -> None:
+    under, at, over = (status(name, rule, answer(rate)) for rate in (floor - 0.01, float(floor), floor + 0.01))
+    assert under is below
+    assert ORDER[at] < ORDER[below]
+    assert at is over
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_sound_machine_passes_all_that_its_tools_are_judged_by(name: str) -> None:
+    sound = [copies(), all_reduce(500.0), of_disk("nvme0n1"), GOOD["stress-ng"], record("dcgm-2", passed())]
+    found = verdicts(name, *sound)
+    assert {rule: found[rule].status for rule in of_tools(name)} == dict.fromkeys(of_tools(name), Status.PASS)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_each_machine_has_its_floors_and_all_that_tools_may_find(name: str) -> None:
+    floors = {"burnin.all_reduce", *({"burnin.copy_host", "burnin.copy_peer"} if name in COPIED else set())}
+    assert set(of_tools(name)) == floors | set(FOUND)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_an_all_reduce_without_one_of_the_eight_gpus_is_no_pass_however_fast_it_is(name: str) -> None:
+    assert status(name, "burnin.all_reduce", all_reduce(900.0, gpus=7)) is Status.FAIL
+
+
+def figures(expected: str) -> list[float]:
+    """The figures of a row, without what stands in brackets."""
+    return [float(part) for part in expected.partition("(")[0].split("/")]
+
+
+MEASURED = {
+    ("a100-dgx", "burnin.all_reduce"): ("FLR-083", 0), ("h100-dgx", "burnin.all_reduce"): ("FLR-086", 0),
+    ("h200-dgx", "burnin.all_reduce"): ("FLR-089", 0), ("b200-dgx", "burnin.all_reduce"): ("FLR-090", 0),
+    ("a100-dgx", "burnin.copy_host"): ("FLR-069", 0), ("h100-dgx", "burnin.copy_host"): ("FLR-071", 0),
+    ("h200-dgx", "burnin.copy_host"): ("FLR-072", 0), ("a100-dgx", "burnin.copy_peer"): ("FLR-080", 1),
+}  # fmt: skip
+"""Where the base tells what a sound machine was measured at: its row, and which of the row's figures."""
+
+
+@pytest.mark.parametrize(("name", "rule"), MEASURED)
+def test_no_floor_is_above_what_a_sound_machine_was_measured_at(name: str, rule: str) -> None:
+    row, number = MEASURED[name, rule]
+    told = next(each["expected"] for each in base("performance_floors") if each["id"] == row)
+    judged = next(each for each in asked(name)[0].rules if each.id == rule)
+    floors = [
+        float(test.operand) / 1e9
+        for clause in judged.clauses
+        for test in clause.tests
+        if test.op in {"at-least", "warn-below"} and clause.kind.type is Type.QUANTITY
+        if isinstance(test.operand, int | float)
+    ]
+    assert floors
+    assert max(floors) <= figures(told)[number]
+
+
+# ---- what was not tested ----------------------------------------------------------------------------------------------
+
+TOOL_OF = {
+    "burnin.copy_host": "nvbandwidth", "burnin.copy_peer": "nvbandwidth", "burnin.copies_whole": "nvbandwidth",
+    "burnin.all_reduce": "all_reduce", "burnin.all_reduce_correct": "all_reduce", "burnin.disk_readable": "fio",
+    "burnin.stress": "stress-ng", "burnin.dcgm": "dcgm-2", "burnin.dcgm_quiet": "dcgm-2", "burnin.tools_ran": "fio",
+}  # fmt: skip
+OF_ONE = [rule for rule in TOOL_OF if rule != "burnin.tools_ran"]
+"""Rules about one tool, and not about all."""
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_where_no_tool_was_asked_for_no_rule_about_tools_is_judged(name: str) -> None:
+    found = verdicts(name)
+    assert {rule: found[rule].status for rule in of_tools(name)} == dict.fromkeys(of_tools(name), Status.NA)
+
+
+@pytest.mark.parametrize("rule", OF_ONE)
+def test_a_tool_that_was_not_asked_for_is_no_gap_beside_one_that_was(rule: str) -> None:
+    other = GOOD["stress-ng"] if TOOL_OF[rule] != "stress-ng" else copies()
+    assert status("h100-dgx", rule, other) is Status.NA
+
+
+@pytest.mark.parametrize("rule", TOOL_OF)
+@pytest.mark.parametrize("why", ["tool missing", "denied: it may not be run", "hang: it had not ended", "stopped", ""])
+def test_a_tool_that_was_asked_for_and_did_not_run_is_unknown(rule: str, why: str) -> None:
+    gone = record(TOOL_OF[rule], "", status=None, why=why, version=None)
+    assert status("h100-dgx", rule, gone) is Status.UNKNOWN
+
+
+@pytest.mark.parametrize("rule", OF_ONE)
+@pytest.mark.parametrize("odd", [{"status": 1, "out": "trouble"}, {"out": "no answer"}, {"status": "0"}, {"cut": None}])
+def test_a_tool_that_ended_with_trouble_or_wrote_what_cannot_be_read_is_unknown(rule: str, odd: Record) -> None:
+    assert status("h100-dgx", rule, {**record(TOOL_OF[rule], ""), **odd}) is Status.UNKNOWN
+
+
+@pytest.mark.parametrize("rule", TOOL_OF)
+def test_where_a_record_may_be_lost_nothing_counts_as_not_asked_for(rule: str) -> None:
+    crash = {"k": "error", "t": 3.0, "of": "tools", "stage": "", "name": "crash", "said": "ended by signal 9"}
+    nameless = {**record("fio", ""), "name": None}
+    for records, end in (([], STOPPED), ([crash], WHOLE), ([nameless], WHOLE), ([{"k": "toll", "t": 1.0}], WHOLE)):
+        assert status("h100-dgx", rule, *records, end=end) is Status.UNKNOWN
+
+
+def test_a_copy_that_nvbandwidth_waived_is_not_tested() -> None:
+    waived = nvbandwidth_json(case(COPIES[0], ["60"]), case(COPIES[1], ["60"]), case(COPIES[2], status="Waived"))
+    found = verdicts("h100-dgx", record("nvbandwidth", waived, argv=["nvbandwidth", "-j", "-t", *COPIES]))
+    assert found["burnin.copy_host"].status is Status.PASS
+    assert found["burnin.copy_peer"].status is Status.UNKNOWN
+
+
+def test_disks_that_a_burn_in_did_not_come_to_are_not_tested_and_one_that_failed_has_failed() -> None:
+    rule = "burnin.disk_readable"
+    assert status("h100-dgx", rule, of_disk("nvme0n1"), end=STOPPED) is Status.UNKNOWN
+    assert status("h100-dgx", rule, unread_disk("nvme0n1"), end=STOPPED) is Status.FAIL
+
+
+# ---- what tools found -------------------------------------------------------------------------------------------------
+
+
+def passed(word: str = "Pass", **more: Any) -> str:
+    return dcgm(diagnosed("memory", "Pass", "Pass", **more), diagnosed("pcie", "Pass", word))
+
+
+@pytest.mark.parametrize(
+    ("rule", "bad", "found"),
+    [
+        ("burnin.dcgm", record("dcgm-2", passed("Fail"), status=226), Status.FAIL),
+        ("burnin.dcgm", record("dcgm-3", passed("Skip")), Status.UNKNOWN),
+        ("burnin.dcgm", record("dcgm-3", passed("Warn")), Status.PASS),
+        ("burnin.dcgm_quiet", record("dcgm-1", passed("Warn")), Status.WARN),
+        ("burnin.dcgm_quiet", record("dcgm-1", passed(warnings={0: "could not allocate"})), Status.WARN),
+        ("burnin.all_reduce_correct", {**all_reduce(470.0, wrong=3), "status": 1}, Status.FAIL),
+        ("burnin.disk_readable", unread_disk("nvme0n1"), Status.FAIL),
+        (
+            "burnin.copies_whole",
+            record("nvbandwidth", "", status=1, err="Invalid value when checking the pattern at 0x1"),
+            Status.FAIL,
+        ),
+        (
+            "burnin.stress",
+            {**GOOD["stress-ng"], "status": 2, "err": "stress-ng: fail:  [7] matrix: data difference\n"},
+            Status.FAIL,
+        ),
+    ],
+)
+def test_what_a_tool_found_is_judged_as_the_tool_means_it(rule: str, bad: Record, found: Status) -> None:
+    assert status("h100-dgx", rule, bad) is found
+
+
+def test_a_tool_that_this_version_does_not_know_is_told_as_not_tested() -> None:
+    strange = record("a-new-tool", "", status=None, why="unsupported: this version knows no such tool", version=None)
+    assert status("h100-dgx", "burnin.tools_ran", strange) is Status.UNKNOWN
+
+
+# ---- GPUs beside each other -------------------------------------------------------------------------------------------
+
+
+def rates(*each: float) -> list[Record]:
+    """What a burn-in says of the products of GPUs, in TFLOP/s."""
+    gpus = {"k": "about", "t": 0.1, "gpus": {str(n): {} for n in range(len(each))}}
+    work = {"k": "stage", "t": 5.0, "stage": "tensor", "test": "mma", "status": "done", "from": 1.0, "mismatches": 0}
+    return [gpus, *({**work, "of": f"gpu/{n}", "rate": rate * 1e12} for n, rate in enumerate(each))]
+
+
+@pytest.mark.parametrize(("slowest", "found"), [(450.1, Status.PASS), (449.9, Status.WARN)])
+def test_a_gpu_more_than_a_tenth_behind_the_fastest_of_its_node_is_worth_a_warning(
+    slowest: float, found: Status
+) -> None:
+    assert status("h100-dgx", "burnin.gpu_spread", *rates(500.0, slowest, 490.0)) is found
+
+
+# ---- the facts --------------------------------------------------------------------------------------------------------
+
+
+def readings(*records: Record, end: Record = WHOLE) -> dict[str, Reading]:
+    probe = next(probe for probe in registry().probes if probe.name == "burnin_tools")
+    leaves = collect([probe], BurnCapture((HELLO, *records, end)), "2026-11-22T12:00:00Z")
+    return {path: leaf.reading for path, leaf in leaves.items()}
+
+
+BARE = [pattern for pattern in every.GIVES if "*" not in pattern]
+
+
+def test_what_was_not_asked_for_says_how_to_ask_for_it() -> None:
+    found = readings()
+    assert found.pop("burnin.tool") == ()
+    assert set(found) == set(BARE) - {"burnin.tool"}
+    assert all(isinstance(reading, Absent) for reading in found.values())
+    assert found["burnin.dcgm.test"] == Absent("not asked for: --with dcgm-1 or dcgm-2 or dcgm-3")
+    assert found["burnin.fio.disk"] == Absent("not asked for: --with fio")
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_the_probe_tells_what_the_readers_tell_and_of_no_other_tool_anything(name: str) -> None:
+    told, found = dict(every.facts([GOOD[name]])), readings(GOOD[name])
+    assert {path: found[path] for path in told} == told
+    assert all(isinstance(reading, Absent) for path, reading in found.items() if path not in told)
+
+
+def test_of_tools_of_a_burn_in_that_ended_early_items_are_told_and_that_there_may_be_more() -> None:
+    found = readings(of_disk("nvme0n1"), end=STOPPED)
+    assert found["burnin.fio.disk/nvme0n1.error"] == 0
+    assert isinstance(found["burnin.fio.disk"], Unknown)
+    assert "the line was cut" in str(found["burnin.tool"])
