@@ -4,10 +4,11 @@ BIN    := $(VENV)/bin
 PYTHON ?= python3
 JOBS   ?= auto
 BROWSER := tests/browser/node_modules/axe-core/axe.min.js
+COMPILERS := $(VENV)/compilers
 YAML_LS := tests/editor/node_modules/yaml-language-server/package.json
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check full explore schemas screens bundle gpu-check gpu-check-bundle clean
+.PHONY: help audit test check full kernels explore schemas screens bundle gpu-check gpu-check-bundle clean
 
 help:
 	@echo "make audit   judge a simulated rack by h100-dgx, then this machine by linux-server"
@@ -16,6 +17,7 @@ help:
 	@echo "make full    the long properties, the wheel"
 	@echo "make bundle  wheels and an install script for machines without a network"
 	@echo "make gpu-check  hold the GPU probes against nvidia-smi, on a machine with NVIDIA GPUs; needs python3 alone"
+	@echo "make kernels what a burn-in carries to a node, compiled anew"
 	@echo "make explore the tests' properties on fresh cases"
 	@echo "make screens the pictures of the screens in docs/screens"
 
@@ -52,8 +54,19 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/facts.md docs/tui.md
 
-full: $(VENV)/.dev $(BROWSER) $(YAML_LS)
-	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m slow
+full: $(VENV)/.dev $(BROWSER) $(YAML_LS) $(COMPILERS)/.there
+	@PYTHONPATH=$(COMPILERS) RACKCHECK_CUDA_WHEELS=$(CURDIR)/$(COMPILERS) $(BIN)/pytest -q -n $(JOBS) --dist worksteal -m slow
+
+# The compilers that made the kernels of the burn-in, each of one version: whoever builds them anew gets the same bytes.
+$(COMPILERS)/.there: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(COMPILERS) \
+		ziglang==0.13.0 nvidia-cuda-nvrtc-cu12==12.0.140 nvidia-cuda-nvcc-cu12==12.2.140 2>&1 | grep -v '^WARNING' || true
+	@touch $@
+
+# Write them anew, after a change of their sources.
+kernels: $(COMPILERS)/.there
+	@PYTHONPATH=$(COMPILERS) $(BIN)/python -m rackcheck.burnin.kernels.build_cpu
+	@$(BIN)/python -m rackcheck.burnin.kernels.build_gpu $(COMPILERS)
 
 # axe-core, for the tests of the report in a real browser; without npm those tests say that they were skipped.
 $(BROWSER): tests/browser/package-lock.json

@@ -14,21 +14,18 @@ from rackcheck.cli.audit import show
 from rackcheck.cli.burning import watching
 from rackcheck.cli.known import known
 from rackcheck.cli.output import Watch, note
-from rackcheck.cli.prepared import prepare
+from rackcheck.cli.prepared import Drive, Prepared, prepare
 from rackcheck.cli.stopping import stopped_by_ctrl_c
-from rackcheck.core.burn.plan import Tier
-from rackcheck.core.event import Event
+from rackcheck.core.burn.plan import TOOLS, Tier
+from rackcheck.core.event import Event, Judged, RunDone, RunStarted
 from rackcheck.core.fact import Plane
 from rackcheck.core.profile import Phase
 from rackcheck.job import Job
 from rackcheck.mistake import Mistake
-from rackcheck.report.summary import exit_code, summarize
+from rackcheck.report.summary import Summary, exit_code, summarize
 
 PROFILE = "burn-in"
 """The profile that judges where none is named: what is wrong on any machine."""
-
-TOOLS = ("dcgmi", "nvbandwidth", "nccl-tests", "perftest", "fio", "stress-ng")
-"""What may be on a node already."""
 
 
 @click.command(epilog="Exit: 0 pass, 1 fail, 2 your mistake, 3 something was not tested, 130 interrupted.")
@@ -45,18 +42,21 @@ TOOLS = ("dcgmi", "nvbandwidth", "nccl-tests", "perftest", "fio", "stress-ng")
 @options.waivers_option
 @click.option("--seed", type=click.IntRange(1, 2**31 - 1), help="Do the work of another run again.")
 @click.option("--no-gpu", is_flag=True, help="Leave GPUs alone.")
-@click.option("--with", "tools", multiple=True, type=click.Choice(TOOLS), help="Run a tool that is on the nodes, too.")
+@click.option(
+    "--with", "tools", multiple=True, type=click.Choice(list(TOOLS)), help="Run a tool that is on the nodes, too."
+)
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."
 )
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@click.option("--screens", is_flag=True, help="Look on in the terminal's screens, beginning with what is under load.")
 @options.json_option
 def burnin(
     targets: tuple[str, ...], tier: str, profile: str | None, file: Path | None, rack: str | None,
     values: tuple[str, ...], folders: tuple[Path, ...], waiver_files: tuple[Path, ...], seed: int | None, no_gpu: bool,
-    tools: tuple[str, ...], output: Path | None, strict: bool, every: bool, quiet: bool, as_json: bool,
+    tools: tuple[str, ...], output: Path | None, strict: bool, every: bool, quiet: bool, screens: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Put nodes under load, and judge what they do under it.
 
@@ -69,7 +69,10 @@ def burnin(
     rackcheck burnin 'dgx[01-08]' -i pod7.yaml --tier validate
     rackcheck burnin -i pod7.yaml -p h100-dgx        judged by a profile's floors
     rackcheck burnin --rack sim:dgx-h100             a simulated rack
+    rackcheck burnin --rack sim:dgx-h100 --screens   looked at while it runs
     """  # noqa: D301  \b is click's mark for lines that stay as they are
+    if screens and as_json:
+        raise click.UsageError("--screens shows, --json prints: choose one")
     waived = options.waiver_files(waiver_files, found=True)
     ready = prepare(
         lambda: options.chosen(targets, file, rack), profile or PROFILE, values, folders, waived,
@@ -90,6 +93,9 @@ def burnin(
     def driven(job: Job, stop: threading.Event) -> Iterator[Event]:
         return drive.burn(job, what, stop)
 
+    if screens:
+        summary = _looked_at(ready, driven)
+        return exit_code(summary, strict=strict) if summary is not None else 130
     with stopped_by_ctrl_c(stop), watching(what.tier, len(job.nodes), quiet=quiet) as watch:
         summary = summarize(_watched(ready.run(stop, drive=driven), watch), ready.profile, job.waivers)
     show(summary, every=every, as_json=as_json)
@@ -98,6 +104,28 @@ def burnin(
         note(f"Run:  {ready.folder}")
         note(f"Next: rackcheck facts {job.nodes[0].name} --from {name} burnin")
     return exit_code(summary, strict=strict)
+
+
+def _looked_at(ready: Prepared, driven: Drive) -> Summary | None:
+    """Put nodes under load behind the screens, which end it when they are left; none where it could not end."""
+    from rackcheck.cli.desk import Desk  # noqa: PLC0415  only where the screens are wanted
+    from rackcheck.cli.tui import screens  # noqa: PLC0415
+
+    told: list[Event] = []
+
+    def kept(job: Job, stop: threading.Event) -> Iterator[Event]:
+        for event in driven(job, stop):
+            if isinstance(event, RunStarted | Judged | RunDone):
+                told.append(event)
+            yield event
+
+    desk = Desk(ready=ready, drive=kept)
+    screens()("", lambda: desk, view="live", early=True, same="rackcheck burnin")
+    note(f"Run:  {ready.folder}")
+    for trouble in desk.troubles:
+        note(trouble)
+    ended = any(isinstance(event, RunDone) for event in told)
+    return summarize(told, ready.profile, ready.job.waivers) if ended else None
 
 
 def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:

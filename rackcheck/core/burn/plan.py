@@ -49,7 +49,10 @@ _LENGTHS: dict[Tier, dict[str, tuple[tuple[str, float], ...]]] = {
         "gpu": (("memory", 6), ("tensor", 24), ("scalar", 6), ("links", 6), ("together", 18)),
     },
 }
-"""Seconds of each stage, the last of which go together on all parts; what is left of a tier is for beginning, for counters and for the way back."""
+"""Seconds of each stage, the last of which are those in which all parts work together.
+
+What is left of a tier is for beginning, for counters and for the way back.
+"""
 
 STEP = 0.15
 """Seconds between two GPUs of a node that begin or end: a rack's supplies see steps, and no cliff."""
@@ -62,6 +65,13 @@ START = 8.0
 
 PULSE = 5.0
 """Seconds of silence on the way to the node after which it ends the load by itself."""
+
+
+TOOLS: dict[str, float] = {
+    "dcgm-1": 120.0, "dcgm-2": 600.0, "dcgm-3": 2400.0, "nvbandwidth": 300.0, "all_reduce": 180.0, "ib_write_bw": 300.0,
+    "fio": 300.0, "stress-ng": 60.0,
+}  # fmt: skip
+"""Tools that may be on a node already, and how many seconds each may take there."""
 
 
 def slots(tier: Tier) -> Iterator[Slot]:
@@ -92,6 +102,6 @@ def document(
     ]
     return {
         "wire": WIRE, "tier": tier.value, "seed": seed, "start": start, "stages": stages, "tools": list(tools),
-        "step": STEP, "ready": START, "deadline": start + tier.seconds + START + 5.0 + 120.0 * len(tools),
+        "step": STEP, "ready": START, "deadline": start + tier.seconds + START + 5.0 + sum(map(TOOLS.__getitem__, tools)),
         "line": line, "pulse": PULSE,
     }  # fmt: skip
