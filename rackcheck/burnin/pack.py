@@ -14,7 +14,10 @@ from zlib import compress
 from rackcheck import __version__
 from rackcheck.core.pruned import needed
 
-SOURCES = ("wire", "cpu", "cuda", "gpu", "telemetry", "tools", "main")
+SOURCES = (
+    "wire", "cpu", "cuda", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu", "telemetry",
+    "tools", "child", "supervisor", "main",
+)  # fmt: skip
 """The node-side files in the order in which they are joined; main comes last."""
 
 LARGEST = 192 << 10
@@ -31,7 +34,7 @@ def _unpacked(text):
 CARRIED = {carried}
 NAMES = {{"__name__": "rackcheck_burnin"}}
 exec(compile(_unpacked({sources!r}), "rackcheck-burnin", "exec"), NAMES)
-NAMES["main"](PLAN, NAMES, CARRIED, BEGAN)
+NAMES["main"](PLAN, CARRIED, BEGAN)
 """
 
 LOADER = "import sys;exec(sys.stdin.buffer.read({size}))"

@@ -1,341 +1,28 @@
-"""Runs on the node: one supervisor without threads, a child for each thing that works, records to the way out.
+"""Runs on the node: does a plan, and samples beside it."""
 
-The supervisor never works itself: it hands on what its children write, says that it lives, and ends them all within a
-second once the way to the controller is cut, silent or closed, a signal comes, or the time is over. A child that
-crashes, hangs or is lost costs its own stages and no others.
-"""
-
-import contextlib
-import ctypes
-import json
 import os
-import platform
-import select
 import signal
 import sys
 import threading
-import time
 import types
-from typing import Any, Callable, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional
 
-BEAT = 0.5
-"""Seconds without a record after which the supervisor says that it lives."""
-
-GRACE = 0.6
-"""Seconds that a child has to end after it was told to."""
-
-BACKLOG = 8 << 20
-"""Bytes that wait for a controller that does not read; with more, nobody listens."""
-
-PR_SET_PDEATHSIG = 1
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.supervisor import Plan, Supervisor
+    from rackcheck.burnin.node.telemetry import Gpus, Sampler
 
 LAST = 0.5
 """Seconds that the sampler has for its last row; less than the grace of a child."""
 
 
-Plan = Dict[str, Any]
-Work = Callable[[Any, threading.Event], None]
-
-
-class Child:
-    """A process of ours: its pid, what it writes, and the pipe whose end tells it to stop."""
-
-    def __init__(self, name: str, pid: int, out: int, control: int) -> None:
-        self.name, self.pid, self.out, self.control = name, pid, out, control
-        self.rest = b""
-        self.told = 0.0
-
-    def stop(self) -> None:
-        """Tell it to stop, once."""
-        if not self.told:
-            self.told = time.monotonic()
-            os.close(self.control)
-
-    def kill(self) -> None:
-        """End it and what it started."""
-        with contextlib.suppress(OSError):
-            os.killpg(self.pid, signal.SIGKILL)
-
-
-class Supervisor:
-    """Runs a plan. `parts` are the workers by name, `carried` what travels with them, `make_line` writes records."""
-
-    def __init__(
-        self, plan: Plan, parts: Dict[str, Any], carried: Dict[str, Any], began: float, out: int, source: int
-    ) -> None:
-        self.plan, self.parts, self.carried, self.began = plan, parts, carried, began
-        self.out, self.source = out, source
-        self.children: Dict[str, Child] = {}
-        self.backlog = b""
-        self.last = self.heard = time.monotonic()
-        self.ending = ""
-        self.known = False
-        self.tools = list(plan["tools"])
-        self.base = plan["start"]
-        self.woken, self.waker = os.pipe()
-
-    def clock(self) -> float:
-        """Seconds since the burn-in began."""
-        return time.monotonic() - self.began
-
-    # -- what goes out ------------------------------------------------------------------------------------------------
-
-    def tell(self, kind: str, **fields: Any) -> None:
-        """Write a record of our own."""
-        record = dict(fields, k=kind, t=round(self.clock(), 3))
-        self.pass_on((json.dumps(record, separators=(",", ":")) + "\n").encode("ascii"))
-
-    def pass_on(self, data: bytes) -> None:
-        """Hand on what a child wrote."""
-        self.backlog += data
-        self.last = time.monotonic()
-        self.flush()
-
-    def flush(self) -> None:
-        """Write as much as the controller takes at once."""
-        while self.backlog:
-            try:
-                self.backlog = self.backlog[os.write(self.out, self.backlog) :]
-            except BlockingIOError:
-                if len(self.backlog) > BACKLOG:
-                    self.abort("nobody reads")
-                return
-            except OSError:
-                self.backlog = b""
-                self.abort("the line was cut")
-                return
-
-    # -- children -----------------------------------------------------------------------------------------------------
-
-    def start(self, name: str, work: Work) -> None:
-        """Fork a child that does `work(tell, clock, stop)`."""
-        read, write = os.pipe()
-        listen, control = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            self.become(name, work, read, write, listen, control)
-        os.close(write)
-        os.close(listen)
-        os.set_blocking(read, False)
-        self.children[name] = Child(name, pid, read, control)
-
-    def become(self, name: str, work: Work, read: int, write: int, listen: int, control: int) -> None:
-        """Be a child: never returns."""
-        code = 0
-        try:
-            os.setpgid(0, 0)
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(number, signal.SIG_DFL)
-            signal.set_wakeup_fd(-1)
-            for other in self.children.values():
-                os.close(other.out)
-                if not other.told:
-                    os.close(other.control)
-            for mine in (read, control, self.woken, self.waker):
-                os.close(mine)
-            die_with_parent()
-            stop = threading.Event()
-            watch = threading.Thread(target=wait_for_end, args=(listen, stop))
-            watch.daemon = True
-            watch.start()
-            line = self.parts["Line"](write, self.began)
-            try:
-                work(line, stop)
-            except BaseException as error:  # noqa: BLE001  a fault of a worker is a record, and costs nobody else
-                said = f"{type(error).__name__}: {error}"
-                line.tell("error", of=name, stage="", name="crash", said=said[:200])
-                code = 1
-        except BaseException:  # noqa: BLE001  nobody is left to tell it to
-            code = 1
-        finally:
-            os._exit(code)
-
-    def hear(self, child: Child) -> None:
-        """Take what a child wrote; a line that begins with `!` is for us."""
-        try:
-            data = os.read(child.out, 1 << 16)
-        except BlockingIOError:
-            return
-        if not data:
-            self.bury(child)
-            return
-        lines = (child.rest + data).split(b"\n")
-        child.rest = lines.pop()
-        if len(child.rest) > 1 << 20:
-            child.rest = b""
-        whole = [line for line in lines if line[:1] != b"!"]
-        if whole:
-            self.pass_on(b"\n".join(whole) + b"\n")
-        for line in lines:
-            if line[:1] == b"!":
-                self.obey(json.loads(line[1:].decode("ascii")))
-
-    def obey(self, word: Dict[str, Any]) -> None:
-        """Do what a child asks: the sampler names GPUs and stops hot ones, a GPU's child says that it is ready."""
-        if "gpus" in word:
-            self.known = True
-            for index, why in sorted(word["refused"].items()):
-                self.refuse(index, why)
-            for index in sorted(set(word["gpus"]) - set(word["refused"]), key=int):
-                if self.stages("gpu") and not self.ending:
-                    self.start(f"gpu/{index}", self.gpu_work(int(index)))
-        elif "hot" in word and f"gpu/{word['hot']}" in self.children:
-            self.children[f"gpu/{word['hot']}"].stop()
-
-    def refuse(self, index: str, why: str) -> None:
-        """Say of a GPU that is left alone that nothing of it was tested."""
-        for stage in self.stages("gpu"):
-            self.tell("stage", of=f"gpu/{index}", stage=stage["stage"], test="", status="not tested", why=why)
-
-    def stages(self, of: str) -> List[Dict[str, Any]]:
-        """Give the plan's stages for a kind of thing."""
-        return [stage for stage in self.plan["stages"] if stage["of"] == of]
-
-    def gpu_work(self, index: int) -> Work:
-        """Make the work of one GPU's child."""
-        plan, parts, carried, base = self.plan, self.parts, self.carried, self.base
-
-        def work(line: Any, stop: threading.Event) -> None:
-            late = shifted(plan, max(base, line.clock()))
-            parts["gpu_child"](late, index, line.tell, line.clock, stop, carried["gpu"])
-
-        return work
-
-    def bury(self, child: Child) -> None:
-        """Take note of a child's end."""
-        del self.children[child.name]
-        os.close(child.out)
-        if not child.told:
-            os.close(child.control)
-        child.kill()  # what it started does not outlive it
-        _, status = os.waitpid(child.pid, 0)
-        if os.WIFSIGNALED(status) and not child.told:
-            said = f"ended by signal {os.WTERMSIG(status)}"
-            self.tell("error", of=child.name, stage="", name="crash", said=said)
-
-    # -- the loop -----------------------------------------------------------------------------------------------------
-
-    def abort(self, why: str) -> None:
-        """Stop everything; the first reason is the one that is told."""
-        self.ending = self.ending or why
-        for child in self.children.values():
-            child.stop()
-
-    def begin(self) -> None:
-        """Say hello, and start who works from the beginning."""
-        plan, parts, carried = self.plan, self.parts, self.carried
-        version = ".".join(map(str, sys.version_info[:3]))
-        self.tell(
-            "hello", wire=plan["wire"], time=round(time.time(), 3), python=version, machine=platform.machine(),
-            tier=plan["tier"], seed=plan["seed"], version=plan.get("version", ""),
-        )  # fmt: skip
-        base, cpu = self.base, self.stages("cpu")
-
-        def compute(line: Any, stop: threading.Event) -> None:
-            library = carried["cpu"].get(platform.machine())
-            worker = parts["Cpu"](line.tell, line.clock, stop, library, plan["seed"])
-            line.tell("about", **worker.hello())
-            worker.run([dict(s, **{"from": s["from"] + base, "until": s["until"] + base}) for s in cpu])
-
-        def watch(line: Any, stop: threading.Event) -> None:
-            sample(line, stop, carried["nvml"], bool(self.stages("gpu")), parts)
-
-        self.start("telemetry", watch)
-        self.start("node", compute)
-
-    def run(self) -> bool:
-        """Do the plan to its end; gives whether it ran whole."""
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, lambda *_: None)
-        os.set_blocking(self.waker, False)
-        signal.set_wakeup_fd(self.waker)
-        self.begin()
-        lifeline = self.plan["line"] == "stdin"
-        while self.children:
-            self.go_on()
-            inputs = [c.out for c in self.children.values()] + [self.woken] + ([self.source] if lifeline else [])
-            ready, _, _ = select.select(inputs, [self.out] if self.backlog else [], [], 0.05)
-            self.flush()
-            for child in list(self.children.values()):
-                if child.out in ready:
-                    self.hear(child)
-            if self.woken in ready:
-                os.read(self.woken, 64)
-                self.abort("stopped by a signal")
-            if lifeline and self.source in ready:
-                if not os.read(self.source, 4096):
-                    lifeline = False
-                    self.abort("the line was closed")
-                self.heard = time.monotonic()
-            self.look(lifeline)
-        self.tell("verdict", status="stopped" if self.ending else "whole", why=self.ending)
-        until = time.monotonic() + 2.0
-        while self.backlog and time.monotonic() < until:
-            select.select([], [self.out], [], 0.05)
-            self.flush()
-        return not self.ending
-
-    def go_on(self) -> None:
-        """See what comes next: GPUs that nobody told of, the tools behind all other work, the end of the samples."""
-        if not self.known and (self.clock() > self.plan["ready"] or "telemetry" not in self.children):
-            self.known = True
-            if self.stages("gpu"):
-                said = f"the driver did not say within {self.plan['ready']:g} s which GPUs there are"
-                self.tell("error", of="node", stage="", name="hang", said=said)
-        if not self.known or set(self.children) - {"telemetry"}:
-            return
-        if self.tools and not self.ending:
-            names, until = self.tools, self.plan["deadline"]
-            self.tools = []
-            self.start("tools", lambda line, stop: self.parts["run_tools"](names, line.tell, line.clock, stop, until))
-        elif "telemetry" in self.children:
-            self.children["telemetry"].stop()
-
-    def look(self, lifeline: bool) -> None:
-        """See what is late."""
-        now = time.monotonic()
-        if now - self.last > BEAT:
-            self.tell("beat")
-        if lifeline and now - self.heard > self.plan["pulse"]:
-            self.abort("the line is silent")
-        if self.clock() > self.plan["deadline"]:
-            self.abort("its time was over")
-        for child in list(self.children.values()):
-            if child.told and now - child.told > GRACE:
-                child.kill()
-
-
-def wait_for_end(listen: int, stop: threading.Event) -> None:
-    """Set an event once the other end of a pipe is closed."""
-    while True:
-        try:
-            if not os.read(listen, 1):
-                break
-        except OSError:
-            break
-    stop.set()
-
-
-def die_with_parent() -> None:
-    """Let the kernel end us with our parent, where it can."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
-def shifted(plan: Plan, base: float) -> Plan:
-    """Give the plan with its GPU stages as late as the GPU was ready."""
-    stages = [dict(s, **{"from": s["from"] + base, "until": s["until"] + base}) for s in plan["stages"]]
-    return dict(plan, stages=stages)
-
-
-def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, parts: Dict[str, Any]) -> None:
+def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool) -> None:
     """Be the sampler's process: say which GPUs there are, refuse those that others use, then sample to the end."""
     nvml: Optional[Any] = None
     if source:
         nvml = types.ModuleType("pynvml")
         sys.modules["pynvml"] = nvml
         exec(source, vars(nvml))  # noqa: S102  it came with us
-    gpus = parts["Gpus"](nvml, line.tell, line.clock)
+    gpus = Gpus(nvml, line.tell, line.clock)
     found = gpus.hello()
     foreign = gpus.foreign(set()) if found and wanted else {}
     line.tell("about", gpus=found, troubles=gpus.troubles)
@@ -345,14 +32,14 @@ def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, parts:
         if kind == "gpu" and index in found:
             refused.setdefault(index, trouble["why"])
     line.ask(gpus=sorted(found), refused=refused)
-    sampler = parts["Sampler"](gpus, line.tell, line.clock, stop, lambda index, _temp, _limit: line.ask(hot=str(index)))
+    sampler = Sampler(gpus, line.tell, line.clock, stop, lambda index, _temp, _limit: line.ask(hot=str(index)))
     sampler.start()
     while not stop.wait(0.1) and sampler.is_alive():
         pass
     sampler.join(LAST)  # its last row holds the counters as they are at the end
 
 
-def main(plan: Plan, parts: Dict[str, Any], carried: Dict[str, Any], began: float) -> None:
+def main(plan: "Plan", carried: Dict[str, Any], began: float) -> None:
     """Do a plan on this node; the exit says whether it ran whole."""
     os.environ["CUDA_CACHE_DISABLE"] = "1"
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
@@ -361,7 +48,7 @@ def main(plan: Plan, parts: Dict[str, Any], carried: Dict[str, Any], began: floa
     before = os.get_blocking(1)
     os.set_blocking(1, False)
     try:
-        whole = Supervisor(plan, parts, carried, began, 1, 0).run()
+        whole = Supervisor(plan, carried, began, 1, 0).run()
     finally:
         os.set_blocking(1, before)
     sys.exit(0 if whole else 1)

@@ -100,8 +100,8 @@ def document(
         for slot in slots(tier)
         if gpus or slot.of != "gpu"
     ]
+    end = start + tier.seconds + START + 5.0 + sum(TOOLS[tool] for tool in tools)
     return {
         "wire": WIRE, "tier": tier.value, "seed": seed, "start": start, "stages": stages, "tools": list(tools),
-        "step": STEP, "ready": START, "deadline": start + tier.seconds + START + 5.0 + sum(map(TOOLS.__getitem__, tools)),
-        "line": line, "pulse": PULSE,
+        "step": STEP, "ready": START, "deadline": end, "line": line, "pulse": PULSE,
     }  # fmt: skip
