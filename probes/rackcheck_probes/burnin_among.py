@@ -2,9 +2,10 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
-from rackcheck import Absent, Class, Member, Reason, Unknown, comparison, quantity, spell_key, text
+from rackcheck import Absent, Class, Member, Reason, Sourced, Unknown, comparison, quantity, spell_key, text
 from rackcheck.core.among import Told
 from rackcheck.core.burn import votes
 from rackcheck.core.burn.straggler import FLEET, Held, Measured, Outcome, judge
@@ -75,9 +76,10 @@ def _rates(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str,
     measured = [Measured(*gpu, _number(facts[gpu]["tensor.rate"]), _number(facts[gpu]["tensor.clock"])) for gpu in gpus]
     fleet = judge([*measured, *(Measured(*gpu, None, None) for gpu in holes)])
     for gpu, work, rate in zip(gpus, fleet.work_per_clock, fleet.rate, strict=False):
-        yield from _held(gpu, "work", work, work.outcome, "slow")
-        yield from _held(gpu, "rate", rate, rate.outcome, "slow")
-        yield _told(gpu, "rate_far", _word(rate, rate.far, "slow"))
+        yield from _held(gpu, "work", work, work.outcome, _beside(gpus, work, "work per clock"))
+        said = _beside(gpus, rate, "rate")
+        yield from _held(gpu, "rate", rate, rate.outcome, said)
+        yield _told(gpu, "rate_far", Sourced(_word(rate, rate.far, "slow"), said))
 
 
 def _heat(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str, Reading]]) -> Told:
@@ -87,8 +89,8 @@ def _heat(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str, 
     fleet = judge([*given, *(Measured(*gpu, None, None) for gpu in holes)])
     for gpu, held in zip(gpus, fleet.rate, strict=False):
         effect = None if held.effect is None else 1 / (1 + held.effect) - 1
-        word = _word(held, held.far, "hot")
-        yield _told(gpu, "heat", word)
+        said = _beside(gpus, held if effect is None else replace(held, effect=effect), "warming for each watt")
+        yield _told(gpu, "heat", Sourced(_word(held, held.far, "hot"), said))
         yield _told(gpu, "heat_effect", effect * 100 if effect is not None else _missing(held))
 
 
@@ -123,8 +125,15 @@ def _results_of(told: Reading) -> dict[str, str]:
     return {work: word for work, _, word in (each.rpartition("=") for each in found)}
 
 
-def _held(gpu: Gpu, name: str, held: Held, outcome: Outcome, word: str) -> Iterator[tuple[str, str, Reading]]:
-    yield _told(gpu, name, _word(held, outcome, word))
+def _beside(gpus: Sequence[Gpu], held: Held, what: str) -> str:
+    """Say how far a GPU lies from which others: the source of a word about it."""
+    nodes = len({node for node, _ in gpus})
+    far = "" if held.effect is None or held.z is None else f": {held.effect * 100:+.1f} %, {held.z:+.1f} deviations"
+    return f"{what} beside {len(gpus)} GPUs of its model on {nodes} {'node' if nodes == 1 else 'nodes'}{far}"
+
+
+def _held(gpu: Gpu, name: str, held: Held, outcome: Outcome, said: str) -> Told:
+    yield _told(gpu, name, Sourced(_word(held, outcome, "slow"), said))
     yield _told(gpu, f"{name}_effect", held.effect * 100 if held.effect is not None else _missing(held))
 
 
@@ -144,7 +153,7 @@ def _nothing(gpus: Sequence[Gpu], why: Reading) -> Told:
             yield _told(gpu, name, why)
 
 
-def _told(gpu: Gpu, name: str, reading: Reading) -> tuple[str, str, Reading]:
+def _told(gpu: Gpu, name: str, reading: Reading | Sourced) -> tuple[str, str, Reading | Sourced]:
     return gpu[0], f"burnin.gpu/{spell_key(gpu[1])}.among.{name}", reading
 
 

@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Facts, Load, collection, integer, listing, probe, quantity, text
 from rackcheck.core.burn.record import Burn
-from rackcheck.core.burn.told import VERIFYING, column, figure, highest, mismatches
+from rackcheck.core.burn.told import VERIFYING, cited, column, figure, highest, mismatches
 
 STAGES = ("fingerprint", "crypto", "fma", "triad", "ram")
 
@@ -39,7 +39,7 @@ def burnin_cpu(burn: Burn) -> Facts:
     mine = [stage for stage in burn.stages if stage.stage in STAGES and stage.kind in {"cpu", "numa", "node"}]
     things = [f.of for f in burn.faults if f.kind in {"cpu", "numa", "node"}]
     verified = [stage for stage in mine if stage.stage in VERIFIED]
-    yield "burnin.cpu.mismatches", mismatches(burn, things, verified)
+    yield "burnin.cpu.mismatches", cited(burn, things, mismatches(burn, things, verified))
     odd = {f.key for f in burn.faults if f.kind == "cpu" and f.name == "disagree" and f.number("blame") != 0}
     if odd or verified:
         yield "burnin.cpu.odd", tuple(sorted(odd, key=lambda key: (len(key), key)))

@@ -3,6 +3,7 @@
 from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
 from rackcheck.core.burn.record import Burn, Stage
 from rackcheck.core.burn.told import (
+    cited,
     column,
     figure,
     highest,
@@ -13,7 +14,7 @@ from rackcheck.core.burn.told import (
     span,
     untested,
 )  # fmt: skip
-from rackcheck.core.fact import Reading
+from rackcheck.core.fact import Reading, Sourced
 
 CAPPED = 0x4
 """Software power cap, of NVML's reasons for a clock below the highest: at the cap is where a burn-in wants to be."""
@@ -105,7 +106,7 @@ class _Gpu:
         burn, of = self.burn, self.of
         yield "faults", tuple(sorted({fault.name for fault in burn.of_thing(of)}))
         things = [of, *(stage.of for stage in self.peers)]
-        yield "mismatches", mismatches(burn, things, [*self._verified(), *self.peers])
+        yield "mismatches", cited(burn, things, mismatches(burn, things, [*self._verified(), *self.peers]))
         odd = {f"{int(sm)}" for f in burn.of_thing(of) if f.name == "disagree" and (sm := f.number("sm")) is not None}
         yield "odd_sms", tuple(sorted(odd, key=int)) if odd or self._whole("scalar") else self._untested("scalar")
         yield from self._memory()
@@ -215,11 +216,12 @@ class _Gpu:
         rate = figure(self.burn, work, "rate") if work else self._untested(stage)
         return rate / unit if isinstance(rate, float) else rate
 
-    def _mismatches(self, stage: str) -> Reading:
+    def _mismatches(self, stage: str) -> Reading | Sourced:
         found = self._of(stage)
         wrong = [f for f in self.burn.of_thing(self.of) if f.word("stage") == stage]
         verified = [each for each in found if each.number("mismatches") is not None or not each.done]
-        return mismatches(self.burn, [self.of] if wrong else [], verified)
+        count = mismatches(self.burn, [self.of] if wrong else [], verified)
+        return cited(self.burn, [self.of], count, stage)
 
 
 def _first(work: list[Stage]) -> tuple[float, float]:

@@ -14,6 +14,9 @@ from rackcheck.core.fact import clean
 WIRE = 1
 """The form of records that this version reads."""
 
+HUGE = 2**64
+"""No number of a part, a seed or an address is as large."""
+
 TEXT = 200
 """Characters of a text that are kept; a tool's answer has its own bound."""
 
@@ -34,6 +37,9 @@ _COUNTS = _words(
     "xmit_wait tested seeds pieces rounds array"
 )
 """Fields that hold a number that is never below zero."""
+
+_FLAGS = _words("blame held more")
+"""Fields that may be true or false as well."""
 
 _TEXTS = _words("of stage test status why unit hash theirs name pattern said line address want got other tile")
 """Fields that hold a text. What no table names is left out, so that a newer node can tell more."""
@@ -238,8 +244,8 @@ def _fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], di
     numbers: dict[str, float] = {}
     words: dict[str, str] = {}
     for name, value in record.items():
-        if name in _NUMBERS or name in _COUNTS:
-            numbers[name] = _number(value)
+        if name in _NUMBERS or name in _COUNTS or name in _FLAGS:
+            numbers[name] = _number(int(value) if name in _FLAGS and isinstance(value, bool) else value)
             if numbers[name] < 0 and name in _COUNTS:
                 raise ValueError(f"{name} below zero")
         elif name in _TEXTS:
@@ -250,9 +256,12 @@ def _fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], di
 
 
 def _number(value: Any) -> float:
+    """Give a number; a whole one stays whole, since seeds have 64 bits."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise TypeError("a number is wanted")
-    return float(value)
+    if abs(value) >= HUGE:
+        raise ValueError("a number of no part")
+    return value
 
 
 def _text(value: Any) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
-from rackcheck.core.burn.record import Burn, Record, Stage
-from rackcheck.core.fact import Reading, Reason, Unknown
+from rackcheck.core.burn.record import Burn, Fault, Record, Stage
+from rackcheck.core.fact import Reading, Reason, Sourced, Unknown
 
 VERIFYING = ("mismatch", "disagree", "not finite", "alias")
 """Names of findings that say that something computed, stored or moved a wrong value."""
@@ -73,6 +73,37 @@ def moved(burn: Burn, of: str, name: str) -> Reading:
     if any(later < earlier for earlier, later in pairwise(values)):
         return Unknown(Reason.COUNTER_RESET, f"{name} went back")
     return int(values[-1] - values[0])
+
+
+def described(fault: Fault) -> str:
+    """Say in one line what was wrong: with what, in which test, where, and what it was instead of what."""
+    parts = [f"{fault.of} {fault.name}"]
+    test = " ".join(word for word in (fault.word("stage"), fault.word("test")) if word)
+    parts += [f"in {test}"] if test else []
+    address, want, got = (fault.word(name) for name in ("address", "want", "got"))
+    parts += [f"at {address}"] if address else []
+    parts += [f"wanted {want}, got {got}"] if want and got else []
+    if (bits := fault.number("bits")) is not None:
+        parts.append(f"{int(bits)} {'bit' if bits == 1 else 'bits'}")
+    parts += [f"the place of {fault.word('other')}"] if fault.word("other") else []
+    parts += [f"SM {int(sm)}"] if (sm := fault.number("sm")) is not None else []
+    parts += [fault.word("said")] if fault.word("said") else []
+    if (seed := fault.number("seed")) is not None:
+        parts.append(f"pattern seed {int(seed)}")
+    return ", ".join(parts)
+
+
+def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") -> Reading | Sourced:
+    """Give a count with the first thing that it counted as its source."""
+    wanted = set(things)
+    found = [
+        f for f in burn.faults if f.of in wanted and f.name in VERIFYING and (not stage or f.word("stage") == stage)
+    ]
+    if not found or not isinstance(reading, int) or not reading:
+        return reading
+    seed = burn.hello.get("seed")
+    again = f"; --seed {seed} does it again" if isinstance(seed, int) else ""
+    return Sourced(reading, f"burn-in: {described(found[0])}{again}")
 
 
 def mean(values: Sequence[float]) -> Reading:
