@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, probe, quantity, text
+from rackcheck import Class, Facts, Load, Reason, Unknown, collection, flag, integer, probe, quantity, text
 from rackcheck.core.burn.record import Burn
 
 
@@ -10,6 +10,7 @@ from rackcheck.core.burn.record import Burn
     Load(),
     gives={
         "burnin.tier": text("How long it took: smoke, validate or soak"),
+        "burnin.simulated": flag("A simulated node wrote it; no hardware was under load", Class.IDENTITY),
         "burnin.seed": integer("Seed of all its patterns and operands; with it any result can be had again"),
         "burnin.end": text("That it ran to its end; else unknown, and why", words=("whole",)),
         "burnin.seconds": quantity("s", "From its first record to its last", Class.MEASUREMENT),
@@ -25,6 +26,8 @@ def burnin(burn: Burn) -> Facts:
     tier, seed = burn.hello.get("tier"), burn.hello.get("seed")
     if isinstance(tier, str):
         yield "burnin.tier", tier
+    if burn.hello:
+        yield "burnin.simulated", burn.hello.get("simulated") is True
     if isinstance(seed, int):
         yield "burnin.seed", seed
     early = f"it was stopped: {burn.why}" if burn.ended else "it gave no verdict"

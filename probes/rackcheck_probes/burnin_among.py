@@ -89,7 +89,8 @@ def _heat(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str, 
     fleet = judge([*given, *(Measured(*gpu, None, None) for gpu in holes)])
     for gpu, held in zip(gpus, fleet.rate, strict=False):
         effect = None if held.effect is None else 1 / (1 + held.effect) - 1
-        said = _beside(gpus, held if effect is None else replace(held, effect=effect), "warming for each watt")
+        turned = held if effect is None or held.z is None else replace(held, effect=effect, z=-held.z)
+        said = _beside(gpus, turned, "warming for each watt")
         yield _told(gpu, "heat", Sourced(_word(held, held.far, "hot"), said))
         yield _told(gpu, "heat_effect", effect * 100 if effect is not None else _missing(held))
 

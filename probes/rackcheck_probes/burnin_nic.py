@@ -1,6 +1,6 @@
 """Network ports while the node is under load: whether they stayed up, and what they counted."""
 
-from rackcheck import Class, Facts, Load, Reason, Unknown, collection, flag, integer, probe, spell_key
+from rackcheck import Class, Facts, Load, Reason, Sourced, Unknown, collection, flag, integer, probe, spell_key
 from rackcheck.core.burn.record import Burn
 from rackcheck.core.burn.told import column, moved
 
@@ -22,12 +22,15 @@ def burnin_nic(burn: Burn) -> Facts:
         yield "burnin.nic", names
     for name in names:
         at = f"burnin.nic/{spell_key(name)}"
-        up = column(burn.samples.get(f"nic/{name}", ()), "up")
+        samples = burn.samples.get(f"nic/{name}", ())
+        up = column(samples, "up")
         downed = moved(burn, f"nic/{name}", "link_downed")
         few = Unknown(Reason.NOT_TESTED, "it was not told before and after")
         yield f"{at}.was_up", bool(up[0]) if up else few
         fell = any(up) and not all(up[up.index(1.0) :]) if 1.0 in up else False
         went = fell or (isinstance(downed, int) and downed > 0)
-        yield f"{at}.stayed", (not went) if len(up) > 1 else few
+        down = next((row.t for row in samples if row.number("up") == 0), None)
+        said = f"burn-in: {name} was down {down:.1f} s after it began" if went and down is not None else "burn-in"
+        yield f"{at}.stayed", Sourced(not went, said) if len(up) > 1 else few
         yield f"{at}.moved.symbol_errors", moved(burn, f"nic/{name}", "symbol_error")
         yield f"{at}.moved.link_downed", downed

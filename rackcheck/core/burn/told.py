@@ -78,7 +78,7 @@ def moved(burn: Burn, of: str, name: str) -> Reading:
 def described(fault: Fault) -> str:
     """Say in one line what was wrong: with what, in which test, where, and what it was instead of what."""
     parts = [f"{fault.of} {fault.name}"]
-    test = " ".join(word for word in (fault.word("stage"), fault.word("test")) if word)
+    test = " ".join(dict.fromkeys(word for word in (fault.word("stage"), fault.word("test")) if word))
     parts += [f"in {test}"] if test else []
     address, want, got = (fault.word(name) for name in ("address", "want", "got"))
     parts += [f"at {address}"] if address else []
@@ -96,9 +96,8 @@ def described(fault: Fault) -> str:
 def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") -> Reading | Sourced:
     """Give a count with the first thing that it counted as its source."""
     wanted = set(things)
-    found = [
-        f for f in burn.faults if f.of in wanted and f.name in VERIFYING and (not stage or f.word("stage") == stage)
-    ]
+    of_stage = (fault for fault in burn.faults if not stage or fault.word("stage") == stage)
+    found = [fault for fault in of_stage if fault.of in wanted and fault.name in VERIFYING]
     if not found or not isinstance(reading, int) or not reading:
         return reading
     seed = burn.hello.get("seed")
