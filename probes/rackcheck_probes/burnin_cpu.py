@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Facts, Load, collection, integer, listing, probe, quantity, text
 from rackcheck.core.burn.record import Burn
-from rackcheck.core.burn.told import VERIFYING, cited, column, figure, highest, mismatches
+from rackcheck.core.burn.told import cited, column, figure, highest, mismatches
 
 STAGES = ("fingerprint", "crypto", "fma", "triad", "ram")
 
@@ -39,7 +39,7 @@ def burnin_cpu(burn: Burn) -> Facts:
     mine = [stage for stage in burn.stages if stage.stage in STAGES and stage.kind in {"cpu", "numa", "node"}]
     things = [f.of for f in burn.faults if f.kind in {"cpu", "numa", "node"}]
     verified = [stage for stage in mine if stage.stage in VERIFIED]
-    yield "burnin.cpu.mismatches", cited(burn, things, mismatches(burn, things, verified))
+    yield "burnin.cpu.mismatches", cited(burn, things, mismatches(burn, things, verified, VERIFIED))
     odd = {f.key for f in burn.faults if f.kind == "cpu" and f.name == "disagree" and f.number("blame") != 0}
     if odd or verified:
         yield "burnin.cpu.odd", tuple(sorted(odd, key=lambda key: (len(key), key)))
@@ -56,7 +56,7 @@ def burnin_cpu(burn: Burn) -> Facts:
         yield f"burnin.memory/{key}.tested", tested / 2**30 if isinstance(tested, float) else tested
         share = figure(burn, ram, "coverage", "lowest")
         yield f"burnin.memory/{key}.coverage", share * 100 if isinstance(share, float) else share
-        yield f"burnin.memory/{key}.mismatches", mismatches(burn, [f"numa/{key}"], ram)
+        yield f"burnin.memory/{key}.mismatches", mismatches(burn, [f"numa/{key}"], ram, ["ram"])
 
 
 def _core(burn: Burn, key: str) -> Facts:
@@ -69,4 +69,4 @@ def _core(burn: Burn, key: str) -> Facts:
     else:
         yield f"burnin.core/{key}.share", roof if not isinstance(roof, float) else rate
     prints = [s for stage in ("fingerprint", "crypto") for s in burn.of_stage(stage, of)]
-    yield f"burnin.core/{key}.mismatches", mismatches(burn, [of], prints, VERIFYING)
+    yield f"burnin.core/{key}.mismatches", mismatches(burn, [of], prints, ["fingerprint", "crypto"])

@@ -24,6 +24,9 @@ SETTLE = 1.0
 
 MEASURED = Class.MEASUREMENT
 
+VERIFIED = ("memory", "tensor", "scalar", "links")
+"""Stages that hold results against what is known."""
+
 FEWEST, EDGE = 10, 3
 """Samples of a temperature from which a rise can be told, and those at each end that are taken together."""
 
@@ -81,11 +84,11 @@ MOST = 64
 )
 def burnin_gpu(burn: Burn) -> Facts:
     """Give what a burn-in measured of each GPU."""
+    unseen = next((why for of, why in burn.troubles if of == "node"), "")
     if "gpus" not in burn.hello:
         yield "burnin.gpu", untested(burn, ())
-        return
-    unseen = next((why for of, why in burn.troubles if of == "node"), "")
-    yield "burnin.gpu", Unknown(Reason.NOT_TESTED, unseen) if unseen else tuple(burn.gpus)
+    else:
+        yield "burnin.gpu", Unknown(Reason.NOT_TESTED, unseen) if unseen else tuple(burn.gpus)
     for index, about in burn.gpus.items():
         for name in ("model", "uuid", "serial"):
             if isinstance(about.get(name), str):
@@ -106,7 +109,7 @@ class _Gpu:
         burn, of = self.burn, self.of
         yield "faults", tuple(sorted({fault.name for fault in burn.of_thing(of)}))
         things = [of, *(stage.of for stage in self.peers)]
-        yield "mismatches", cited(burn, things, mismatches(burn, things, [*self._verified(), *self.peers]))
+        yield "mismatches", cited(burn, things, mismatches(burn, things, self._verified(), VERIFIED, self.peers))
         odd = {f"{int(sm)}" for f in burn.of_thing(of) if f.name == "disagree" and (sm := f.number("sm")) is not None}
         yield "odd_sms", tuple(sorted(odd, key=int)) if odd or self._whole("scalar") else self._untested("scalar")
         yield from self._memory()
@@ -172,10 +175,8 @@ class _Gpu:
         return tuple(f"{work}={result}" for work, result in sorted(told.items())[:MOST])
 
     def _links(self) -> Facts:
-        yield (
-            "link.mismatches",
-            mismatches(self.burn, [stage.of for stage in self.peers], [*self._of("links"), *self.peers]),
-        )
+        things = [stage.of for stage in self.peers]
+        yield "link.mismatches", mismatches(self.burn, things, self._of("links"), ["links"], self.peers)
         for test in ("h2d", "d2h"):
             yield f"link.{test}", self._rate("links", test, 1e9)
         work = [stage for stage in self._of("links") if stage.done]
@@ -220,7 +221,7 @@ class _Gpu:
         found = self._of(stage)
         wrong = [f for f in self.burn.of_thing(self.of) if f.word("stage") == stage]
         verified = [each for each in found if each.number("mismatches") is not None or not each.done]
-        count = mismatches(self.burn, [self.of] if wrong else [], verified)
+        count = mismatches(self.burn, [self.of] if wrong else [], verified, [stage])
         return cited(self.burn, [self.of], count, stage)
 
 

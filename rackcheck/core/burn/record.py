@@ -5,8 +5,9 @@ unknown. All numbers are SI; `t` and `begun` are seconds of the node's own clock
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from rackcheck.core.fact import clean
@@ -152,24 +153,38 @@ class Burn:
         """What could not be looked at, and why: `gpu/3`, or `node` where some may not be told of at all."""
         return tuple(self.hello.get("troubles", ()))
 
-    @property
+    @cached_property
     def gpus(self) -> Mapping[str, Mapping[str, Any]]:
-        """What it said of each GPU at first, by index; nothing of one that it only could not look at."""
+        """What it said of each GPU at first, by index; nothing of one of which other records tell alone."""
         found = self.hello.get("gpus")
-        unseen: dict[str, Mapping[str, Any]] = {
-            of.partition("/")[2]: {} for of, _ in self.troubles if of.startswith("gpu/")
-        }
-        return {**unseen, **(found if isinstance(found, Mapping) else {})}
+        unseen = (of.removeprefix("gpu/") for of, _ in self.troubles if of.startswith("gpu/"))
+        named = dict.fromkeys((*unseen, *self.things("gpu")))
+        return {**{index: {} for index in named if index.isdecimal()}, **(found if isinstance(found, Mapping) else {})}
 
     def of_stage(self, stage: str, of: str = "", test: str = "") -> Iterator[Stage]:
         """The work of one stage, of one thing, of one test."""
-        for each in self.stages:
-            if each.stage == stage and (not of or each.of == of) and (not test or each.test == test):
+        for each in self._work.get(of, ()) if of else self.stages:
+            if each.stage == stage and (not test or each.test == test):
                 yield each
+
+    @cached_property
+    def _work(self) -> Mapping[str, Sequence[Stage]]:
+        """The stages of each thing: a node has hundreds of processors, and each is asked for its own."""
+        found: dict[str, list[Stage]] = {}
+        for stage in self.stages:
+            found.setdefault(stage.of, []).append(stage)
+        return found
+
+    @cached_property
+    def _wrong(self) -> Mapping[str, Sequence[Fault]]:
+        found: dict[str, list[Fault]] = {}
+        for fault in self.faults:
+            found.setdefault(fault.of, []).append(fault)
+        return found
 
     def of_thing(self, of: str) -> tuple[Fault, ...]:
         """What is wrong with one thing."""
-        return tuple(fault for fault in self.faults if fault.of == of)
+        return tuple(self._wrong.get(of, ()))
 
     def things(self, kind: str) -> tuple[str, ...]:
         """The names of all things of a kind that anything was told of, in their order: `0`, `1` of GPUs."""

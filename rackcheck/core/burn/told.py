@@ -32,18 +32,24 @@ def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median")
     return min(found) if pick == "lowest" else median(found)
 
 
-def mismatches(burn: Burn, things: Iterable[str], stages: Sequence[Stage], names: Iterable[str] = VERIFYING) -> Reading:
-    """Count what was wrong with some things; no finding counts as none only where every stage was tested."""
-    wanted, named = set(things), set(names)
-    wrong = [fault for fault in burn.faults if fault.of in wanted and fault.name in named]
-    told = sum(int(stage.number("mismatches") or 0) for stage in stages)
-    count = max(told, sum(int(fault.number("count") or fault.number("more") or 1) for fault in wrong))
+def mismatches(
+    burn: Burn, things: Iterable[str], stages: Sequence[Stage], wanted: Iterable[str], beside: Sequence[Stage] = ()
+) -> Reading:
+    """Count what was wrong with some things; that nothing was counts only where every wanted stage was tested.
+
+    Work `beside` counts as the stages do, and stands for none of the wanted ones.
+    """
+    named = set(things)
+    wrong = [fault for of in named for fault in burn.of_thing(of) if fault.name in VERIFYING]
+    told = sum(int(stage.number("mismatches") or 0) for stage in (*stages, *beside))
+    count = max(told, sum(int(fault.number("count") or 1) for fault in wrong))
     if count:
         return count
-    verified = [stage for stage in stages if stage.number("mismatches") is not None]
-    if not verified or not all(stage.done for stage in stages) or not burn.whole:
-        return untested(burn, stages)
-    return 0
+    verified = {stage.stage for stage in stages if stage.done and stage.number("mismatches") is not None}
+    untold = next((name for name in wanted if name not in verified), "")
+    if not burn.whole or not all(stage.done for stage in (*stages, *beside)):
+        return untested(burn, (*stages, *beside))
+    return Unknown(Reason.NOT_TESTED, f"the burn-in does not tell of {untold}") if untold else 0
 
 
 def rows(burn: Burn, of: str, spans: Iterable[tuple[float, float]]) -> Iterator[Record]:

@@ -1,0 +1,160 @@
+"""Make the GPU kernels of gpu.cu: PTX for every chip since compute capability 8.0, and machine code for 8.0 and 9.0.
+
+The compiler is NVRTC of CUDA 12.0, whose PTX and ELF every driver since 525 reads; it needs no GPU and no driver:
+
+    python -m pip install --no-deps --target DIR nvidia-cuda-nvrtc-cu12==12.0.140 nvidia-cuda-nvcc-cu12==12.2.140
+    python -m rackcheck.burnin.kernels.build_gpu DIR            # writes gpu.ptx.xz, gpu.sm_80.xz, gpu.sm_90.xz
+    python -m rackcheck.burnin.kernels.build_gpu DIR --check    # builds anew, compares bytes, assembles the PTX
+"""
+
+import argparse
+import ctypes
+import lzma
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+HERE = Path(__file__).parent
+SOURCE = HERE / "gpu.cu"
+TARGETS = {"ptx": "compute_80", "sm_80": "sm_80", "sm_90": "sm_90"}
+"""What the payload carries, and the compiler's word for it."""
+
+PTX_AT_MOST = (8, 0)
+"""What drivers of CUDA 12.0 (525) read; a later PTX is refused by them."""
+
+ELF_ABI = 7
+"""The version of the ELF ABI of CUDA 12; that of CUDA 13 is 8, which older drivers refuse."""
+
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}]
+
+
+class Unbuilt(Exception):
+    """The compiler, or a gate, refused; the message holds its log."""
+
+
+def blob(name: str) -> Path:
+    """Where the compressed kernel of this name lies: `ptx`, `sm_80` or `sm_90`."""
+    return HERE / f"gpu.{name}.xz"
+
+
+def packed(data: bytes) -> bytes:
+    """The bytes as xz, without a checksum of its own: what is shipped is signed as a whole."""
+    return lzma.compress(data, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
+
+
+def unpacked(name: str) -> bytes:
+    """The PTX text or the ELF file that is shipped under this name."""
+    return lzma.decompress(blob(name).read_bytes())
+
+
+def compiled(folder: Path, name: str, source: str) -> bytes:
+    """Compile for one target with the NVRTC below `folder`; raises Unbuilt with the compiler's log."""
+    found = sorted(folder.rglob("libnvrtc.so.12"))
+    if not found:
+        raise Unbuilt(f"{folder}: no libnvrtc.so.12 below it")
+    library = ctypes.CDLL(str(found[0]))
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    words = [
+        f"--gpu-architecture={TARGETS[name]}",
+        "--std=c++14",
+        "--fmad=false",
+        "--device-as-default-execution-space",
+    ]
+    given = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
+    _done(library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"gpu.cu", 0, None, None), "create")
+    status = library.nvrtcCompileProgram(program, len(words), given)
+    _done(library.nvrtcGetProgramLogSize(program, ctypes.byref(size)), "log size")
+    log = ctypes.create_string_buffer(size.value)
+    _done(library.nvrtcGetProgramLog(program, log), "log")
+    if status:
+        raise Unbuilt(f"{name}: NVRTC refuses gpu.cu ({status}):\n{log.value.decode()}")
+    kind = "PTX" if name == "ptx" else "CUBIN"
+    _done(getattr(library, f"nvrtcGet{kind}Size")(program, ctypes.byref(size)), "size")
+    data = ctypes.create_string_buffer(size.value)
+    _done(getattr(library, f"nvrtcGet{kind}")(program, data), "result")
+    library.nvrtcDestroyProgram(ctypes.byref(program))
+    return bared(data.raw.rstrip(b"\0")) if name == "ptx" else data.raw
+
+
+def bared(ptx: bytes) -> bytes:
+    """The PTX without comments and empty lines: some comments number the calls of this process, not of the source."""
+    lines = (re.sub(rb"\s*//.*", b"", line).strip(b"\t ") for line in ptx.split(b"\n"))
+    return b"\n".join(line for line in lines if line) + b"\n"
+
+
+def _done(status: int, what: str) -> None:
+    if status:
+        raise Unbuilt(f"NVRTC: {what}: status {status}")
+
+
+def refused(name: str, data: bytes) -> str | None:
+    """Why an old driver would refuse these bytes; None where it would not."""
+    if name == "ptx":
+        found = re.search(rb"^\.version (\d+)\.(\d+)$", data, re.MULTILINE)
+        if found is None:
+            return f"{name}: no .version line"
+        version = (int(found[1]), int(found[2]))
+        return None if version <= PTX_AT_MOST else f"{name}: PTX {version[0]}.{version[1]}, drivers of 525 read 8.0"
+    if data[:4] != b"\x7fELF":
+        return f"{name}: no ELF file"
+    return None if data[8] == ELF_ABI else f"{name}: ELF ABI version {data[8]}, drivers of 525 read {ELF_ABI}"
+
+
+def assembled(folder: Path, ptx: bytes, chip: str) -> str:
+    """Assemble the PTX with the ptxas below `folder`; answers with registers and spills, raises Unbuilt."""
+    found = sorted(folder.rglob("ptxas"))
+    if not found:
+        raise Unbuilt(f"{folder}: no ptxas below it")
+    found[0].chmod(0o755)
+    with TemporaryDirectory() as place:
+        text = Path(place) / "gpu.ptx"
+        text.write_bytes(ptx)
+        words = [str(found[0]), "-v", f"-arch={chip}", str(text), "-o", str(Path(place) / "gpu.cubin")]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603  the wheel's ptxas
+    if done.returncode:
+        raise Unbuilt(f"ptxas refuses the PTX for {chip}:\n{done.stderr}")
+    return done.stderr
+
+
+def sections(cubin: bytes) -> dict[str, int]:
+    """The sections of a 64-bit little-endian ELF file: name -> size in bytes."""
+    start, size, count, names = (
+        struct.unpack_from("<Q", cubin, 40)[0],
+        *struct.unpack_from("<HHH", cubin, 58),
+    )
+    heads = [struct.unpack_from("<IIQQQQ", cubin, start + size * number) for number in range(count)]
+    text = heads[names][4]
+    return {cubin[text + h[0] : cubin.index(b"\0", text + h[0])].decode(): h[5] for h in heads}
+
+
+def main(words: list[str]) -> int:
+    """Build, or check what is built; answers with the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where the compiler's wheels are installed")
+    parser.add_argument("--check", action="store_true", help="compare with what is there, and assemble the PTX")
+    given = parser.parse_args(words)
+    troubles: list[str] = []
+    try:
+        for name in TARGETS:
+            data = compiled(given.folder, name, SOURCE.read_text())
+            troubles += filter(None, [refused(name, data)])
+            if not given.check:
+                blob(name).write_bytes(packed(data))
+            elif not blob(name).exists() or unpacked(name) != data:
+                troubles.append(f"{blob(name).name}: not what gpu.cu compiles to; build it anew")
+            print(f"{name}: {len(data)} B, {blob(name).stat().st_size if blob(name).exists() else 0} B packed")
+        if given.check:
+            for chip in ("sm_80", "sm_86", "sm_90"):
+                assembled(given.folder, unpacked("ptx"), chip)
+    except Unbuilt as trouble:
+        troubles.append(str(trouble))
+    for line in troubles:
+        print(line, file=sys.stderr)
+    return 1 if troubles else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

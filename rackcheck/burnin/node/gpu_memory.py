@@ -1,0 +1,150 @@
+# ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
+"""The GPU's memory on the node: nearly all of it, seed after seed. Unverified on hardware: no GPU ran this yet."""
+
+import ctypes
+import struct
+from collections import deque
+from typing import TYPE_CHECKING, Any, Deque, List, Sequence, Tuple
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.cuda import CUDA_NO_MEMORY, CudaDriver, CudaTrouble
+    from rackcheck.burnin.node.gpu_bench import GpuBench, GpuPace, GpuTally, GpuTeller, GpuWork
+    from rackcheck.burnin.node.gpu_truth import GPU_LINE, GPU_MASK, gpu_mix, gpu_ring, gpu_strays
+
+GPU_SPARE = 64
+"""One part in so many of the free memory is left to the driver at first; half a percent where that succeeds is lost."""
+
+
+class GpuMemory:
+    """Nearly all free memory of a GPU, in one piece if it can be had so: (pointer, first place, places) of each."""
+
+    def __init__(self, driver: "CudaDriver", share: float = 1.0) -> None:
+        """Take this share of what is free; raises CudaTrouble where nothing can be had."""
+        self._driver = driver
+        free, self.total = driver.memory()
+        self.pieces: List[Tuple[int, int, int]] = []
+        self.places = 0
+        left = int((free - free // GPU_SPARE) * share) // 4096 * 4096
+        ask, least = left, max(left // 256, 4096)
+        while left >= least and ask >= least:
+            try:
+                at = driver.take(min(ask, left))
+            except CudaTrouble as trouble:
+                if trouble.code != CUDA_NO_MEMORY:
+                    raise
+                ask = ask * 15 // 16 // 4096 * 4096
+                continue
+            size = min(ask, left)
+            self.pieces.append((at, self.places, size // GPU_LINE))
+            self.places += size // GPU_LINE
+            left -= size
+        if not self.pieces:
+            raise CudaTrouble("cuMemAlloc_v2", CUDA_NO_MEMORY, "%d B are free" % free)
+
+    def coverage(self) -> float:
+        """The share of the GPU's whole memory."""
+        return float(self.places * GPU_LINE) / self.total
+
+    def free(self) -> None:
+        """Give it back."""
+        for at, _, _ in self.pieces:
+            self._driver.call("cuMemFree_v2", at)
+
+
+def gpu_memory_work(
+    bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", teller: "GpuTeller", seed: int, until: float
+) -> "GpuWork":
+    """Fill, march and verify all memory with one seed after the other; tell the place of each wrong line."""
+    stream, slots = bench.stream(), bench.slots(2)
+    pace = {name: GpuPace(1 << 20, memory.places) for name in ("fill", "march", "verify", "copy")}
+    rounds, begun = 0, bench.clock()
+
+    def over(name: str, now: int, flip: int) -> "GpuWork":
+        """One pass over all memory; answers whether it was whole."""
+        pending: Deque[Tuple[Any, int]] = deque()
+        free = list(slots)
+        todo = [(at, first, places) for at, first, places in memory.pieces]
+        while todo or pending:
+            if todo and free and bench.clock() < until:
+                at, first, places = todo.pop()
+                count = min(pace[name].next(), places)
+                if count < places:
+                    todo.append((at + count * GPU_LINE, first + count, places - count))
+                slot = free.pop()
+                words = [ctypes.c_uint64(x) for x in (at, first, count, now, flip)]
+                bench.go(slot, stream, name, *words, told=name != "fill")
+                pending.append((slot, count))
+                continue
+            if not pending:
+                return False
+            slot, count = pending.popleft()
+            seconds, report = yield from bench.wait(slot, name)
+            free.append(slot)
+            pace[name].took(count, seconds)
+            found, ring = gpu_ring(report) if report else (0, [])
+            told = None if name == "fill" else found
+            tally.add(name, "B", count * GPU_LINE * (2 if name == "march" else 1), seconds, told)
+            if found:
+                gpu_memory_told(teller, tally.stage, name, now, flip, memory.places, ring, found)
+        return True
+
+    while bench.clock() < until:
+        now = gpu_mix((seed + rounds) & GPU_MASK)
+        for name, flip in (("fill", 0), ("march", 0), ("verify", GPU_MASK)):
+            whole = yield from over(name, now, flip)
+            if not whole:
+                break
+            if name == "fill" and rounds == 0 and "place" in bench.inject:
+                at, first, _ = next(p for p in memory.pieces if p[1] <= bench.inject["place"] < p[1] + p[2])
+                at += (bench.inject["place"] - first) * GPU_LINE
+                words = [ctypes.c_uint64(at), ctypes.c_uint64(bench.inject["flip"]), ctypes.c_uint64(0)]
+                bench.go(slots[0], stream, "flip_bits", *words, grid=1, told=False)
+            if name == "fill" and rounds == 0:
+                yield from gpu_sum_work(bench, memory, tally, slots[0], stream)
+        else:
+            rounds += 1
+            tally.add("rounds", "rounds", 1, 0.0)
+            tally.say("rounds", seconds=bench.clock() - begun, coverage=round(memory.coverage(), 4))
+            tally.say("verify", coverage=round(memory.coverage(), 4), seed=seed)
+            if rounds % 8 == 1:
+                yield from gpu_copy_work(bench, memory, tally, slots[0], stream, pace["copy"])
+
+
+def gpu_copy_work(
+    bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", slot: Any, stream: Any, pace: "GpuPace"
+) -> "GpuWork":
+    """Copy within the biggest piece for four launches: what fill, march and verify are held against."""
+    at, _, places = max(memory.pieces, key=lambda piece: piece[2])
+    for _ in range(4):
+        count = min(pace.next(), places // 2)
+        words = [ctypes.c_uint64(x) for x in (at + places // 2 * GPU_LINE, at, count)]
+        bench.go(slot, stream, "copy", *words, told=False)
+        seconds, _ = yield from bench.wait(slot, "copy")
+        pace.took(count, seconds)
+        tally.add("copy", "B", count * GPU_LINE * 2, seconds)
+
+
+def gpu_sum_work(bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", slot: Any, stream: Any) -> "GpuWork":
+    """Sum the first 16 MiB of the pattern: the same on every GPU that has a seed in common."""
+    at, _, places = memory.pieces[0]
+    count = min(places, 1 << 20)
+    bench.go(slot, stream, "checksum", ctypes.c_uint64(at), ctypes.c_uint64(count))
+    seconds, report = yield from bench.wait(slot, "checksum")
+    tally.add("checksum", "B", count * GPU_LINE, seconds)
+    tally.say("checksum", hash="%016x" % struct.unpack_from("<Q", report, 8)[0])
+
+
+def gpu_memory_told(
+    teller: "GpuTeller", stage: str, test: str, seed: int, flip: int, places: int, ring: "Sequence[Any]", found: int
+) -> None:
+    """Tell what wrong lines show; `found` of them were seen, of which the ring holds the first."""
+    for stray in gpu_strays(seed, flip, places, ring):
+        name = stray.pop("name")
+        if name == "alias":
+            key: Tuple[Any, ...] = (int(stray["address"], 16) ^ int(stray["other"], 16),)
+        else:
+            key = (stray["address"],)
+        if len(ring) < found:
+            stray["found"] = found
+        pattern = "complement" if flip else "address"
+        teller.error(stage, test, name, key, seed=seed, pattern=pattern, **stray)

@@ -1,0 +1,360 @@
+/* A driver's library for machines without a GPU: it runs the kernels of gpu.cu on the CPU, each launch within its call.
+ *
+ * FAKE_CUDA_STATE names a file of `key=value` lines, read anew at each launch. The machine: gpus, memory (bytes of
+ * each), sms, threads (of a block), cc (90), init, driver. Its faults, GPU first: flip=GPU:OFFSET:MASK (a bit of a line,
+ * once, after it is filled), burst=GPU:OFFSET:MASK (32 lines from there on), stuck=GPU:OFFSET:MASK (bits that read as
+ * 1), alias=GPU:BIT (an address line that is dead), wrong=GPU:SM:UNIT:MASK (SM -1 is each), nan=GPU:SM,
+ * slow=GPU:SM:PERCENT, hang=GPU:LAUNCH (its event never comes), stall=GPU:LAUNCH (the call never returns),
+ * sticky=GPU:LAUNCH:CODE (each later call fails but those which free), lost=GPU:LAUNCH:CODE (those too), context=GPU:CODE,
+ * link=GPU:h2d|d2h:OFFSET (a bit of each copy that reaches so far), peer=FROM:TO (a bit of each copy). */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shim.h"
+
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include "../../rackcheck/burnin/kernels/gpu.cu"
+
+enum { DEVICES = 16, BLOCKS_OF_MEMORY = 64 };
+typedef struct { u64 at, size; } piece;
+typedef struct {
+    int number, launches, broken, lost, flipped, retained;
+    char *memory;
+    u64 size;
+    piece pieces[BLOCKS_OF_MEMORY];
+} device;
+typedef struct { device *of; int hung; } stream;
+typedef struct { device *of; double at; int never; } event;
+
+static device devices[DEVICES];
+static int count = -1;
+static u32 sms = 4;
+static char state[8192];
+static __thread device *current;
+
+static void read_state(void) {
+    const char *path = getenv("FAKE_CUDA_STATE");
+    FILE *file = path ? fopen(path, "r") : NULL;
+    state[0] = '\n';
+    state[1] = 0;
+    if (file) {
+        state[1 + fread(state + 1, 1, sizeof state - 2, file)] = 0;
+        fclose(file);
+    }
+}
+
+static const char *value(const char *key) {
+    char line[64];
+    snprintf(line, sizeof line, "\n%s=", key);
+    char *at = strstr(state, line);
+    return at ? at + strlen(line) : NULL;
+}
+static u64 number(const char *key, u64 otherwise) {
+    const char *at = value(key);
+    return at ? strtoull(at, NULL, 0) : otherwise;
+}
+/* The numbers of a fault of this device, as many as are there; 0 where it has none. */
+static int fault(const char *key, const device *d, long long *numbers) {
+    const char *at = value(key);
+    int n = 0;
+    if (!at || strtoll(at, NULL, 0) != d->number) return 0;
+    for (at = strchr(at, ':'); at && n < 4; at = (at[0] == ':') ? at : NULL) {
+        char *end;
+        numbers[n++] = at[1] == '-' ? strtoll(at + 1, &end, 0) : (long long)strtoull(at + 1, &end, 0);
+        at = end;
+    }
+    return n;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+#define LIVE                                                                                                          \
+    if (!current) return 201;                                                                                         \
+    if (current->lost) return current->lost;                                                                          \
+    if (current->broken) return current->broken
+
+int cuInit(unsigned flags) {
+    (void)flags;
+    read_state();
+    if (number("init", 0)) return (int)number("init", 0);
+    count = (int)number("gpus", 1);
+    sms = (u32)number("sms", 4);
+    for (int i = 0; i < count; i++) {
+        devices[i].number = i;
+        devices[i].size = number("memory", 8 << 20);
+        devices[i].memory = mmap(NULL, devices[i].size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    }
+    return count ? 0 : 100;
+}
+int cuDriverGetVersion(int *version) { *version = (int)number("driver", 12020); return 0; }
+int cuDeviceGetCount(int *n) { *n = count; return count < 0 ? 3 : 0; }
+int cuDeviceGet(int *d, int ordinal) { *d = ordinal; return ordinal < count ? 0 : 101; }
+int cuDeviceGetName(char *name, int size, int d) { (void)d; snprintf(name, (size_t)size, "Fake GPU"); return 0; }
+int cuDeviceGetUuid(unsigned char *uuid, int d) { memset(uuid, 0xa0 + d, 16); return 0; }
+int cuDeviceGetPCIBusId(char *id, int size, int d) { snprintf(id, (size_t)size, "0000:%02X:00.0", d + 1); return 0; }
+int cuDeviceTotalMem_v2(size_t *size, int d) { *size = devices[d].size; return 0; }
+int cuDeviceGetAttribute(int *v, int what, int d) {
+    (void)d;
+    switch (what) {
+    case 1: *v = (int)number("threads", 32); return 0;
+    case 16: *v = (int)sms; return 0;
+    case 75: *v = (int)number("cc", 90) / 10; return 0;
+    case 76: *v = (int)number("cc", 90) % 10; return 0;
+    default: return 1;
+    }
+}
+int cuDevicePrimaryCtxRetain(void **context, int d) {
+    long long n[4];
+    if (devices[d].lost) return devices[d].lost;
+    if (fault("context", &devices[d], n)) return (int)n[0];
+    devices[d].retained++;
+    *context = &devices[d];
+    return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int d) {
+    if (devices[d].retained-- <= 0) return 201;
+    return devices[d].lost;
+}
+int cuCtxSetCurrent(void *context) { current = context; return 0; }
+int cuMemGetInfo_v2(size_t *free_, size_t *total) {
+    LIVE;
+    u64 used = current->size / 64;
+    for (int i = 0; i < BLOCKS_OF_MEMORY; i++) used += current->pieces[i].size;
+    *total = current->size;
+    *free_ = used > current->size ? 0 : current->size - used;
+    return 0;
+}
+static int taken(device *d, u64 at, u64 size) {
+    for (int i = 0; i < BLOCKS_OF_MEMORY; i++)
+        if (d->pieces[i].size && at < d->pieces[i].at + d->pieces[i].size && d->pieces[i].at < at + size) return 1;
+    return 0;
+}
+/* Big pieces lie at the bottom, so that an offset of a fault is one of the tested memory; small ones at the top. */
+int cuMemAlloc_v2(u64 *at, size_t asked) {
+    LIVE;
+    u64 size = (asked + 511) & ~511ULL, whole = current->size - current->size / 64;
+    if (size == 0 || size > whole) return size ? 2 : 1;
+    for (u64 step = 0; step + size <= whole; step += 512) {
+        u64 place = asked > current->size / 4 ? step : whole - size - step;
+        if (taken(current, place, size)) continue;
+        for (int i = 0; i < BLOCKS_OF_MEMORY; i++)
+            if (!current->pieces[i].size) {
+                current->pieces[i] = (piece){place, size};
+                *at = (u64)(uintptr_t)current->memory + place;
+                return 0;
+            }
+    }
+    return 2;
+}
+int cuMemFree_v2(u64 at) {
+    if (current->lost) return current->lost;
+    for (int i = 0; i < BLOCKS_OF_MEMORY; i++)
+        if (current->pieces[i].size && (u64)(uintptr_t)current->memory + current->pieces[i].at == at) {
+            current->pieces[i].size = 0;
+            return current->broken;
+        }
+    return 1;
+}
+int cuMemHostAlloc(void **at, size_t size, unsigned flags) {
+    (void)flags;
+    LIVE;
+    *at = calloc(1, size);
+    return *at ? 0 : 2;
+}
+int cuMemFreeHost(void *at) { free(at); return 0; }
+
+static void hurt(char *to, size_t size, const char *way) {
+    const char *at = value("link");
+    if (!at || strtoll(at, NULL, 0) != current->number) return;
+    at = strchr(at, ':') + 1;
+    if (strncmp(at, way, 3) == 0 && strtoull(at + 4, NULL, 0) < size) to[strtoull(at + 4, NULL, 0)] ^= 4;
+}
+int cuMemcpyHtoDAsync_v2(u64 to, const void *from, size_t size, void *s) {
+    (void)s;
+    LIVE;
+    memcpy((void *)(uintptr_t)to, from, size);
+    hurt((char *)(uintptr_t)to, size, "h2d");
+    return 0;
+}
+int cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t size, void *s) {
+    (void)s;
+    LIVE;
+    memcpy(to, (void *)(uintptr_t)from, size);
+    if (size > 128 << 10 || value("small")) hurt(to, size, "d2h");
+    return 0;
+}
+int cuMemcpyPeerAsync(u64 to, void *to_of, u64 from, void *from_of, size_t size, void *s) {
+    long long n[4];
+    (void)s;
+    LIVE;
+    memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, size);
+    if (fault("peer", from_of, n) && n[0] == ((device *)to_of)->number) ((char *)(uintptr_t)to)[size / 2] ^= 1;
+    return 0;
+}
+int cuMemsetD8Async(u64 at, unsigned char c, size_t size, void *s) {
+    (void)s;
+    LIVE;
+    memset((void *)(uintptr_t)at, c, size);
+    return 0;
+}
+int cuStreamCreate(stream **s, unsigned flags) {
+    (void)flags;
+    LIVE;
+    *s = calloc(1, sizeof **s);
+    (*s)->of = current;
+    return 0;
+}
+int cuStreamDestroy_v2(stream *s) { free(s); return 0; }
+int cuStreamWaitEvent(stream *s, event *e, unsigned flags) {
+    (void)flags;
+    LIVE;
+    s->hung |= e->never;
+    return 0;
+}
+int cuEventCreate(event **e, unsigned flags) {
+    (void)flags;
+    LIVE;
+    *e = calloc(1, sizeof **e);
+    (*e)->of = current;
+    return 0;
+}
+int cuEventDestroy_v2(event *e) { free(e); return 0; }
+int cuEventRecord(event *e, stream *s) {
+    LIVE;
+    e->at = now();
+    e->never = s->hung;
+    return 0;
+}
+int cuEventQuery(event *e) {
+    LIVE;
+    return e->never ? 600 : 0;
+}
+int cuEventElapsedTime(float *ms, event *a, event *b) {
+    LIVE;
+    *ms = (float)(b->at - a->at);
+    return 0;
+}
+int cuDeviceCanAccessPeer(int *can, int a, int b) { *can = a != b && !value("far"); return 0; }
+int cuCtxEnablePeerAccess(void *context, unsigned flags) {
+    (void)flags;
+    return context == current ? 101 : 0;
+}
+
+typedef struct { const char *name; void (*call)(void **p); int by_warp; } function;
+#define P(n, type) (*(type *)p[n])
+static void call_fill(void **p) { kernel_fill(P(0, vec *), P(1, u64), P(2, u64), P(3, u64), P(4, u64)); }
+static void call_verify(void **p) { kernel_verify(P(0, vec *), P(1, u64), P(2, u64), P(3, u64), P(4, u64), P(5, report *)); }
+static void call_march(void **p) { kernel_march(P(0, vec *), P(1, u64), P(2, u64), P(3, u64), P(4, u64), P(5, report *)); }
+static void call_copy(void **p) { kernel_copy(P(0, vec *), P(1, vec *), P(2, u64)); }
+static void call_checksum(void **p) { kernel_checksum(P(0, vec *), P(1, u64), P(2, report *)); }
+static void call_flip_bits(void **p) { kernel_flip_bits(P(0, vec *), P(1, u64), P(2, u64)); }
+static void call_tensor(void **p) {
+    kernel_tensor(P(0, u64 *), P(1, vec *), P(2, u32), P(3, u32), P(4, u32), P(5, u32), P(6, u32), P(7, report *));
+}
+static void call_fp64(void **p) { kernel_fp64(P(0, u64), P(1, u32), P(2, u32), P(3, u32), P(4, report *)); }
+static void call_fp32(void **p) { kernel_fp32(P(0, u64), P(1, u32), P(2, u32), P(3, u32), P(4, report *)); }
+static void call_int32(void **p) { kernel_int32(P(0, u64), P(1, u32), P(2, u32), P(3, u32), P(4, report *)); }
+static void call_sfu(void **p) { kernel_sfu(P(0, u64), P(1, u32), P(2, u32), P(3, u32), P(4, report *)); }
+static const function functions[] = {
+    {"fill", call_fill, 0},   {"verify", call_verify, 0},       {"march", call_march, 0}, {"copy", call_copy, 0},
+    {"checksum", call_checksum, 0}, {"flip_bits", call_flip_bits, 0}, {"tensor", call_tensor, 1}, {"fp64", call_fp64, 0},
+    {"fp32", call_fp32, 0},   {"int32", call_int32, 0},         {"sfu", call_sfu, 0},     {NULL, NULL, 0},
+};
+
+int cuModuleLoadData(void **module, const void *image) {
+    LIVE;
+    if (number("refuses", 0) && memcmp(image, "\x7f" "ELF", 4) == 0) return 209;
+    *module = current;
+    return 0;
+}
+int cuModuleUnload(void *module) { (void)module; return 0; }
+int cuModuleGetFunction(const function **f, void *module, const char *name) {
+    (void)module;
+    for (*f = functions; (*f)->name; (*f)++)
+        if (strcmp((*f)->name, name) == 0) return 0;
+    return 500;
+}
+
+/* The faults of this device, set for the launch that begins. */
+static void fall_ill(device *d) {
+    long long n[4];
+    static const char *units[] = {"mma", "fp64", "fp32", "int32", "sfu"};
+    memset(&ill, 0, sizeof ill);
+    ill.wrong_sm = ill.nan_sm = ill.slow_sm = ill.alias = -1;
+    ill.memory = d->memory;
+    if (fault("stuck", d, n)) ill.stuck = d->memory + n[0], ill.stuck_mask = (u64)n[1];
+    if (fault("alias", d, n)) ill.alias = (int)n[0], ill.alias_below = d->size * 3 / 4;
+    if (fault("nan", d, n)) ill.nan_sm = (int)n[0];
+    if (fault("slow", d, n)) ill.slow_sm = (int)n[0], ill.slow = (int)n[1];
+    if (fault("wrong", d, n)) {
+        const char *unit = strchr(strchr(value("wrong"), ':') + 1, ':') + 1;
+        ill.wrong_sm = (int)n[0];
+        for (int i = 0; i < 5; i++)
+            if (strncmp(unit, units[i], strlen(units[i])) == 0) ill.wrong_units = 1 << i;
+        ill.wrong = strtoull(strchr(unit, ':') + 1, NULL, 0);
+    }
+}
+/* Change what lies where a fill has just been. */
+static void decay(device *d, void **p) {
+    long long n[4];
+    char *from = P(0, char *), *to = from + P(2, u64) * 16;
+    if (d->flipped) return;
+    for (int burst = 0; burst < 2; burst++)
+        if (fault(burst ? "burst" : "flip", d, n) && d->memory + n[0] >= from && d->memory + n[0] < to) {
+            d->flipped = 1;
+            for (int i = 0; i < (burst ? 32 : 1); i++) *(u64 *)(d->memory + n[0] + 16 * i) ^= (u64)n[1];
+        }
+}
+
+int cuLaunchKernel(const function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, stream *s, void **p, void **extra) {
+    long long n[4];
+    LIVE;
+    (void)shared, (void)extra;
+    if (gy != 1 || gz != 1 || by != 1 || bz != 1 || bx == 0 || bx % 32) return 1;
+    read_state();
+    current->launches++;
+    if (fault("hang", current, n) && current->launches >= n[0]) { s->hung = 1; return 0; }
+    if (fault("stall", current, n) && current->launches >= n[0]) for (;;) pause();
+    if (fault("sticky", current, n) && current->launches >= n[0]) { current->broken = (int)n[1]; return 0; }
+    if (fault("lost", current, n) && current->launches >= n[0]) { current->lost = (int)n[1]; return 0; }
+    fall_ill(current);
+    memset(&at_work, 0, sizeof at_work);
+    at_work.threads = bx;
+    at_work.blocks = gx;
+    for (u32 block = 0; block < gx; block++) {
+        at_work.block = block;
+        at_work.sm = block % sms;
+        if (value("wrong") && strstr(value("wrong"), ":-1:")) ill.wrong_sm = (int)at_work.sm;
+        at_work.ticks = 0;
+        /* Thread 0 reads the clock for its block, so that it comes last. */
+        for (int thread = (int)bx - (f->by_warp ? 32 : 1); thread >= 0; thread -= f->by_warp ? 32 : 1) {
+            at_work.thread = (u32)thread;
+            at_work.products = 0;
+            f->call(p);
+        }
+    }
+    if (strcmp(f->name, "fill") == 0) decay(current, p);
+    return 0;
+}
+
+int cuGetErrorName(int code, const char **name) {
+    static char text[32];
+    snprintf(text, sizeof text, "CUDA_ERROR_%d", code);
+    *name = text;
+    return 0;
+}
+int cuGetErrorString(int code, const char **said) {
+    static char text[48];
+    snprintf(text, sizeof text, "what the driver says of %d", code);
+    *said = text;
+    return 0;
+}

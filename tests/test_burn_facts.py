@@ -1,0 +1,135 @@
+"""From records to facts: what is wrong stands however little was tested, and what was not tested is never right."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+from burn_racks import capture, ills, job, tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rackcheck.core.capture import BurnCapture
+from rackcheck.core.evidence import Status
+from rackcheck.core.fact import Absent, Reading, Unknown
+from rackcheck.core.path import parse
+from rackcheck.core.verdict import judge
+
+CLEAN = capture(1, 7)
+WRONG = capture(1, 7, ills("gpu-bitflip", gpu="5", address="0x1000", bit="3"))
+Records = Iterable[Mapping[str, Any]]
+
+
+def reading(records: Records, path: str) -> Reading:
+    leaf = tree(1, 1, BurnCapture(tuple(records))).leaves.get(path)
+    assert leaf is not None, path
+    return leaf.reading
+
+
+def verdicts(records: Records) -> Mapping[str, Status]:
+    profile = job(1).profile
+    assert profile is not None
+    alone = [rule for rule in profile.rules if ".among." not in "".join(map(str, rule.facts()))]
+    found = tree(1, 1, BurnCapture(tuple(records)))
+    return {verdict.rule: verdict.status for verdict in judge(alone, found)}
+
+
+def without(found: BurnCapture, **fields: object) -> list[Mapping[str, Any]]:
+    """The records but those that hold all of this."""
+    return [r for r in found.records if not all(r.get(name) == value for name, value in fields.items())]
+
+
+def test_a_clean_node_passes_every_rule_that_applies() -> None:
+    found = verdicts(CLEAN.records)
+    assert set(found.values()) == {Status.PASS, Status.NA}
+    assert sum(status is Status.PASS for status in found.values()) >= 14
+
+
+@pytest.mark.parametrize("stage", ["memory", "tensor", "scalar", "links"])
+def test_a_gpu_of_which_one_stage_is_not_told_is_not_right(stage: str) -> None:
+    records = without(CLEAN, k="stage", of="gpu/3", stage=stage)
+    assert len(records) < len(CLEAN.records)
+    assert isinstance(reading(records, "burnin.gpu/3.mismatches"), Unknown)
+    assert reading(records, "burnin.gpu/2.mismatches") == 0
+    assert verdicts(records)["burnin.gpu_correct"] is Status.UNKNOWN
+
+
+@pytest.mark.parametrize("stage", ["fingerprint", "crypto", "ram"])
+def test_processors_of_which_one_stage_is_not_told_are_not_right(stage: str) -> None:
+    records = without(CLEAN, k="stage", stage=stage)
+    assert verdicts(records)["burnin.cpu_correct"] is Status.UNKNOWN
+
+
+def test_without_the_last_record_nothing_is_right() -> None:
+    found = verdicts(without(CLEAN, k="verdict"))
+    for rule in ("burnin.whole", "burnin.gpu_correct", "burnin.cpu_correct"):
+        assert found[rule] is Status.UNKNOWN
+
+
+def test_what_is_wrong_stands_though_the_burn_in_ended_early() -> None:
+    records = without(WRONG, k="verdict")
+    assert verdicts(records)["burnin.gpu_correct"] is Status.FAIL
+
+
+def test_a_gpu_that_could_not_be_looked_at_is_an_item_of_which_nothing_is_known() -> None:
+    records = [{**r, "troubles": [{"of": "gpu/9", "why": "lost: NVML: GPU is lost"}]} if r["k"] == "hello" else r
+               for r in CLEAN.records]  # fmt: skip
+    assert isinstance(reading(records, "burnin.gpu/9.mismatches"), Unknown)
+    assert verdicts(records)["burnin.gpu_correct"] is Status.UNKNOWN
+
+
+def test_where_gpus_may_be_missing_the_collection_is_unknown() -> None:
+    why = "no driver: 8 NVIDIA GPUs on the PCI bus, NVML tells of 7"
+    records = [{**r, "troubles": [{"of": "node", "why": why}]} if r["k"] == "hello" else r for r in CLEAN.records]
+    found = reading(records, "burnin.gpu")
+    assert isinstance(found, Unknown)
+    assert found.detail == why
+    assert verdicts(records)["burnin.gpu_correct"] is Status.UNKNOWN
+
+
+def test_a_refused_gpu_is_not_tested_with_the_reason() -> None:
+    records = [r for r in CLEAN.records if r.get("of") != "gpu/3"]
+    records.insert(3, {"k": "stage", "t": 1, "of": "gpu/3", "stage": "memory", "test": "", "status": "not tested",
+                       "why": "foreign process: pid 12 (python3)"})  # fmt: skip
+    found = reading(records, "burnin.gpu/3.memory.mismatches")
+    assert isinstance(found, Unknown)
+    assert found.detail == "foreign process: pid 12 (python3)"
+
+
+def test_a_counter_that_went_back_is_no_zero() -> None:
+    rows = [{"k": "sample", "of": "gpu/0", "t": 900 + i, "replays": value} for i, value in enumerate((5, 3))]
+    assert isinstance(reading([*CLEAN.records, *rows], "burnin.gpu/0.moved.replays"), Unknown)
+
+
+def test_the_finding_says_where_and_what_instead_of_what_and_how_to_see_it_again() -> None:
+    leaf = tree(1, 1, WRONG).leaves["burnin.gpu/5.mismatches"]
+    assert leaf.source.startswith("burn-in: gpu/5 mismatch, in memory, at 0x1000")
+    assert leaf.source.endswith("; --seed 7 does it again")
+
+
+def test_a_whole_seed_is_told_digit_by_digit() -> None:
+    seed = 163402363379650707
+    error = {"k": "error", "t": 2, "of": "gpu/5", "stage": "memory", "name": "mismatch", "seed": seed, "count": 1}
+    leaf = tree(1, 1, BurnCapture((*CLEAN.records, error))).leaves["burnin.gpu/5.mismatches"]
+    assert f"pattern seed {seed}" in leaf.source
+
+
+def test_one_gpu_has_no_peers_and_few_gpus_no_spread() -> None:
+    alone = tree(1, 1, CLEAN)
+    assert alone.leaves.get("burnin.gpu/0.among.work") is None  # given once all nodes have told
+    found = alone.reading(parse("burnin.gpu/0.tensor.work_per_clock"), alone.leaves["burnin.tier"].plane)
+    assert not isinstance(found, Unknown | Absent)
+
+
+_LARGE = [number for number, record in enumerate(CLEAN.records) if record["k"] != "sample"]
+
+
+@settings(max_examples=60)
+@given(st.sets(st.sampled_from(_LARGE), max_size=40))
+def test_records_that_are_lost_turn_no_verdict_round(lost: set[int]) -> None:
+    """Of a clean node nothing fails for it; of a wrong one nothing passes that failed."""
+    kept = [record for number, record in enumerate(CLEAN.records) if number not in lost]
+    before, after = verdicts(CLEAN.records), verdicts(kept)
+    assert not [rule for rule, status in after.items() if status in {Status.FAIL, Status.WARN}]
+    assert not [rule for rule in after if before[rule] is Status.UNKNOWN and after[rule] is Status.PASS]
+    found = verdicts([r for n, r in enumerate(WRONG.records) if n not in lost or r["k"] == "error"])
+    assert found["burnin.gpu_correct"] is Status.FAIL

@@ -1,0 +1,530 @@
+"""The GPU burn-in, run whole: our node-side sources in a process of their own, on a driver that runs our kernels."""
+
+import ast
+import ctypes
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rackcheck.burnin.kernels.build_gpu import TARGETS, unpacked
+from rackcheck.burnin.node import gpu_truth as truth
+from rackcheck.burnin.node.gpu_bench import GPU_ERRORS, GpuPace, GpuTeller
+from rackcheck.burnin.node.gpu_units import gpu_tensor_told
+
+HERE = Path(__file__).parent
+NODE = HERE.parent / "rackcheck" / "burnin" / "node"
+FILES = ("cuda", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu")
+
+CHILD = """
+import json, sys, threading, time
+exec(compile(sys.stdin.read(), "payload", "exec"))
+began = time.monotonic()
+def clock():
+    return time.monotonic() - began
+def tell(kind, **fields):
+    fields.update(k=kind, t=round(clock(), 3))
+    sys.stdout.write(json.dumps(fields) + "\\n")
+    sys.stdout.flush()
+given = json.loads(sys.argv[1])
+stop = threading.Event()
+if given["stop"]:
+    threading.Timer(given["stop"], stop.set).start()
+blobs = {name: open(path, "rb").read() for name, path in given["blobs"].items()}
+if given["describe"]:
+    tell("described", told=describe(given["library"]))
+else:
+    gpu_child(given["plan"], given["gpu"], tell, clock, stop, blobs, given["library"])
+tell("end")
+"""
+
+Record = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The fake driver, built; skips without a C compiler, in CI it fails."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        message = "no C compiler to build the fake CUDA driver with: the GPU burn-in is not tested"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    target = tmp_path_factory.mktemp("cuda") / "libcuda.so.1"
+    words = ["-shared", "-fPIC", "-O2", "-std=gnu11", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([compiler, *words, "-o", str(target), str(HERE / "fake_cuda" / "cuda.c"), "-lm"], check=True)
+    return target
+
+
+@pytest.fixture(scope="module")
+def blobs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    folder = tmp_path_factory.mktemp("blobs")
+    for name in TARGETS:
+        (folder / name).write_bytes(unpacked(name))
+    return {name: str(folder / name) for name in TARGETS}
+
+
+class Gpu:
+    """A machine of fake GPUs; `burn` runs stages on one of them."""
+
+    def __init__(self, library: Path, blobs: Mapping[str, str], folder: Path) -> None:
+        self.library, self.blobs, self.folder = library, blobs, folder
+        self.seconds, self.status = 0.0, 0
+
+    def burn(self, state: str, *stages: tuple[str, float], gpu: int = 0, stop: float = 0, **more: Any) -> list[Record]:
+        at, told = 0.0, []
+        for stage, seconds in stages:
+            told.append({"of": "gpu", "stage": stage, "from": at, "until": at + seconds})
+            at += seconds
+        plan = {"wire": 1, "tier": "smoke", "seed": 7, "stages": told, "step": 0.0, "deadline": 60.0, **more}
+        return self._run(state, plan=plan, gpu=gpu, stop=stop, describe=False)
+
+    def describe(self, state: str) -> Any:
+        return self._run(state, plan={}, gpu=0, stop=0, describe=True)[0]["told"]
+
+    def _run(self, state: str, **given: Any) -> list[Record]:
+        file = self.folder / "state"
+        file.write_text(state.replace(" ", "\n") + "\n")
+        words = json.dumps({**given, "blobs": self.blobs, "library": str(self.library)})
+        begun = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", CHILD, words],
+            input="\n".join((NODE / f"{name}.py").read_text() for name in FILES),
+            env={**os.environ, "FAKE_CUDA_STATE": str(file)},
+            capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        self.seconds, self.status = time.monotonic() - begun, done.returncode
+        assert done.stderr == ""
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture
+def machine(library: Path, blobs: Mapping[str, str], tmp_path: Path) -> Gpu:
+    return Gpu(library, blobs, tmp_path)
+
+
+def errors(records: list[Record]) -> list[Record]:
+    return [r for r in records if r["k"] == "error"]
+
+
+def stages(records: list[Record]) -> dict[tuple[str, str, str], Record]:
+    return {(r["of"], r["stage"], r["test"]): r for r in records if r["k"] == "stage"}
+
+
+ALL = [("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), ("links", 0.6), ("together", 1.2)]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 12345, 2**32 - 1, 2**63])
+def test_a_healthy_gpu_does_all_stages_without_a_finding(machine: Gpu, seed: int) -> None:
+    told = machine.burn("gpus=1", *ALL, seed=seed)
+    done = stages(told)
+    assert errors(told) == []
+    assert [r for r in done.values() if r["status"] != "done"] == []
+    assert {(stage, test) for _, stage, test in done} == {
+        *(("memory", test) for test in ("fill", "march", "verify", "rounds", "copy", "checksum")),
+        ("tensor", "mma"),
+        *(("scalar", test) for test in ("fp64", "fp32", "int32", "sfu")),
+        *(("links", test) for test in ("h2d", "d2h", "both")),
+        *(("together", test) for test in ("fill", "march", "verify", "rounds", "copy", "checksum")),
+        *(("together", test) for test in ("mma", "h2d", "d2h", "both")),
+    }
+    for record in done.values():
+        assert record["work"] > 0
+        assert record["rate"] == pytest.approx(record["work"] / record["seconds"], rel=1e-3)
+        assert record.get("mismatches", 0) == 0
+    verified = [("memory", "verify"), ("memory", "march"), ("tensor", "mma"), ("scalar", "fp64"), ("links", "h2d")]
+    assert all("mismatches" in done["gpu/0", stage, test] for stage, test in verified)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_many_seeds_of_a_healthy_gpu_give_no_finding(machine: Gpu, seed: int) -> None:
+    told = machine.burn("gpus=1", ("memory", 6.0), ("tensor", 4.0), ("scalar", 4.0), ("together", 4.0), seed=seed)
+    assert errors(told) == []
+    assert stages(told)["gpu/0", "memory", "rounds"]["work"] >= 100
+
+
+def test_nearly_all_memory_is_tested_and_given_back(machine: Gpu) -> None:
+    told = machine.burn("memory=16777216", ("memory", 0.8), ("tensor", 0.4), ("memory", 0.8))
+    covered = [r["coverage"] for r in told if r.get("test") == "verify"]
+    assert len(covered) == 2
+    assert covered[0] >= 0.95
+    assert covered[1] == covered[0]
+
+
+FAULTS: dict[str, tuple[str, str, Record]] = {
+    "a flipped bit": ("flip=0:160000:64", "memory", {"name": "mismatch", "address": "0x27100", "bits": 1, "length": 16}),
+    "a line that strays in many bits": (
+        "flip=0:160000:0xffff00ff00ff0001", "memory", {"name": "mismatch", "address": "0x27100", "bits": 33}),
+    "a stuck bit": ("stuck=0:4096:0x100", "memory", {"name": "mismatch", "address": "0x1000", "bits": 1, "held": True}),
+    "a warp's lines": ("burst=0:320000:0xff00ff", "memory", {"name": "mismatch", "address": "0x4e200", "length": 512,
+                                                              "bits": 16, "count": 32}),
+    "a dead low address line": ("alias=0:5", "memory", {"name": "alias"}),
+    "a dead high address line": ("alias=0:20", "memory", {"name": "alias"}),
+    "an SM whose products are off by one": (
+        "wrong=0:2:mma:1", "tensor", {"name": "mismatch", "test": "mma", "sm": 2, "row": 26, "column": 10}),
+    "an SM whose products are off by much": (
+        "wrong=0:0:mma:70000", "tensor", {"name": "mismatch", "test": "mma", "sm": 0, "row": 26, "column": 10}),
+    "a GPU whose products are wrong": (
+        "wrong=0:-1:mma:1", "tensor", {"name": "mismatch", "test": "mma", "sms": 4, "row": 26, "column": 10}),
+    "an SM that makes no number": ("nan=0:3", "tensor", {"name": "not finite", "test": "mma", "sm": 3}),
+    "an SM with a wrong ulp in FP64": ("wrong=0:1:fp64:1", "scalar", {"name": "mismatch", "test": "fp64", "sm": 1}),
+    "an SM with a wrong ulp in FP32": ("wrong=0:3:fp32:1", "scalar", {"name": "mismatch", "test": "fp32", "sm": 3}),
+    "an SM with a wrong bit in INT32": (
+        "wrong=0:2:int32:0x800", "scalar", {"name": "mismatch", "test": "int32", "sm": 2}),
+    "an SM with another root": ("wrong=0:1:sfu:1", "scalar", {"name": "disagree", "test": "sfu", "sm": 1}),
+    "two SMs, one with another root": ("sms=2 wrong=0:1:sfu:1", "scalar", {"name": "disagree", "sms": 2}),
+    "a GPU whose FP32 is wrong": ("wrong=0:-1:fp32:2", "scalar", {"name": "mismatch", "test": "fp32", "sms": 4}),
+    "a bit lost on the way up": ("link=0:h2d:65540", "links", {"name": "mismatch", "test": "h2d", "address": "0x10000"}),
+    "a bit lost on the way down": (
+        "link=0:d2h:200000", "links", {"name": "mismatch", "test": "d2h", "address": "0x30d40"}),
+    "a golden that a copy changed": ("link=0:h2d:4096", "tensor", {"name": "mismatch", "test": "golden"}),
+    "a kernel that the GPU ended": ("sticky=0:9:719", "memory", {"name": "cuda", "code": 719}),
+    "an uncorrected ECC error": ("sticky=0:1:214", "tensor", {"name": "ecc", "code": 214}),
+    "a GPU that is gone": ("lost=0:3:999", "scalar", {"name": "lost", "code": 999}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_one_finding_with_its_name_and_place(machine: Gpu, fault: str) -> None:
+    state, stage, expected = FAULTS[fault]
+    told = machine.burn(state, (stage, 0.8))
+    found = errors(told)
+    assert len(found) == 1
+    assert {key: found[0].get(key) for key in expected} == expected
+    assert (found[0]["of"], found[0]["stage"]) == ("gpu/0", stage)
+    if expected["name"] in ("mismatch", "alias", "disagree", "not finite"):
+        assert "seed" in found[0]
+        if expected.get("test") not in ("golden", "sfu"):
+            assert sum(r.get("mismatches", 0) for r in told) > 0
+
+
+@pytest.mark.parametrize("line", [5, 9, 14, 20])
+def test_an_alias_names_both_places(machine: Gpu, line: int) -> None:
+    (found,) = errors(machine.burn(f"alias=0:{line}", ("memory", 0.8)))
+    assert int(found["address"], 16) ^ int(found["other"], 16) == 1 << line
+
+
+def test_a_wrong_line_tells_the_seed_that_makes_it_again(machine: Gpu) -> None:
+    (found,) = errors(machine.burn("flip=0:160000:64", ("memory", 0.8)))
+    assert found["pattern"] == "address"
+    low, high = truth.gpu_pattern(found["seed"], 160000 // truth.GPU_LINE)
+    assert found["want"] == f"{high:016x}{low:016x}"
+    assert found["got"] == f"{high:016x}{low ^ 64:016x}"
+
+
+def test_a_gone_gpu_leaves_the_rest_not_tested(machine: Gpu) -> None:
+    told = machine.burn("lost=0:9:999", ("memory", 0.5), ("tensor", 0.5), ("links", 0.5))
+    assert {r["status"] for r in told if r["k"] == "stage"} == {"not tested"}
+    assert all(r["why"].startswith("lost") for r in told if r["k"] == "stage")
+    assert {r["stage"] for r in told if r["k"] == "stage"} == {"memory", "tensor", "links"}
+
+
+@pytest.mark.parametrize("way", ["hang", "stall"])
+def test_what_never_comes_back_ends_the_child_and_nothing_passes(machine: Gpu, way: str) -> None:
+    told = machine.burn(f"{way}=0:9", ("memory", 0.5), ("scalar", 0.5), hang=0.6)
+    (found,) = errors(told)
+    assert found["name"] == "hang"
+    assert machine.status == 3
+    assert {r["status"] for r in told if r["k"] == "stage"} == {"not tested"}
+    assert {r["stage"] for r in told if r["k"] == "stage"} == {"memory", "scalar"}
+
+
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        ("init=802", "fabric manager down"), ("init=803", "no driver"), ("init=999", "no driver"), ("gpus=0", "no driver"),
+        ("context=0:46", "foreign process"), ("context=0:2", "no memory"), ("init=800", "denied"),
+    ],
+)  # fmt: skip
+def test_a_gpu_that_cannot_be_had_is_not_tested_and_says_why(machine: Gpu, state: str, why: str) -> None:
+    told = machine.burn(state, ("memory", 0.3), ("tensor", 0.3))
+    assert [(r["stage"], r["status"]) for r in told if r["k"] == "stage"] == [
+        ("memory", "not tested"),
+        ("tensor", "not tested"),
+    ]
+    assert all(r["why"].startswith(f"{why}: ") for r in told if r["k"] == "stage")
+    assert [e["name"] for e in errors(told)] == ["cuda"]
+
+
+def test_a_node_without_the_library_is_not_tested(machine: Gpu) -> None:
+    machine.library = Path("/nowhere/libcuda.so.1")
+    told = machine.burn("", ("memory", 0.3))
+    assert errors(told) == []
+    (stage,) = (r for r in told if r["k"] == "stage")
+    assert stage["why"].startswith("no driver: ")
+
+
+@pytest.mark.parametrize("stage", ["memory", "tensor", "scalar", "links", "together"])
+def test_a_stage_ends_soon_after_it_is_told_to(machine: Gpu, stage: str) -> None:
+    told = machine.burn("gpus=2", (stage, 30.0), ("memory", 1.0), stop=0.6)
+    assert told[-1]["k"] == "end"
+    assert told[-1]["t"] < 0.6 + 1.0
+    assert errors(told) == []
+    assert {r["status"] for r in told if r["k"] == "stage"} == {"not tested"}
+    assert {r["why"] for r in told if r["k"] == "stage"} == {"stopped"}
+    assert machine.seconds < 5.0
+
+
+def test_units_and_links_do_one_round_also_where_their_time_is_short(machine: Gpu) -> None:
+    told = machine.burn("gpus=2", ("tensor", 0.001), ("scalar", 0.001), ("links", 0.001))
+    done = [(r["of"], r["stage"], r["test"]) for r in told if r["k"] == "stage" and r["status"] == "done"]
+    assert {("gpu/0", "tensor", "mma"), ("gpu/0", "scalar", "fp64"), ("peer/0-1", "links", "copy")} <= set(done)
+    assert ("gpu/0", "links", "h2d") in done
+
+
+def test_a_stage_ends_by_the_plan(machine: Gpu) -> None:
+    told = machine.burn("", *ALL)
+    for record in stages(told).values():
+        ends = {"memory": 0.8, "tensor": 1.6, "scalar": 2.4, "links": 3.0, "together": 4.2}[record["stage"]]
+        assert record["t"] < ends + 1.0
+
+
+def test_gpus_begin_one_step_after_the_other(machine: Gpu) -> None:
+    told = machine.burn("gpus=4", ("memory", 0.8), gpu=3, step=0.2)
+    begun = {r["from"] for r in told if r["k"] == "stage"}
+    assert len(begun) == 1
+    assert 0.6 <= begun.pop() < 1.6
+
+
+def test_results_are_the_same_on_every_gpu_and_not_for_every_seed(machine: Gpu) -> None:
+    def hashes(gpu: int, seed: int) -> dict[str, str]:
+        told = machine.burn("gpus=2", ("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), gpu=gpu, seed=seed)
+        return {r["test"]: r["hash"] for r in told if "hash" in r}
+
+    first = hashes(0, 5)
+    assert set(first) == {"checksum", "mma", "fp64", "fp32", "int32", "sfu"}
+    assert hashes(1, 5) == first
+    assert not set(hashes(0, 6).values()) & set(first.values())
+
+
+def test_a_slow_sm_is_told(machine: Gpu) -> None:
+    told = stages(machine.burn("slow=0:2:150", ("tensor", 0.8), ("scalar", 0.8)))
+    for record in told.values():
+        assert (record["sms"], record["slowest_sm"]) == (4, 2)
+        assert record["slowest"] == pytest.approx(1.5, rel=0.02)
+        assert record["clock"] > 0
+
+
+@pytest.mark.parametrize(("state", "code"), [("cc=90", "sm_90"), ("cc=89", "sm_80"), ("cc=100", "ptx"),
+                                             ("cc=90 refuses=1", "ptx")])  # fmt: skip
+def test_machine_code_is_taken_where_the_chip_has_it(machine: Gpu, state: str, code: str) -> None:
+    told = stages(machine.burn(state, ("tensor", 0.8)))
+    assert told["gpu/0", "tensor", "mma"]["code"] == code
+
+
+@pytest.mark.parametrize("gpu", range(4))
+def test_each_gpu_copies_to_each_other(machine: Gpu, gpu: int) -> None:
+    told = machine.burn("gpus=4", ("links", 1.5), gpu=gpu)
+    peers = {of: r for (of, _, test), r in stages(told).items() if of.startswith("peer/")}
+    assert set(peers) == {f"peer/{gpu}-{other}" for other in range(4) if other != gpu}
+    assert errors(told) == []
+    assert all(r["status"] == "done" and r["mismatches"] == 0 and r["direct"] for r in peers.values())
+
+
+def test_a_bad_way_between_two_gpus_is_named(machine: Gpu) -> None:
+    told = machine.burn("gpus=4 peer=0:2", ("links", 1.5))
+    (found,) = errors(told)
+    assert (found["of"], found["stage"], found["name"], found["bits"]) == ("peer/0-2", "links", "mismatch", 1)
+    assert machine.burn("gpus=4 peer=0:2", ("links", 1.5), gpu=1)[-1]["k"] == "end"
+
+
+def test_gpus_without_a_direct_way_are_copied_to_all_the_same(machine: Gpu) -> None:
+    told = stages(machine.burn("gpus=2 far=1", ("links", 1.6)))
+    assert told["peer/0-1", "links", "copy"]["direct"] is False
+
+
+def test_a_fault_put_in_on_the_device_is_found(machine: Gpu) -> None:
+    inject = {"place": 777, "flip": 0x8001, "sm": 1, "bits": 4}
+    told = errors(machine.burn("", ("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), inject=inject))
+    assert [(e["stage"], e["test"], e.get("sm")) for e in told if e["stage"] != "memory"] == [
+        ("tensor", "mma", 1), ("scalar", "fp64", 1), ("scalar", "fp32", 1), ("scalar", "int32", 1), ("scalar", "sfu", 1),
+    ]  # fmt: skip
+    assert [(e["address"], e["bits"]) for e in told if e["stage"] == "memory"] == [(hex(777 * 16), 2)]
+
+
+def test_gpus_say_what_they_are(machine: Gpu) -> None:
+    told = machine.describe("gpus=2 memory=8388608 sms=4 cc=90")
+    assert set(told) == {"0", "1"}
+    assert told["1"] == {
+        "uuid": "GPU-a1a1a1a1-a1a1-a1a1-a1a1-a1a1a1a1a1a1", "pci": "0000:02:00.0", "model": "Fake GPU",
+        "memory": 8388608, "sms": 4, "cc": "9.0",
+    }  # fmt: skip
+    assert machine.describe("init=802")["trouble"].startswith("fabric manager down: ")
+
+
+# -- the kernels themselves, called without the burn-in ----------------------------------------------------------------
+
+
+class Kernels:
+    """The fake driver in this process, with one GPU."""
+
+    def __init__(self, library: Path) -> None:
+        self._library = ctypes.CDLL(str(library))
+        context, self._stream = ctypes.c_void_p(), ctypes.c_void_p()
+        assert self._library.cuInit(0) == 0
+        assert self._library.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+        assert self._library.cuCtxSetCurrent(context) == 0
+        assert self._library.cuStreamCreate(ctypes.byref(self._stream), 0) == 0
+        self.report = self.take(truth.GPU_REPORT)
+
+    def take(self, size: int) -> int:
+        at = ctypes.c_uint64()
+        assert self._library.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(size)) == 0
+        return at.value
+
+    def go(self, name: str, *given: Any, grid: int = 4, threads: int = 64) -> bytes:
+        ctypes.memset(self.report, 0, truth.GPU_REPORT)
+        function = ctypes.c_void_p()
+        assert self._library.cuModuleGetFunction(ctypes.byref(function), None, name.encode()) == 0
+        words = [*given, ctypes.c_uint64(self.report)]
+        places = (ctypes.c_void_p * len(words))(*(ctypes.addressof(word) for word in words))
+        assert self._library.cuLaunchKernel(function, grid, 1, 1, threads, 1, 1, 0, self._stream, places, None) == 0
+        return ctypes.string_at(self.report, truth.GPU_REPORT)
+
+
+@pytest.fixture(scope="module")
+def kernels(library: Path) -> Iterator[Kernels]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("FAKE_CUDA_STATE", raising=False)
+        yield Kernels(library)
+
+
+def long(*numbers: int) -> list[ctypes.c_uint64]:
+    return [ctypes.c_uint64(number) for number in numbers]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7, 2**40 + 3, 2**64 - 1])
+def test_the_pattern_is_what_integers_compute(kernels: Kernels, seed: int) -> None:
+    at, first, count = kernels.take(4096), 2**33 + 5, 256
+    kernels.go("fill", *long(at, first, count, seed, 0))
+    lines = list(struct.iter_unpack("<2Q", ctypes.string_at(at, 4096)))
+    assert lines == [truth.gpu_pattern(seed, first + n) for n in range(count)]
+    assert struct.unpack_from("<Q", kernels.go("checksum", *long(at, count)), 8)[0] == truth.gpu_checksum(lines)
+    assert struct.unpack_from("<Q", kernels.go("march", *long(at, first, count, seed, 0)))[0] == 0
+    assert struct.unpack_from("<2Q", ctypes.string_at(at, 16)) == truth.gpu_pattern(seed, first, truth.GPU_MASK)
+    for flip in (0, truth.GPU_MASK):
+        line = truth.gpu_pattern(seed, first + 9, flip)
+        assert truth.gpu_place_of(seed, *line, first + count) == first + 9
+        assert truth.gpu_place_of(seed, line[0] ^ 1, line[1], first + count) is None
+
+
+@pytest.mark.parametrize("kind", ["fp64", "fp32", "int32"])
+@pytest.mark.parametrize("rounds", [1, 2, 7])
+def test_the_chains_are_what_integers_compute(kernels: Kernels, kind: str, rounds: int) -> None:
+    for seed in (3, 2**50 + 1, 2**64 - 5):
+        report = kernels.go(kind, *long(seed), *(ctypes.c_uint32(x) for x in (rounds, 2**32 - 1, 0)))
+        got = {truth.GPU_BLOCK.unpack_from(report, truth.GPU_BLOCKS_AT + 32 * block)[0] for block in range(4)}
+        assert got == {truth.gpu_chain_hash(truth.gpu_chains(kind, seed), rounds, 64)}
+
+
+def test_the_tiles_are_what_integers_compute(kernels: Kernels) -> None:
+    tiles, golden = kernels.take(8), kernels.take(8192)
+    for tile in (0, 1, 2**64 - 1, *(truth.gpu_mix(n) for n in range(20))):
+        ctypes.memmove(golden, truth.gpu_golden(tile), 8192)
+        ctypes.memmove(tiles, struct.pack("<Q", tile), 8)
+        words = [ctypes.c_uint32(x) for x in (1, 0, 1, 2**32 - 1, 0)]
+        assert struct.unpack_from("<Q", kernels.go("tensor", *long(tiles, golden), *words, threads=32))[0] == 0
+
+
+def test_a_tile_is_a_product_of_1024_small_integers_and_exact() -> None:
+    for tile in range(5):
+        left, right = truth.gpu_operands(tile)
+        assert all(-127 <= x <= 127 for row in left + right for x in row)
+        rows = truth.gpu_tile(tile)
+        for row, column in ((0, 0), (63, 31), (17, 9), (40, 24)):
+            total = 0
+            for step in range(64):
+                group = (column // 8 + step) % 4 * 8 + column % 8
+                total += (-1) ** step * sum(x * y for x, y in zip(left[row], right[group], strict=True))
+                assert abs(total) < 2**24
+            assert rows[row][column] == total
+
+
+def test_any_one_changed_bit_changes_the_sum() -> None:
+    lines = [truth.gpu_pattern(9, n) for n in range(40)]
+    whole = truth.gpu_checksum(lines)
+    for place in range(40):
+        for bit in (0, 17, 63):
+            changed = list(lines)
+            changed[place] = (lines[place][0] ^ 1 << bit, lines[place][1])
+            assert truth.gpu_checksum(changed) != whole
+
+
+@pytest.mark.parametrize("gpus", range(2, 17))
+def test_each_gpu_meets_each_other_once_and_one_at_a_time(gpus: int) -> None:
+    slots = [truth.gpu_pairs(gpus, slot) for slot in range(truth.gpu_slots(gpus))]
+    met = [pair for pairs in slots for pair in pairs]
+    assert sorted(met) == list(combinations(range(gpus), 2))
+    for pairs in slots:
+        seen = [gpu for pair in pairs for gpu in pair]
+        assert len(seen) == len(set(seen))
+
+
+def test_one_gpu_meets_nobody() -> None:
+    assert truth.gpu_slots(1) == 0
+    assert truth.gpu_pairs(1, 0) == []
+
+
+def test_the_many_outvote_the_few_and_a_tie_blames_nobody() -> None:
+    assert truth.gpu_odd_ones([(0, 5), (1, 5), (2, 9), (0, 5)]) == (5, [(2, 9)])
+    assert truth.gpu_odd_ones([(0, 5), (1, 9)]) == (None, [])
+    assert truth.gpu_odd_ones([(0, 5), (0, 9), (1, 5), (2, 5)]) == (5, [(0, 9)])
+    assert truth.gpu_odd_ones([]) == (None, [])
+
+
+def test_of_one_name_no_more_than_the_bound_is_told() -> None:
+    told: list[Record] = []
+    teller = GpuTeller("gpu/0", lambda kind, **fields: told.append(fields))
+    for place in range(GPU_ERRORS * 2):
+        for _ in range(2):
+            teller.error("memory", "verify", "mismatch", (place,), address=hex(place))
+    teller.error("memory", "verify", "alias", (1,))
+    assert [r.get("more") for r in told] == [None] * GPU_ERRORS + [True, None]
+    assert len({r.get("address") for r in told}) == GPU_ERRORS + 1
+
+
+def test_an_sm_that_fills_the_ring_does_not_hide_another() -> None:
+    told: list[Record] = []
+    teller = GpuTeller("gpu/0", lambda kind, **fields: told.append(fields))
+    ring = [(n, 0x3F800000, 0, 0, 0, 0x40000000, 5, 3, 0) for n in range(truth.GPU_RING)]
+    blocks = [(1, 9, 1, sm, {3: 700, 6: 2}.get(sm, 0)) for sm in range(8)]
+    gpu_tensor_told(teller, "tensor", ring, blocks, 8, 1)
+    assert [(e["name"], e["sm"], e["count"]) for e in told] == [("mismatch", 3, 700), ("mismatch", 6, 2)]
+
+
+def test_two_sms_that_err_are_both_named(machine: Gpu) -> None:
+    told = errors(machine.burn("wrong=0:2:mma:1 nan=0:3", ("tensor", 0.8)))
+    assert [(e["name"], e["sm"]) for e in told] == [("mismatch", 2), ("not finite", 3)]
+
+
+def test_a_memory_that_is_all_wrong_is_counted_and_told_within_bounds(machine: Gpu) -> None:
+    told = machine.burn("alias=0:4", ("memory", 0.8))
+    wrong = sum(r["mismatches"] for r in told if r["k"] == "stage" and r["test"] in ("march", "verify"))
+    assert wrong > 100_000
+    assert len(errors(told)) == 1
+
+
+def test_a_launch_stays_below_its_slice() -> None:
+    pace, rate = GpuPace(1, 10**9), 1e6
+    for _ in range(20):
+        amount = pace.next()
+        assert amount / rate <= 0.05
+        pace.took(amount, amount / rate)
+    assert pace.next() == pytest.approx(0.02 * rate, rel=0.01)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_node_may_have_python_3_6(name: str) -> None:
+    text = (NODE / f"{name}.py").read_text()
+    ast.parse(text, feature_version=(3, 6))
+    assert "dataclass" not in text
