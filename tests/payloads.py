@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ class Running:
     process: "subprocess.Popen[bytes]"
     rest: bytes = b""
     records: list[Mapping[str, Any]] = field(default_factory=list)
+    alive: bool = True
     began: float = field(default_factory=time.monotonic)
 
     def until(self, wanted: Mapping[str, Any], seconds: float = 20.0) -> Mapping[str, Any]:
@@ -53,6 +55,10 @@ class Running:
         """Read what comes within so many seconds; gives whether more may come."""
         assert self.process.stdout is not None
         out = self.process.stdout.fileno()
+        if self.alive and self.process.stdin is not None and not self.process.stdin.closed:
+            with suppress(BrokenPipeError):
+                self.process.stdin.write(b"\n")
+                self.process.stdin.flush()
         if not select.select([out], [], [], seconds)[0]:
             return True
         data = os.read(out, 1 << 16)

@@ -116,6 +116,7 @@ def test_nobody_who_reads_ends_the_load(running: Running) -> None:
 @pytest.mark.parametrize("running", [plan(5.0, pulse=1.0)], indirect=True)
 def test_a_silent_line_ends_the_load(running: Running) -> None:
     running.until(BUSY)
+    running.alive = False
     running.end(10)
     assert running.records[-1]["why"] == "the line is silent"
 

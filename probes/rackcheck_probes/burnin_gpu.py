@@ -64,6 +64,7 @@ MOST = 64
         "burnin.gpu/*.tensor.rise": quantity("K/W", "Warming from its begin to its end, for each watt", MEASURED),
         "burnin.gpu/*.results": listing("Results that every GPU has to have alike, by test and seed", MEASURED),
         "burnin.gpu/*.scalar.mismatches": integer("Wrong results of scalar units", Class.COUNTER),
+        "burnin.gpu/*.slowest_sm": quantity("%", "Time of its slowest SM above that of the middle one", MEASURED),
         "burnin.gpu/*.link.mismatches": integer("Wrong values moved over PCIe or NVLink", Class.COUNTER),
         "burnin.gpu/*.link.h2d": quantity("GB/s", "From the host's memory", MEASURED),
         "burnin.gpu/*.link.d2h": quantity("GB/s", "To the host's memory", MEASURED),
@@ -116,6 +117,7 @@ class _Gpu:
         yield from self._tensor()
         yield "results", self._results()
         yield "scalar.mismatches", self._mismatches("scalar")
+        yield "slowest_sm", self._slowest()
         yield from self._links()
         yield "temperature", highest(column(burn.samples.get(of, ()), "temp"))
         yield "memory_temperature", highest(column(burn.samples.get(of, ()), "memory_temp"))
@@ -166,10 +168,19 @@ class _Gpu:
         warmed = sum(temps[-EDGE:]) / EDGE - sum(temps[:EDGE]) / EDGE
         return warmed / power if warmed >= WARMED else Unknown(Reason.NOT_TESTED, f"it warmed by {warmed:.1f} degrees")
 
+    def _slowest(self) -> Reading | Sourced:
+        """How much longer the slowest SM took than the middle one, in the test that shows it most."""
+        found = [s for s in (*self._of("tensor"), *self._of("scalar")) if s.done and s.number("slowest") is not None]
+        if not found:
+            return self._untested("scalar")
+        most = max(found, key=lambda stage: stage.number("slowest") or 0.0)
+        source = f"burn-in: SM {int(most.number('slowest_sm') or 0)} in {most.stage} {most.test}"
+        return Sourced(((most.number("slowest") or 1.0) - 1) * 100, source)
+
     def _results(self) -> Reading:
         """Hashes of work that is the same everywhere, by test and seed."""
         found = [s for s in self.stages if s.done and s.word("hash") and s.number("seed") is not None]
-        told = {f"{s.test or s.stage} {int(s.number('seed') or 0)}": s.word("hash") for s in found}
+        told = {_work(stage): stage.word("hash") for stage in found}
         if not told:
             return self._untested("tensor")
         return tuple(f"{work}={result}" for work, result in sorted(told.items())[:MOST])
@@ -223,6 +234,11 @@ class _Gpu:
         verified = [each for each in found if each.number("mismatches") is not None or not each.done]
         count = mismatches(self.burn, [self.of] if wrong else [], verified, [stage])
         return cited(self.burn, [self.of], count, stage)
+
+
+def _work(stage: Stage) -> str:
+    """Name a piece of work that is the same wherever it is done: by the code that did it, and its seed."""
+    return " ".join(filter(None, (stage.test or stage.stage, stage.word("code"), str(int(stage.number("seed") or 0)))))
 
 
 def _first(work: list[Stage]) -> tuple[float, float]:

@@ -49,6 +49,10 @@ def _gpu_environment() -> None:
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
 
 
+class GpuPeerTrouble(Exception):
+    """Work with another GPU failed, which may be its fault: neither is blamed, and nothing more is done here."""
+
+
 class GpuRun:
     """The stages of one GPU, one after the other."""
 
@@ -57,7 +61,7 @@ class GpuRun:
         stop: threading.Event, blobs: Dict[str, bytes],
     ) -> None:  # fmt: skip
         self.plan, self.index, self.tell, self.clock, self.stop, self.blobs = plan, index, tell, clock, stop, blobs
-        self.of = "gpu/%d" % index
+        self.of = self.at = "gpu/%d" % index
         self.hang = float(plan.get("hang", GPU_HANG))
         self.teller = GpuTeller(self.of, tell)
         late = index * plan.get("step", 0.0)
@@ -90,6 +94,8 @@ class GpuRun:
             self._not_tested("stopped")
             if not self.stop.is_set():
                 bench.leave()
+        except GpuPeerTrouble as trouble:
+            self._not_tested("lost: %s" % trouble)
         except CudaTrouble as trouble:
             stage = self.left[0]["stage"] if self.left else ""
             name = trouble.name()
@@ -160,6 +166,7 @@ class GpuRun:
         """Copy to one other GPU, and tell it as a thing of its own."""
         of = "peer/%d-%d" % (self.index, other)
         tally, teller = GpuTally(of, "links", self.clock()), GpuTeller(of, self.tell)
+        self.at = of
         try:
             peer = self._bench(bench.driver, other)
             if bench.work([gpu_peer_work(bench, peer, tally, teller, seed, until)]):
@@ -168,10 +175,15 @@ class GpuRun:
                 bench.tidy()
         except CudaTrouble as trouble:
             if trouble.code not in (CUDA_NO_MEMORY, 46):
-                raise
+                teller.error("links", "copy", trouble.name(), (trouble.code,), code=trouble.code, said=str(trouble))
+                tally.tell(self.tell, "lost: %s" % trouble)
+                self._untested(of, "links", "lost: %s" % trouble)
+                raise GpuPeerTrouble("%s, in a copy to GPU %d" % (trouble, other)) from None
             bench.tidy()
             self._untested(of, "links", trouble.why())
             return
+        finally:
+            self.at = self.of
         tally.tell(self.tell, "stopped" if self.stop.is_set() else "")
         if not tally.tests:
             self._untested(of, "links", "stopped" if self.stop.is_set() else "under-loaded: its time was over")
@@ -198,7 +210,7 @@ class GpuRun:
     def _hung(self, said: str) -> None:
         """Tell it and end at once: nothing that waits for the driver may be asked of it any more."""
         stage = self.left[0]["stage"] if self.left else ""
-        self.teller.error(stage, "", "hang", (), said=said)
+        GpuTeller(self.at, self.tell).error(stage, "", "hang", (), said=said)
         self._not_tested("hang: %s" % said)
         os._exit(3)
 

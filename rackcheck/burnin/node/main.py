@@ -15,14 +15,14 @@ LAST = 0.5
 """Seconds that the sampler has for its last row; less than the grace of a child."""
 
 
-def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool) -> None:
+def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: str = "") -> None:
     """Be the sampler's process: say which GPUs there are, refuse those that others use, then sample to the end."""
     nvml: Optional[Any] = None
     if source:
         nvml = types.ModuleType("pynvml")
         sys.modules["pynvml"] = nvml
         exec(source, vars(nvml))  # noqa: S102  it came with us
-    gpus = Gpus(nvml, line.tell, line.clock)
+    gpus = Gpus(nvml, line.tell, line.clock, root)
     found = gpus.hello()
     foreign = gpus.foreign(set()) if found and wanted else {}
     line.tell("about", gpus=found, troubles=gpus.troubles)

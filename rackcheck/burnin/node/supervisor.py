@@ -215,7 +215,7 @@ class Supervisor:
             worker.run([dict(s, **{"from": s["from"] + base, "until": s["until"] + base}) for s in cpu])
 
         def watch(line: Any, stop: threading.Event) -> None:
-            sample(line, stop, carried["nvml"], bool(self.stages("gpu")))
+            sample(line, stop, carried["nvml"], bool(self.stages("gpu")), plan.get("root", ""))
 
         self.start("telemetry", watch)
         self.start("node", compute)

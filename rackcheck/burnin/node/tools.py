@@ -1,4 +1,4 @@
-# ruff: noqa: UP006, UP035, UP045  the node's Python may be 3.6
+
 """Tools that the node has already: found, asked their version and run with fixed words; what they say is written down.
 
 Nothing is installed, and no word of a command is a user's: each is fixed here, or the name of a disk or of a NIC as the

@@ -27,22 +27,22 @@ def _words(text: str) -> frozenset[str]:
 
 
 _NUMBERS = _words(
-    "t from until seconds temp memory_temp inlet limit code blame load work rate clock memory_clock roof core_seconds "
-    "share coverage power power_instant energy busy"
+    "t from until seconds temp memory_temp inlet limit load work rate clock memory_clock roof core_seconds "
+    "share coverage power power_instant energy busy slowest"
 )
 """Fields that hold a number wherever they stand."""
 
 _COUNTS = _words(
     "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width nvlink_errors xids "
     "mce throttles edac_corrected edac_uncorrected bits count more sm cpu seed xid up symbol_error link_downed "
-    "xmit_wait tested seeds pieces rounds array"
+    "xmit_wait tested seeds pieces rounds array sms slowest_sm length found row column"
 )
 """Fields that hold a number that is never below zero."""
 
 _FLAGS = _words("blame held more")
 """Fields that may be true or false as well."""
 
-_TEXTS = _words("of stage test status why unit hash theirs name pattern said line address want got other tile")
+_TEXTS = _words("of stage test status why unit hash theirs name pattern said line address want got other")
 """Fields that hold a text. What no table names is left out, so that a newer node can tell more."""
 
 
@@ -263,6 +263,9 @@ def _fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], di
             numbers[name] = _number(int(value) if name in _FLAGS and isinstance(value, bool) else value)
             if numbers[name] < 0 and name in _COUNTS:
                 raise ValueError(f"{name} below zero")
+        elif name == "code":  # of an error its number, of work what did it: machine code for a chip, or PTX
+            into: dict[str, Any] = words if isinstance(value, str) else numbers
+            into[name] = _text(value) if isinstance(value, str) else _number(value)
         elif name in _TEXTS:
             words[name] = _text(value)
         elif name == "fans":

@@ -1,0 +1,59 @@
+"""A node with GPUs for the real payload: both of NVIDIA's libraries stood in for, and marks of a loaded driver."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fake_driver
+from burn_nvml import numbered
+from payloads import Running, plan, start
+
+HERE = Path(__file__).parent
+WORDS = ("-shared", "-fPIC", "-O2", "-std=gnu11", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
+
+
+def libraries(folder: Path) -> Path:
+    """Build libnvidia-ml.so.1 and libcuda.so.1 into a folder; skips without a C compiler, in CI it fails."""
+    fake_driver.library(folder)
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    assert compiler is not None
+    source = str(HERE / "fake_cuda" / "cuda.c")
+    subprocess.run([compiler, *WORDS, "-o", str(folder / "libcuda.so.1"), source, "-lm"], check=True)
+    return folder
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of so many GPUs; `folder` is its own, `built` that of the libraries."""
+
+    built: Path
+    folder: Path
+    gpus: int = 2
+
+    def burn(self, cuda: str = "", nvml: str = "", seconds: float = 0.8, **more: Any) -> Running:
+        """Start a payload on it; `cuda` and `nvml` are lines of the fakes' state."""
+        marks = {"proc/driver/nvidia/version": "NVRM version\n", "dev/nvidiactl": "", "proc/loadavg": "0.1 0.1 0.1\n"}
+        for name, text in marks.items():
+            (self.folder / "root" / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / "root" / name).write_text(text)
+        (self.folder / "cuda").write_text(f"gpus={self.gpus}\n" + cuda.replace(" ", "\n") + "\n")
+        (self.folder / "nvml").write_text(nvml.replace(" ", "\n") + "\n" + numbered(self.gpus))
+        given = {"of": ("cpu", "gpu"), "root": str(self.folder / "root"), **more}
+        return start(self.plan(seconds, given), **self.env)
+
+    def plan(self, seconds: float, given: Mapping[str, Any]) -> dict[str, Any]:
+        made = plan(seconds, **given)
+        gpu = [stage for stage in made["stages"] if stage["of"] == "gpu"]
+        for number, stage in enumerate(gpu):
+            stage["from"], stage["until"] = number * seconds, (number + 1) * seconds
+        return made
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {
+            "LD_LIBRARY_PATH": str(self.built), "FAKE_CUDA_STATE": str(self.folder / "cuda"),
+            "FAKE_NVML_STATE": str(self.folder / "nvml"),
+        }  # fmt: skip

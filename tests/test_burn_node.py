@@ -1,0 +1,158 @@
+"""A whole node with GPUs: the payload as it travels, from its first record to the rules, each fault with one name."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from burn_nodes import Node, libraries
+from burn_racks import job, tree
+from payloads import of_session
+
+from rackcheck.core.burn.record import Burn
+from rackcheck.core.capture import BurnCapture
+from rackcheck.core.evidence import Status
+from rackcheck.core.verdict import Verdict, judge
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return libraries(tmp_path_factory.mktemp("nvidia"))
+
+
+@pytest.fixture
+def node(built: Path, tmp_path: Path) -> Node:
+    return Node(built, tmp_path)
+
+
+def burnt(node: Node, **how: Any) -> Burn:
+    found = node.burn(**how)
+    found.end(60)
+    assert found.process.stderr is not None
+    assert found.process.stderr.read() == b""
+    node_records = BurnCapture(tuple(found.records))
+    return node_records.burn
+
+
+def verdicts(node: Node, **how: Any) -> Mapping[str, Verdict]:
+    found = node.burn(**how)
+    found.end(60)
+    profile = job(1).profile
+    assert profile is not None
+    alone = [rule for rule in profile.rules if ".among." not in "".join(map(str, rule.facts()))]
+    facts = tree(1, 1, BurnCapture(tuple(found.records)))
+    return {verdict.rule: verdict for verdict in judge(alone, facts)}
+
+
+def failed(found: Mapping[str, Verdict]) -> set[str]:
+    return {rule for rule, verdict in found.items() if verdict.status is Status.FAIL}
+
+
+def test_a_healthy_node_is_whole_and_every_record_of_it_is_read(node: Node) -> None:
+    burn = burnt(node)
+    assert burn.whole
+    assert (burn.unread, burn.odd) == (0, "")
+    assert burn.faults == ()
+    assert burn.troubles == ()
+    assert set(burn.gpus) == {"0", "1"}
+    assert burn.gpus["0"]["model"] == "NVIDIA H200"
+    told = {(stage.of, stage.stage) for stage in burn.stages if stage.done}
+    for gpu in ("gpu/0", "gpu/1"):
+        assert {(gpu, stage) for stage in ("memory", "tensor", "scalar", "links", "together")} <= told
+        assert len(burn.samples[gpu]) >= 10
+    assert {stage.of for stage in burn.stages if stage.kind == "peer"} == {"peer/0-1", "peer/1-0"}
+
+
+def test_no_rule_fails_on_a_healthy_node_and_those_of_results_pass(node: Node) -> None:
+    found = verdicts(node)
+    assert failed(found) == set()
+    for rule in ("burnin.whole", "burnin.readable", "burnin.no_crash", "burnin.gpu_correct", "burnin.cpu_correct",
+                 "burnin.no_uncorrected", "burnin.no_replay", "burnin.no_nvlink_errors", "burnin.not_throttled"):  # fmt: skip
+        assert found[rule].status is Status.PASS, found[rule]
+
+
+CUDA = {
+    "flip=1:0x1230:0x10": "burnin.gpu_correct",
+    "stuck=1:0x2460:0x1": "burnin.gpu_correct",
+    "wrong=1:2:mma:8": "burnin.gpu_correct",
+    "wrong=1:-1:fp32:2": "burnin.gpu_correct",
+    "nan=1:1": "burnin.gpu_correct",
+    "link=1:h2d:4096": "burnin.gpu_correct",
+    "peer=1:0": "burnin.gpu_correct",
+    "sticky=1:9:719": "burnin.no_crash",
+    "lost=1:9:999": "burnin.no_crash",
+    "stall=1:3": "burnin.no_crash",
+}
+
+
+@pytest.mark.parametrize("fault", CUDA)
+def test_a_fault_of_one_gpu_fails_its_rule_and_leaves_the_other_gpu_alone(node: Node, fault: str) -> None:
+    found = node.burn(cuda=fault, hang=1.0)
+    found.end(60)
+    burn = BurnCapture(tuple(found.records)).burn
+    assert burn.unread == 0, burn.odd
+    assert burn.whole
+    named = {fault.of for fault in burn.faults if fault.kind in {"gpu", "peer"}}
+    assert named
+    assert all("1" in of for of in named), burn.faults
+    assert CUDA[fault] in failed(_judged(found.records))
+    done = {stage.stage for stage in burn.stages if stage.of == "gpu/0" and stage.done}
+    assert {"memory", "tensor", "scalar"} <= done
+    assert of_session(found.process.pid) == []
+
+
+def _judged(records: list[Mapping[str, Any]]) -> Mapping[str, Verdict]:
+    profile = job(1).profile
+    assert profile is not None
+    alone = [rule for rule in profile.rules if ".among." not in "".join(map(str, rule.facts()))]
+    return {v.rule: v for v in judge(alone, tree(1, 1, BurnCapture(tuple(records))))}
+
+
+NVML = {
+    "1.ecc_uncorrected=@2=1": "burnin.no_uncorrected",
+    "1.remap_pending=@2=1": "burnin.no_remap",
+    "1.reasons=@2=64": "burnin.not_throttled",
+    "1.pcie_replay=@2=7": "burnin.no_replay",
+}
+
+
+@pytest.mark.parametrize("moved", NVML)
+def test_a_counter_that_moves_under_load_fails_its_rule(node: Node, moved: str) -> None:
+    key, _, rest = moved.partition("=")
+    at, _, value = rest.removeprefix("@").partition("=")
+    # Sections of the state begin with the second from which on they hold.
+    found = node.burn(nvml="", seconds=0.8)
+    state = (node.folder / "nvml").read_text() + f"@{at}\n{key}={value}\n"
+    (node.folder / "nvml").write_text(state)
+    found.end(60)
+    assert NVML[moved] in failed(_judged(found.records))
+
+
+def test_cuda_that_is_not_ready_is_not_tested_and_named(node: Node) -> None:
+    found = node.burn(cuda="init=802")
+    found.end(60)
+    judged = _judged(found.records)
+    assert judged["burnin.gpu_correct"].status is Status.UNKNOWN
+    assert "fabric manager" in judged["burnin.gpu_correct"].reason
+
+
+def test_a_gpu_that_others_use_is_left_alone(node: Node) -> None:
+    found = node.burn(nvml="1.processes=1")
+    found.end(60)
+    burn = BurnCapture(tuple(found.records)).burn
+    assert {stage.why.partition(":")[0] for stage in burn.stages if stage.of == "gpu/1"} == {"foreign process"}
+    assert any(stage.done for stage in burn.stages if stage.of == "gpu/0")
+    judged = _judged(found.records)
+    assert judged["burnin.gpu_correct"].status is Status.UNKNOWN
+
+
+def test_a_line_that_closes_ends_gpus_too_within_a_second(node: Node) -> None:
+    found = node.burn(seconds=2.5)
+    found.until({"k": "stage", "of": "gpu/0", "status": "done"}, 30)
+    assert found.process.stdin is not None
+    found.process.stdin.close()
+    began = time.monotonic()
+    found.end(10)
+    assert time.monotonic() - began < 1.5
+    assert of_session(found.process.pid) == []
