@@ -19,9 +19,10 @@ class Door(StrEnum):
 
 @dataclass(frozen=True)
 class Conduct:
-    """Behaviour of one node: its SSH server, its sudo, its clock; and the same of its BMC.
+    """Behaviour of one node: its SSH server, its sudo, its clock, its load; and the same of its BMC.
 
-    `skew` is how many seconds a clock is ahead of ours; `latency` how many seconds an answer takes.
+    `skew` is how many seconds a clock is ahead of ours; `latency` how many seconds an answer takes. Under load a second
+    of its own takes `1 / load_pace` of ours; `load_seed` is the seed of what its parts are like.
     """
 
     ssh: Door = Door.OPEN
@@ -30,6 +31,21 @@ class Conduct:
     skew: float = 0.0
     latency: float = 0.0
     unresolved: bool = False
+    load_pace: float = 1.0
+    load_seed: int = 0
+
+
+@dataclass(frozen=True)
+class Ill:
+    """A fault that shows under load alone: its kind, what has it (`gpu/3`, `nic/mlx5_4`, `node`), and its words."""
+
+    kind: str
+    of: str
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def number(self, word: str) -> float:
+        """Read a word that is a number."""
+        return float(self.words[word])
 
 
 @dataclass(frozen=True)
@@ -70,3 +86,4 @@ class Station:
     u: int = 0
     height: int = 1
     role: str = "compute"
+    ills: tuple[Ill, ...] = ()

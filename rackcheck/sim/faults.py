@@ -8,7 +8,7 @@ from rackcheck.core.capture import Output
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
-from rackcheck.sim import bmc, edit
+from rackcheck.sim import bmc, edit, load_faults
 from rackcheck.sim.conduct import Door, Station
 from rackcheck.sim.given import SLOWEST, Given, lanes, number, path
 from rackcheck.sim.whole import WAYS
@@ -369,3 +369,8 @@ def _with(body: Mapping[str, object], names: list[str], value: str) -> dict[str,
             f"the property {first} is no text" + (f"; it has {', '.join(inner)}" if isinstance(inner, Mapping) else "")
         )
     return {**body, first: _with(inner, rest, value) if isinstance(inner, Mapping) else value}
+
+
+# ---- under load alone ------------------------------------------------------------------------------------------------
+
+KINDS |= {name: Fault(name, *made) for name, made in load_faults.KINDS.items()}

@@ -16,6 +16,7 @@ from rackcheck.core.capture import BmcCapture, NodeCapture
 from rackcheck.core.fact import Unknown
 from rackcheck.core.resource import ROOT
 from rackcheck.sim.bmc import Bmc, Fault, now, tls
+from rackcheck.sim.burn import Burning
 from rackcheck.sim.certificate import certificate, ssh_key
 from rackcheck.sim.conduct import BmcConduct, Door, Station
 from rackcheck.sim.doors import Addresses, Doors, Welcome
@@ -92,7 +93,7 @@ class Rack:
         if has_host:
             node = Node(
                 Shell(station.machine.host, station.name, sudo=station.node.sudo, skew=station.node.skew), shown, USER,
-                self._login if station.node.ssh is not Door.LOCKED else None, station.node.latency,
+                self._login if station.node.ssh is not Door.LOCKED else None, station.node.latency, Burning(station),
             )  # fmt: skip
             host = self._door("ssh", station.number, station.node.ssh, node.serve)
             key = (ssh_key() if station.node.other_host_key else shown).public

@@ -19,6 +19,7 @@ def scenario() -> Schema:
                 "title": TEXT,
                 "count": NUMBER,
                 "bmc": table({"milliseconds": NUMBER, "workers": NUMBER, "sessions": NUMBER}),
+                "load": table({"pace": NUMBER, "seed": NUMBER}),
                 "nodes": {
                     "type": "object",
                     "minProperties": 1,

@@ -15,6 +15,7 @@ from paramiko.common import (
 )
 
 from rackcheck.core.capture import Output
+from rackcheck.sim import burn
 from rackcheck.sim.certificate import SshKey
 from rackcheck.sim.shell import Shell
 from rackcheck.sim.typed import WELCOME
@@ -27,13 +28,17 @@ logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # visitors that leave 
 
 @dataclass
 class Node:
-    """One node's server: who may come in, and what answers them. `execs` counts the commands that were run."""
+    """One node's server: who may come in, and what answers them. `execs` counts the commands that were run.
+
+    `load` is what a burn-in has of it; without, it has no python3.
+    """
 
     shell: Shell
     host_key: SshKey
     user: str
     login: SshKey | None
     latency: float = 0.0
+    load: burn.Burning | None = None
     connections: int = 0
     execs: list[str] = field(default_factory=list)
 
@@ -55,8 +60,12 @@ class Node:
         """Answer one command; `sh -s` takes its script from what follows."""
         self.execs.append(command)
         _released(channel)
+        size = burn.asked(command)
         try:
-            answer = self._script(channel) if command == "sh -s" else self.shell.command(command)
+            if size is not None:
+                answer = burn.run(channel, size, self.load)
+            else:
+                answer = self._script(channel) if command == "sh -s" else self.shell.command(command)
             if self.latency:
                 threading.Event().wait(self.latency)
             self._say(channel, answer)

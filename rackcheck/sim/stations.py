@@ -11,7 +11,7 @@ from rackcheck.inventory.merge import named
 from rackcheck.layers import did_you_mean, word
 from rackcheck.mistake import Mistake
 from rackcheck.sim import machine
-from rackcheck.sim.conduct import BmcConduct, Station
+from rackcheck.sim.conduct import BmcConduct, Conduct, Station
 from rackcheck.sim.given import SLOWEST, number
 
 ALL = "@{all}"
@@ -19,6 +19,9 @@ ALL = "@{all}"
 
 MOST = 5000
 """Nodes of one simulated rack."""
+
+FASTEST, SEEDS = 1000, 2**31 - 1
+"""How many seconds of a node's load may pass in one of ours, and the highest seed of what nodes are like."""
 
 RACK, UNITS = "rack-48u", 48
 """The type of every rack that a scenario names, and how many units it has."""
@@ -52,7 +55,7 @@ class Builder:
         listed = self._table.items["nodes"]
         assert isinstance(listed, Table)
         wanted = self._count(count, listed, shown, growing)
-        bmc = self._bmc()
+        conduct = self._load(), self._bmc()
         found: dict[str, Station] = {}
         for key, own in listed.items.items():
             if ALL in key and not wanted:
@@ -65,7 +68,7 @@ class Builder:
                     return found
                 if name in found:
                     self._problems.append(Problem(place, f"{name} stands here twice"))
-                elif isinstance(own, Table) and not self._add(found, name, own, bmc, place):
+                elif isinstance(own, Table) and not self._add(found, name, own, conduct, place):
                     break  # the others of this set would be told the same
         return found
 
@@ -81,7 +84,9 @@ class Builder:
             self._problems.append(Problem(said.place, f"`count`, and no node set of `nodes` with {ALL} in it"))
         return count or self._number(self._table, "count", 1, MOST, 0)
 
-    def _add(self, found: dict[str, Station], name: str, own: Table, bmc: BmcConduct, place: Place) -> bool:
+    def _add(
+        self, found: dict[str, Station], name: str, own: Table, conduct: tuple[Conduct, BmcConduct], place: Place
+    ) -> bool:
         before = len(self._problems)
         height = self._number(own, "height", 1, UNITS, 1)
         rack = word(own, "rack")
@@ -99,8 +104,15 @@ class Builder:
             self._problems.append(Problem(place, str(error)))
             return False
         self._filled[rack] = u + height - 1
-        found[name] = Station(name, len(found) + 1, held, bmc=bmc, rack=rack, u=u, height=height)
+        found[name] = Station(name, len(found) + 1, held, *conduct, rack=rack, u=u, height=height)
         return True
+
+    def _load(self) -> Conduct:
+        own = self._table.get("load")
+        if not isinstance(own, Table):
+            return Conduct()
+        pace, seed = self._number(own, "pace", 1, FASTEST, 1), self._number(own, "seed", 0, SEEDS, 0)
+        return Conduct(load_pace=float(pace), load_seed=seed)
 
     def _bmc(self) -> BmcConduct:
         own = self._table.get("bmc")

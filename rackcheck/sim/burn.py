@@ -1,0 +1,142 @@
+"""A burn-in as a simulated node answers it: the payload's plan is read, and never run; records come in their time."""
+
+import ast
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import paramiko
+
+from rackcheck.core.burn.record import WIRE
+from rackcheck.core.capture import Output
+from rackcheck.sim.conduct import Station
+from rackcheck.sim.load import Load
+from rackcheck.sim.loaded import Parts, of_station
+
+LARGEST = 1 << 20
+"""Bytes of a payload that are taken."""
+
+LONGEST = 64 << 10
+"""Bytes of its plan, and stages of it."""
+STAGES = 1000
+
+SLOWEST = 30.0
+"""Seconds that a payload may take to come."""
+
+STEP = 0.05
+"""Seconds between two looks at the line."""
+
+NO_PYTHON = Output(127, "", "")
+_ASKED = re.compile(r"sh -c 'for p in .{1,200}import sys;exec\(sys\.stdin\.buffer\.read\(([0-9]{1,7})\)\).{1,60}")
+_PLAN = re.compile(rb"^PLAN = json\.loads\((.{2,%d})\)$" % LONGEST, re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Burning:
+    """What a burn-in has of one station; its parts are read once somebody asks."""
+
+    station: Station
+
+    @cached_property
+    def parts(self) -> Parts:
+        """The parts that its machine tells of."""
+        return of_station(self.station)
+
+
+def asked(command: str) -> int | None:
+    """Give the bytes of the payload that a command waits for; none where it begins no burn-in."""
+    found = _ASKED.fullmatch(command)
+    return int(found[1]) if found and int(found[1]) <= LARGEST else None
+
+
+def plan_of(payload: bytes) -> Mapping[str, Any]:
+    """Read the plan in a payload; raises ValueError where there is none that can be done."""
+    found = _PLAN.search(payload)
+    if found is None:
+        raise ValueError("no plan in the payload")
+    try:
+        plan = json.loads(ast.literal_eval(found[1].decode("ascii")))
+        stages = plan["stages"]
+        numbers = [plan[word] for word in ("start", "step", "pulse")]
+        numbers += [stage[word] for stage in stages for word in ("from", "until")]
+        words = [stage[word] for stage in stages for word in ("of", "stage")] + [plan["tier"]]
+        words += plan["tools"]
+    except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError) as error:
+        raise ValueError(f"no plan can be read: {type(error).__name__}") from None
+    if plan.get("wire") != WIRE or not isinstance(plan.get("seed"), int) or not isinstance(stages, list):
+        raise ValueError(f"no plan of form {WIRE}")
+    if (
+        len(stages) > STAGES
+        or len(words) > 3 * STAGES
+        or not all(_of_time(one) for one in numbers)
+        or not all(isinstance(w, str) for w in words)
+    ):
+        raise ValueError("a plan with other words than a burn-in has")
+    return dict(plan)
+
+
+def _of_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 100_000
+
+
+def run(channel: paramiko.Channel, size: int, burning: Burning | None) -> Output:
+    """Take the payload, write the records as they fall due, and end soon after the line does; gives the exit."""
+    if burning is None or not burning.parts.python:
+        return NO_PYTHON
+    channel.settimeout(SLOWEST)
+    payload = bytearray()
+    while len(payload) < size and (chunk := channel.recv(min(1 << 16, size - len(payload)))):
+        payload += chunk
+    try:
+        plan = plan_of(bytes(payload))
+    except ValueError as error:
+        return Output(2, "", f"a simulated node runs no payload, it reads its plan: {error}\n")
+    station = burning.station
+    load = Load(burning.parts, plan, station.ills, station.number, station.node.load_seed, time=time.time())
+    return Output(0 if _paced(channel, load, station.node.load_pace) else 1, "")
+
+
+def _paced(channel: paramiko.Channel, load: Load, pace: float) -> bool:
+    """Write each record once its time has come; gives whether they came to their end."""
+    line = _Line(channel, float(load.plan["pulse"]))
+    began = time.monotonic()
+    for rows in _due(load.records(), began, pace):
+        channel.sendall("".join(rows).encode("ascii"))
+        why = line.cut()
+        if why:
+            last = load.stopped((time.monotonic() - began) * pace, why)
+            channel.sendall((json.dumps(last) + "\n").encode("ascii"))
+            return False
+    return True
+
+
+def _due(records: Iterator[dict[str, Any]], began: float, pace: float) -> Iterator[list[str]]:
+    """Give the lines that have fallen due since the last time, at each step; none at some."""
+    rows: list[str] = []
+    for record in records:
+        while record["t"] > (time.monotonic() - began) * pace:
+            yield rows
+            rows = []
+            threading.Event().wait(STEP)
+        rows.append(json.dumps(record, separators=(",", ":")) + "\n")
+    yield rows
+
+
+class _Line:
+    """The way to the controller: it is cut where it was closed, ended, or silent for `pulse` seconds."""
+
+    def __init__(self, channel: paramiko.Channel, pulse: float) -> None:
+        self._channel, self._pulse, self._heard = channel, pulse, time.monotonic()
+
+    def cut(self) -> str:
+        """Say why it is cut; empty where it is not."""
+        while self._channel.recv_ready() and self._channel.recv(4096):
+            self._heard = time.monotonic()
+        if self._channel.closed or self._channel.eof_received:
+            return "the line was closed"
+        return "the line is silent" if time.monotonic() - self._heard > self._pulse else ""

@@ -1,0 +1,136 @@
+"""What a simulated node writes under the load of a plan, record by record, in the order of time. Pure.
+
+A model, and no fact about hardware: no limit may be taken from it. What its parts are comes from its machine's capture;
+what the capture does not tell is left out, and a node without GPUs, processors or ports has none under load. The same
+node is the same in every run, and the plan's seed decides what a run measures.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from rackcheck.sim.conduct import Ill
+from rackcheck.sim.load_cpu import Cpus
+from rackcheck.sim.load_gpu import Gpu, Row
+from rackcheck.sim.load_heat import chip
+from rackcheck.sim.loaded import Parts, Port
+
+READY = 0.6
+"""Seconds until a node has said what it is and its GPUs are ready."""
+
+LEAVES = 0.3
+"""Seconds from the last work to the verdict."""
+
+SILENT = 0.5
+"""Seconds without a record after which a node says that it lives."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """A node under a plan: `number` is its place in the rack, `seed` that of its parts, `period` between samples (s).
+
+    `time` is the node's clock, in seconds since 1970, when it began.
+    """
+
+    parts: Parts
+    plan: Mapping[str, Any]
+    ills: tuple[Ill, ...] = ()
+    number: int = 1
+    seed: int = 0
+    period: float = 0.1
+    time: float = 0.0
+
+    def records(self) -> Iterator[Row]:
+        """Give all records of a whole burn-in, from hello to the verdict, with beats where nothing else is told."""
+        yield self._hello()
+        last = 0.0
+        for record in heapq.merge(*self._told(), key=lambda record: float(record["t"])):
+            while record["t"] - last > SILENT:
+                last = round(last + SILENT, 3)
+                yield {"k": "beat", "t": last}
+            last = record["t"]
+            yield record
+        for name in self.plan.get("tools", ()):
+            # A simulated node has no tool, whatever its machine tells of versions: none would do any work.
+            yield {
+                "k": "tool", "t": self._ends(), "name": name, "of": "node", "argv": [], "version": None, "status": None,
+                "seconds": 0.0, "out": "", "err": "", "why": "tool missing",
+            }  # fmt: skip
+        yield {"k": "verdict", "t": self._ends(), "status": "whole", "why": ""}
+
+    def stopped(self, t: float, why: str) -> Row:
+        """Give the last word of a burn-in that was ended early."""
+        return {"k": "verdict", "t": round(t, 3), "status": "stopped", "why": why}
+
+    def _begins(self) -> float:
+        return max(float(self.plan["start"]), READY)
+
+    def _slots(self, of: str, late: float) -> list[tuple[str, float, float]]:
+        return [
+            (stage["stage"], stage["from"] + late, stage["until"] + late)
+            for stage in self.plan["stages"]
+            if stage["of"] == of
+        ]
+
+    def _ends(self) -> float:
+        late = self._begins() + float(self.plan["step"]) * max(0, len(self.parts.gpus) - 1)
+        last: float = max((float(stage["until"]) for stage in self.plan["stages"]), default=0.0)
+        return round(last + late + LEAVES, 3)
+
+    def _hello(self) -> Row:
+        parts, plan = self.parts, self.plan
+        return {
+            "k": "hello", "t": 0.0, "wire": plan["wire"], "time": round(self.time, 3), "python": "3.10.12",
+            "machine": parts.machine, "tier": plan["tier"], "seed": plan["seed"], "version": plan.get("version", ""),
+            "simulated": True,
+        }  # fmt: skip
+
+    def _told(self) -> Iterator[Iterable[Row]]:
+        gpus = list(self._gpus())
+        troubles = [] if gpus else [{"of": "node", "why": "no driver: this machine tells of no GPU"}]
+        yield [self._about_cpus(), self._about_gpus(gpus, troubles)]
+        slots = self._slots("cpu", self._begins())
+        yield Cpus(self.parts, self.ills, slots, self.plan["seed"], self._rng("cpu"), self._ends()).records()
+        for gpu in gpus:
+            yield gpu.records()
+        for port in self.parts.ports:
+            yield self._port(port)
+
+    def _rng(self, what: str) -> Random:
+        return Random(f"{self.seed} {self.number} {self.plan['seed']} {what}")  # noqa: S311  a model, no secret
+
+    def _about_cpus(self) -> Row:
+        parts = self.parts
+        return {
+            "k": "about", "t": 0.2, "cpus": list(parts.cpus), "cpu": parts.cpu, "variant": parts.variant,
+            "numa": {node: list(cpus) for node, cpus in parts.numa.items()}, "memory": parts.memory, "load": parts.load,
+            "troubles": [],
+        }  # fmt: skip
+
+    def _about_gpus(self, gpus: Sequence[Gpu], troubles: Sequence[Mapping[str, str]]) -> Row:
+        return {"k": "about", "t": 0.4, "gpus": {g.parts.index: g.about() for g in gpus}, "troubles": list(troubles)}
+
+    def _gpus(self) -> Iterator[Gpu]:
+        names = [gpu.index for gpu in self.parts.gpus]
+        for place, parts in enumerate(self.parts.gpus):
+            base = self._begins() + place * self.plan["step"]
+            made = chip(self.seed, self.number, str(parts.about.get("pci", parts.index)))
+            mine = tuple(ill for ill in self.ills if ill.of in (f"gpu/{parts.index}", "node"))
+            yield Gpu(
+                parts, made, mine, self._slots("gpu", base), [name for name in names if name != parts.index],
+                self.plan["seed"], base, self._ends(), self.period, self._rng(f"gpu/{parts.index}"),
+            )  # fmt: skip
+
+    def _port(self, port: Port) -> Iterator[Row]:
+        """Sample a port each second; one that goes down does so in the middle of the load and stays so."""
+        ill = next((i for i in self.ills if i.kind == "nic-down-under-load" and i.of == f"nic/{port.name}"), None)
+        end = self._ends()
+        for t in [float(second) for second in range(1, int(end))] + [end]:
+            fell = ill is not None and port.up and t - self._begins() >= ill.number("second")
+            rate = {} if port.rate is None else {"rate": port.rate}
+            yield {
+                "k": "sample", "t": t, "of": f"nic/{port.name}", "up": int(port.up and not fell), **rate,
+                "symbol_error": 0, "link_downed": int(fell), "xmit_wait": 0,
+            }  # fmt: skip

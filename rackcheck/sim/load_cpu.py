@@ -1,0 +1,126 @@
+"""The simulated processors and memory of a node under load: what their stages tell, and what the node samples. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from rackcheck.sim.conduct import Ill
+from rackcheck.sim.load_wrong import stand_in
+from rackcheck.sim.loaded import Parts
+
+Row = dict[str, Any]
+Slot = tuple[str, float, float]
+
+CLOCK = 2.0e9
+"""Hz of a processor whose capture tells none."""
+
+CYCLE = {"avx512": 16, "avx2": 8, "neon": 4}
+"""FLOP that a logical processor does in a cycle at most, beside its sibling."""
+
+REACHED = 0.96
+SEALED, NODE_MEMORY, PATTERNS, COVERED = 1.4e9, 2.2e11, 1.0e10, 0.05
+"""B/s that a core seals, that a NUMA node's memory moves, that a core writes and compares; memory that is tested."""
+
+
+@dataclass
+class Cpus:
+    """The processors of a node: `slots` are (stage, from, until) on the node's clock, which is over at `end`."""
+
+    parts: Parts
+    ills: tuple[Ill, ...]
+    slots: Sequence[Slot]
+    seed: int
+    rng: Random
+    end: float
+
+    def records(self) -> Iterator[Row]:
+        """Tell everything in the order of time."""
+        t = 0.5
+        for slot in self.slots:
+            while t < slot[2]:
+                yield self._sample(t)
+                t += 1.0
+            yield from self._stage(slot) if self.parts.cpus else [self._undone(slot, "unsupported: no processor told")]
+        yield self._sample(self.end)
+
+    def _sample(self, t: float) -> Row:
+        busy = bool(self.slots) and self.slots[0][1] <= t < self.slots[-1][2]
+        temp = 72 if busy else 45
+        clock = (self.parts.clock or CLOCK) * (1.3 if busy else 1.0)
+        load = float(len(self.parts.cpus)) if busy else self.parts.load
+        told = {"temp": temp, "clock": round(clock), "load": load} if self.parts.cpus else {"load": load}
+        counted = {"mce": 0, "edac_corrected": 0, "edac_uncorrected": 0, "throttles": 0}
+        return {"k": "sample", "t": round(t, 3), "of": "node", **told, **counted}
+
+    def _stage(self, slot: Slot) -> Iterator[Row]:
+        stage, _, until = slot
+        if self.parts.variant not in CYCLE and stage not in ("fingerprint", "crypto"):
+            yield self._undone(slot, f"unsupported: {self.parts.variant} kernels")
+            return
+        if stage == "triad":
+            yield self._done(slot, "node", "triad", NODE_MEMORY * len(self.parts.numa), 0)
+        elif stage == "ram":
+            for node in self.parts.numa:
+                yield from self._ram(slot, node)
+        else:
+            wrong = {ill.of for ill in self.ills if ill.kind == "cpu-wrong"}
+            for cpu in self.parts.cpus:
+                of = f"cpu/{cpu}"
+                bad = of in wrong and stage != "fma"
+                if bad:
+                    yield self._disagrees(until, of, stage)
+                yield from self._core(slot, of, 1 if bad else 0)
+
+    def _core(self, slot: Slot, of: str, wrong: int) -> Iterator[Row]:
+        stage = slot[0]
+        cycle, clock = CYCLE.get(self.parts.variant, 2), (self.parts.clock or CLOCK) * 1.3
+        rate = cycle * clock * REACHED * (1 + self.rng.gauss(0, 0.003))
+        told: Row = {"hash": stand_in(stage, self.seed, of if wrong else ""), "seed": self.seed}
+        if stage == "fingerprint":
+            first: Row = {"hash": stand_in("golden", of if wrong else ""), "seed": 1}
+            yield self._done(slot, of, "golden", rate, wrong, unit="FLOP", seconds=0.002, **first)
+            yield self._done(slot, of, "verify", rate, wrong, unit="FLOP", **told)
+        elif stage == "crypto":
+            yield self._done(slot, of, "ring", SEALED, wrong, rounds=900, **told)
+        else:
+            yield self._done(slot, of, "fma", rate, 0, unit="FLOP", clock=clock, roof=clock * cycle, **told)
+
+    def _ram(self, slot: Slot, node: str) -> Iterator[Row]:
+        of, cpus = f"numa/{node}", self.parts.numa[node]
+        found = [ill for ill in self.ills if ill.kind == "ram-bitflip" and ill.of == of]
+        for ill in found:
+            address, bit = int(ill.words["address"], 16) // 8 * 8, int(ill.number("bit"))
+            want = int(stand_in("ram", address, self.seed), 16)
+            yield {
+                "k": "error", "t": round(slot[2], 3), "of": of, "stage": "ram", "name": "mismatch", "bits": 1,
+                "address": hex(address), "want": f"{want:016x}", "got": f"{want ^ 1 << bit:016x}", "seed": self.seed,
+                "cpu": cpus[0], "pattern": "filled",
+            }  # fmt: skip
+        memory = self.parts.memory / max(1, len(self.parts.numa))
+        more: Row = {"coverage": COVERED, "tested": int(memory * COVERED), "seeds": 3, "seed": self.seed}
+        yield self._done(slot, of, "march", PATTERNS * len(cpus), len(found), **more)
+
+    def _disagrees(self, t: float, of: str, stage: str) -> Row:
+        words = {"hash": stand_in(stage, self.seed, of), "theirs": stand_in(stage, self.seed, ""), "seed": self.seed}
+        return {"k": "error", "t": round(t, 3), "of": of, "stage": stage, "name": "disagree", "blame": True, **words}
+
+    def _done(
+        self, slot: Slot, of: str, test: str, rate: float, mismatches: int, *, unit: str = "B", seconds: float = 0.0,
+        **more: Any,
+    ) -> Row:  # fmt: skip
+        stage, begin, until = slot
+        worked = seconds or (until - begin) * 0.97
+        work = round(rate * worked)
+        return {
+            "k": "stage", "t": round(until, 3), "of": of, "stage": stage, "test": test, "from": round(begin, 3),
+            "status": "done", "unit": unit, "work": work, "seconds": worked, "rate": work / worked,
+            "core_seconds": worked, "share": 0.99, "mismatches": mismatches, **more,
+        }  # fmt: skip
+
+    def _undone(self, slot: Slot, why: str) -> Row:
+        stage, begin, until = slot
+        return {
+            "k": "stage", "t": round(until, 3), "of": "node", "stage": stage, "test": "", "from": round(begin, 3),
+            "status": "not tested", "why": why,
+        }  # fmt: skip

@@ -1,0 +1,217 @@
+"""One simulated GPU under load: its samples in time, and what each of its stages tells. Pure."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from rackcheck.sim.conduct import Ill
+from rackcheck.sim.load_heat import Chip, Heat
+from rackcheck.sim.load_rates import of_kind, tests, to_peer
+from rackcheck.sim.load_wrong import Wrong, wrongs
+from rackcheck.sim.loaded import GpuParts
+
+Row = dict[str, Any]
+Slot = tuple[str, float, float]
+
+THERMAL = 0x20
+"""The reason for a low clock that says that software holds the temperature down."""
+HOT_BELOW = 2.0
+"""Degrees below the hardware's slowdown at which a burn-in ends the load, and at which the clock is held down."""
+NO_ANSWER = 5.0
+"""Seconds after which a launch hangs."""
+
+
+@dataclass
+class Gpu:
+    """A GPU while it works: `slots` are (stage, from, until) on the node's clock, `peers` the other GPUs' indices.
+
+    `base` is when its load begins, `end` when the node is done, both in seconds.
+    """
+
+    parts: GpuParts
+    chip: Chip
+    ills: tuple[Ill, ...]
+    slots: Sequence[Slot]
+    peers: Sequence[str]
+    seed: int
+    base: float
+    end: float
+    period: float
+    rng: Random
+    heat: Heat = field(init=False)
+    t: float = 0.0
+    number: int = 0
+    _counted: float = -math.inf
+    _over: bool = False
+    _lost: bool = False
+    _xids: int = 0
+    _clocks: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.of = f"gpu/{self.parts.index}"
+        self.heat = Heat(self.parts, self.chip, self.ills, self.base)
+
+    def about(self) -> Row:
+        """Give its row of `hello`."""
+        known = "limit" in self.parts.about
+        return {**self.parts.about, **({"limit": self.heat.limit} if known else {})}
+
+    def records(self) -> Iterator[Row]:
+        """Tell everything in the order of time."""
+        yield from self._until(self.base, "")
+        refused = of_kind(self.ills, "fabric-manager-down")
+        if refused:
+            said = "cuInit: code 802, CUDA_ERROR_SYSTEM_NOT_READY, system not yet initialized"
+            yield self._error("", "cuda", code=802, said=said)
+            yield from self._untested(self.slots, f"fabric manager down: {said}")
+        for place, (stage, begin, until) in enumerate(self.slots if not refused else ()):
+            yield from self._until(begin, "")
+            self._clocks.clear()
+            broken = self._breaks(begin, until)
+            yield from self._until(broken[0] if broken else until, stage)
+            if broken:
+                yield from self._broken(*broken[1:], stage)
+            if self._over or broken:
+                why = broken[3] if broken else "stopped"
+                yield from self._tests(stage, begin, why)
+                yield from self._untested(self.slots[place:], why)
+                break
+            yield from self._tests(stage, begin)
+        self._over = True
+        yield from self._until(self.end, "", last=True)
+
+    # ---- time ----------------------------------------------------------------------------------------------------
+
+    def _until(self, until: float, stage: str, last: bool = False) -> Iterator[Row]:
+        """Let time pass under a stage, or under none, with a sample each period."""
+        while self.number * self.period < until and not (stage and self._over):
+            yield from self._sample(self.number * self.period, stage)
+            self.number += 1
+        if not (stage and self._over):
+            self._pass(until, stage)
+        if last:
+            yield from self._sample(self.end, stage, last=True)
+
+    def _pass(self, t: float, stage: str) -> None:
+        self.heat.go_on(t, stage)
+        self.t = max(t, self.t)
+
+    def _sample(self, t: float, stage: str, last: bool = False) -> Iterator[Row]:
+        if self._lost:
+            return
+        self._pass(t, stage)
+        clock, _, reasons = self.heat.drawn(stage)
+        limit = None if self.parts.slowdown is None else self.parts.slowdown - HOT_BELOW
+        hot = bool(stage) and limit is not None and self.heat.temp >= limit
+        if stage:
+            self._clocks.append(clock)
+        power, temp = self.heat.power * (1 + self.rng.gauss(0, 0.002)), self.heat.temp
+        row = {
+            "k": "sample", "t": round(t, 3), "of": self.of, "clock": round(clock), "power": round(power, 3),
+            "energy": round(self.heat.energy, 3), "temp": round(temp), "memory_temp": round(temp + 6),
+            "reasons": reasons | (THERMAL if hot else 0), "busy": 1.0 if stage else 0.0,
+        }  # fmt: skip
+        memory = self.parts.about.get("memory_clock_max")
+        if memory is not None:
+            row["memory_clock"] = memory
+        if last or t - self._counted >= 1.0:
+            self._counted = t
+            row |= self._counters(t)
+        yield row
+        if hot:
+            self._over = True
+            yield self._error("", "throttle", reasons=THERMAL)
+            yield self._error("", "hot", temp=round(self.heat.temp), limit=limit)
+        xid = of_kind(self.ills, "xid-only")
+        if xid and not self._xids and t - self.base >= xid.number("second"):
+            self._xids = 1
+            place = str(self.parts.about.get("pci", "")).rpartition(".")[0]
+            line = f"NVRM: Xid (PCI:{place}): {xid.words['number']}, pid='<unknown>'"
+            yield self._error("", "xid", xid=int(xid.number("number")), line=line)
+
+    def _counters(self, t: float) -> Row:
+        replays, told = of_kind(self.ills, "replay-storm"), {}
+        for name, key in (("gen", "link_gen_max"), ("width", "link_width_max")):
+            if key in self.parts.about:
+                told[name] = self.parts.about[key]
+        narrow = of_kind(self.ills, "link-narrow-under-load")
+        if narrow and self.base <= t and not self._over:
+            told["width"] = int(narrow.number("lanes"))
+        return {
+            "ecc_corrected": 0, "ecc_uncorrected": 0, "remap_pending": 0, "nvlink_errors": 0, "xids": self._xids,
+            "replays": int(max(0.0, t - self.base) * replays.number("rate")) if replays else 0, **told,
+        }  # fmt: skip
+
+    # ---- what it tells -------------------------------------------------------------------------------------------
+
+    def _breaks(self, begin: float, until: float) -> tuple[float, str, Row, str] | None:
+        """Say when work breaks off within a stage: the error's name, its words, and why the rest is not tested."""
+        for kind, name, wait in (
+            ("gpu-lost-under-load", "lost", 0.0), ("gpu-hang", "hang", NO_ANSWER), ("cuda-sticky", "cuda", 0.0)
+        ):  # fmt: skip
+            ill = of_kind(self.ills, kind)
+            at = self.base + ill.number("second") if ill else math.inf
+            if begin <= at < until or (ill and at < begin):
+                said = f"a launch on GPU {self.parts.index} did not come back within {NO_ANSWER:g} s"
+                if name == "hang":
+                    return max(at, begin) + wait, name, {"said": said}, f"hang: {said}"
+                said = "NVML: GPU is lost"
+                if name == "cuda":
+                    said = "cuEventQuery: code 719, CUDA_ERROR_LAUNCH_FAILED, unspecified launch failure"
+                more = {"code": 719} if name == "cuda" else {}
+                return max(at, begin) + wait, name, {"said": said, **more}, f"lost: {said}"
+        return None
+
+    def _broken(self, name: str, words: Row, _why: str, stage: str) -> Iterator[Row]:
+        self._lost = name == "lost"
+        yield self._error(stage, name, **words)
+
+    def _tests(self, stage: str, begin: float, why: str = "") -> Iterator[Row]:
+        """Tell what each test of a stage did, and what it found; with `why` it was broken off."""
+        seed, again = self._seed(stage), any(s == stage and b < begin for s, b, _ in self.slots)
+        found = [wrong for ill in self.ills for wrong in wrongs(ill, stage, seed, again)] if not why else []
+        for wrong in found:
+            yield self._error(stage, **{"test": wrong.test, **wrong.words})
+        clock = sum(self._clocks) / len(self._clocks) if self._clocks else self.heat.drawn(stage)[0]
+        for test, unit, rate, more in tests(self.parts, self.ills, stage, seed, clock, self.chip.work, self.rng):
+            yield self._stage(self.of, stage, test, unit, rate, begin, why, _mismatches(test, found), more)
+        if stage == "links":
+            rate = to_peer(self.parts, self.ills)
+            for peer in self.peers:
+                of = f"peer/{self.parts.index}-{peer}"
+                yield self._stage(of, stage, "copy", "B", rate, begin, why, 0, {"seed": seed})
+
+    def _stage(
+        self, of: str, stage: str, test: str, unit: str, rate: float, begin: float, why: str, mismatches: int | None,
+        more: Mapping[str, Any],
+    ) -> Row:  # fmt: skip
+        seconds = round(max(0.001, self.t - begin) * 0.97 / (1 if stage in ("tensor", "links") else 4), 6)
+        work = round(rate * seconds)
+        state = {"status": "not tested", "why": why} if why else {"status": "done"}
+        told = {"mismatches": mismatches} if mismatches is not None else {}
+        return {
+            "k": "stage", "t": round(self.t, 3), "of": of, "stage": stage, "test": test, "from": round(begin, 3),
+            **state, "unit": unit, "work": work, "seconds": seconds, "rate": work / seconds, **told, **more,
+        }  # fmt: skip
+
+    def _untested(self, slots: Sequence[Slot], why: str) -> Iterator[Row]:
+        for stage, _, _ in slots:
+            yield {
+                "k": "stage", "t": round(self.t, 3), "of": self.of, "stage": stage, "test": "", "status": "not tested",
+                "why": why,
+            }  # fmt: skip
+
+    def _error(self, stage: str, name: str, **words: Any) -> Row:
+        return {"k": "error", "t": round(self.t, 3), "of": self.of, "stage": stage, "name": name, **words}
+
+    def _seed(self, stage: str) -> int:
+        return (self.seed * 0x9E3779B97F4A7C15 + sum(stage.encode())) & (1 << 64) - 1
+
+
+def _mismatches(test: str, found: Sequence[Wrong]) -> int | None:
+    """Count what a test found; a test that verifies nothing tells no number."""
+    if test in {"fill", "copy", "rounds"}:
+        return None
+    return sum(wrong.count for wrong in found if wrong.test == test)

@@ -1,0 +1,95 @@
+"""A simulated GPU as physics has it: its clock at the power cap, its power and its temperature. Pure.
+
+A model, and no fact about hardware: no limit may be taken from it. Power goes with a power of the clock; the clock is
+the highest that the power limit allows, times what slot, node and chip differ by. Heat is of first order.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from rackcheck.sim.conduct import Ill
+from rackcheck.sim.loaded import GpuParts
+
+STEEP = 2.2
+"""By which power of the clock the power goes."""
+
+DEMAND = {"memory": 0.62, "tensor": 1.63, "scalar": 0.75, "links": 0.35, "together": 1.5}
+"""Power of each stage at the highest clock, in parts of the default limit."""
+
+RESISTANCE, LAG, LEAK, SMOOTH = 0.063, 5.0, 4e-4, 0.25
+"""K/W of chip, heatsink and air; seconds of its warming; part of the clock that each degree above 60 costs; seconds
+over which the power that is told is a mean."""
+
+WARMER, MINUTES = 3.0, 300.0
+"""Degrees by which the air at the intake rises under load, and the seconds of 63 % of it."""
+
+CAPPED, IDLE = 0x4, 0x1
+"""Reasons for the clock as NVML tells them: the power cap, and no work."""
+
+
+@dataclass(frozen=True)
+class Chip:
+    """What a GPU differs by: factors of its clock and its work per clock, K/W, and seconds of its warming."""
+
+    clock: float
+    work: float
+    resistance: float
+    lag: float
+
+
+def chip(seed: int, number: int, place: str) -> Chip:
+    """Draw a GPU: its slot is alike on all nodes, its node on all its slots, and the rest is its own."""
+    slot, node = Random(f"{seed} slot {place}"), Random(f"{seed} node {number}")  # noqa: S311  a model, no secret
+    own = Random(f"{seed} chip {number} {place}")  # noqa: S311
+    clock = (1 + slot.gauss(0, 0.015)) * (1 + node.gauss(0, 0.005)) * (1 + own.gauss(0, 0.01))
+    warm = RESISTANCE * (1 + slot.gauss(0, 0.02)) * (1 + own.gauss(0, 0.03))
+    return Chip(clock, 1 + own.gauss(0, 0.002), warm, LAG * (1 + own.gauss(0, 0.03)))
+
+
+class Heat:
+    """A GPU's state as time goes on: `temp` (degrees C), `power` (W, a mean of a moment), `energy` (J).
+
+    `limit` is its power limit in W, `highest` its highest clock in Hz; `base` is when its load begins.
+    """
+
+    def __init__(self, parts: GpuParts, chip: Chip, ills: Sequence[Ill], base: float) -> None:
+        self.chip, self._parts, self._base = chip, parts, base
+        self._t, self.energy = 0.0, 0.0
+        self.temp, self.power = parts.temperature, parts.idle
+        about = parts.about
+        self.highest = float(about.get("clock_max") or 2e9)
+        self._usual = float(about.get("limit_default") or about.get("limit") or 500.0)
+        caps = [ill.number("watts") for ill in ills if ill.kind == "cap-low"]
+        self.limit = min([float(about.get("limit") or self._usual), *caps])
+        self._stuck = next((ill.number("mhz") * 1e6 for ill in ills if ill.kind == "clock-stuck"), None)
+        self._warming = [ill for ill in ills if ill.kind in {"gpu-hot", "fan-stopped"}]
+
+    def drawn(self, stage: str) -> tuple[float, float, int]:
+        """Give clock, power and the reasons why the clock is not higher, under a stage or under none."""
+        if not stage:
+            return self._parts.idle_clock, self._parts.idle, IDLE
+        demand = DEMAND.get(stage, 0.5) * self._usual
+        if self._stuck is not None:
+            clock = min(self.highest, self._stuck)
+            return clock, min(self.limit, demand * (clock / self.highest) ** STEEP), 0
+        free = self.highest * (self.limit / demand) ** (1 / STEEP) * self.chip.clock * (1 - LEAK * (self.temp - 60))
+        if free < self.highest:
+            return free, self.limit, CAPPED
+        return self.highest, demand, 0
+
+    def go_on(self, t: float, stage: str) -> None:
+        """Let time pass until `t` under a stage, or under none."""
+        step = max(0.0, t - self._t)
+        _, power, _ = self.drawn(stage)
+        self.energy += power * step
+        self.power += (power - self.power) * (1 - math.exp(-step / SMOOTH))
+        resistance = self.chip.resistance
+        for ill in self._warming:
+            if ill.kind == "gpu-hot" or t - self._base >= ill.number("second"):
+                resistance *= 1 + ill.number("percent") / 100
+        air = self._parts.temperature - self.chip.resistance * self._parts.idle + WARMER * (1 - math.exp(-t / MINUTES))
+        target = air + resistance * power
+        self.temp = target + (self.temp - target) * math.exp(-step / self.chip.lag)
+        self._t = max(t, self._t)

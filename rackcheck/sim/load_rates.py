@@ -1,0 +1,77 @@
+"""How fast the tests of a simulated GPU's stages are: work per clock times clock, less what its faults cost. Pure.
+
+A model, and no fact about hardware: no limit may be taken from it.
+"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+from rackcheck.sim.conduct import Ill
+from rackcheck.sim.load_wrong import SCALAR, SMS, hash_of
+from rackcheck.sim.loaded import GpuParts
+
+PER_CLOCK = {"mma": 3.35e5, "fp64": 1.6e4, "fp32": 3.2e4, "int32": 1.6e4, "sfu": 2.0e3}
+"""Work in each cycle: FLOP, or operations of the last two."""
+
+PER_MEMORY_CLOCK = {"fill": 1220.0, "march": 1160.0, "verify": 1180.0, "copy": 1150.0}
+"""Bytes in each cycle of the memory, read and written."""
+
+PER_LANE, OVER_NVLINK = 2.1e8, 0.8
+"""B/s of a PCIe lane of the first generation, of which each later one has twice as much; part of NVLink's rate."""
+
+BESIDES = 0.6
+"""Part of its rate that the matrix units keep while memory and links work, too."""
+
+COVERED, ROUNDS = 0.978, 30.0
+"""Part of its memory that patterns go through, and how many of them in a second."""
+
+SPREAD = 0.002
+"""By which part rates differ that no clock decides."""
+
+UNITS = {"mma": "FLOP", "fp64": "FLOP", "fp32": "FLOP", "int32": "OP", "sfu": "OP"}
+Test = tuple[str, str, float, dict[str, Any]]
+"""A test: its name, its unit, its rate in that unit a second, and what else its record tells."""
+
+
+def tests(
+    parts: GpuParts, ills: Sequence[Ill], stage: str, seed: int, clock: float, work: float, rng: Random
+) -> Iterator[Test]:
+    """Give the tests of a stage on a GPU that worked at `clock` Hz; `work` is the factor of its work per clock."""
+    slow, limp = of_kind(ills, "gpu-slow"), of_kind(ills, "sm-slow")
+    part = work * (1 - (slow.number("percent") / 100 if slow else 0))
+    sms: dict[str, Any] = {"sms": SMS, "slowest_sm": rng.randrange(SMS), "slowest": 1.01}
+    if limp:
+        # Every SM has the same work, and the slowest ends it.
+        left = 1 - limp.number("percent") / 100
+        part *= left
+        sms |= {"slowest_sm": int(limp.number("sm")), "slowest": round(1 / left, 4)}
+    for test in {"tensor": ("mma",), "scalar": SCALAR, "together": ("mma",)}.get(stage, ()):
+        rate = PER_CLOCK[test] * part * clock * (BESIDES if stage == "together" else 1.0)
+        yield test, UNITS[test], rate, {"seed": seed, "hash": hash_of(ills, test, seed), **sms}
+    if stage in ("memory", "together"):
+        memory = float(parts.about.get("memory_clock_max") or 2.5e9)
+        for test, each in PER_MEMORY_CLOCK.items():
+            more: dict[str, Any] = {"coverage": COVERED, "seed": seed} if test == "verify" else {}
+            yield test, "B", each * memory * (1 + rng.gauss(0, SPREAD)), more
+        yield "rounds", "rounds", ROUNDS, {"coverage": COVERED}
+    if stage in ("links", "together"):
+        for test, ways in (("h2d", 1.0), ("d2h", 1.02), ("both", 1.7)):
+            yield test, "B", over_pcie(parts, ills) * ways * (1 + rng.gauss(0, SPREAD)), {"seed": seed}
+
+
+def to_peer(parts: GpuParts, ills: Sequence[Ill]) -> float:
+    """Give the rate of a copy to another GPU, over NVLink where there is one."""
+    return float(parts.about.get("nvlink_rate") or 0.0) * OVER_NVLINK or over_pcie(parts, ills) / 2
+
+
+def over_pcie(parts: GpuParts, ills: Sequence[Ill]) -> float:
+    """Give the rate of a copy from the host."""
+    narrow = of_kind(ills, "link-narrow-under-load")
+    lanes = narrow.number("lanes") if narrow else float(parts.about.get("link_width_max") or 16)
+    return float(PER_LANE * lanes * 2 ** (int(parts.about.get("link_gen_max") or 4) - 1))
+
+
+def of_kind(ills: Sequence[Ill], kind: str) -> Ill | None:
+    """Find a fault among those of one GPU and its node."""
+    return next((ill for ill in ills if ill.kind == kind), None)

@@ -1,0 +1,106 @@
+"""Simulated racks under load, judged without a network: records, facts, comparisons and verdicts as a run has them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from rackcheck import library
+from rackcheck.core.burn.plan import Tier, document
+from rackcheck.core.capture import BurnCapture
+from rackcheck.core.event import Answered, FactsRead, Judged
+from rackcheck.core.evidence import Status
+from rackcheck.core.fact import Plane, Reading
+from rackcheck.core.group import Seat
+from rackcheck.core.path import parse
+from rackcheck.core.profile import Phase
+from rackcheck.core.tree import Tree
+from rackcheck.inventory import Node
+from rackcheck.job import Job
+from rackcheck.judging import Judging, tree_of
+from rackcheck.registry import registry
+from rackcheck.sim import faults, machine
+from rackcheck.sim.conduct import Ill, Station
+from rackcheck.sim.load import Load
+from rackcheck.sim.loaded import Parts, of_station
+
+TIME = "2026-11-22T12:00:00Z"
+PERIOD = 0.45
+"""Seconds between two samples: as few as the comparisons take, so that many racks are soon judged."""
+
+
+@cache
+def station() -> Station:
+    return Station("n01", 1, machine.load(machine.shipped()["dgx-h100"], "n01", 1))
+
+
+@cache
+def parts() -> Parts:
+    """A node with eight GPUs, of which only four processors and two ports are looked at."""
+    whole = of_station(station())
+    return replace(whole, cpus=(0, 1, 2, 3), numa={"0": (0, 1), "1": (2, 3)}, ports=whole.ports[:2])
+
+
+@cache
+def job(nodes: int) -> Job:
+    profile = library.load("burn-in", registry().catalogue)
+    made = tuple(Node(f"n{number:02}", host="n.invalid") for number in range(1, nodes + 1))
+    return Job(
+        registry().plan(profile.facts()), made, profile, frozenset({Plane.BURNIN}), frozenset({Phase.BURN_IN}),
+        expected=tuple(Seat(node.name, node.role, node.rack) for node in made),
+    )  # fmt: skip
+
+
+def ills(kind: str, **words: str) -> tuple[Ill, ...]:
+    """Give a fault as a scenario lays it."""
+    return faults.lay(station(), kind, words).ills
+
+
+def capture(
+    number: int, seed: int, laid: Sequence[Ill] = (), *, chips: int = 0, tier: Tier = Tier.SMOKE
+) -> BurnCapture:
+    """What one node wrote; `chips` is the seed of what its parts are like."""
+    plan = document(tier, seed=seed)
+    return BurnCapture(tuple(Load(parts(), plan, tuple(laid), number, chips, PERIOD).records()))
+
+
+def tree(nodes: int, number: int, found: BurnCapture) -> Tree:
+    """Its facts."""
+    of = job(nodes)
+    node = of.nodes[number - 1]
+    return tree_of(of, node, [Answered(node.name, Plane.BURNIN, TIME, None, found)])
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a rack came to: of each node the rules that fail and those that are unknown, each with its places."""
+
+    failed: Mapping[str, Mapping[str, tuple[str, ...]]]
+    unknown: Mapping[str, Mapping[str, tuple[str, ...]]]
+    trees: Mapping[str, Tree]
+
+    def fact(self, node: str, path: str) -> Reading:
+        plane = Plane.DERIVED if ".among." in path else Plane.BURNIN
+        return self.trees[node].reading(parse(path), plane)
+
+
+def judged(trees: Sequence[Tree]) -> Seen:
+    """Judge a rack by the shipped profile."""
+    of = job(len(trees))
+    judging = Judging(of)
+    events = [event for node, each in zip(of.nodes, trees, strict=True) for event in judging.take(node, each)]
+    events += judging.close()
+    told = [event for event in events if isinstance(event, Judged)]
+    read = {event.node: event.tree for event in events if isinstance(event, FactsRead)}
+    return Seen(_of_status(told, Status.FAIL), _of_status(told, Status.UNKNOWN), read)
+
+
+def _of_status(told: Iterable[Judged], status: Status) -> dict[str, dict[str, tuple[str, ...]]]:
+    found = {
+        one.node: {
+            verdict.rule: tuple(each.item for each in verdict.evidence if each.status is status)
+            for verdict in one.verdicts
+            if verdict.status is status
+        }
+        for one in told
+    }
+    return {node: rules for node, rules in found.items() if rules}
