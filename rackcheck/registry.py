@@ -4,18 +4,21 @@ import pkgutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from types import ModuleType
 
 from rackcheck.core.among import Comparison
 from rackcheck.core.catalogue import Catalogue, Clash, Entry
+from rackcheck.core.fact import Plane
 from rackcheck.core.group import Gathering
 from rackcheck.core.join import Join
 from rackcheck.core.path import Path
+from rackcheck.core.path import parse as parse_path
 from rackcheck.core.plan import Plan, plan
 from rackcheck.core.probe import AnyProbe, Probe
+from rackcheck.core.profile import Phase
 
 GROUP = "rackcheck.probes"
 
@@ -30,6 +33,16 @@ class Registry:
     joins: tuple[Join, ...] = ()
     gatherings: tuple[Gathering, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
+
+    def planned(self, wanted: Iterable[Path], phases: Iterable[Phase]) -> Plan:
+        """The same, and of a burn-in all that it measures: nobody is asked for more, and it is read once."""
+        return self.plan((*wanted, *(self._measured if Phase.BURN_IN in phases else ())))
+
+    @cached_property
+    def _measured(self) -> tuple[Path, ...]:
+        burnt = frozenset({Plane.BURNIN})
+        entries = self.catalogue.entries.items()
+        return tuple(parse_path(p) for p, e in entries if e.plane is Plane.BURNIN or e.inputs == burnt)
 
     def plan(self, wanted: Iterable[Path]) -> Plan:
         """Choose the fewest questions that give these facts."""

@@ -70,6 +70,8 @@ MOST = 64
         "burnin.gpu/*.link.d2h": quantity("GB/s", "To the host's memory", MEASURED),
         "burnin.gpu/*.link.generation": integer("PCIe generation under load", MEASURED),
         "burnin.gpu/*.link.width": integer("PCIe lanes under load", MEASURED),
+        "burnin.gpu/*.link.max_generation": integer("PCIe generation that it can have in its slot"),
+        "burnin.gpu/*.link.max_width": integer("PCIe lanes that it can have in its slot"),
         "burnin.gpu/*.peer": collection("GPUs of the node that it copied to"),
         "burnin.gpu/*.peer/*.rate": quantity("GB/s", "To that GPU", MEASURED),
         "burnin.gpu/*.temperature": quantity("C", "Highest", MEASURED),
@@ -94,6 +96,9 @@ def burnin_gpu(burn: Burn) -> Facts:
         for name in ("model", "uuid", "serial"):
             if isinstance(about.get(name), str):
                 yield f"burnin.gpu/{index}.{name}", about[name]
+        for name, key in (("link.max_generation", "link_gen_max"), ("link.max_width", "link_width_max")):
+            if isinstance(about.get(key), int):
+                yield f"burnin.gpu/{index}.{name}", about[key]
         for name, reading in _Gpu(burn, index).facts():
             yield f"burnin.gpu/{index}.{name}", reading
 
@@ -127,10 +132,11 @@ class _Gpu:
 
     def _memory(self) -> Facts:
         yield "memory.mismatches", self._mismatches("memory")
-        seeds = self._of("memory", "verify")
-        share = figure(self.burn, seeds, "coverage", "lowest")
+        told = [stage for stage in self._of("memory") if not stage.done or stage.number("coverage") is not None]
+        share = figure(self.burn, told, "coverage", "lowest")
         yield "memory.coverage", share * 100 if isinstance(share, float) else share
-        yield "memory.seeds", len(seeds) if seeds and all(s.done for s in seeds) else self._untested("memory")
+        rounds = figure(self.burn, list(self.burn.of_stage("memory", self.of, "rounds")) or told, "work", "lowest")
+        yield "memory.seeds", int(rounds) if isinstance(rounds, int | float) else rounds
         for test in ("verify", "march", "copy"):
             yield f"memory.{test}", self._rate("memory", test, 1e9)
 

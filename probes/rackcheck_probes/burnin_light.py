@@ -55,7 +55,7 @@ def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iter
             yield leaf, rate if isinstance(rate, Unknown) else untested(burn, work)
         return
     seen = _observed(burn, of, about, work)
-    limit = _limit(kind, seen, about)
+    limit = _limit(kind, seen, about, work)
     if limit is None:
         told = Absent("no source gives such a limit for this part, or a part of it was not told")
         yield "limit", told
@@ -66,12 +66,13 @@ def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iter
     yield "gap", light.explanations(kind, seen)
 
 
-def _limit(kind: str, seen: Observed, about: Mapping[str, Any]) -> float | None:
+def _limit(kind: str, seen: Observed, about: Mapping[str, Any], work: list[Stage]) -> float | None:
     match kind:
         case "memory":
             return light.memory(seen.memory_clock, _whole(about, "memory_width"))
         case "compute":
-            return light.tensor(str(about.get("cc", "")), _whole(about, "sms"), seen.clock)
+            sms = _whole(about, "sms") or int(work[0].number("sms") or 0)
+            return light.tensor(str(about.get("cc", "")), sms, seen.clock)
     return light.pcie(seen.gen, seen.width)
 
 

@@ -85,7 +85,7 @@ def prepare(
         raise Mistake(f"{profile.name} has no rule of phase {', '.join(sorted(phases))}")
     own = waivers.within(profile.files)
     chosen = choose()
-    wanted = known().plan(profile.facts())
+    wanted = known().planned(profile.facts(), phases)
     job = Job(
         wanted,
         chosen.nodes,

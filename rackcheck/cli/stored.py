@@ -53,7 +53,7 @@ def stored_job(
     except _DAMAGED as error:
         raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
     return Job(
-        known().plan(profile.facts()), nodes, profile, planes, phases,
+        known().planned(profile.facts(), phases), nodes, profile, planes, phases,
         words["targets"], (*waivers.own(profile.files), *(_waivers(stored) if waived is None else waived)),
         id=words["run"], time=words["time"],
         expected=(*(Seat(n.name, n.role, n.rack) for n in nodes), *others),

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rackcheck.core.fact import visible
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Scope
+from rackcheck.report.burn_words import again
 from rackcheck.report.dossier import LETTERS, Dossier, GroupRow, NodeRow
 from rackcheck.report.whereabouts import said, sorts
 
@@ -84,6 +85,8 @@ def files(dossier: Dossier) -> Mapping[str, str]:
             ((u.kind, u.what, u.why, u.count, len(u.nodes), said(u.nodes)) for u in dossier.unchecked),
         ),
         "rules.csv": _rules(dossier),
+        "burn-in.csv": _burn_in(dossier),
+        "burn-in-faults.csv": _burn_in_faults(dossier),
     }  # fmt: skip
 
 
@@ -174,6 +177,33 @@ def _firmware(dossier: Dossier) -> str:
                 yield (v.fact, v.plane, version or "not known", len(nodes), len(dossier.nodes), fold(nodes), why)
 
     return table(("component", "plane", "version", "nodes", "of", "where", "why not known"), rows())
+
+
+def _burn_in(dossier: Dossier) -> str:
+    """Tabulate every figure of every thing that was under load, one a line; what was not told or tested is said."""
+
+    def rows() -> Iterator[Row]:
+        for t in dossier.burned.tables if dossier.burned else ():
+            for r in t.rows:
+                for f, value in zip(t.figures, r.values, strict=False):
+                    told = (t.kind, r.node, r.item, t.model, r.serial, r.slot)
+                    yield (*told, f.name, f.unit, value or "not told", "yes" if r.odd else "")
+
+    head = ("kind", "node", "item", "model", "serial", "slot", "figure", "unit", "value", "something was found of it")
+    return table(head, rows())
+
+
+def _burn_in_faults(dossier: Dossier) -> str:
+    return table(
+        ("node", "item", "what", "stage", "model", "serial", "slot", "seen", "count", "seed", "again"),
+        (
+            (
+                f.node, f.item, f.name, f.stage, f.model, f.serial, f.slot, f.said, f.count,
+                f.seed if f.seed is not None else "not told", " ".join(again(f)),
+            )
+            for f in (dossier.burned.faults if dossier.burned else ())
+        ),
+    )  # fmt: skip
 
 
 def _waivers(dossier: Dossier) -> str:

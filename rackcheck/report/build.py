@@ -15,6 +15,8 @@ from rackcheck.core.read import natural
 from rackcheck.core.tree import Tree
 from rackcheck.core.verdict import Evidence, Outcome, Status, worst
 from rackcheck.core.waiver import Standing, State, Waiver, standings
+from rackcheck.report.burn_fold import fold
+from rackcheck.report.burn_words import account
 from rackcheck.report.dossier import (
     LETTERS,
     OUT,
@@ -108,6 +110,7 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
     )
     cut = alone and readings[-1].done.interrupted
     listed = tuple(parts(settled.trees))
+    burned = fold([(told.started.run, told.burns) for told in readings])
     return Dossier(
         level="full",
         brand=order.brand,
@@ -126,12 +129,14 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
         bill=compared(order.bill, listed, settled.trees, unread) if order.bill is not None else None,
         firmware=tuple(versions(settled.trees, unread)),
         compliance=tuple(areas(settled.everyone, profile.rules)),
-        performance=NO_BURN_IN,
+        performance=NO_BURN_IN if burned is None else account(burned),
         exemptions=tuple(_exemption(s) for s in stand),
         punch=tuple(punch(found, silent, owners, judged, unread, cut=cut)),
         rework=tuple(reworked(readings, profile.rules)),
         baseline=_baseline(settled.prints),
         evidence=tuple(answer for told in readings for answer in told.answers),
+        burned=burned,
+        simulated=any(map(_simulated, readings)),
     )  # fmt: skip
 
 
@@ -139,7 +144,7 @@ def _subject(readings: Sequence[Told], order: Order) -> Subject:
     profile = order.profile
     told = tuple(
         Reading(
-            t.started.run, t.started.time, t.done.time, t.kind, t.done.outcome, t.done.interrupted, t.started.nodes,
+            t.started.run, t.started.time, t.done.time, _kind(t), t.done.outcome, t.done.interrupted, t.started.nodes,
             t.started.planes, t.started.targets, t.started.version, t.operator, t.note,
         )
         for t in readings
@@ -148,6 +153,16 @@ def _subject(readings: Sequence[Told], order: Order) -> Subject:
         order.kind, order.name, order.state, told, profile.name, profile.version, profile.title, profile.digest,
         profile.lineage, profile.params, order.given, order.inventory,
     )  # fmt: skip
+
+
+def _kind(told: Told) -> str:
+    """What kind of reading a run was; one that asked for nothing but a load is a burn-in, however it was added."""
+    return "burn-in" if told.kind == "audit" and set(told.started.planes) == {Plane.BURNIN.value} else told.kind
+
+
+def _simulated(told: Told) -> bool:
+    """Whether a run was over a rack of ours; its nodes say so, and so does what was asked for."""
+    return any(burnt.about.simulated for burnt in told.burns.values()) or " sim:" in f" {told.started.targets}"
 
 
 def _gates(judged: Sequence[Judged], profile: Profile) -> Iterator[Gate]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Severity, Source
 from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.burn_model import Burned
 from rackcheck.report.whereabouts import Whole, whole
 
 LETTERS = {
@@ -358,7 +359,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Dossier:
-    """The whole document; `level` is full, customer or public."""
+    """The whole document; `level` is full, customer or public.
+
+    `burned` is None where no burn-in was run; `simulated` where what was read is no machine.
+    """
 
     level: str
     brand: Brand
@@ -383,6 +387,16 @@ class Dossier:
     rework: tuple[Rework, ...]
     baseline: Baseline
     evidence: tuple[Answer, ...]
+    burned: Burned | None = None
+    simulated: bool = False
+
+    @property
+    def title(self) -> str:
+        """What kind of document it is, in two words."""
+        if self.subject.kind == "acceptance":
+            return "Acceptance report"
+        alone = bool(self.subject.readings) and all(reading.kind == "burn-in" for reading in self.subject.readings)
+        return "Burn-in report" if alone else "Audit report"
 
     @property
     def whole(self) -> Whole:

@@ -1,7 +1,7 @@
 """One run read for a document: its verdicts, the facts that name things, fingerprints of the rest, its raw answers.
 
-Pure: reads the same events as everybody. Of a node's facts only identities, versions and the names of items are kept,
-so that a thousand nodes fit into memory; of all that should stay as it is, a digest is kept.
+Reads the same events as everybody, and nothing else. Of a node's facts only identities, versions and the names of items
+are kept, so that a thousand nodes fit into memory; of all that should stay as it is, a digest is kept.
 """
 
 import hashlib
@@ -9,10 +9,15 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from rackcheck.core.capture import BurnCapture
 from rackcheck.core.catalogue import Type
+from rackcheck.core.collect import collect
 from rackcheck.core.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
 from rackcheck.core.fact import VOLATILE, Class, Plane, Unknown
 from rackcheck.core.tree import Leaf, Tree
+from rackcheck.registry import registry
+from rackcheck.report import burn_read
+from rackcheck.report.burn_read import Burnt
 from rackcheck.report.dossier import Answer
 
 KEPT = frozenset({Class.IDENTITY, Class.VERSION})
@@ -29,7 +34,7 @@ class Print:
 
 @dataclass(frozen=True)
 class Told:
-    """What one run told; `trees` hold what names things, `prints` are by node, plane and class."""
+    """What one run told; `trees` hold what names things, `prints` are by node, plane and class, `burns` by node."""
 
     started: RunStarted
     done: RunDone
@@ -40,6 +45,7 @@ class Told:
     kind: str = "audit"
     operator: str = ""
     note: str = ""
+    burns: Mapping[str, Burnt] = field(default_factory=dict, repr=False)
 
 
 def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", note: str = "") -> Told:
@@ -50,22 +56,29 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", 
     trees: dict[str, Tree] = {}
     prints: dict[str, Mapping[tuple[Plane, Class], Print]] = {}
     answers: list[Answer] = []
+    burns: dict[str, Burnt] = {}
     run = ""
     for event in events:
         match event:
             case RunStarted():
                 started, run = event, event.run
-            case Answered(node, plane, time, trouble, _, digest):
+            case Answered(node, plane, time, trouble, capture, digest):
                 answers.append(Answer(run, node, plane.value, time, digest, str(trouble) if trouble else ""))
+                if isinstance(capture, BurnCapture) and started is not None:
+                    # All that its records tell, not only what rules ask for: figures are told beside what they mean.
+                    leaves = collect(registry().probes, capture, time)
+                    burns[node] = burn_read.read(node, capture.burn, leaves, len(started.nodes))
             case FactsRead(node, tree):
                 trees[node] = _names(tree)
                 prints[node] = _prints(tree)
             case Judged():
                 judged[event.node] = event
+                if event.node in burns:
+                    burns[event.node] = burn_read.with_verdicts(burns[event.node], event)
             case RunDone():
                 done = event
     assert started is not None and done is not None  # noqa: PT018
-    return Told(started, done, judged, trees, prints, tuple(answers), kind, operator, note)
+    return Told(started, done, judged, trees, prints, tuple(answers), kind, operator, note, burns)
 
 
 def _names(tree: Tree) -> Tree:

@@ -66,6 +66,7 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str
             ("rackcheck.outcome", dossier.tally.outcome.value),
             ("rackcheck.verdicts", str(dossier.tally.total)),
             ("rackcheck.level", dossier.level),
+            *((("rackcheck.simulation", "yes"),) if dossier.simulated else ()),
         )
     )
     for node, counted in zip(everyone, counts, strict=True):

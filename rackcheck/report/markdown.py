@@ -15,6 +15,8 @@ from rackcheck.core.fold import fold
 from rackcheck.core.group import is_group
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report import whereabouts
+from rackcheck.report.burn_model import Burned
+from rackcheck.report.burn_words import SIMULATED, again, ended
 from rackcheck.report.dossier import Dossier, Exemption, Rework
 from rackcheck.report.folded import Block, blocks, gaps
 from rackcheck.report.whereabouts import Whole, passing
@@ -74,6 +76,9 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
     good = passing(len(tally.nodes.get(Outcome.PASS, ())), len(dossier.nodes), "node")
     yield f"## {OUTCOMES[tally.outcome]} {tally.outcome}: {good}"
     yield ""
+    if dossier.simulated:
+        yield f"**SIMULATION**: {SIMULATED}"
+        yield ""
     if tally.interrupted:
         yield "**Interrupted**: not every node was asked."
         yield ""
@@ -116,14 +121,42 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
     readings = dossier.subject.readings
     done = (f"- {_word(r.kind)} {code(r.run)}{_on(r.nodes, of)}: {code(r.note)}" for r in readings if r.note)
     waivers = (_waiver(e, dossier.level) for e in dossier.exemptions)
+    told = tuple(_burnt(dossier.burned)) if dossier.burned is not None else ()
     classes = ", ".join(f"{cls} {words}" for cls, words in CLASSES.items())
     return (
         _Section("What was not checked", tuple(unchecked), "Everything in scope was checked.", "unchecked.csv"),
         _Section("Findings", tuple(_findings(dossier)), "Nothing but passes.", "findings.csv"),
+        *((_Section("Burn-in", told, "Nothing was told.", "burn-in.csv"),) if dossier.burned is not None else ()),
         _Section("Exceptions", tuple(waivers), "No waivers.", "waivers.csv"),
         _Section(f"Punch list ({classes})", tuple(punch), "Nothing is left to do.", "punch.csv"),
         _Section("Rework", (*done, *(_rework(r, of) for r in dossier.rework)), still, "rework.csv"),
     )
+
+
+def _burnt(burned: Burned) -> Iterator[str]:
+    """Tell what was done, what went wrong, and between what the figures lie."""
+    for run in burned.runs:
+        seed = f", seed {run.seed}" if run.seed is not None else ""
+        made_up = ", **a simulation**" if run.simulated else ""
+        yield f"- {code(run.run)}: {code(run.tier)}{seed}{made_up}, {code(ended(run))}, on {code(fold(run.nodes))}"
+    for fault in burned.faults:
+        serial = f", serial {code(fault.serial)}" if fault.serial else ""
+        command = f"; again: {code(' '.join(again(fault)))}" if fault.seed is not None else ""
+        where = f"{code(fault.item)} on {code(fault.node)}{serial}"
+        yield f"- ❌ {code(fault.name)} of {where}: {code(fault.said)}{command}"
+    if burned.more_faults:
+        yield f"- ❌ and {burned.more_faults} more of these"
+    for not_tested in burned.untested:
+        where = code(fold(not_tested.nodes))
+        yield f"- ❔ not tested: {code(not_tested.what)} on {where}: {code(not_tested.why)}"
+    for table in burned.tables:
+        for each in table.figures:
+            low, high = (code(" ".join(place).removesuffix(" node")) for place in (each.low, each.high))
+            ends = f"{code(each.lowest)} ({low}) to {code(each.highest)} ({high})"
+            span = code(each.lowest) if each.lowest == each.highest else f"{ends}, median {code(each.median)}"
+            known = f", told by {each.known} of {each.of}" if each.known < each.of else ""
+            unit = f", {code(each.unit)}" if each.unit else ""
+            yield f"- {code(table.kind)} {code(each.name)}{unit}: {span}{known}"
 
 
 def _findings(dossier: Dossier) -> Iterator[str]:

@@ -11,6 +11,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
+from rackcheck.report.burn_model import FIGURE, POINTS, ROLES, BurnFigure, BurnLimit, BurnLine, BurnRun
 from rackcheck.report.dossier import (
     LETTERS,
     OUT,
@@ -43,6 +44,11 @@ FORMS: Mapping[tuple[type, str], str] = {
     (Punch, "cls"): "^[ABC]$",
     (Baseline, "digest"): DIGEST,
     (Answer, "digest"): DIGEST,
+    (BurnRun, "seconds"): FIGURE,
+    **{(BurnFigure, name): FIGURE for name in ("lowest", "median", "highest", "spread")},
+    **{(BurnLimit, name): FIGURE for name in ("rate", "limit_low", "limit_high", "lowest", "median", "highest")},
+    (BurnLine, "role"): f"^({'|'.join(ROLES)})$",
+    (BurnLine, "points"): POINTS,
 }
 """What a text of a field must look like, as a pattern of JSON Schema."""
 

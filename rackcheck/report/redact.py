@@ -18,6 +18,23 @@ from rackcheck.core.profile import Phase, Severity, Source
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report import known
+from rackcheck.report.burn_model import (
+    FIGURE,
+    POINTS,
+    BurnBand,
+    BurnChart,
+    Burned,
+    BurnFault,
+    BurnFigure,
+    BurnGap,
+    BurnLimit,
+    BurnLine,
+    BurnPanel,
+    BurnRow,
+    BurnRun,
+    BurnTable,
+    BurnUntested,
+)
 from rackcheck.report.dossier import (
     LETTERS,
     OUT,
@@ -69,6 +86,8 @@ class How(StrEnum):
     """Kept where it has the form of a SHA-256."""
     VECTOR = auto()
     """Kept where it is letters of verdicts."""
+    FIGURE = auto()
+    """Kept where it has the form of a measured number, or of points of a curve."""
     NODE = auto()
     NODE_OR_TEXT = auto()
     RACK = auto()
@@ -172,6 +191,39 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
         "run": (H.KEEP, H.RUN), "node": (H.KEEP, H.NODE), "plane": (H.WORDS, H.WORDS), "time": (H.TIME, H.TIME),
         "digest": (H.DIGEST, H.DIGEST), "trouble": (H.TEXT, H.TEXT),
     },
+    BurnRun: {
+        "run": (H.KEEP, H.RUN), "tier": (H.WORDS, H.WORDS), "seconds": (H.FIGURE, H.FIGURE),
+        "version": (H.VERSION, H.VERSION), "ended": (H.TEXT, H.TEXT), "why": (H.TEXT, H.TEXT),
+        "nodes": (H.KEEP, H.NODE),
+    },
+    BurnUntested: {"what": (H.TEXT, H.TEXT), "why": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE)},
+    BurnFault: {
+        "node": (H.KEEP, H.NODE), "item": (H.TEXT, H.TEXT), "name": (H.TEXT, H.TEXT), "stage": (H.TEXT, H.TEXT),
+        "model": (H.VERSION, H.VERSION), "serial": (H.KEEP, H.SERIAL), "slot": (H.TEXT, H.TEXT),
+        "said": (H.TEXT, H.TEXT), "tier": (H.WORDS, H.WORDS),
+    },
+    BurnFigure: {
+        **dict.fromkeys(("name", "unit", "help", "apart", "note"), (H.WORDS, H.WORDS)),
+        **dict.fromkeys(("lowest", "median", "highest", "spread"), (H.FIGURE, H.FIGURE)),
+        **dict.fromkeys(("low", "high"), ((H.KEEP, H.TEXT), (H.NODE, H.TEXT))),
+    },
+    BurnRow: {
+        "node": (H.KEEP, H.NODE), "item": (H.TEXT, H.TEXT), "serial": (H.KEEP, H.SERIAL), "slot": (H.TEXT, H.TEXT),
+        "values": (H.FIGURE, H.FIGURE),
+    },
+    BurnTable: {"kind": (H.WORDS, H.WORDS), "model": (H.VERSION, H.VERSION)},
+    BurnGap: {"said": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE)},
+    BurnLimit: {
+        "name": (H.WORDS, H.WORDS), "unit": (H.WORDS, H.WORDS), "model": (H.VERSION, H.VERSION),
+        **dict.fromkeys(("rate", "limit_low", "limit_high"), (H.FIGURE, H.FIGURE)),
+        **dict.fromkeys(("lowest", "median", "highest"), (H.FIGURE, H.FIGURE)),
+        "low": ((H.KEEP, H.TEXT), (H.NODE, H.TEXT)), "why": (H.TEXT, H.TEXT),
+    },
+    BurnLine: {"name": (H.TEXT, H.TEXT), "role": (H.KEEP, H.KEEP), "points": (H.FIGURE, H.FIGURE)},
+    BurnPanel: {"what": (H.WORDS, H.WORDS), "unit": (H.WORDS, H.WORDS)},
+    BurnBand: {"side": (H.WORDS, H.WORDS), "stage": (H.TEXT, H.TEXT)},
+    BurnChart: {"nodes": (H.KEEP, H.NODE), "findings": (H.TEXT, H.TEXT)},
+    Burned: {},
     Dossier: {
         "level": (H.KEEP, H.KEEP), "version": (H.VERSION, H.VERSION), "notes": (H.TEXT, H.TEXT),
         "performance": (H.TEXT, H.TEXT),
@@ -212,7 +264,21 @@ COMMON = frozenset(
         "performance",
         "person",
     }
-    | {"phase", "plane", "rack", "re-audit", "read", "rework", "root", "rule", "scope", "serial", "server", "service"}
+    | {
+        "phase",
+        "plane",
+        "processor",
+        "rack",
+        "re-audit",
+        "read",
+        "rework",
+        "root",
+        "rule",
+        "scope",
+        "serial",
+        "server",
+        "service",
+    }
     | {"services", "site", "storage", "superseded", "swapped", "switch", "system", "systems", "true", "ubuntu"}
     | {"unread", "unused", "used", "user", "value", "waiting", "witness"}
 )
@@ -225,6 +291,7 @@ _TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}))?"
 )
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_FIGURE = re.compile(f"{FIGURE.strip('^$')}|{POINTS.strip('^$')}")
 _LETTERS = frozenset({*LETTERS.values(), OUT})
 
 
@@ -347,6 +414,8 @@ class _Redaction:
                 return text
             case H.DIGEST:
                 return text if _DIGEST.fullmatch(text) else ""
+            case H.FIGURE:
+                return text if _FIGURE.fullmatch(text) else ""
             case H.VECTOR:
                 return text if set(text) <= _LETTERS else ""
             case H.CHANGE if " -> " not in text:

@@ -13,6 +13,11 @@ from rackcheck.sim.conduct import Station
 PORTS = "/sys/class/infiniband/"
 _PORT = re.compile(rf"{PORTS}([^/]+)/ports/([^/]+)/state")
 _RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
+DESIGN: Mapping[str, Mapping[str, Any]] = {
+    "NVIDIA H100 80GB HBM3": {"cc": "9.0", "sms": 132, "memory_width": 5120},
+}
+"""What a burn-in asks of a driver and an audit does not, by the GPU's name; a capture tells none of it."""
+
 _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 
 
@@ -136,7 +141,7 @@ def _gpu(index: str, one: Mapping[str, Any], driver: object) -> GpuParts:
         "limit_max": scaled("power_max", 1e-3), "clock_max": scaled("sm_max", 1e6),
         "memory_clock_max": scaled("memory_max", 1e6), "link_gen_max": _value(one, "link_max_generation"),
         "link_width_max": _value(one, "link_max_width"), "nvlinks": len(links),
-        "nvlink_rate": sum(speeds) * 1e6 if speeds else None, "driver": driver,
+        "nvlink_rate": sum(speeds) * 1e6 if speeds else None, "driver": driver, **DESIGN.get(_value(one, "name"), {}),
     }  # fmt: skip
     temperature = scaled("temperature", 1.0) or 30.0
     margin, beyond = scaled("temperature_margin", 1.0), scaled("margin_slowdown", 1.0) or 0.0

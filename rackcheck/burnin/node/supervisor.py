@@ -151,8 +151,10 @@ class Supervisor:
         """Do what a child asks: the sampler names GPUs and stops hot ones, a GPU's child says that it is ready."""
         if "gpus" in word:
             self.known = True
-            for index, why in sorted(word["refused"].items()):
-                self.refuse(index, why)
+            alone = "left alone: the plan has no work for GPUs" if not self.stages("gpu") else ""
+            for index, why in sorted({**dict.fromkeys(word["gpus"], alone), **word["refused"]}.items()):
+                if why:
+                    self.refuse(index, why)
             for index in sorted(set(word["gpus"]) - set(word["refused"]), key=int):
                 if self.stages("gpu") and not self.ending:
                     self.start(f"gpu/{index}", self.gpu_work(int(index)))
@@ -161,7 +163,7 @@ class Supervisor:
 
     def refuse(self, index: str, why: str) -> None:
         """Say of a GPU that is left alone that nothing of it was tested."""
-        for stage in self.stages("gpu"):
+        for stage in self.stages("gpu") or [{"stage": name} for name in ("memory", "tensor", "scalar", "links")]:
             self.tell("stage", of=f"gpu/{index}", stage=stage["stage"], test="", status="not tested", why=why)
 
     def stages(self, of: str) -> List[Dict[str, Any]]:

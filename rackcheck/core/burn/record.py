@@ -22,6 +22,10 @@ TEXT = 200
 """Characters of a text that are kept; a tool's answer has its own bound."""
 
 
+_PLACES = frozenset({"address", "other"})
+"""Texts that may be written as a number: places in memory."""
+
+
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -267,7 +271,7 @@ def _fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], di
             into: dict[str, Any] = words if isinstance(value, str) else numbers
             into[name] = _text(value) if isinstance(value, str) else _number(value)
         elif name in _TEXTS:
-            words[name] = _text(value)
+            words[name] = f"{_number(value):#x}" if name in _PLACES and isinstance(value, int) else _text(value)
         elif name == "fans":
             numbers.update({f"fan {_text(fan)}": _number(speed) for fan, speed in value.items()})
     return numbers.pop("t"), words.pop("of"), numbers, words

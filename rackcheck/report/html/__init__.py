@@ -10,11 +10,12 @@ from markupsafe import Markup
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Severity
 from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report import alike, whereabouts
+from rackcheck.report import alike, chart, whereabouts
+from rackcheck.report.burn_words import SIMULATED, again, ended, unverified
 from rackcheck.report.dossier import LETTERS, OUT, Brand, Dossier
 from rackcheck.report.folded import gaps, in_short, things
 from rackcheck.report.force import in_force
-from rackcheck.report.html import overview, reading, text
+from rackcheck.report.html import burn, overview, reading, text
 from rackcheck.report.html.data import script_data
 from rackcheck.report.qr import svg
 from rackcheck.report.signs import OUTCOME
@@ -25,7 +26,17 @@ from rackcheck.report.withheld import missing
 PLANES = {"bmc", "os"}
 """Planes of a whole audit; where fewer were asked, the verdict says so."""
 
-BOUNDS = {"nodes": 200, "parts": 400, "rows": 300, "evidence": 200, "baseline": 64, "open": 40, "set": 200}
+BOUNDS = {
+    "nodes": 200,
+    "parts": 400,
+    "rows": 300,
+    "evidence": 200,
+    "baseline": 64,
+    "open": 40,
+    "set": 200,
+    "faults": 100,
+    "things": 64,
+}
 """Rows that stand in the page as they are; the files beside it hold the rest.
 
 `open`: gates above which their list is folded; `set`: letters of a node set above which it is.
@@ -50,6 +61,7 @@ def page(dossier: Dossier, digest: str) -> str:
         unread=UNREAD, data=script_data(dossier, chapters, UNREAD), gaps=gone, shorts=in_short(gone),
         things=things(dossier.unchecked), firmware=firmware,
         shelves=reading.by_node(dossier.parts) if len(dossier.parts) <= BOUNDS["parts"] else (),
+        drawn=burn.drawn(dossier), unverified=unverified(dossier),
         as_whole={group.name: group.outcome for group in dossier.groups}, together=alike.together(dossier),
     )  # fmt: skip
 
@@ -64,13 +76,13 @@ def _environment(dossier: Dossier) -> Environment:
     made.filters.update(
         n=text.number, prose=text.prose, fold=fold, where=lambda names: text.where(names, of), several=several,
         share=lambda names: whereabouts.share(names, of), said=whereabouts.said, in_force=in_force,
-        origin=lambda source: source.removeprefix("from "),
+        origin=lambda source: source.removeprefix("from "), again=again, ended=ended, spans=chart.spans,
     )  # fmt: skip
     made.globals.update(
         Status=Status, COUNTED=COUNTED, GLYPHS=GLYPHS, LETTERS=LETTERS, OUT=OUT, Outcome=Outcome, OUTCOME=OUTCOME,
         Severity=Severity, BOUNDS=BOUNDS, PLANES=PLANES, by_letter={v: k for k, v in LETTERS.items()},
         missing=missing, anchor=text.anchor, covered=reading.covered, among=whereabouts.among,
-        passing=whereabouts.passing,
+        passing=whereabouts.passing, SIMULATED=SIMULATED,
     )  # fmt: skip
     return made
 
@@ -94,8 +106,7 @@ def _logo(brand: Brand) -> str:
 
 
 def _title(dossier: Dossier) -> str:
-    kind = "Acceptance report" if dossier.subject.kind == "acceptance" else "Audit report"
-    return dossier.brand.title or f"{kind} {dossier.subject.name}"
+    return dossier.brand.title or f"{dossier.title} {dossier.subject.name}"
 
 
 def _mark(dossier: Dossier, digest: str) -> str:
@@ -106,4 +117,5 @@ def _mark(dossier: Dossier, digest: str) -> str:
 def _print_head(dossier: Dossier, digest: str) -> str:
     """Write name and digest on the margin of every printed page."""
     head, foot = text.css_string(_title(dossier)), text.css_string(f"sha256:{digest}")
-    return f"@page {{ @top-left {{ content: {head}; }} @bottom-left {{ content: {foot}; }} }}\n"
+    made_up = '@page { @top-center { content: "SIMULATION"; } }\n' if dossier.simulated else ""
+    return f"@page {{ @top-left {{ content: {head}; }} @bottom-left {{ content: {foot}; }} }}\n{made_up}"

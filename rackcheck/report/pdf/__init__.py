@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rackcheck.mistake import Mistake
 from rackcheck.report.dossier import Dossier, Logo
+from rackcheck.report.pdf.burn import drawings
 from rackcheck.report.pdf.model import model, token
 from rackcheck.report.pdf.words import spelt, strings
 from rackcheck.report.qr import svg
@@ -57,10 +58,11 @@ def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf
     told = list(strings(shown))
     lacking = letters.lacking(told)
     began = _moment(dossier.subject.time)
+    drawn = drawings(dossier)
     fixed = {"qr": svg(token(dossier, digest)), **_logo(dossier.brand.logo)}
     for last in (False,) * (TRIES - 1) + (True,):
         missed = sorted({char for text in told if not text.isascii() for char in text} & lacking)
-        page = {**spelt(shown, lacking), "missed": len(missed), "date": _day(began)}
+        page = {**spelt(shown, lacking), "missed": len(missed), "date": _day(began), "drawings": drawn}
         try:
             data = typst.compile(
                 str(folder / MAIN), root=str(folder), ignore_system_fonts=True, format="pdf",

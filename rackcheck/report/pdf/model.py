@@ -14,6 +14,7 @@ from rackcheck.report.dossier import Dossier, Gate, Reading
 from rackcheck.report.folded import gaps, in_short
 from rackcheck.report.force import in_force
 from rackcheck.report.pdf import closing
+from rackcheck.report.pdf.burn import burn, simulated
 from rackcheck.report.pdf.findings import findings, not_applicable
 from rackcheck.report.pdf.hardware import bill, firmware, inventory
 from rackcheck.report.pdf.listing import Json, bounded, counts
@@ -52,6 +53,8 @@ def model(dossier: Dossier, digest: str) -> Json:
         "findings": findings(dossier),
         "not_applicable": not_applicable(dossier),
         "performance": prose(dossier.performance),
+        "burn": burn(dossier, of),
+        "simulated": simulated(dossier),
         "exceptions": closing.exceptions(dossier, of),
         "punch": closing.punch(dossier, of),
         "rework": closing.rework(dossier, of),
@@ -75,8 +78,9 @@ def token(dossier: Dossier, digest: str) -> str:
 def _cover(dossier: Dossier) -> Json:
     brand, subject = dossier.brand, dossier.subject
     return {
-        "title": text(brand.title, 200) or f"{'Acceptance' if subject.kind == 'acceptance' else 'Audit'} report",
+        "title": text(brand.title, 200) or dossier.title,
         "kind": text(subject.kind),
+        "record": dossier.title.removesuffix(" report"),
         "state": text(subject.state),
         "time": text(subject.time),
         "integrator": text(brand.integrator),

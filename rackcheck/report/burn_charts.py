@@ -1,0 +1,104 @@
+"""Which curves of a burn-in a document draws: nodes with findings first, and an envelope of the rest. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from rackcheck.core.burn.series import FAN, Points, Series, envelope
+from rackcheck.core.read import natural
+from rackcheck.report.burn_model import BurnBand, BurnChart, BurnLine, BurnPanel
+from rackcheck.report.burn_read import Burnt
+
+NODES = 12
+"""Nodes that have curves of their own."""
+
+LINES = 16
+"""Curves of one panel; of more, those with a finding stand before their envelope."""
+
+GPUS = (("power", "GPU power", "W"), ("temp", "GPU temperature", "°C"), ("clock", "GPU clock", "MHz"))
+
+NODE = (("temp", "CPU temperature", "°C"), ("clock", "CPU clock", "MHz"), ("load", "CPU load", "tasks"))
+"""Drawn where a node has no GPU that told anything."""
+
+INLET = "air at the intake"
+
+
+def charts(latest: Sequence[Burnt]) -> tuple[BurnChart, ...]:
+    """Draw nodes, of more than NODES those with findings first, then the envelope of those that are left."""
+    drawn = [burnt for burnt in latest if burnt.curves]
+    first = sorted(drawn, key=lambda burnt: (-_weight(burnt), natural(burnt.node)))
+    if len(first) <= NODES:
+        return tuple(_chart(burnt) for burnt in first)
+    return (*(_chart(burnt) for burnt in first[:NODES]), _rest(first[NODES:]))
+
+
+def _weight(burnt: Burnt) -> int:
+    """How much was found: records of something wrong before what rules found, before nothing."""
+    return 2 * bool(burnt.wrong) + bool(burnt.odd or burnt.failed)
+
+
+def _chart(burnt: Burnt) -> BurnChart:
+    odd = burnt.odd | {wrong.item for wrong in burnt.wrong}
+    findings = [f"{wrong.item} {wrong.name}" for wrong in burnt.wrong] + list(burnt.failed)
+    bands = tuple(BurnBand(band.side, band.stage, _ms(band.begin), _ms(band.end)) for band in burnt.bands)
+    return BurnChart((burnt.node,), tuple(dict.fromkeys(findings))[:6], bands, tuple(_panels([burnt], odd)))
+
+
+def _rest(burnts: Sequence[Burnt]) -> BurnChart:
+    """Draw many nodes as one: lowest, median and highest of all their curves."""
+    nodes = tuple(burnt.node for burnt in sorted(burnts, key=lambda burnt: natural(burnt.node)))
+    bands = tuple(BurnBand(b.side, b.stage, _ms(b.begin), _ms(b.end)) for b in burnts[0].bands)
+    return BurnChart(nodes, (), bands, tuple(_panels(burnts, frozenset())))
+
+
+def _panels(burnts: Sequence[Burnt], odd: frozenset[str] | set[str]) -> Iterator[BurnPanel]:
+    found: dict[tuple[str, str], list[Series]] = defaultdict(list)
+    for burnt in burnts:
+        for curve in burnt.curves:
+            found[curve.of.partition("/")[0], curve.column].append(curve)
+    kind, panels = ("gpu", GPUS) if any(key[0] == "gpu" for key in found) else ("node", NODE)
+    inlet = found.get(("bmc", "inlet"), [])
+    fans = [
+        curve for (of, column), curves in found.items() if of == "bmc" and column.startswith(FAN) for curve in curves
+    ]
+    for column, what, unit in panels:
+        curves = found.get((kind, column), [])
+        if curves:
+            air = _air(inlet) if column == "temp" else ()
+            yield BurnPanel(what, unit, (*_lines(curves, odd, single=len(burnts) == 1), *air))
+    if fans:
+        yield BurnPanel("fans", "rpm", tuple(_lines(fans, frozenset(), single=len(burnts) == 1)))
+
+
+def _lines(curves: Sequence[Series], odd: frozenset[str] | set[str], *, single: bool) -> Iterator[BurnLine]:
+    """Give curves one by one, or their envelope where they are too many; the odd ones last, so that they lie on top."""
+    own = [curve for curve in curves if single and curve.of in odd][:LINES]
+    peers = [curve for curve in curves if curve not in own] if own else list(curves)
+    if single and len(peers) <= LINES:
+        yield from (BurnLine(_name(curve), "plain", points(curve.points)) for curve in peers)
+    else:
+        for role, found in zip(("lowest", "median", "highest"), envelope([c.points for c in peers]), strict=True):
+            yield BurnLine(f"{role} of {len(peers)}", role, points(found))
+    yield from (BurnLine(_name(curve), "odd", points(curve.points)) for curve in own)
+
+
+def _air(inlet: Sequence[Series]) -> tuple[BurnLine, ...]:
+    if not inlet:
+        return ()
+    told = inlet[0].points if len(inlet) == 1 else envelope([curve.points for curve in inlet])[1]
+    return (BurnLine(INLET, "inlet", points(told)),)
+
+
+def _name(curve: Series) -> str:
+    kind, _, key = curve.of.partition("/")
+    if curve.column.startswith(FAN):
+        return curve.column.removeprefix(FAN)
+    return f"GPU {key}" if kind == "gpu" else "CPU" if kind == "node" else curve.of
+
+
+def points(found: Points) -> str:
+    """Write points as the model has them: milliseconds and tenths."""
+    return " ".join(f"{_ms(t)},{round(value * 10)}" for t, value in found)
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)

@@ -1,0 +1,174 @@
+"""Which figures of a burn-in a document tells of each kind of thing, taken out of a node's facts. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from rackcheck.core import path as paths
+from rackcheck.core.fact import Absent, clean
+from rackcheck.core.read import natural
+from rackcheck.core.tree import Leaf
+
+BURNIN = "burnin."
+
+Figures = tuple[tuple[str, str], ...]
+"""A fact's path below its thing, and what the document calls it; `lowest` and `median` gather a collection."""
+
+GPU: Figures = (
+    ("tensor.rate", "tensor rate"), ("tensor.work_per_clock", "work per clock"), ("tensor.clock", "clock"),
+    ("tensor.power", "power"), ("tensor.of_limit", "power, of its limit"), ("tensor.energy", "energy of 10^12 FLOP"),
+    ("memory.march", "memory march"), ("memory.copy", "memory copy"), ("memory.coverage", "memory covered"),
+    ("temperature", "hottest"), ("memory_temperature", "memory, hottest"), ("tensor.rise", "warming for each watt"),
+    ("heat.resistance", "heat resistance"), ("heat.ahead", "after ten minutes, foreseen"),
+)  # fmt: skip
+
+LINK: Figures = (
+    ("link.h2d", "from the host"), ("link.d2h", "to the host"), ("lowest peer/*.rate", "to a peer, its slowest"),
+    ("link.generation", "PCIe generation"), ("link.width", "PCIe lanes"),
+)  # fmt: skip
+
+CPU: Figures = (
+    ("cpu.triad", "memory triad"), ("median core/*.rate", "a core, the middle one"),
+    ("lowest core/*.rate", "a core, the slowest"), ("lowest core/*.share", "a core, of its limit, the lowest"),
+    ("cpu.share", "processor time it had"), ("cpu.temperature", "hottest"),
+)  # fmt: skip
+
+AIR: Figures = (("inlet", "air at the intake"), ("power", "whole machine, its highest power"))
+
+LIGHT = ("tensor", "memory.copy", "memory.verify", "memory.march", "link.h2d", "link.d2h")
+"""Figures that have a limit from physics."""
+
+NAMES = {
+    "tensor": "tensor rate", "memory.copy": "memory copy", "memory.verify": "memory verify",
+    "memory.march": "memory march", "link.h2d": "from the host", "link.d2h": "to the host",
+}  # fmt: skip
+
+RATES = {"tensor": "tensor.rate"}
+"""The rate of a figure with a limit, where it has another path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of thing: `collection` of a node's facts, empty for the node itself, and its figures."""
+
+    name: str
+    collection: str
+    figures: Figures
+
+
+KINDS = (
+    Kind("GPUs", "gpu", GPU),
+    Kind("GPU links", "gpu", LINK),
+    Kind("processors", "", CPU),
+    Kind("machines", "", AIR),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """One figure of one thing beside its limit, both in its unit; None where nobody knows, then `why` says why."""
+
+    name: str
+    rate: float | None
+    limit: float | None
+    reached: float | None
+    gaps: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """One thing of a node: its kind's place in KINDS, `gpu/3`, its model, its figures in order; None is not known."""
+
+    kind: int
+    item: str
+    model: str
+    values: tuple[float | None, ...]
+    lights: tuple[Light, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What the catalogue says of a figure."""
+
+    unit: str
+    help: str
+
+
+def things(leaves: Mapping[str, Leaf]) -> Iterator[Thing]:
+    """Give every thing that has a figure at all, in the order of KINDS and of its names."""
+    told = [path for path in leaves if path.startswith(BURNIN)]
+    for number, kind in enumerate(KINDS):
+        for key in _keys(leaves, kind.collection) if kind.collection else ("",):
+            at = f"{BURNIN}{kind.collection}/{paths.spell_key(key)}." if key else BURNIN
+            inside = [path for path in told if path.startswith(at)]
+            values = tuple(_value(leaves, at, inside, path) for path, _ in kind.figures)
+            model = _text(leaves, f"{at}model") if key else _text(leaves, f"{BURNIN}cpu.model") * (number == 2)
+            lights = tuple(_lights(leaves, at)) if number == 0 else ()
+            if any(value is not None for value in values) or number == 0:
+                yield Thing(number, f"{kind.collection}/{key}" if key else "node", model, values, lights)
+
+
+def meanings(leaves: Mapping[str, Leaf]) -> Mapping[str, Meaning]:
+    """Give unit and meaning of every figure that some fact has, by its kind and path, or by its limit's name."""
+    found: dict[str, Meaning] = {}
+    patterns = {str(paths.parse(path).pattern): leaf.kind for path, leaf in leaves.items() if path.startswith(BURNIN)}
+    for kind in KINDS:
+        at = f"{BURNIN}{kind.collection}/*." if kind.collection else BURNIN
+        for path, _ in kind.figures:
+            told = patterns.get(f"{at}{path.rpartition(' ')[2]}")
+            if told is not None:
+                found[f"{kind.name} {path}"] = Meaning(told.unit, told.help)
+    for name in LIGHT:
+        limit = patterns.get(f"{BURNIN}gpu/*.light.{name}.limit")
+        if limit is not None:
+            found[f"light {name}"] = Meaning(limit.unit, limit.help)
+    return found
+
+
+def _keys(leaves: Mapping[str, Leaf], collection: str) -> tuple[str, ...]:
+    begin = f"{BURNIN}{collection}/"
+    # Why something is not known of any item stands under a star, which is no item.
+    items = (paths.parse(path).items for path in leaves if path.startswith(begin))
+    return tuple(sorted({inside[0][1] for inside in items if inside}, key=natural))
+
+
+def _value(leaves: Mapping[str, Leaf], at: str, inside: list[str], path: str) -> float | None:
+    gathered, _, below = path.rpartition(" ")
+    if not gathered:
+        return _number(leaves, f"{at}{path}")
+    begin, _, end = below.partition("/*")
+    found = [
+        value
+        for each in inside
+        if each.startswith(f"{at}{begin}/") and each.endswith(end) and (value := _number(leaves, each)) is not None
+    ]
+    return (min(found) if gathered == "lowest" else median(found)) if found else None
+
+
+def _lights(leaves: Mapping[str, Leaf], at: str) -> Iterator[Light]:
+    for name in LIGHT:
+        of = f"{at}light.{name}"
+        limit = leaves.get(f"{of}.limit")
+        if limit is None:
+            continue
+        gap = leaves.get(f"{of}.gap")
+        gaps = tuple(clean(each) for each in gap.reading) if gap is not None and isinstance(gap.reading, tuple) else ()
+        why = ""
+        if not isinstance(limit.reading, float):
+            why = limit.reading.detail if isinstance(limit.reading, Absent) else str(limit.reading)
+        yield Light(
+            name, _number(leaves, at + RATES.get(name, name)), _number(leaves, f"{of}.limit"),
+            _number(leaves, f"{of}.reached"), gaps, why,
+        )  # fmt: skip
+
+
+def _number(leaves: Mapping[str, Leaf], path: str) -> float | None:
+    leaf = leaves.get(path)
+    known = leaf is not None and isinstance(leaf.reading, int | float) and not isinstance(leaf.reading, bool)
+    return float(leaf.reading) if known and leaf is not None and isinstance(leaf.reading, int | float) else None
+
+
+def _text(leaves: Mapping[str, Leaf], path: str) -> str:
+    leaf = leaves.get(path)
+    return leaf.reading if leaf is not None and isinstance(leaf.reading, str) else ""

@@ -1,0 +1,177 @@
+"""One node's burn-in read for a document: curves, spans, findings, what was not tested, and the facts of it. Pure.
+
+Of its records only what is shown is kept, thinned, so that a thousand nodes fit into memory.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from rackcheck.core.burn.record import Burn, Fault
+from rackcheck.core.burn.series import Band, Series, bands, series
+from rackcheck.core.event import Judged
+from rackcheck.core.fact import clean
+from rackcheck.core.tree import Leaf
+from rackcheck.core.verdict import Status
+from rackcheck.report.burn_figures import BURNIN, Meaning, Thing, meanings, things
+
+FAULTS = 64
+"""Findings of one node that are told one by one, each folded over its records."""
+
+REASONS = 64
+"""Reasons of one node for which something was not tested."""
+
+POINTS, MANY, FEW = 300, 200, 60
+"""Points of a curve, and how few of them it has in a run of more than so many nodes."""
+
+ITEMS = {"gpu": "gpu", "core": "cpu", "memory": "numa", "nic": "nic"}
+"""Collections of facts of a burn-in, and what its records call their things."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a burn-in said of itself; what it did not say is None or empty."""
+
+    tier: str = ""
+    seed: int | None = None
+    version: str = ""
+    simulated: bool = False
+    ended: str = ""
+    why: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """One finding: of what, its name, at which stage, where in it and what was seen, how often."""
+
+    item: str
+    name: str
+    stage: str
+    said: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A GPU as the driver told of it."""
+
+    model: str = ""
+    serial: str = ""
+    slot: str = ""
+
+
+@dataclass(frozen=True)
+class Burnt:
+    """A burn-in of one node; `untested` are things with their stage and why, `odd` things that a rule found fault with.
+
+    `things` have its figures, `meanings` say what these are.
+    """
+
+    node: str
+    about: About
+    parts: Mapping[str, Part]
+    curves: tuple[Series, ...] = field(repr=False)
+    bands: tuple[Band, ...] = field(repr=False)
+    wrong: tuple[Wrong, ...]
+    more_wrong: int
+    untested: tuple[tuple[str, str], ...]
+    things: tuple[Thing, ...] = field(default=(), repr=False)
+    meanings: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
+    odd: frozenset[str] = frozenset()
+    failed: tuple[str, ...] = ()
+
+
+def read(node: str, burn: Burn, leaves: Mapping[str, Leaf], nodes: int) -> Burnt:
+    """Read the records of one node, and the facts that come of them, in a run of so many nodes."""
+    hello = burn.hello
+    seed, version, tier = hello.get("seed"), hello.get("version"), hello.get("tier")
+    times = [stage.t for stage in burn.stages] + [rows[-1].t for rows in burn.samples.values()]
+    about = About(
+        tier=clean(tier, 40) if isinstance(tier, str) else "",
+        seed=seed if isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < 1 << 64 else None,
+        version=clean(version, 40) if isinstance(version, str) else "",
+        simulated=hello.get("simulated") is True,
+        ended=burn.ended or "it gave no verdict",
+        why=burn.why,
+        seconds=max(times, default=None),
+    )
+    wrong = _wrong(burn.faults)
+    return Burnt(
+        node, about, {f"gpu/{key}": _part(told) for key, told in burn.gpus.items()},
+        tuple(series(burn, POINTS if nodes <= MANY else FEW)), bands(burn), tuple(wrong[:FAULTS]),
+        max(0, len(wrong) - FAULTS), tuple(_untested(burn)), tuple(things(leaves)), meanings(leaves),
+    )  # fmt: skip
+
+
+def with_verdicts(burnt: Burnt, judged: Judged) -> Burnt:
+    """Add what rules found: which things are odd, and the rules that fail for this node's burn-in."""
+    bad = {Status.FAIL, Status.WARN}
+    failed = [v for v in judged.verdicts if v.status in bad and any(e.item.startswith(BURNIN) for e in v.evidence)]
+    items = (e.item for v in failed for e in v.evidence if e.status in bad)
+    things = {thing for item in items if (thing := _thing(item))}
+    return replace(burnt, odd=burnt.odd | things, failed=tuple(verdict.rule for verdict in failed))
+
+
+def _thing(item: str) -> str:
+    """Give what a fact is of, as records call it: `gpu/3` of `burnin.gpu/3.among.work`."""
+    kind, _, rest = item.removeprefix(BURNIN).partition("/")
+    if not item.startswith(BURNIN) or kind not in ITEMS:
+        return ""
+    key = rest[1:].partition('"')[0] if rest.startswith('"') else rest.partition(".")[0]
+    return f"{ITEMS[kind]}/{key}"
+
+
+def _part(told: Mapping[str, object]) -> Part:
+    model, serial, slot = (
+        clean(v, 120) if isinstance(v := told.get(n), str) else "" for n in ("model", "serial", "pci")
+    )
+    return Part(model, serial, slot)
+
+
+def _wrong(faults: Iterable[Fault]) -> list[Wrong]:
+    """Fold findings that are alike but for when they came: the first of them is told."""
+    found: dict[tuple[str, str, str], list[Fault]] = {}
+    for fault in faults:
+        found.setdefault((fault.of, fault.name, fault.word("stage")), []).append(fault)
+    return [
+        Wrong(of, name, stage, ", ".join(_said(told)), sum(_count(fault) for fault in told))
+        for (of, name, stage), told in found.items()
+    ]
+
+
+def _count(fault: Fault) -> int:
+    return int(min(fault.number("count") or fault.number("more") or 1, 1e15))
+
+
+def _said(told: list[Fault]) -> Iterator[str]:
+    """Say where in a thing something was wrong, and what was seen: units of all, the rest of the first."""
+    first = told[0]
+    for name, word in (("sm", "SM"), ("cpu", "CPU")):
+        units = sorted({int(value) for fault in told if (value := fault.number(name)) is not None})
+        if units:
+            yield f"{word} {', '.join(map(str, units[:8]))}{f' and {len(units) - 8} more' if len(units) > 8 else ''}"
+    for name, word in (("tile", "tile"), ("address", "address"), ("other", "as address"), ("pattern", "pattern")):
+        if first.word(name):
+            yield f"{word} {first.word(name)}"
+    if first.word("want") or first.word("got"):
+        yield f"{first.word('got') or 'nothing told'} instead of {first.word('want') or 'what was not told'}"
+    if first.word("hash") or first.word("theirs"):
+        yield f"result {first.word('hash') or 'not told'}, its peers' {first.word('theirs') or 'not told'}"
+    for name, word in (("bits", "bits differ"), ("xid", "is the Xid"), ("code", "is the code")):
+        value = first.number(name)
+        if value is not None:
+            yield f"{value:.0f} {word if value != 1 else word.replace('bits differ', 'bit differs')}"
+    for name, unit in (("temp", "C"), ("limit", "C allowed")):
+        value = first.number(name)
+        if value is not None:
+            yield f"{value:.1f} {unit}"
+    said = next((text for fault in told if (text := fault.word("said") or fault.word("line"))), "")
+    if said:
+        yield said
+
+
+def _untested(burn: Burn) -> Iterator[tuple[str, str]]:
+    """Give what was not tested with its stage, and why: `gpu/3 links`, `contended: 0.2 of a core`."""
+    told = [(f"{stage.of} {stage.stage}", stage.why) for stage in burn.stages if not stage.done]
+    told += list(burn.troubles)
+    yield from list(dict.fromkeys(told))[: REASONS * 64]

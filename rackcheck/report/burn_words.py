@@ -1,0 +1,53 @@
+"""A burn-in in sentences, which every rendering shares. Pure."""
+
+from rackcheck.core.profile import Phase
+from rackcheck.report.burn_model import Burned, BurnFault, BurnRun
+from rackcheck.report.dossier import Dossier, Gate
+from rackcheck.report.summary import several
+
+SIMULATED = "No machine was asked: what stands here is made up, to show what such a document says."
+
+UNVERIFIED = "unverified"
+
+
+def account(burned: Burned) -> str:
+    """Say in a few sentences what was done, what was found and what was not tested."""
+    runs = len({run.run for run in burned.runs})
+    nodes = {node for run in burned.runs for node in run.nodes}
+    said = [f"{several(runs, 'burn-in')} on {several(len(nodes), 'node')}"]
+    cut = {node for run in burned.runs if run.ended != "whole" for node in run.nodes}
+    if cut:
+        said.append(f"it did not run to its end on {several(len(cut), 'node')}")
+    parts = len({(fault.node, fault.item) for fault in burned.faults})
+    wrong = f"{several(parts, 'part')} gave wrong results, failed or went missing under load"
+    fine = "no part gave a wrong result, failed or went missing under load"
+    said.append(wrong if parts else f"in what was tested, {fine}" if burned.untested or cut else fine)
+    if burned.untested:
+        said.append(f"{several(sum(each.things for each in burned.untested), 'piece')} of work were not tested")
+    return "; ".join(said) + "."
+
+
+def again(fault: BurnFault) -> tuple[str, ...]:
+    """Give the command that does it all again on this node, in pieces that stay whole; none where no seed was told."""
+    if fault.seed is None:
+        return ()
+    tier = (f"--tier {fault.tier}",) if fault.tier in {"smoke", "validate", "soak"} else ()
+    return ("rackcheck burnin", fault.node, *tier, f"--seed {fault.seed}")
+
+
+def ended(run: BurnRun) -> str:
+    """Say how a burn-in ended."""
+    if run.ended == "whole":
+        return "ran to its end"
+    return f"{run.ended}: {run.why}" if run.why else run.ended or "no end was told"
+
+
+def unverified(dossier: Dossier) -> tuple[str, ...]:
+    """Name the rules of burn-ins that say of themselves, or whose sources say, that no hardware has confirmed them."""
+    sources = {source.id: f"{source.title} {source.section} {source.confidence}" for source in dossier.sources}
+
+    def says(gate: Gate) -> bool:
+        told = (gate.title, gate.why, gate.fix, *gate.refs, *(sources.get(ref, "") for ref in gate.refs))
+        return any(UNVERIFIED in text.casefold() for text in told)
+
+    return tuple(gate.id for gate in dossier.gates if gate.phase == Phase.BURN_IN.value and says(gate))

@@ -1,0 +1,201 @@
+"""Curves as SVG, drawn by us: the same in a page and on paper, without script, fonts or colours of its own choosing.
+
+A line with a finding is heavier and bears its name, the air's is dashed, an envelope is filled: nothing is told by hue
+alone. All charts of a document share their scales, so that they can be held against each other.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from rackcheck.core.fact import visible
+from rackcheck.report.burn_model import BurnBand, BurnChart, BurnLine, BurnPanel, figure
+
+WIDE, HIGH = 640, 300
+LEFT, RIGHT, TOP, BOTTOM = 84, 112, 42, 50
+"""The drawing's size, and what lies outside of its axes, in its own units: half a point each on paper."""
+
+LETTER = 14.0
+"""How wide a letter of a label is, at most on average."""
+
+GAP = 27
+"""How far two labels stand apart."""
+
+LABEL = 7
+"""Characters of a label beside its line."""
+
+STYLES: Mapping[str, str] = {
+    "plain": 'fill="none" stroke="#8b949e" stroke-width="1.2"',
+    "odd": 'fill="none" stroke="#a3200d" stroke-width="4.5"',
+    "inlet": 'fill="none" stroke="#1d4f7c" stroke-width="3" stroke-dasharray="10 6"',
+    "median": 'fill="none" stroke="#1d4f7c" stroke-width="3"',
+    "range": 'fill="#d3dae2"',
+    "band": 'fill="#f1f3f6"',
+    "grid": 'fill="none" stroke="#dde1e6" stroke-width="1.5"',
+    "axis": 'fill="none" stroke="#525a64" stroke-width="1.5"',
+    "word": 'font-family="DejaVu Sans Mono" font-size="24" fill="#525a64"',
+    "name": 'font-family="DejaVu Sans Mono" font-size="24" font-weight="bold" fill="#a3200d"',
+}
+"""How things look on paper; a page gives classes of its own in their place."""
+
+LARGE = {name: style.replace('font-size="24"', 'font-size="16"') for name, style in STYLES.items()}
+"""The same where one node has the width of the page."""
+
+CLASSES = {name: f'class="ch-{name}"' for name in STYLES}
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What an axis shows: milliseconds, and tenths of the unit, with its marks."""
+
+    begin: int
+    end: int
+    low: float
+    high: float
+    step: float
+
+    def x(self, ms: int) -> int:
+        """Where a time stands."""
+        part = (min(max(ms, self.begin), self.end) - self.begin) / (self.end - self.begin)
+        return round(LEFT + part * (WIDE - LEFT - RIGHT))
+
+    def y(self, tenths: float) -> int:
+        """Where a value stands."""
+        return round(HIGH - BOTTOM - (tenths - self.low) / (self.high - self.low) * (HIGH - TOP - BOTTOM))
+
+
+def scales(charts: Sequence[BurnChart]) -> Mapping[str, Scale]:
+    """Give the scale of each kind of panel, over all charts."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for chart in charts:
+        for panel in chart.panels:
+            found.setdefault(panel.what, []).extend(point for line in panel.lines for point in points(line))
+    times = [t for told in found.values() for t, _ in told]
+    begin, end = (min(times), max(times)) if times else (0, 0)
+    end = max(end, begin + 1000)
+    return {what: _scale(begin, end, [value for _, value in told]) for what, told in found.items()}
+
+
+def points(line: BurnLine) -> list[tuple[int, int]]:
+    """Read the points of a line."""
+    pairs = (pair.split(",") for pair in line.points.split())
+    return [(int(t), int(value)) for t, value in pairs]
+
+
+def svg(chart: BurnChart, panel: BurnPanel, scale: Scale, look: Mapping[str, str] = STYLES, said: str = "") -> str:
+    """Draw one panel; `look` gives the attributes of each kind of mark, `said` says the whole in words."""
+    label = f' role="img" aria-label="{_text(said)}"' if said else ""
+    marks = [*_bands(chart, panel, scale, look), *_axes(scale, look), *_lines(panel, scale, look)]
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {HIGH}"{label}>{"".join(marks)}</svg>'
+
+
+def spans(chart: BurnChart) -> list[tuple[str, tuple[str, ...]]]:
+    """Give the same in figures: each line's name, and for each panel its lowest and highest value."""
+    names = list(dict.fromkeys(line.name for panel in chart.panels for line in panel.lines))
+    told = [{line.name: _span(line) for line in panel.lines} for panel in chart.panels]
+    return [(name, tuple(each.get(name, "") for each in told)) for name in names]
+
+
+def words(panel: BurnPanel, where: str) -> str:
+    """Say what a panel shows, for who does not see it."""
+    told = [point for line in panel.lines for point in points(line)]
+    if not told:
+        return f"{panel.what} of {where}: nothing was sampled"
+    values = [value for _, value in told]
+    seconds = (max(t for t, _ in told) - min(t for t, _ in told)) / 1000
+    ends = f"from {figure(min(values) / 10)} to {figure(max(values) / 10)} {panel.unit} over {seconds:.0f} s"
+    odd = "; ".join(f"{line.name} {_span(line)}" for line in panel.lines if line.role == "odd")
+    return f"{panel.what} of {where}: {ends}{f'; {odd}' if odd else ''}"
+
+
+def _span(line: BurnLine) -> str:
+    values = [value for _, value in points(line)]
+    if not values:
+        return ""
+    low, high = figure(min(values) / 10), figure(max(values) / 10)
+    return low if low == high else f"{low} to {high}"
+
+
+def _scale(begin: int, end: int, values: Sequence[int]) -> Scale:
+    low, high = (min(values), max(values)) if values else (0, 10)
+    if 0 < low < 0.6 * high:
+        low = 0
+    step = _step((high - low) or max(abs(high), 10))
+    return Scale(begin, end, math.floor(low / step) * step, (math.floor(high / step) + 1) * step, step)
+
+
+def _step(wide: float) -> float:
+    """Give a round distance of marks, of which three to six fit."""
+    tens = 10.0 ** math.floor(math.log10(wide / 4))
+    return next(tens * part for part in (1, 2, 5, 10) if wide / (tens * part) <= 5)
+
+
+def _bands(chart: BurnChart, panel: BurnPanel, scale: Scale, look: Mapping[str, str]) -> Iterator[str]:
+    side = "cpu" if panel.what.startswith("CPU") else "gpu"
+    kept: list[BurnBand] = [band for band in chart.bands if band.side == side] or list(chart.bands)
+    for number, band in enumerate(kept):
+        left, right = scale.x(band.begin), scale.x(band.end)
+        if right <= left:
+            continue
+        if number % 2 == 0:
+            yield f'<rect {look["band"]} x="{left}" y="{TOP}" width="{right - left}" height="{HIGH - TOP - BOTTOM}"/>'
+        stage = visible(band.stage)
+        if len(stage) * LETTER <= right - left + 4:
+            yield _word(look["word"], (left + right) // 2, TOP - 10, stage, "middle")
+
+
+def _axes(scale: Scale, look: Mapping[str, str]) -> Iterator[str]:
+    right, floor = WIDE - RIGHT, HIGH - BOTTOM
+    for number in range(round((scale.high - scale.low) / scale.step) + 1):
+        value = scale.low + number * scale.step
+        at = scale.y(value)
+        yield f'<path {look["grid"]} d="M{LEFT},{at}H{right}"/>'
+        yield _word(look["word"], LEFT - 8, at + 8, figure(value / 10), "end")
+    yield f'<path {look["axis"]} d="M{LEFT},{floor}H{right}"/>'
+    step = max(1000.0, _step(scale.end - scale.begin))
+    first = math.ceil(scale.begin / step)
+    for number in range(first, min(first + 12, math.floor(scale.end / step) + 1)):
+        at = scale.x(round(number * step))
+        yield f'<path {look["axis"]} d="M{at},{floor}v6"/>'
+        yield _word(look["word"], at, floor + 34, figure(number * step / 1000), "middle")
+    yield _word(look["word"], right + 30, floor + 34, "s", "start")
+
+
+def _lines(panel: BurnPanel, scale: Scale, look: Mapping[str, str]) -> Iterator[str]:
+    by_role = {line.role: line for line in panel.lines}
+    if {"lowest", "highest"} <= by_role.keys():
+        edge = [*points(by_role["highest"]), *reversed(points(by_role["lowest"]))]
+        yield f'<polygon {look["range"]} points="{_path(edge, scale)}"/>'
+    for role in ("plain", "median", "inlet", "odd"):
+        for line in panel.lines:
+            if line.role == role and line.points:
+                yield f'<polyline {look[role]} points="{_path(points(line), scale)}"/>'
+    yield from _names(panel, scale, look)
+
+
+def _path(told: Sequence[tuple[int, int]], scale: Scale) -> str:
+    drawn = [f"{scale.x(t)},{scale.y(value)}" for t, value in told]
+    return " ".join(point for n, point in enumerate(drawn) if n == 0 or point != drawn[n - 1])
+
+
+def _names(panel: BurnPanel, scale: Scale, look: Mapping[str, str]) -> Iterator[str]:
+    """Name the lines that bear a name beside their end, apart from each other."""
+    ends = [
+        (scale.y(points(line)[-1][1]), line) for line in panel.lines if line.role in {"odd", "inlet"} and line.points
+    ]
+    last = -math.inf
+    for at, line in sorted(ends, key=lambda end: (end[0], end[1].name)):
+        last = max(at + 8, last + GAP)
+        said = visible(line.name if line.role == "odd" else "intake")
+        name = said if len(said) <= LABEL else f"{said[: LABEL - 1]}~"
+        if last < HIGH:
+            yield _word(look["name" if line.role == "odd" else "word"], WIDE - RIGHT + 6, round(last), name, "start")
+
+
+def _word(look: str, x: int, y: int, said: str, anchor: str) -> str:
+    return f'<text {look} x="{x}" y="{y}" text-anchor="{anchor}">{_text(said)}</text>'
+
+
+def _text(said: str) -> str:
+    return escape(visible(said))

@@ -1,0 +1,24 @@
+"""The drawings of a burn-in for the page: SVG that takes the page's colours by its classes."""
+
+from collections.abc import Mapping
+
+from markupsafe import Markup
+
+from rackcheck.core.fold import fold
+from rackcheck.report import chart
+from rackcheck.report.burn_model import BurnChart
+from rackcheck.report.dossier import Dossier
+
+
+def drawn(dossier: Dossier) -> Mapping[tuple[int, BurnChart], Markup]:
+    """Draw every panel, by its place in its chart and the chart."""
+    if dossier.burned is None:
+        return {}
+    scales = chart.scales(dossier.burned.charts)
+    return {
+        (number, each): Markup(  # noqa: S704  drawn by us, every text in it escaped
+            chart.svg(each, panel, scales[panel.what], chart.CLASSES, chart.words(panel, fold(each.nodes)))
+        )
+        for each in dossier.burned.charts
+        for number, panel in enumerate(each.panels)
+    }
