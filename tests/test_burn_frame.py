@@ -80,7 +80,11 @@ def test_it_says_hello_first_and_gives_a_verified_result_within_a_second() -> No
 def test_it_also_runs_from_a_plain_pipe() -> None:
     made = plan(0.3, line="stdout")
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-"], input=pack.payload(made).encode(), capture_output=True, timeout=60, check=False
+        [sys.executable, "-I", "-S", "-"],
+        input=pack.payload(made).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     last = json.loads(done.stdout.splitlines()[-1])
     assert (last["k"], last["status"], done.stderr) == ("verdict", "whole", b"")
@@ -271,3 +275,34 @@ def test_a_record_with_one_wrong_field_is_left_out_as_a_whole() -> None:
         burn = Burn.of([{**good, **wrong}])
         assert (burn.stages, burn.unread) == ((), 1)
     assert Burn.of([good]).stages[0].number("rate") == 1.0
+
+
+class _Ended:
+    """A line whose other end is gone while words of it are still to be read."""
+
+    def __init__(self, *words: bytes) -> None:
+        self.words = [*words, b""]
+
+    def send(self, data: bytes, seconds: float) -> None:
+        if data == b"\n":
+            raise OSError("Socket is closed")
+
+    def receive(self, seconds: float) -> bytes | None:
+        time.sleep(0.6)
+        return self.words.pop(0)
+
+    def finish(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def ended(self) -> tuple[int | None, str]:
+        return 0, ""
+
+
+def test_what_a_node_wrote_before_it_ended_is_read_though_it_hears_nothing_more() -> None:
+    talk = Talk(b"text", threading.Event(), lambda _: None)
+    talk(
+        _Ended(b'{"k":"hello","t":0,"wire":1}\n', b'{"k":"beat","t":1}\n', b'{"k":"verdict","t":2,"status":"whole"}\n')
+    )
+    assert talk.ended
+    assert len(talk.records) == 3

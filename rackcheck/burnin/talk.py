@@ -68,7 +68,7 @@ class Talk:
         return None if self.offset is None else time.monotonic() - self.offset
 
     def _listen(self, line: Line) -> Unknown:
-        left, pulsed = 0.0, time.monotonic()
+        left, pulsed, mute = 0.0, time.monotonic(), False
         while True:
             data = line.receive(0.2)
             now = time.monotonic()
@@ -83,9 +83,12 @@ class Talk:
                 line.finish()
             if left and now - left > LEAVING:
                 return Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
-            if not left and now - pulsed > PULSE and not self.ended:
+            if not left and not mute and now - pulsed > PULSE and not self.ended:
                 pulsed = now
-                line.send(b"\n", 10.0)
+                try:
+                    line.send(b"\n", 10.0)
+                except OSError:  # it has ended, and what it wrote last is still to be read
+                    mute = True
         if self.ended:
             return Unknown(Reason.NOT_COLLECTED, "it ended")
         status, said = line.ended()
