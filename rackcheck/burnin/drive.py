@@ -15,6 +15,7 @@ from rackcheck.core.event import Answered, Burning, Event, NodeAsked, RunDone
 from rackcheck.core.fact import Plane, Reason, Unknown, clean
 from rackcheck.core.hide import Hiding
 from rackcheck.core.secret import scrub_text
+from rackcheck.core.tree import Tree
 from rackcheck.core.verdict import Outcome, worst
 from rackcheck.inventory import Node
 from rackcheck.job import Job, now
@@ -59,15 +60,16 @@ def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
     for node in here:
         task = _Task(node, job, what, begins[node.name], events, stop)
         threading.Thread(target=task.run, daemon=True, name=f"burn-{node.name}").start()
-    came: dict[str, Answered] = {}
-    while len(came) < len(here):
+    nodes = {node.name: node for node in here}
+    trees: dict[str, Tree] = {}
+    while len(trees) < len(here):
         event = events.get()
         yield event
-        if isinstance(event, Answered):
-            came[event.node] = event
+        if isinstance(event, Answered):  # read while others still work: they begin one after the other, and end so
+            trees[event.node] = tree_of(job, nodes[event.node], [event])
     judging = Judging(job)
     for node in job.nodes:
-        yield from judging.take(node, tree_of(job, node, [came[node.name]] if node.name in came else []))
+        yield from judging.take(node, trees.pop(node.name) if node.name in trees else tree_of(job, node, []))
     yield from judging.close()
     outcome = Outcome.INCOMPLETE if stop.is_set() else worst(judged.outcome for judged in judging.judged)
     yield RunDone(now(), outcome, stop.is_set())

@@ -4,8 +4,7 @@ A record of which one field is not what it must be is left out as a whole, and c
 unknown. All numbers are SI; `t` and `begun` are seconds of the node's own clock since the payload began.
 """
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -22,32 +21,55 @@ TEXT = 200
 """Characters of a text that are kept; a tool's answer has its own bound."""
 
 
-_PLACES = frozenset({"address", "other"})
-"""Texts that may be written as a number: places in memory."""
+def _number(value: Any) -> float:
+    """Read a number; a whole one stays whole, since seeds have 64 bits."""
+    kind = type(value)
+    if (kind is not float and kind is not int) or not -HUGE < value < HUGE:
+        raise TypeError("a number is wanted")
+    return value  # type: ignore[no-any-return]  # it is one of the two
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def _count(value: Any) -> float:
+    """Read a number that is never below zero."""
+    if _number(value) < 0:
+        raise ValueError("a number below zero")
+    return value  # type: ignore[no-any-return]
 
 
-_NUMBERS = _words(
-    "t from until seconds temp memory_temp inlet limit load work rate clock memory_clock roof core_seconds "
-    "share coverage power power_instant energy busy slowest"
-)
-"""Fields that hold a number wherever they stand."""
+def _flag(value: Any) -> float:
+    """Read a number that may also be true or false."""
+    return float(value) if type(value) is bool else _number(value)
 
-_COUNTS = _words(
-    "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width nvlink_errors xids "
-    "mce throttles edac_corrected edac_uncorrected bits count more sm cpu seed xid up symbol_error link_downed "
-    "xmit_wait tested seeds pieces rounds array sms slowest_sm length found row column"
-)
-"""Fields that hold a number that is never below zero."""
 
-_FLAGS = _words("blame held more")
-"""Fields that may be true or false as well."""
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError("a text is wanted")
+    return value if len(value) <= TEXT and value.isprintable() else clean(value, TEXT)
 
-_TEXTS = _words("of stage test status why unit hash theirs name pattern said line address want got other")
-"""Fields that hold a text. What no table names is left out, so that a newer node can tell more."""
+
+def _place(value: Any) -> str:
+    """Read a place in memory, which may be written as a number."""
+    return f"{int(_count(value)):#x}" if type(value) is int else _text(value)
+
+
+def _code(value: Any) -> float | str:
+    """Read the number of an error, or what did some work: machine code for a chip, or PTX."""
+    return _text(value) if type(value) is str else _number(value)
+
+
+_FIELDS: Mapping[Callable[[Any], float | str], str] = {
+    _number: "t from until seconds temp memory_temp inlet limit load work rate clock memory_clock roof core_seconds "
+    "share coverage power power_instant energy busy slowest",
+    _count: "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width xids mce "
+    "nvlink_errors throttles edac_corrected edac_uncorrected bits count sm cpu seed xid up symbol_error link_downed "
+    "xmit_wait tested seeds pieces rounds array sms slowest_sm length found row column pstate",
+    _flag: "blame held more",
+    _text: "of stage test status why unit hash theirs name pattern said line want got",
+    _place: "address other",
+    _code: "code",
+}
+_READERS = {name: read for read, names in _FIELDS.items() for name in names.split()}
+"""How each field is read. What no table names is left out, so that a newer node can tell more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,33 +285,17 @@ def _fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], di
     numbers: dict[str, float] = {}
     words: dict[str, str] = {}
     for name, value in record.items():
-        if name in _NUMBERS or name in _COUNTS or name in _FLAGS:
-            numbers[name] = _number(int(value) if name in _FLAGS and isinstance(value, bool) else value)
-            if numbers[name] < 0 and name in _COUNTS:
-                raise ValueError(f"{name} below zero")
-        elif name == "code":  # of an error its number, of work what did it: machine code for a chip, or PTX
-            into: dict[str, Any] = words if isinstance(value, str) else numbers
-            into[name] = _text(value) if isinstance(value, str) else _number(value)
-        elif name in _TEXTS:
-            words[name] = f"{_number(value):#x}" if name in _PLACES and isinstance(value, int) else _text(value)
-        elif name == "fans":
-            numbers.update({f"fan {_text(fan)}": _number(speed) for fan, speed in value.items()})
+        read = _READERS.get(name)
+        if read is None:
+            if name == "fans":
+                numbers.update({f"fan {_text(fan)}": _number(speed) for fan, speed in value.items()})
+            continue
+        told = read(value)
+        if isinstance(told, str):
+            words[name] = told
+        else:
+            numbers[name] = told
     return numbers.pop("t"), words.pop("of"), numbers, words
-
-
-def _number(value: Any) -> float:
-    """Give a number; a whole one stays whole, since seeds have 64 bits."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise TypeError("a number is wanted")
-    if abs(value) >= HUGE:
-        raise ValueError("a number of no part")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("a text is wanted")
-    return clean(value, TEXT)
 
 
 def _shown(record: object) -> str:
