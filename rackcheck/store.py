@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from rackcheck import bounded, kept, state
-from rackcheck.core.capture import Capture
+from rackcheck.core.capture import BurnCapture, Capture
 from rackcheck.core.event import Answered, Event, Judged, RunDone, RunStarted, to_json
 from rackcheck.core.fact import Plane, clean
 from rackcheck.layers import did_you_mean
@@ -39,8 +39,14 @@ def runs_folder() -> Path:
 
 
 def raw_bytes(capture: Capture) -> bytes:
-    """Give the stored form of a capture: canonical, so that equal answers are equal bytes."""
-    return json.dumps(capture.to_json(), sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
+    """Give the stored form of a capture: canonical, so that equal answers are equal bytes; a burn-in's line by line."""
+    if isinstance(capture, BurnCapture):
+        return b'{"records":[\n' + b",\n".join(map(_canonical, capture.records)) + b"\n]}\n"
+    return _canonical(capture.to_json())
+
+
+def _canonical(doc: Mapping[str, Any]) -> bytes:
+    return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
 
 
 class Writer:

@@ -5,8 +5,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pynvml
+from joined import TELEMETRY, source
 
-from rackcheck.burnin.node import telemetry
 from rackcheck.core.pruned import needed
 
 H200 = """\
@@ -74,5 +74,5 @@ def travelling() -> ModuleType:
     """pynvml's module as a node has it, bound to no library yet: its global `nvmlLib` may be set."""
     module = ModuleType("pynvml_as_it_travels")
     sys.modules[module.__name__] = module  # pynvml looks itself up there, and our own pynvml stays as it is
-    exec(needed(Path(str(pynvml.__file__)).read_text(), Path(telemetry.__file__).read_text()), vars(module))
+    exec(needed(Path(str(pynvml.__file__)).read_text(), source(*TELEMETRY)), vars(module))
     return module

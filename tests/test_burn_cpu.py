@@ -21,11 +21,10 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given
 from hypothesis import strategies as st
+from joined import CPU, NODE, files, joined, source
 
-from rackcheck.burnin.node import cpu
-
-SOURCE = Path(cpu.__file__)
-KERNELS = SOURCE.parents[1] / "kernels"
+cpu = joined(*CPU)
+KERNELS = NODE.parent / "kernels"
 LIBRARY = KERNELS / f"cpu-{platform.machine()}.so"
 VARIANTS = {"x86_64": ("plain", "avx2", "avx512"), "aarch64": ("plain", "neon")}.get(platform.machine(), ())
 FULL = (1 << 64) - 1
@@ -62,7 +61,7 @@ def errors(records: Records) -> Records:
     return [record for record in records if record["k"] == "error"]
 
 
-def kernels() -> Iterable[cpu.CpuKernels]:
+def kernels() -> list[Any]:
     """Give the kernels in each variant that this machine has."""
     best = cpu.CpuKernels(LIBRARY.read_bytes()).variant
     return [cpu.CpuKernels(LIBRARY.read_bytes(), one) for one in VARIANTS[: VARIANTS.index(best) + 1]]
@@ -264,7 +263,7 @@ def test_two_cores_that_differ_are_both_told_and_neither_is_blamed() -> None:
 def test_of_four_cores_the_odd_one_is_blamed_by_its_seed() -> None:
     told: Records = []
     worker = cpu.Cpu(lambda _, **fields: told.append(fields), time.monotonic, threading.Event(), None, 100)
-    lost = worker._vote("crypto", {0: [1, 2], 1: [1, 2, 9], 2: [1, 3], 3: [1, 2]})
+    lost = cpu.cpu_vote(worker, "crypto", {0: [1, 2], 1: [1, 2, 9], 2: [1, 3], 3: [1, 2]})
     assert dict(lost) == {2: 1}
     assert told == [
         {
@@ -427,29 +426,30 @@ def test_a_rate_is_told_only_of_a_core_that_was_ours() -> None:
 
 
 ALONE = """
-import json, os, runpy, sys, threading, time
-names = runpy.run_path(sys.argv[1])
-if sys.argv[3:]:
+import json, os, sys, threading, time
+names = {"__name__": "joined"}
+exec(sys.stdin.read(), names)
+if sys.argv[2:]:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 began = time.monotonic()
 def clock():
     return time.monotonic() - began
 def tell(kind, **fields):
     print(json.dumps(dict(fields, k=kind)))
-with open(sys.argv[2], "rb") as file:
+with open(sys.argv[1], "rb") as file:
     library = file.read()
 cpu = names["Cpu"](tell, clock, threading.Event(), library or None, 12345)
 tell("hello", **cpu.hello())
 ram = {"of": "cpu", "stage": "ram", "from": 0.4, "until": 30.0, "share": 0.002, "seeds": 1}
 short = [{"of": "cpu", "stage": name, "from": 0.0, "until": 0.4} for name in ("fingerprint", "fma")]
-cpu.run(short[1:] if sys.argv[3:] else short[:1] + [ram])
+cpu.run(short[1:] if sys.argv[2:] else short[:1] + [ram])
 """
 
 
 def alone(python: str, library: Path, *more: str) -> Records:
     """Run in an interpreter of its own, as on a node: without site packages."""
-    command = [python, "-I", "-S", "-c", ALONE, str(SOURCE), str(library), *more]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    command = [python, "-I", "-S", "-c", ALONE, str(library), *more]
+    done = subprocess.run(command, input=source(*CPU), capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -501,11 +501,12 @@ def test_older_pythons_run_it_and_give_the_same_answers(tmp_path: Path) -> None:
         assert [one for one in told if one["k"] == "error"] == []
 
 
-def test_it_is_written_for_python_3_6_and_imports_the_library_alone() -> None:
-    tree = ast.parse(SOURCE.read_text(encoding="utf-8"), feature_version=(3, 6))
+@pytest.mark.parametrize("path", files(*CPU), ids=lambda path: path.stem)
+def test_it_is_written_for_python_3_6_and_imports_the_library_alone(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 6))
     imported = {
         name.split(".")[0]
-        for node in ast.walk(tree)
+        for node in tree.body
         for name in (
             [node.module or ""] if isinstance(node, ast.ImportFrom)
             else [each.name for each in node.names] if isinstance(node, ast.Import)
@@ -515,7 +516,7 @@ def test_it_is_written_for_python_3_6_and_imports_the_library_alone() -> None:
     assert imported <= sys.stdlib_module_names
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            assert node.name.lower().startswith("cpu"), "one namespace holds all files of the node"
+            assert node.name.lower().lstrip("_").startswith("cpu"), "one namespace holds all files of the node"
 
 
 @pytest.mark.parametrize("library", [None, b"", b"\x7fELF and no more"])

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from joined import CPU, joined
 
 from rackcheck.burnin.kernels import build_cpu
-from rackcheck.burnin.node import cpu
+
+cpu = joined(*CPU)
 
 pytestmark = [
     pytest.mark.slow,

@@ -306,3 +306,25 @@ def test_what_a_node_wrote_before_it_ended_is_read_though_it_hears_nothing_more(
     )
     assert talk.ended
     assert len(talk.records) == 3
+
+
+def test_nothing_that_travels_to_a_node_can_change_it() -> None:
+    """No call that sets, resets or clears anything of a GPU, and no file that is opened to be written."""
+    text = pack.sources()
+    assert "nvmlDeviceGet" in text
+    for verb in ("Set", "Reset", "Clear", "Freeze", "Modify", "RegisterEvents"):
+        assert f"nvmlDevice{verb}" not in text, verb
+        assert f"nvmlUnit{verb}" not in text
+    tree = ast.parse(text)
+    opened = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Call) and _name(node.func) in {"open", "Path.open"}
+    ]
+    modes = [arg.value for node in opened for arg in node.args[1:2] if isinstance(arg, ast.Constant)]
+    assert not [mode for mode in modes if isinstance(mode, str) and set(mode) & set("wax+")]
+    assert not {"write_text", "write_bytes", "mkdir", "rename", "symlink_to"} & {
+        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+    }
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

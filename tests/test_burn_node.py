@@ -13,6 +13,7 @@ from payloads import of_session
 from rackcheck.core.burn.record import Burn
 from rackcheck.core.capture import BurnCapture
 from rackcheck.core.evidence import Status
+from rackcheck.core.fact import Absent
 from rackcheck.core.verdict import Verdict, judge
 
 
@@ -156,3 +157,13 @@ def test_a_line_that_closes_ends_gpus_too_within_a_second(node: Node) -> None:
     found.end(10)
     assert time.monotonic() - began < 1.5
     assert of_session(found.process.pid) == []
+
+
+@pytest.mark.parametrize(("fault", "came"), [("stuck=1:0x2460:0x1", "always"), ("flip=1:0x1230:0x10", "never")])
+def test_what_was_wrong_is_done_again_hot_and_cold(node: Node, fault: str, came: str) -> None:
+    found = node.burn(cuda=fault, seconds=0.6, deadline=60.0)
+    found.end(60)
+    facts = tree(1, 1, BurnCapture(tuple(found.records))).leaves
+    assert facts["burnin.gpu/1.again"].reading == came
+    assert f"it came: {came}" in facts["burnin.gpu/1.mismatches"].source
+    assert facts["burnin.gpu/0.again"].reading == Absent("nothing was wrong")

@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 from burn_nvml import numbered, travelling
 from fake_driver import library
+from joined import NODE, TELEMETRY, joined, source
 from recordings import shared, shared_text
 
-from rackcheck.burnin.node import telemetry
-from rackcheck.burnin.node.telemetry import Gpus, KernelLog, NodeReader, Sampler
+from rackcheck.burnin.pack import SOURCES
 
-SOURCE = Path(telemetry.__file__).read_text()
+SOURCE = source(*TELEMETRY)
+telemetry = joined(*TELEMETRY)
+Gpus, KernelLog, NodeReader, Sampler = telemetry.Gpus, telemetry.KernelLog, telemetry.NodeReader, telemetry.Sampler
 
 
 class Node:
@@ -53,17 +55,17 @@ class Node:
     def tell(self, kind: str, **fields: object) -> None:
         self.told.append({"k": kind, **fields})
 
-    def gpus(self, state: str) -> Gpus:
+    def gpus(self, state: str) -> Any:
         (self.place / "state").write_text(state)
         return Gpus(self.nvml, self.tell, self.clock, self.root)
 
-    def sampler(self, state: str, **more: Any) -> Sampler:
+    def sampler(self, state: str, **more: Any) -> Any:
         gpus = self.gpus(state)
         gpus.hello()
         gpus.begin()
         return Sampler(gpus, self.tell, self.clock, threading.Event(), **more)
 
-    def play(self, sampler: Sampler, rounds: int, *, last: bool = False) -> None:
+    def play(self, sampler: Any, rounds: int, *, last: bool = False) -> None:
         """Sample as often, each tenth of a second by the hand."""
         begun = self.hand.value
         for number in range(rounds):
@@ -116,11 +118,29 @@ def old_node(built_old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 # -- what travels ------------------------------------------------------------------------------------------------------
 
 
+def top(source: str) -> ast.Module:
+    return ast.parse(source, feature_version=(3, 6))
+
+
 def test_the_source_is_python_3_6() -> None:
-    tree = ast.parse(SOURCE, feature_version=(3, 6))
-    imported = {name.name for each in ast.walk(tree) if isinstance(each, ast.Import) for name in each.names}
-    imported |= {str(each.module) for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)}
+    body = top(SOURCE).body
+    imported = {name.name for each in body if isinstance(each, ast.Import) for name in each.names}
+    imported |= {str(each.module) for each in body if isinstance(each, ast.ImportFrom)}
     assert imported == {"os", "re", "threading", "pathlib", "typing"}
+
+
+def test_every_file_that_travels_is_there_and_no_two_of_them_define_one_name() -> None:
+    assert [name for name in SOURCES if not (NODE / f"{name}.py").is_file()] == []
+    of: dict[str, list[str]] = {}
+    for name in SOURCES:
+        for each in top(source(name)).body:
+            targets = [*getattr(each, "targets", ()), *([each.target] if isinstance(each, ast.AnnAssign) else ())]
+            found = [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+            if isinstance(each, ast.FunctionDef | ast.ClassDef):
+                found = [each.name]
+            for one in found:
+                of.setdefault(one, []).append(name)
+    assert {one: names for one, names in of.items() if len(names) > 1} == {}
 
 
 def test_what_of_pynvml_travels_holds_every_name_that_is_asked(node: Node) -> None:

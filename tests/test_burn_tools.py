@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from joined import TOOLS, joined, source
 
-from rackcheck.burnin.node import tools
 from rackcheck.core.burn.tools import every
 from rackcheck.core.fact import Reading, Reason, Unknown
 
-SOURCE = Path(tools.__file__)
+tools = joined(*TOOLS)
 Records = list[dict[str, Any]]
 
 
@@ -233,7 +233,9 @@ def test_a_tool_ends_though_the_payload_was_killed(folder: Path, tmp_path: Path)
         "run = runpy.run_path(sys.argv[1])['run_tools']\n"
         "run(['dcgm-1'], print, time.monotonic, threading.Event(), time.monotonic() + 60, '/', [sys.argv[2]])\n"
     )
-    payload = subprocess.Popen([sys.executable, "-c", code, str(SOURCE), str(folder)])
+    text = tmp_path / "tools.py"
+    text.write_text(source(*TOOLS))
+    payload = subprocess.Popen([sys.executable, "-c", code, str(text), str(folder)])
     try:
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
             time.sleep(0.01)
@@ -452,13 +454,16 @@ def test_the_oldest_pythons_run_it(version: str, folder: Path) -> None:
         pytest.skip(f"no Python {version} here: it was not tried")
     put(folder, "dcgmi", 'echo "dcgmi  version: 3.3.9"')
     code = (
-        "import json, runpy, sys, threading, time\n"
-        "run = runpy.run_path(sys.argv[1])['run_tools']\n"
+        "import json, sys, threading, time\n"
+        "names = {'__name__': 'joined'}\n"
+        "exec(sys.stdin.read(), names)\n"
         "tell = lambda kind, **fields: print(json.dumps(fields))\n"
-        "run(['dcgm-1', 'fio'], tell, time.monotonic, threading.Event(), time.monotonic() + 60, '/', [sys.argv[2]])\n"
+        "until = time.monotonic() + 60\n"
+        "names['run_tools'](['dcgm-1', 'fio'], tell, time.monotonic, threading.Event(), until, '/', [sys.argv[1]])\n"
     )
     done = subprocess.run(
-        [python, "-I", "-S", "-c", code, str(SOURCE), str(folder)],
+        [python, "-I", "-S", "-c", code, str(folder)],
+        input=source(*TOOLS),
         capture_output=True,
         text=True,
         check=False,

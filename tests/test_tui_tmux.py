@@ -93,7 +93,8 @@ def recorded(steps: list[tuple[str, str]]) -> str:
 def test_what_is_wrong_on_many_nodes_is_answered_in_tmux_while_they_are_asked(tmux: Tmux) -> None:
     tmux.until("h100-dgx", "> running", seconds=60)
     first = tmux.until("✘ FAIL  h100-dgx", "groups: 8 of 8", seconds=120)
-    assert "8 nodes, 1,392 verdicts, 32 rules not in scope: all 8 nodes of sim:dgx-h100" in first
+    assert "8 nodes, 1,392 verdicts" in first
+    assert "rules not in scope: all 8 nodes of sim:dgx-h100" in first
     assert "2/8 dgx[06-07]" in first, "nodes that fail alike are one row"
     tmux.type("g")
     steps = [

@@ -3,6 +3,7 @@
 from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
 from rackcheck.core.burn.record import Burn, Stage
 from rackcheck.core.burn.told import (
+    again,
     cited,
     column,
     figure,
@@ -46,6 +47,11 @@ MOST = 64
         "burnin.gpu/*.serial": text("On its label", Class.IDENTITY),
         "burnin.gpu/*.faults": listing("What was wrong with it, by name", MEASURED),
         "burnin.gpu/*.mismatches": integer("Wrong results of any test", Class.COUNTER),
+        "burnin.gpu/*.again": text(
+            "Whether what was wrong came again when it was done again, hot and cold",
+            MEASURED,
+            ("always", "hot", "cold", "at times", "never"),
+        ),
         "burnin.gpu/*.odd_sms": listing("SMs whose result differs from their peers'", MEASURED),
         "burnin.gpu/*.memory.mismatches": integer("Wrong values in memory", Class.COUNTER),
         "burnin.gpu/*.memory.coverage": quantity("%", "Memory that patterns went through", MEASURED),
@@ -116,6 +122,7 @@ class _Gpu:
         yield "faults", tuple(sorted({fault.name for fault in burn.of_thing(of)}))
         things = [of, *(stage.of for stage in self.peers)]
         yield "mismatches", cited(burn, things, mismatches(burn, things, self._verified(), VERIFIED, self.peers))
+        yield "again", again(burn, of)
         odd = {f"{int(sm)}" for f in burn.of_thing(of) if f.name == "disagree" and (sm := f.number("sm")) is not None}
         yield "odd_sms", tuple(sorted(odd, key=int)) if odd or self._whole("scalar") else self._untested("scalar")
         yield from self._memory()

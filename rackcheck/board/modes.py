@@ -53,6 +53,7 @@ MEASURES: Mapping[Mode, tuple[Measure, ...]] = {
         Measure("gpu/*.temperature", Plane.OS, "C", "hottest GPU"),
         Measure("bmc.gpu/*.temperature", Plane.BMC, "C", "hottest GPU"),
         Measure("gpu.amd/*.temperature", Plane.OS, "C", "hottest GPU"),
+        Measure("burnin.gpu/*.temperature", Plane.BURNIN, "C", "hottest GPU under load"),
         Measure("cpu.grace/*.temperature", Plane.OS, "C", "hottest CPU"),
         Measure("cpu.thermal/*.temperature", Plane.OS, "C", "hottest CPU"),
     ),
@@ -62,6 +63,7 @@ MEASURES: Mapping[Mode, tuple[Measure, ...]] = {
         Measure("gpu/*.power.draw", Plane.OS, "W", "its GPUs together", fsum),
         Measure("bmc.gpu/*.power.draw", Plane.BMC, "W", "its GPUs together", fsum),
         Measure("gpu.amd/*.power.draw", Plane.OS, "W", "its GPUs together", fsum),
+        Measure("burnin.gpu/*.tensor.power", Plane.BURNIN, "W", "its GPUs under load together", fsum),
     ),
 }
 """By mode what can be shown, the first being shown where two are told by as many nodes."""

@@ -43,6 +43,7 @@ class Burnin:
     seed: int
     tools: tuple[str, ...] = ()
     gpus: bool = True
+    scratch: str = ""
     beside: Beside | None = field(default=None, compare=False)
 
 
@@ -99,7 +100,9 @@ class _Task:
 
     def _burn(self) -> Answered:
         what, name = self.what, self.node.name
-        plan = document(what.tier, seed=what.seed, start=self.begin, tools=what.tools, gpus=what.gpus)
+        plan = document(
+            what.tier, seed=what.seed, start=self.begin, tools=what.tools, gpus=what.gpus, scratch=what.scratch
+        )
         text = pack.payload(plan).encode()
         talk = Talk(text, self.stop, lambda records: self.events.put(Burning(name, records)))
         over = threading.Event()

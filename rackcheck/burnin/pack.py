@@ -15,8 +15,12 @@ from rackcheck import __version__
 from rackcheck.core.pruned import needed
 
 SOURCES = (
-    "wire", "cpu", "cuda", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu", "telemetry",
-    "tools", "child", "supervisor", "main",
+    "wire",
+    "cpu_facts", "cpu_kernels", "cpu_stdlib", "cpu_answers", "cpu_rates", "cpu_ram", "cpu",
+    "cuda", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu",
+    "node_files", "node_reader", "kernel_log", "nvml_driver", "nvml_about", "nvml_rows", "nvml_gpus", "telemetry",
+    "tool_words", "tool_run", "tool_server", "tools",
+    "disk", "child", "supervisor", "main",
 )  # fmt: skip
 """The node-side files in the order in which they are joined; main comes last."""
 

@@ -56,7 +56,8 @@ PROFILE = "burn-in"
 def burnin(
     targets: tuple[str, ...], tier: str, profile: str | None, file: Path | None, rack: str | None,
     values: tuple[str, ...], folders: tuple[Path, ...], waiver_files: tuple[Path, ...], seed: int | None, no_gpu: bool,
-    tools: tuple[str, ...], output: Path | None, strict: bool, every: bool, quiet: bool, screens: bool, as_json: bool,
+    tools: tuple[str, ...], scratch: str, output: Path | None, strict: bool, every: bool, quiet: bool, screens: bool,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Put nodes under load, and judge what they do under it.
 
@@ -83,7 +84,7 @@ def burnin(
         raise Mistake(f"{len(job.nodes)} nodes at once; one controller puts at most {drive.MOST} under load")
     looks = beside.looking(known())
     what = Burnin(
-        Tier(tier), seed or drive.new_seed(), tools, not no_gpu,
+        Tier(tier), seed or drive.new_seed(), tools, not no_gpu, scratch,
         lambda node, over: beside.look(looks, job, node, over),
     )  # fmt: skip
     if not quiet:
@@ -94,7 +95,7 @@ def burnin(
         return drive.burn(job, what, stop)
 
     if screens:
-        summary = _looked_at(ready, driven)
+        summary = _looked_at(ready, driven, quiet=quiet)
         return exit_code(summary, strict=strict) if summary is not None else 130
     with stopped_by_ctrl_c(stop), watching(what.tier, len(job.nodes), quiet=quiet) as watch:
         summary = summarize(_watched(ready.run(stop, drive=driven), watch), ready.profile, job.waivers)
@@ -106,7 +107,7 @@ def burnin(
     return exit_code(summary, strict=strict)
 
 
-def _looked_at(ready: Prepared, driven: Drive) -> Summary | None:
+def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool) -> Summary | None:
     """Put nodes under load behind the screens, which end it when they are left; none where it could not end."""
     from rackcheck.cli.desk import Desk  # noqa: PLC0415  only where the screens are wanted
     from rackcheck.cli.tui import screens  # noqa: PLC0415
@@ -121,7 +122,8 @@ def _looked_at(ready: Prepared, driven: Drive) -> Summary | None:
 
     desk = Desk(ready=ready, drive=kept)
     screens()("", lambda: desk, view="live", early=True, same="rackcheck burnin")
-    note(f"Run:  {ready.folder}")
+    if not quiet:
+        note(f"Run:  {ready.folder}")
     for trouble in desk.troubles:
         note(trouble)
     ended = any(isinstance(event, RunDone) for event in told)

@@ -27,6 +27,8 @@ class _Seen:
     done: int = 0
     verified: int = 0
     wrong: int = 0
+    gpus: bool = False
+    real: bool = True
     power: dict[str, float] = field(default_factory=dict)
     temp: dict[str, float] = field(default_factory=dict)
 
@@ -36,6 +38,10 @@ class _Seen:
         if isinstance(t, int | float):
             self.t = max(self.t, min(float(t), 1e6))
         match record.get("k"):
+            case "hello":
+                self.real = record.get("simulated") is not True
+            case "about":
+                self.gpus = self.gpus or bool(record.get("gpus"))
             case "stage":
                 self.stage = clean(str(record.get("stage", "")), 20)
                 self.verified += record.get("status") == "done"
@@ -67,22 +73,27 @@ def watching(tier: Tier, nodes: int, *, quiet: bool) -> Iterator[Watch]:
     seen = _Seen(tier, nodes)
     if quiet:
         yield lambda _: None
-        return
-    if not sys.stderr.isatty():
+    elif not sys.stderr.isatty():
         yield _few_lines(seen)
-        return
+    else:
+        yield from _moving(seen)
+    if seen.gpus and seen.real and not quiet:
+        note("No hardware has confirmed the GPU part yet; what that means: docs/unverified.md")
+
+
+def _moving(seen: _Seen) -> Iterator[Watch]:
     from rich.console import Console  # noqa: PLC0415  a tenth of a second, not for `--help`
     from rich.markup import escape  # noqa: PLC0415
     from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415
 
     columns = (BarColumn(bar_width=20), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("beginning", total=tier.seconds)
+        task = bar.add_task("beginning", total=seen.tier.seconds)
 
         def watch(event: Event) -> None:
             for line in _heard(seen, event):
                 bar.console.print(escape(line), highlight=False)
-            bar.update(task, completed=min(seen.t, tier.seconds), description=escape(seen.words()))
+            bar.update(task, completed=min(seen.t, seen.tier.seconds), description=escape(seen.words()))
 
         yield watch
 

@@ -1,5 +1,6 @@
 """`rackcheck tui`: the screens, found by entry point so that nothing here knows them."""
 
+from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,11 +54,8 @@ def tui(
     rackcheck tui -p h100-dgx -i pod7.yaml         audit nodes, and look on
     rackcheck tui --rack sim:dgx-h100 -p h100-dgx  a simulated rack to learn on
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    screens = [point for point in entry_points(group="rackcheck.screens") if point.name == "tui"]
-    if not screens:
-        raise Mistake("the screens are not installed: pip install --force-reinstall rackcheck")
+    show = screens()
     wanted = options.planes(planes)
-    show = screens[0].load()
     if profile is None:
         if file or rack or values or folders or planes or seconds or len(words) > 1:
             from rackcheck import library  # noqa: PLC0415  the screens come first, what they show after them
@@ -87,6 +85,15 @@ def tui(
     for trouble in desks[0].troubles:
         note(trouble)
     return 130 if any(done is None or done.interrupted for done in desks[0].ends()) else 0
+
+
+def screens() -> Callable[..., None]:
+    """Find the screens; raises Mistake."""
+    found = [point for point in entry_points(group="rackcheck.screens") if point.name == "tui"]
+    if not found:
+        raise Mistake("the screens are not installed: pip install --force-reinstall rackcheck")
+    show: Callable[..., None] = found[0].load()
+    return show
 
 
 def _stored(run: str, waiver_files: tuple[Path, ...]) -> object:

@@ -12,17 +12,18 @@ from rackcheck.mistake import Mistake
 
 def show(
     name: str, desk: Callable[[], Desk], *, view: str = "groups", where: str = "", against: str = "peers",
-    link: Literal["auto", "slow"] = "auto", early: bool = False,
+    link: Literal["auto", "slow"] = "auto", early: bool = False, same: str = "rackcheck audit",
 ) -> None:  # fmt: skip
     """Show what is laid on the desk until its reader quits; raises Mistake where there is no terminal to show it on.
 
     The desk is laid while the screens are there already; `early` lays it before: secrets may be asked for meanwhile.
+    `same` is the command that prints what a run that has no name yet shows.
     """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):  # the library draws on stderr
         if name:
             deque(desk().events(), 0)  # what is wrong with the run is worth more than where it is looked at
-        same = f"`rackcheck groups {name}` prints the first one" if name else "`rackcheck audit` prints the same"
-        raise Mistake(f"the screens need a terminal; {same}")
+        prints = f"`rackcheck groups {name}` prints the first one" if name else f"`{same}` prints the same"
+        raise Mistake(f"the screens need a terminal; {prints}")
     from rackcheck_tui.link import settle_environment  # noqa: PLC0415
 
     settle_environment(link, os.environ)

@@ -4,7 +4,7 @@ from rackcheck.board.state import QUIET
 from rackcheck.core.fold import fold
 from rackcheck.core.verdict import Status
 from rackcheck.report.summary import ORDER, several
-from rackcheck_tui.dialogs import Ask, Choose, Option
+from rackcheck_tui.dialogs import Ask, Choose, Leave, Option
 from rackcheck_tui.sharing import Sharing
 from rackcheck_tui.trail import Place
 
@@ -122,7 +122,10 @@ class Acting(Sharing):
             self._leave(yes=True)
             return
         lines = ["a reading is under way: what came in is kept, and the rest is unknown"]
-        self.push_screen(Ask("quit?", lines, self.signs), lambda yes: self._leave(yes=bool(yes)))
+        if self.context.burns.running:
+            count = several(len(self.context.burns.benches), "node")
+            lines = [f"{count} are under load: it ends within a second; what came in is kept, the rest is not tested"]
+        self.push_screen(Leave("quit?", lines, self.signs), lambda yes: self._leave(yes=bool(yes)))
 
     def _leave(self, *, yes: bool) -> None:
         if yes:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rackcheck.board.burning import Burns
 from rackcheck.board.desk import Desk
 from rackcheck.board.state import Board
 from rackcheck.core.fact import Reading
@@ -17,7 +18,8 @@ class Context:
     """The state that views read.
 
     `every` shows what passes, too; `against` is what a node is held against; `fetched` is what was read in the
-    background for a place; `volatile` are readings, by node and pattern, of facts that are measured and not counted.
+    background for a place; `volatile` are readings, by node and pattern, of facts that are measured and not counted;
+    `burns` is a burn-in as it stands, empty of other runs.
     """
 
     board: Board
@@ -30,6 +32,7 @@ class Context:
     now: float = 0.0
     fetched: dict[Place, object] = field(default_factory=dict)
     volatile: dict[str, Mapping[str, Sequence[Reading]]] = field(default_factory=dict)
+    burns: Burns = field(default_factory=Burns)
     _facts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _like: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     _looked: int = -1

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from rackcheck.board import retype
 from rackcheck.board.desk import Desk
+from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
+from rackcheck.core.tree import Leaf
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entry
 from rackcheck_tui.trail import Place
@@ -25,8 +27,19 @@ def copies(
         leaf = desk.tree(nodes[0]).leaves.get(fact)
         if leaf is not None:
             found["value"] = retype.value(leaf)
-            lines = [retype.line(leaf.source, leaf.plane, desk.nodes[name], desk.probe(fact)) for name in nodes]
-            found["line"] = "\n".join(lines)
+            found["line"] = "\n".join(_line(desk, ctx, fact, leaf, name) for name in nodes)
             found["json"] = retype.document(nodes[0], fact, leaf)
+    again = [line for name in nodes if name in ctx.burns.benches and (line := ctx.burns.replay(name))]
+    if again:
+        found["again"] = "\n".join(again)
+    if place.view == "load" and entry is not None and entry.cells:
+        found["told"] = ", ".join(entry.cells.values())
     found["command"] = twin(ctx, place)
     return found
+
+
+def _line(desk: Desk, ctx: Context, fact: str, leaf: Leaf, node: str) -> str:
+    """Write what reads a fact by hand; one that a load measured is measured by the same load again."""
+    if leaf.plane is Plane.BURNIN:
+        return ctx.burns.replay(node) or "# it was measured under load, and the node told no seed"
+    return retype.line(leaf.source, leaf.plane, desk.nodes[node], desk.probe(fact))

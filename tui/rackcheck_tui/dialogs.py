@@ -48,6 +48,12 @@ class Ask(ModalScreen[bool]):
         self.dismiss(yes)
 
 
+class Leave(Ask):
+    """Asks whether to leave; ctrl+c over the question is a yes, too: nobody types it twice by chance."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "answer(True)", "yes", show=False)]
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One thing to choose: what it is called, what it means, and the key that takes it at once."""

@@ -9,7 +9,7 @@ from textual.widgets import Input, Static
 from rackcheck.core.where import EVERYTHING, WORDS, Where, Wrong, parse
 from rackcheck_tui.dialogs import Ask, Choose, Option
 from rackcheck_tui.trail import Place
-from rackcheck_tui.verbs import VIEWS, asks, verbs
+from rackcheck_tui.verbs import LOADING, VIEWS, asks, verbs
 from rackcheck_tui.waiving import Waiving
 
 THIS = "this"
@@ -148,10 +148,13 @@ class Typing(Waiving):
         if not asks(words):
             self.command(words, shlex.join(words))
             return
-        lines = [f"rackcheck {shlex.join(words)}", "", "this may ask nodes; it reads, and changes nothing on them."]
+        does = "this may ask nodes; it reads, and changes nothing on them."
+        if words[0] in LOADING:
+            does = "this puts a load on nodes: they draw all they can, and what runs on them slows down."
+        lines = [f"rackcheck {shlex.join(words)}", "", does]
 
         def answered(yes: bool | None) -> None:
             if yes:
                 self.command(words, shlex.join(words))
 
-        self.push_screen(Ask("ask nodes?", lines, self.signs), answered)
+        self.push_screen(Ask("load nodes?" if words[0] in LOADING else "ask nodes?", lines, self.signs), answered)

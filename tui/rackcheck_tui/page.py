@@ -27,7 +27,7 @@ def tables() -> Iterator[str]:
     yield "| key | `:` | shows | the same on the command line |"
     yield "| --- | --- | --- | --- |"
     for name, view in VIEWS.items():
-        line = view.twin.format(run="RUN", about=_about(view.takes), profile="PROFILE")
+        line = view.twin.format(run="RUN", about=_about(view.takes), profile="PROFILE", node="NODE", fact="burnin.GPU")
         yield _row(_code(view.key), _code(f"{name} {view.takes}".strip()), view.words, _code(line))
     for title, rows in chapters(Screens.BINDINGS)[1:]:
         yield ""

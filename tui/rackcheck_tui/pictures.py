@@ -1,8 +1,8 @@
 """Pictures of the screens for the documents: `python -m rackcheck_tui.pictures docs/screens`.
 
-A simulated rack is audited, its run is kept in a folder of its own, and the screens are opened on it without a
-terminal. What differs from one making to the next is set: the run's id and its times are written over in the stored
-run, and the picture of a reading under way is given moments to go by. All else is what the screens show.
+A simulated rack is audited and burnt in, both runs are kept in a folder of their own, and the screens are opened on
+them without a terminal. What differs from one making to the next is set: the runs' ids and times are written over in
+the stored runs, and pictures of what is under way are given moments to go by. All else is what the screens show.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,7 +20,7 @@ from textual.widgets import Input
 
 from rackcheck.cli import subject
 from rackcheck.cli.desk import Desk
-from rackcheck.core.event import Answered, Event, FactsRead, Judged, NodeAsked, RunStarted
+from rackcheck.core.event import Answered, Burning, Event, FactsRead, Judged, NodeAsked, RunStarted
 from rackcheck.core.fact import Plane
 from rackcheck.core.group import is_group
 from rackcheck.report.signs import Signs
@@ -28,11 +28,12 @@ from rackcheck_tui.app import Screens
 from rackcheck_tui.context import Context
 
 AUDIT = ("audit", "--rack", "sim:dgx-h100", "-p", "h100-dgx", "-q", "-o")
-"""What makes the run; the folder stands behind it."""
+BURNIN = ("burnin", "--rack", "sim:dgx-h100", "--seed", "4242", "-q", "-o")
+"""What makes the runs; the folder stands behind it."""
 
-RUN = "20261101T060000Z-1a2b"
+RUN, BURNT = "20261101T060000Z-1a2b", "20261101T070000Z-3c4d"
 MOMENT = "2026-11-01T06:00:00Z"
-"""What the run's id and each of its times are written over with."""
+"""What the runs' ids and each of their times are written over with."""
 
 FONTS = "'DejaVu Sans Mono', Menlo, Consolas, monospace"
 """Fonts that machines have; a picture fetches none."""
@@ -43,6 +44,9 @@ PATIENCE = 60.0
 NOW = 6.2
 """Seconds that a reading has been under way when its picture is taken."""
 
+LOADED = 9.0
+"""Seconds that nodes have been under load when their picture is taken."""
+
 WIDE, SMALL = (100, 30), (80, 24)
 
 
@@ -51,6 +55,7 @@ class Shot:
     """One picture: its file's name, the screen's size, the keys, and how the terminal is written to.
 
     A key that begins with `=` is text that is typed; `half` stops the run in its middle, as if it was being made.
+    `load` is a picture of the burn-in.
     """
 
     name: str
@@ -58,6 +63,7 @@ class Shot:
     keys: Sequence[str]
     plain: bool = False
     half: bool = False
+    load: bool = False
 
 
 NODE = ("4", "/", "=node:dgx05", "enter")
@@ -74,25 +80,27 @@ SHOTS = (
     Shot("diff", WIDE, (*NODE, "d")),
     Shot("live", SMALL, ("5",), half=True),
     Shot("help", WIDE, ("?",)),
+    Shot("burnin", WIDE, ("5",), half=True, load=True),
+    Shot("burnin-gpu", WIDE, ("5", "enter", "j"), half=True, load=True),
 )
 
 
-def made(home: Path) -> Path:
+def made(home: Path, run: str = RUN, words: Sequence[str] = AUDIT) -> Path:
     """Audit the simulated rack below `home`, and give the run's folder, its id and times written over."""
-    folder = home / "runs" / RUN
+    folder = home / "runs" / run
     environment = {**os.environ, "RACKCHECK_HOME": str(home)}
     done = subprocess.run(  # noqa: S603  our own program, its words in a list
-        [sys.executable, "-m", "rackcheck", *AUDIT, str(folder)],
+        [sys.executable, "-m", "rackcheck", *words, str(folder)],
         env=environment,
         stdout=subprocess.DEVNULL,
         check=False,
     )
     if done.returncode not in {0, 1, 3}:
-        raise SystemExit(f"rackcheck {' '.join(AUDIT)} ended with {done.returncode}")
+        raise SystemExit(f"rackcheck {' '.join(words)} ended with {done.returncode}")
     name = re.compile(r"\b\d{8}T\d{6}Z-[0-9a-f]{5}\b")
     moment = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
     for file in (folder / "run.json", folder / "events.jsonl"):
-        file.write_text(moment.sub(MOMENT, name.sub(RUN, file.read_text("utf-8"))), "utf-8")
+        file.write_text(moment.sub(MOMENT, name.sub(run, file.read_text("utf-8"))), "utf-8")
     return folder
 
 
@@ -126,6 +134,22 @@ class Halfway:
         return list(self._desk.nodes).index(node)
 
 
+class Loaded(Halfway):
+    """A desk whose burn-in has come to its middle; what a BMC told meanwhile comes when it comes, and is left out."""
+
+    replays = False
+
+    def told(self) -> Iterator[tuple[Event, float]]:
+        """Give the events of the first seconds."""
+        for event in self._desk.events():
+            if isinstance(event, RunStarted):
+                yield event, 0.0
+                yield from ((NodeAsked(node, Plane.BURNIN), 0.0) for node in event.nodes)
+            elif isinstance(event, Burning):
+                early = tuple(r for r in event.records if r.get("t", 0.0) <= LOADED and r.get("of") != "bmc")
+                yield replace(event, records=early), NOW
+
+
 class Still(Context):
     """A context whose time stands at the picture's."""
 
@@ -141,25 +165,27 @@ class Still(Context):
 
 async def taken(shot: Shot) -> str:
     """Open the run, press the keys, and give the picture as SVG."""
-    desk = Desk(found=subject.find(RUN))
-    held = Halfway(desk)
+    run = BURNT if shot.load else RUN
+    desk = Desk(found=subject.find(run))
+    held = Loaded(desk) if shot.load else Halfway(desk)
     os.environ.pop("NO_COLOR", None)
     if shot.plain:
         os.environ["NO_COLOR"] = "1"
-    app = Screens(lambda: held if shot.half else desk, Signs(plain=shot.plain), name=RUN)  # type: ignore[arg-type, return-value]
+    app = Screens(lambda: held if shot.half else desk, Signs(plain=shot.plain), name=run)  # type: ignore[arg-type, return-value]
     async with app.run_test(size=shot.size) as pilot:
         await _quiet(pilot, app)
         if shot.half:
             app.context = Still(app.context.board, app.context.desk, app.signs)
             for event, at in held.told():
                 app.context.board.take(event, at)
+                app.context.burns.take(event)
         for key in shot.keys:
             if key.startswith("="):
                 app.base.query_one("#line", Input).value = key[1:]
             else:
                 await pilot.press(key)
             await _quiet(pilot, app)
-        return settled(app.export_screenshot(title=f"rackcheck tui {RUN}", simplify=True))
+        return settled(app.export_screenshot(title=f"rackcheck tui {run}", simplify=True))
 
 
 async def _quiet(pilot: Pilot[None], app: Screens) -> None:
@@ -183,6 +209,7 @@ def main(folder: Path) -> None:
     with TemporaryDirectory() as kept:
         os.environ["RACKCHECK_HOME"] = kept
         made(Path(kept))
+        made(Path(kept), BURNT, BURNIN)
         for shot in SHOTS:
             file = folder / f"tui-{shot.name}.svg"
             file.write_text(asyncio.run(taken(shot)), "utf-8")

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rackcheck.board.burnt import Told, followed
 from rackcheck.board.desk import Desk
-from rackcheck.board.proof import Piece, Proof, Said, View, piece, proof
+from rackcheck.board.proof import Piece, Proof, View, piece, proof
 from rackcheck.board.reply import Reply, told
 from rackcheck.board.state import Board
 from rackcheck.core import operator
@@ -32,14 +33,14 @@ class Rested:
 
 def evidence(desk: Desk, board: Board, node: str, *, rule: str = "", fact: str = "") -> Rested:
     """Find what a rule's verdict on a node rests on, or one fact; reads the node's answers, raises Mistake."""
-    said = Said(desk.tree(node), desk.replies(node), desk.pairs, lambda path: _ask(desk, path))
+    said = Told(desk.tree(node), desk.replies(node), desk.pairs, lambda path: _ask(desk, path))
     if fact:
         return Rested(piece(fact, said), node)
     rules = {each.id: each for each in desk.profile.rules}
     verdicts = {v.rule: v for v in board.judged[node].verdicts} if node in board.judged else {}
     if rule not in rules or rule not in verdicts:
         raise Mistake(f"{rule} was not judged on {node}")
-    return Rested(proof(rules[rule], verdicts[rule], said), node, desk.since(node, rule))
+    return Rested(followed(proof(rules[rule], verdicts[rule], said), said), node, desk.since(node, rule))
 
 
 def _ask(desk: Desk, path: str) -> Ask | None:

@@ -6,9 +6,10 @@ import threading
 import time
 from collections.abc import Callable
 
+from rackcheck.board.burning import Burns
 from rackcheck.board.desk import Desk
 from rackcheck.board.state import Board
-from rackcheck.core.event import RunDone
+from rackcheck.core.event import Burning, RunDone
 from rackcheck.core.verdict import Outcome
 from rackcheck.mistake import Mistake
 from rackcheck_tui.context import Context
@@ -35,6 +36,7 @@ class Reading(Looking):
     _open: Callable[[], Desk]
     _seen, _rest = -1, 0.0
     _next: Board | None = None
+    _burns: Burns | None = None
     _asking = _later = False
     _troubled, _broken = 0, ""
 
@@ -88,7 +90,7 @@ class Reading(Looking):
         if self.feed.running and not (self.desk.replays or self._next is not None):
             self._later = True
             return
-        self._later, self._broken, self._next = False, "", self._board()
+        self._later, self._broken, self._next, self._burns = False, "", self._board(), Burns()
         self.feed.start(self.desk.events)
 
     def _turn(self) -> None:
@@ -96,8 +98,11 @@ class Reading(Looking):
         if not self.screen_stack:  # it is going
             return
         board = self._next or self.context.board
+        burns = self.context.burns if self._next is None or self._burns is None else self._burns
         for event, at in self.feed.take(DRAIN):
-            board.take(event, at)
+            burns.take(event)
+            if not isinstance(event, Burning):  # it says nothing of verdicts, and comes many times a second
+                board.take(event, at)
         board.beside = self.desk.notes
         if len(self.desk.troubles) > self._troubled:
             self._troubled = len(self.desk.troubles)
@@ -117,7 +122,7 @@ class Reading(Looking):
             self.tell(turned(board))
         if self._later and not self.feed.running:
             self.reload()
-        ticking = board.running and self.trail.here.view == "live"
+        ticking = board.running and self.trail.here.view in {"live", "load"}
         if (ticking or board.version != self._seen) and not self.paused:
             self.pace.want(self._follow)
 
@@ -130,7 +135,7 @@ class Reading(Looking):
         """Show the run that was read again in the place of the one before."""
         self._next, self._seen = None, -1
         if board.done is not None:
-            self.context.board = board
+            self.context.board, self.context.burns = board, self._burns or Burns()
             self._forget_fetched()
 
     def _forget_fetched(self) -> None:

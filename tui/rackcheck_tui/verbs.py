@@ -16,6 +16,7 @@ from rackcheck_tui.views import (
     group,
     groups,
     live,
+    load,
     node,
     nodes,
     odd,
@@ -27,8 +28,11 @@ from rackcheck_tui.views import (
 
 Build = Callable[[Context, Place], Shown]
 
-ASKING = frozenset({"audit", "doctor", "capture", "facts", "probe", "inventory"})
+ASKING = frozenset({"audit", "doctor", "capture", "facts", "probe", "inventory", "burnin"})
 """Commands that may ask nodes: typed here, they ask their reader first."""
+
+LOADING = frozenset({"burnin"})
+"""Those of them that put a load on nodes."""
 
 
 def asks(words: Sequence[str]) -> bool:
@@ -56,7 +60,8 @@ ELSEWHERE = frozenset({"tui", "completion", "sim"})
 class View:
     """One way to look at a run: what makes it, its key, what it is, and what prints the same on the command line.
 
-    `takes` is what it is about, as it is typed; in `twin`, {run} and {about} stand for the run and what it is about.
+    `takes` is what it is about, as it is typed; in `twin`, {run} and {about} stand for the run and what it is about,
+    or {node} and {fact} for a node and a part of its burn-in.
     Without `filters` it shows all there is. `narrows` is the filter by which the twin prints just this.
     """
 
@@ -74,7 +79,7 @@ VIEWS: Mapping[str, View] = {
     "rack": View(rack.shown, "the racks as they stand, a sign a node", "rackcheck rack {run}", "2"),
     "odd": View(odd.shown, "who differs from its peers, the oddest first", "rackcheck odd {run}", "3"),
     "nodes": View(nodes.shown, "every node, the worst first", "rackcheck audit --from {run}", "4"),
-    "live": View(live.shown, "how far a reading is, the slowest first", "rackcheck audit --from {run}", "5"),
+    "live": View(live.shown, "how far a reading is; of a burn-in, the load", "rackcheck audit --from {run}", "5"),
     "history": View(
         past.shown, "a node or a rule, run by run", "rackcheck history {about}", "6", "NODE|RULE", filters=False
     ),
@@ -85,6 +90,10 @@ VIEWS: Mapping[str, View] = {
     "report": View(formats.shown, "write the document of this run", "rackcheck report {run}", "9", filters=False),
     "node": View(node.shown, "one node's rules", "rackcheck groups {run}", takes="NODE", narrows="node:{about}"),
     "group": View(group.shown, "one group's nodes", "rackcheck groups {run}", takes="NUMBER", narrows="group:{about}"),
+    "load": View(
+        load.shown, "one GPU or host under load", "rackcheck facts {node} --from {run} {fact}", takes="NODE GPU",
+        filters=False,
+    ),
     "facts": View(facts.shown, "everything a node told", "rackcheck facts {about} --from {run}", takes="NODE"),
     "diff": View(
         differing.shown, "a node held against something", "rackcheck diff {about} --from {run}",
@@ -116,7 +125,13 @@ def twin(ctx: Context, place: Place) -> str:
     # Of two nodes the command line has the one that is held against first, as it has what was before.
     both = place.view == "diff" and len(place.about) > 1 and place.about[1] in ctx.desk.nodes
     about = shlex.join(place.about[::-1] if both else place.about)
-    line = view.twin.format(run=shlex.quote(ctx.desk.name), about=about, profile=shlex.quote(ctx.desk.profile_word))
+    node, part = (*place.about, "", "")[:2]
+    fact = f"burnin.{part}" if part.startswith("gpu/") else "burnin"
+    # A load of no node is all of them.
+    line = (VIEWS["live"] if place.view == "load" and not node else view).twin.format(
+        run=shlex.quote(ctx.desk.name), about=about, profile=shlex.quote(ctx.desk.profile_word),
+        node=shlex.quote(node), fact=shlex.quote(fact),
+    )  # fmt: skip
     verb = line.split()[1]
     if verb in WAIVED:
         line = shlex.join([*shlex.split(line), *ctx.desk.waiver_words])

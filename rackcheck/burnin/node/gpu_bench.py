@@ -61,11 +61,14 @@ class GpuTeller:
 
     def __init__(self, of: str, tell: Callable[..., None]) -> None:
         self._of, self._tell = of, tell
+        self.wrong: Set[str] = set()
         self._told: Dict[str, int] = {}
         self._known: Set[Tuple[Any, ...]] = set()
 
     def error(self, stage: str, test: str, name: str, key: Tuple[Any, ...], **more: Any) -> None:
-        """Tell a finding unless one of this name and key was told."""
+        """Tell a finding unless one of this name and key was told; stages with wrong results are kept by name."""
+        if name in ("mismatch", "disagree", "not finite", "alias"):
+            self.wrong.add(stage)
         if (stage, name) + key in self._known:
             return
         self._told[name] = self._told.get(name, 0) + 1

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List
 if TYPE_CHECKING:
     from rackcheck.burnin.node.child import Child, die_with_parent, wait_for_end
     from rackcheck.burnin.node.cpu import Cpu
+    from rackcheck.burnin.node.disk import DiskWork
     from rackcheck.burnin.node.gpu import gpu_child
     from rackcheck.burnin.node.main import sample
     from rackcheck.burnin.node.tools import run_tools
@@ -219,7 +220,14 @@ class Supervisor:
         def watch(line: Any, stop: threading.Event) -> None:
             sample(line, stop, carried["nvml"], bool(self.stages("gpu")), plan.get("root", ""))
 
+        def scratch(line: Any, stop: threading.Event) -> None:
+            named = plan["scratch"]
+            work = DiskWork(line.tell, line.clock, stop, named["path"], plan["seed"])
+            work.run(named["size"], base + max(stage["until"] for stage in plan["stages"]))
+
         self.start("telemetry", watch)
+        if plan.get("scratch"):
+            self.start("disk", scratch)
         self.start("node", compute)
 
     def run(self) -> bool:

@@ -63,6 +63,12 @@ RAMP = 10.0
 START = 8.0
 """Seconds that a driver may take to be ready, before the load begins."""
 
+AGAIN = 25.0
+"""Seconds in which a GPU does again what it did wrong, hot and then cold; where nothing was, none are needed."""
+
+SCRATCH = 16 << 30
+"""Bytes of a scratch file, at most: as many as half of the tier's time takes."""
+
 PULSE = 5.0
 """Seconds of silence on the way to the node after which it ends the load by itself."""
 
@@ -92,16 +98,21 @@ def starts(nodes: Sequence[str]) -> dict[str, float]:
 
 
 def document(
-    tier: Tier, *, seed: int, start: float = 0.0, tools: Sequence[str] = (), gpus: bool = True, line: str = "stdin"
-) -> dict[str, Any]:
-    """Write the plan as it travels; `line` is where the node looks for the end of our connection."""
+    tier: Tier, *, seed: int, start: float = 0.0, tools: Sequence[str] = (), gpus: bool = True, line: str = "stdin",
+    scratch: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    """Write the plan as it travels; `line` is where the node looks for the end of our connection.
+
+    `scratch` names a file that is not there, for the disk below it to be written and read; without it no disk is.
+    """
     stages = [
         {"of": slot.of, "stage": slot.stage, "from": slot.begin, "until": slot.until}
         for slot in slots(tier)
         if gpus or slot.of != "gpu"
     ]
-    end = start + tier.seconds + START + 5.0 + sum(TOOLS[tool] for tool in tools)
+    end = start + tier.seconds + START + 5.0 + AGAIN + sum(TOOLS[tool] for tool in tools)
     return {
         "wire": WIRE, "tier": tier.value, "seed": seed, "start": start, "stages": stages, "tools": list(tools),
         "step": STEP, "ready": START, "deadline": end, "line": line, "pulse": PULSE,
+        **({"scratch": {"path": scratch, "size": SCRATCH}} if scratch else {}),
     }  # fmt: skip

@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 
 from rackcheck.core.burn.record import Burn, Fault, Record, Stage
-from rackcheck.core.fact import Reading, Reason, Sourced, Unknown
+from rackcheck.core.fact import Absent, Reading, Reason, Sourced, Unknown
 
 VERIFYING = ("mismatch", "disagree", "not finite", "alias")
 """Names of findings that say that something computed, stored or moved a wrong value."""
@@ -99,6 +99,18 @@ def described(fault: Fault) -> str:
     return ", ".join(parts)
 
 
+def again(burn: Burn, of: str) -> Reading:
+    """Say whether what was wrong came again: `always`, `hot`, `cold`, `at times`, `never`; absent where nothing was."""
+    told = [stage for stage in burn.of_stage("again", of) if stage.number("rounds")]
+    if not told:
+        wrong = any(fault.name in VERIFYING for fault in burn.of_thing(of))
+        return Unknown(Reason.NOT_TESTED, "it was not done again") if wrong else Absent("nothing was wrong")
+    came = {heat: [s for s in told if s.test.endswith(heat) and s.number("found")] for heat in ("hot", "cold")}
+    if not came["hot"] or not came["cold"]:
+        return next((heat for heat, found in came.items() if found), "never")
+    return "always" if all(stage.number("found") == stage.number("rounds") for stage in told) else "at times"
+
+
 def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") -> Reading | Sourced:
     """Give a count with the first thing that it counted as its source."""
     wanted = set(things)
@@ -107,8 +119,10 @@ def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") 
     if not found or not isinstance(reading, int) or not reading:
         return reading
     seed = burn.hello.get("seed")
-    again = f"; --seed {seed} does it again" if isinstance(seed, int) else ""
-    return Sourced(reading, f"burn-in: {described(found[0])}{again}")
+    more = f"; --seed {seed} does it again" if isinstance(seed, int) else ""
+    came = again(burn, found[0].of)
+    more += f"; done again at once and after cooling, it came: {came}" if isinstance(came, str) else ""
+    return Sourced(reading, f"burn-in: {described(found[0])}{more}")
 
 
 def mean(values: Sequence[float]) -> Reading:

@@ -9,6 +9,7 @@ from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.filtering import kept_nodes
 from rackcheck_tui.trail import Place
+from rackcheck_tui.views import burning
 from rackcheck_tui.words import labelled
 
 STYLE = {
@@ -17,8 +18,10 @@ STYLE = {
 SIGN = {Step.ASKED: ">", Step.WAITS: "-", Step.SILENT: "?", Step.READ: "=", Step.JUDGED: "+"}
 
 
-def shown(ctx: Context, _: Place) -> Shown:
-    """Show the nodes of the reading under way, or of the last one."""
+def shown(ctx: Context, place: Place) -> Shown:
+    """Show the nodes of the reading under way, or of the last one; of a burn-in, what is under load."""
+    if ctx.burns:
+        return burning.shown(ctx, place)
     board = ctx.board
     told = progress(board, ctx.now)
     kept, left_out = kept_nodes(ctx, [each.node for each in told])

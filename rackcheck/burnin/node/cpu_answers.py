@@ -1,0 +1,113 @@
+# ruff: noqa: UP031  this runs on the node, where Python may be 3.6
+"""The stages on the node that hold answers of its CPUs against each other: fingerprints, and messages that go round."""
+
+import contextlib
+import queue
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Dict, List, Tuple
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.cpu import CPU_FULL, CPU_PIECE, Cpu, CpuTimes, cpu_sum
+    from rackcheck.burnin.node.cpu_kernels import CPU_GOLDEN, CPU_MESSAGE
+
+
+def cpu_fingerprint(burn: "Cpu", stage: Dict[str, Any]) -> None:
+    """Every core the same work: against the shipped answer first, then seed after seed against each other."""
+    kernels = burn.kernels
+    golden = CPU_GOLDEN[kernels.golden]
+
+    def work(cpu: int) -> Tuple[List[int], "CpuTimes"]:
+        fields: Dict[str, Any]
+        hashes: List[int]
+        of, skew, times, hashes = "cpu/%d" % cpu, burn.skew.get(cpu, 0), burn.times(), []
+        got, told = kernels.fingerprint(1 + skew, 0, 0.0)
+        fields = {"from": times["from"], "seconds": told.cpu / 1e9, "hash": "%016x" % got, "seed": 1}
+        fields.update(work=told.work, unit=kernels.unit, mismatches=int(got != golden))
+        burn.tell("stage", of=of, stage="fingerprint", test="golden", status="done", **fields)
+        if got != golden:
+            burn.fault(of, "fingerprint", "disagree", hash="%016x" % got, theirs="%016x" % golden, seed=1)
+        while not hashes or not burn.ends(stage["until"]):
+            seed = burn.seed + len(hashes) + skew & CPU_FULL
+            got, told = kernels.fingerprint(seed, 0, burn.left(stage["until"]))
+            cpu_sum(times, told)
+            hashes.append(got)
+            if told.found:
+                burn.fault(of, "fingerprint", "mismatch", got="%016x" % got, seed=seed, cpu=cpu, count=told.found)
+        return hashes, times
+
+    results = burn.together("fingerprint", work)
+    lost = cpu_vote(burn, "fingerprint", {cpu: hashes for cpu, (hashes, _) in results.items()})
+    for cpu, (hashes, times) in sorted(results.items()):
+        fields = {"unit": kernels.unit, "hash": "%016x" % hashes[0], "seed": burn.seed, "pieces": len(hashes)}
+        wrong = int(times["found"]) + lost[cpu]
+        burn.done(stage, "cpu/%d" % cpu, "verify", times, False, mismatches=wrong, **fields)
+
+
+def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
+    """Each core seals messages, the next one opens them: the same sealed bits everywhere, the same text again."""
+    kernels = burn.kernels
+    ring: Dict[int, queue.Queue[Tuple[int, int, Any, int]]] = {cpu: queue.Queue() for cpu in burn.cpus}
+    following = dict(zip(burn.cpus, burn.cpus[1:] + burn.cpus[:1]))  # noqa: B905
+
+    def work(cpu: int) -> Tuple[List[int], "CpuTimes"]:
+        times, skew = burn.times(), burn.skew.get(cpu, 0)
+        sealed: List[int] = []
+        message: Any = None
+        while not burn.ends(stage["until"]):
+            seed = burn.seed + len(sealed) + skew & CPU_FULL
+            message, plain, hidden, told = kernels.seal(seed, message)
+            cpu_sum(times, told)
+            sealed.append(hidden)
+            if burn.spoil is not None and kernels.unit == "FLOP":
+                burn.spoil(message[1], CPU_MESSAGE)
+            ring[following[cpu]].put((cpu, seed, message, plain))
+            while not burn.ends(stage["until"]):
+                with contextlib.suppress(queue.Empty):
+                    maker, seed, message, plain = ring[cpu].get(timeout=CPU_PIECE)
+                    break
+            else:
+                break
+            got, told = kernels.unseal(message, seed)
+            cpu_sum(times, told)
+            times["rounds"] += 1
+            if got != plain:
+                times["found"] += 1
+                fields = {"want": "%08x" % plain, "got": "%08x" % (got & 0xFFFFFFFF), "seed": seed, "cpu": cpu}
+                burn.fault("cpu/%d" % cpu, "crypto", "mismatch", other="cpu/%d" % maker, blame=False, **fields)
+        return sealed, times
+
+    results = burn.together("crypto", work)
+    lost = cpu_vote(burn, "crypto", {cpu: sealed for cpu, (sealed, _) in results.items()})
+    for cpu, (sealed, times) in sorted(results.items()):
+        of = "cpu/%d" % cpu
+        if not times["rounds"]:
+            burn.undone(of, "crypto", "under-loaded: no message came round", test="ring")
+            continue
+        fields = {"unit": "B", "hash": "%08x" % sealed[0], "seed": burn.seed, "rounds": int(times["rounds"])}
+        burn.done(stage, of, "ring", times, False, mismatches=int(times["found"]) + lost[cpu], **fields)
+
+
+def cpu_vote(burn: "Cpu", stage: str, hashes: Dict[int, List[int]]) -> "Counter[int]":
+    """Hold the answers of the CPUs to equal questions against each other; give how many each has lost."""
+    lost: Counter[int] = Counter()
+    for at in range(max([len(one) for one in hashes.values()] or [0])):
+        answers = {cpu: one[at] for cpu, one in hashes.items() if at < len(one)}
+        odd, blame = cpu_votes(answers)
+        for cpu, theirs in sorted(odd.items()):
+            lost[cpu] += 1
+            fields = {"hash": "%016x" % answers[cpu], "theirs": "%016x" % theirs, "seed": burn.seed + at}
+            burn.fault("cpu/%d" % cpu, stage, "disagree", blame=blame, **fields)
+    return lost
+
+
+def cpu_votes(answers: Dict[int, int]) -> Tuple[Dict[int, int], bool]:
+    """Give the CPUs that differ, each with the others' answer, and whether they are to blame.
+
+    A majority names the odd ones. Without one, as with two CPUs, all that differ are given and nobody is blamed.
+    """
+    ranked = Counter(answers.values()).most_common()
+    if len(ranked) < 2:
+        return {}, False
+    if ranked[0][1] * 2 > len(answers):
+        return {cpu: ranked[0][0] for cpu, one in answers.items() if one != ranked[0][0]}, True
+    return {cpu: next(other for other, _ in ranked if other != one) for cpu, one in answers.items()}, False

@@ -1,0 +1,77 @@
+# ruff: noqa: UP031  this runs on the node, where Python may be 3.6
+"""Reads on the node what its processors and its memory are: by the files in which the kernel tells it."""
+
+import contextlib
+from pathlib import Path
+from typing import Dict, List, Optional
+
+
+def cpu_text(path: str) -> str:
+    """Read a small file of the kernel; empty where it is not there."""
+    with contextlib.suppress(OSError):
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    return ""
+
+
+def cpu_list(text: str) -> List[int]:
+    """Read a list as the kernel writes it: 0-3,8."""
+    ends = [part.split("-") for part in text.strip().split(",") if part]
+    return [cpu for part in ends for cpu in range(int(part[0]), int(part[-1]) + 1)]
+
+
+def cpu_nodes(cpus: List[int]) -> Dict[str, List[int]]:
+    """Give the allowed CPUs of each NUMA node that has any; all as node 0 where the kernel does not say."""
+    nodes = {}
+    for path in Path("/sys/devices/system/node").glob("node*"):
+        mine = [cpu for cpu in cpu_list(cpu_text("%s/cpulist" % path)) if cpu in cpus]
+        if mine:
+            nodes[path.name[4:]] = mine
+    return nodes or {"0": cpus}
+
+
+def cpu_model() -> str:
+    """Give the processor's name; on aarch64 its implementer and part, for the kernel has no name."""
+    lines = dict(line.partition(":")[::2] for line in cpu_text("/proc/cpuinfo").splitlines())
+    told = {key.strip(): value.strip() for key, value in lines.items()}
+    return told.get("model name") or "%s %s" % (told.get("CPU implementer", ""), told.get("CPU part", ""))
+
+
+def cpu_memory(field: str, node: Optional[str] = None) -> int:
+    """Give a line of meminfo in B, of the whole or of one NUMA node; 0 where it cannot be read."""
+    text = cpu_text("/sys/devices/system/node/node%s/meminfo" % node) if node else ""
+    for line in (text or cpu_text("/proc/meminfo")).splitlines():
+        words = line.split()
+        if field + ":" in words:
+            return int(words[words.index(field + ":") + 1]) * 1024
+    return 0
+
+
+def cpu_available() -> int:
+    """Give the memory that may be taken without hurting others, in B: the system's, or less in a control group."""
+    free = [cpu_memory("MemAvailable")]
+    for line in cpu_text("/proc/self/cgroup").splitlines():
+        _, kind, path = line.split(":", 2)
+        root, most, used = ("/sys/fs/cgroup", "memory.max", "memory.current")
+        if kind == "memory":
+            root, most, used = ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+        elif kind:
+            continue
+        while path:
+            texts = [cpu_text("%s%s/%s" % (root, path, name)).strip() for name in (most, used)]
+            if all(text.isdigit() for text in texts):
+                free.append(max(0, int(texts[0]) - int(texts[1])))
+            path = path.rpartition("/")[0]
+    return min(free)
+
+
+def cpu_last_cache(cpus: List[int]) -> int:
+    """Give the last caches of these CPUs in B, each counted once; 32 MiB a CPU where the kernel does not say."""
+    caches = {}
+    for cpu in cpus:
+        for level in (3, 2):
+            path = "/sys/devices/system/cpu/cpu%d/cache/index%d/" % (cpu, level)
+            size, shared = cpu_text(path + "size").strip(), cpu_text(path + "shared_cpu_list").strip()
+            if size:
+                caches[shared] = int(size.rstrip("KMG")) << {"K": 10, "M": 20, "G": 30}.get(size[-1:], 0)
+                break
+    return sum(caches.values()) or len(cpus) << 25

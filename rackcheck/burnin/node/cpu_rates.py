@@ -1,0 +1,101 @@
+# ruff: noqa: UP031  this runs on the node, where Python may be 3.6
+"""The stages on the node that hold a rate of its CPUs against their clock and memory, each result compared."""
+
+import time
+from typing import TYPE_CHECKING, Any, Dict, List, Tuple
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.cpu import CPU_FULL, Cpu, CpuTimes, cpu_sum
+    from rackcheck.burnin.node.cpu_answers import cpu_vote
+    from rackcheck.burnin.node.cpu_facts import cpu_available, cpu_last_cache
+    from rackcheck.burnin.node.cpu_ram import cpu_mapped
+
+
+def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
+    """All cores multiply and add at once, every result compared; the rate a core-second beside its roof.
+
+    The roof is the core's measured clock times what one cycle can do: the lanes of the variant times two times
+    the number of units, the smallest of 1, 2, 4 that the best CPU of this node does not exceed, for no register
+    tells it; of logical CPUs that share a core each has what is left to it. So a CPU is held against its best
+    peer; a node on which all of them lose half of their units is seen between nodes only.
+    """
+    kernels = burn.kernels
+
+    def work(cpu: int) -> Tuple["CpuTimes", List[float], int]:
+        times, want = burn.times(), 0
+        clocks: List[float] = []
+        while not clocks or not burn.ends(stage["until"]):
+            seed = burn.seed + burn.skew.get(cpu, 0) & CPU_FULL
+            got, told = kernels.fingerprint(seed, want, burn.left(stage["until"]))
+            want = want or got
+            cpu_sum(times, told)
+            if told.found:
+                fields = {"want": "%016x" % want, "got": "%016x" % got, "seed": seed, "cpu": cpu}
+                burn.fault("cpu/%d" % cpu, "fma", "mismatch", count=told.found, **fields)
+            told = kernels.adds()
+            clocks.append(told.work / max(1, told.cpu) * 1e9)
+        return times, sorted(clocks), want
+
+    results = burn.together("fma", work)
+    lost = cpu_vote(burn, "fma", {cpu: [first] for cpu, (_, _, first) in results.items()})
+    clocks = {cpu: each[len(each) // 2] for cpu, (_, each, _) in results.items()}
+    peaks = [times["work"] / times["cpu"] / clocks[cpu] for cpu, (times, _, _) in results.items()]
+    cycle = cpu_cycle(max(peaks or [0.0]), {"avx512": 8, "avx2": 4, "neon": 2}.get(kernels.variant, 0))
+    for cpu, (times, _, got) in sorted(results.items()):
+        fields = {"unit": "FLOP", "hash": "%016x" % got, "seed": burn.seed, "clock": clocks[cpu]}
+        if cycle:
+            fields["roof"] = clocks[cpu] * cycle
+        wrong = int(times["found"]) + lost[cpu]
+        burn.done(stage, "cpu/%d" % cpu, "fma", times, True, mismatches=wrong, **fields)
+
+
+def cpu_cycle(reached: float, lanes: int) -> int:
+    """Give the FLOP a cycle of the fewest units (1, 2, 4) that can have reached this many; 0 where none can."""
+    return next((2 * lanes * units for units in (1, 2, 4) if reached <= 2.2 * lanes * units), 0) if reached else 0
+
+
+def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
+    """All cores together a = b + 3 c, on arrays of four times the last caches, each its slice, then compared."""
+    kernels, caches = burn.kernels, cpu_last_cache(burn.cpus)
+    most = cpu_available() // 12 // len(burn.cpus) >> 18 << 18
+    size = max(4 * caches // len(burn.cpus), 4 << 20) + (1 << 18) - 1 >> 18 << 18
+    if size > most:
+        why = "no memory: %d B free, 12 x %d B of arrays needed" % (cpu_available(), size * len(burn.cpus))
+        burn.undone("node", "triad", why, test="triad")
+        return
+    count = size // 8
+    ready: List[int] = []
+
+    def work(cpu: int) -> "CpuTimes":
+        with cpu_mapped(3 * size) as at:
+            arrays = [at, at + size, at + 2 * size]
+            for start in range(0, count, 1 << 18):
+                if burn.ends(stage["until"]):
+                    break
+                kernels.lay(arrays, start, min(1 << 18, count - start))
+            ready.append(cpu)
+            while len(ready) < len(burn.cpus) and not burn.ends(stage["until"]):
+                time.sleep(0.002)
+            times, where = burn.times(), 0
+            while not burn.ends(stage["until"]):
+                where, told = kernels.triad(arrays, count, where, burn.left(stage["until"]))
+                cpu_sum(times, told)
+            times["seconds"] = burn.clock()
+            for start in range(0, count if times["work"] >= 3 * size else 0, 1 << 18):
+                if burn.stop.is_set():
+                    break
+                times["found"] += kernels.laid(arrays[0], start, min(1 << 18, count - start))
+            return times
+
+    results = burn.together("triad", work)
+    for cpu, times in sorted(results.items()):
+        if times["found"]:
+            burn.fault("cpu/%d" % cpu, "triad", "mismatch", count=int(times["found"]), cpu=cpu, seed=0)
+    if len(results) < len(burn.cpus) or not all(times["work"] >= 3 * size for times in results.values()):
+        burn.undone("node", "triad", "under-loaded: not every core went once through its arrays", test="triad")
+        return
+    whole = {key: sum(times[key] for times in results.values()) for key in ("wall", "cpu", "work", "found")}
+    whole["from"] = min(times["from"] for times in results.values())
+    whole["seconds"] = max(times["seconds"] for times in results.values()) - whole["from"]
+    fields = {"unit": "B", "mismatches": int(whole["found"]), "array": size * len(burn.cpus)}
+    burn.done(stage, "node", "triad", whole, True, **fields)

@@ -1,0 +1,127 @@
+"""Reads on the node what it tells of itself while it works: temperature, clock, load, errors counted, RDMA ports.
+
+What cannot be read is left out. All numbers are SI, temperatures degrees C.
+"""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.node_files import node_number, node_numbers, node_paths, node_text
+
+CLOCKS_MOST = 16
+"""Of how many CPUs the clock is read: older kernels may take 20 ms for one."""
+COST = 100
+"""What took a second to read is read again after this many: readers take at most 1 % of a core."""
+
+IB_RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
+
+
+class NodeReader:
+    """What the node itself tells: its CPUs, its memory, its RDMA ports. Files are found once, then only read."""
+
+    def __init__(self, clock: "Any", root: "str" = "") -> "None":
+        self._clock, self._root = clock, root
+        self._due: Any = {}
+        cpus = "/sys/devices/system/cpu"
+        clocks = node_paths(root, cpus, "cpu[0-9]*/cpufreq/scaling_cur_freq")
+        self._clocks = clocks[:: max(1, -(-len(clocks) // CLOCKS_MOST))]
+        self._throttles = node_paths(root, cpus, "cpu[0-9]*/thermal_throttle/core_throttle_count")
+        self._edac = {
+            kind: node_paths(root, "/sys/devices/system/edac/mc", f"mc[0-9]*/{kind}_count") for kind in ("ce", "ue")
+        }
+        self._temps = self._sensors() or self._zones()
+        self._ports = node_paths(root, "/sys/class/infiniband", "*/ports/*")
+
+    def _sensors(self) -> "Any":
+        return [
+            path
+            for name in node_paths(self._root, "/sys/class/hwmon", "*/name")
+            if node_text(name) in ("coretemp", "k10temp", "zenpower")
+            for path in node_paths(name[: -len("/name")], "", "temp*_input")
+        ]
+
+    def _zones(self) -> "Any":
+        """Find the CPUs' thermal zones: Intel's package, and what firmware calls Grace's."""
+        found = []
+        for kind in node_paths(self._root, "/sys/class/thermal", "thermal_zone*/type"):
+            zone = kind[: -len("/type")]
+            named = node_text(zone + "/device/description") or ""
+            if node_text(kind) == "x86_pkg_temp" or (named.startswith("Thermal Zone Skt") and named.endswith("TJMax")):
+                found.append(zone + "/temp")
+        return found
+
+    def read(self, last: "bool" = False) -> "Any":
+        """Give what is due: pairs of a thing and its columns, `("node", {"temp": 61.0})`; the last time, all counters.
+
+        What is slow to read is read less often, so that reading takes no more than its share of a core.
+        """
+        node: Any = {}
+        for reader in (self._temp, self._clock_mean, self._load, self._mce, self._counts):
+            if last and reader == self._clock_mean:
+                continue
+            node.update(self._in_time(reader, last) or {})
+        return [("node", node)] + (self._in_time(self._nics, last) or [])
+
+    def _in_time(self, reader: "Any", last: "bool") -> "Any":
+        began = self._clock()
+        if began < self._due.get(reader.__name__, began) and not last:
+            return None
+        found = reader()
+        self._due[reader.__name__] = began + COST * (self._clock() - began)
+        return found
+
+    def _temp(self) -> "Any":
+        temps = node_numbers(self._temps)
+        return {"temp": max(temps) / 1000} if temps else {}
+
+    def _clock_mean(self) -> "Any":
+        clocks = node_numbers(self._clocks)
+        return {"clock": round(sum(clocks) * 1000 / len(clocks))} if clocks else {}
+
+    def _load(self) -> "Any":
+        try:
+            return {"load": float((node_text(self._root + "/proc/loadavg") or "").split()[0])}
+        except (ValueError, IndexError):
+            return {}
+
+    def _mce(self) -> "Any":
+        try:
+            with Path(self._root + "/proc/interrupts").open("rb") as file:
+                for line in file:
+                    if line.lstrip().startswith(b"MCE:"):
+                        return {"mce": sum(int(word) for word in line.split()[1:] if word.isdigit())}
+        except OSError:
+            pass
+        return {}
+
+    def _counts(self) -> "Any":
+        told = {}
+        for name, paths in (
+            ("edac_corrected", self._edac["ce"]), ("edac_uncorrected", self._edac["ue"]), ("throttles", self._throttles)
+        ):  # fmt: skip
+            numbers = node_numbers(paths)
+            if paths and len(numbers) == len(paths):
+                told[name] = sum(numbers)
+        return told
+
+    def _nics(self) -> "Any":
+        """Read each RDMA port; of a device with several, the port's number stands behind its name."""
+        found = []
+        for port in self._ports:
+            device = port.split("/")[-3]
+            alone = sum(each.split("/")[-3] == device for each in self._ports) == 1
+            state, rate = node_text(port + "/state"), IB_RATE.match(node_text(port + "/rate") or "")
+            told: Any = {"up": int(state.startswith("4:"))} if state else {}
+            if rate:
+                told["rate"] = float(rate.group(1)) * 1e9 / 8
+            for name, file in (
+                ("symbol_error", "symbol_error"), ("link_downed", "link_downed"), ("xmit_wait", "port_xmit_wait")
+            ):  # fmt: skip
+                number = node_number(port + "/counters/" + file)
+                if number is not None:
+                    told[name] = number
+            if told:
+                found.append((f"nic/{device}" if alone else f"nic/{device}/{Path(port).name}", told))
+        return found

@@ -1,0 +1,106 @@
+"""Says on the node what a GPU is: its name, place, memory, limits, links and modes. All numbers are SI."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.nvml_gpus import Gpus
+
+LINKS_MOST = 36
+"""How many NVLinks of a GPU are asked about."""
+COMPUTE_MODES = ("default", "exclusive thread", "prohibited", "exclusive process")
+PCI_PLACE = re.compile(r"([0-9a-fA-F]{4,8}):([0-9a-fA-F]{2}):([0-9a-fA-F]{2})")
+
+
+def pci_place(text: "str") -> "Any":
+    """Take a PCI address apart: domain, bus and device as numbers; None if it is none."""
+    found = PCI_PLACE.match(text)
+    return tuple(int(part, 16) for part in found.groups()) if found else None
+
+
+def nvml_about(gpus: "Gpus", index: "int") -> "Any":
+    """Give what a GPU tells of itself; its place and where it slows down are also kept in `gpus`."""
+    nvml = gpus.nvml
+
+    def ask(question: "Any", *given: "Any") -> "Any":
+        return gpus.ask(index, question, *given)
+
+    def scaled(value: "Any", factor: "float") -> "Any":
+        return None if value is None else round(value * factor, 3)
+
+    def flag(value: "Any") -> "Any":
+        return None if value is None else bool(value)
+
+    memory, pci = ask(nvml.nvmlDeviceGetMemoryInfo), ask(nvml.nvmlDeviceGetPciInfo)
+    limits, capability = ask(nvml.nvmlDeviceGetPowerManagementLimitConstraints), _nvml_capability(gpus, index)
+    mig, ecc, mode = ask(nvml.nvmlDeviceGetMigMode), ask(nvml.nvmlDeviceGetEccMode), _nvml_mode(gpus, index)
+    place = pci_place(pci.busId.decode() if isinstance(pci.busId, bytes) else pci.busId) if pci else None
+    if place:
+        gpus.places[index] = place
+    slowdown = ask(nvml.nvmlDeviceGetTemperatureThreshold, nvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN)
+    if slowdown:
+        gpus.slowdown[index] = slowdown
+    margin = (nvml.NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT, 0)
+    gpus.slowdown_margin[index] = gpus.fields(index, [margin]).get(margin, 0)
+    links, rate = _nvml_links(gpus, index)
+    told = {
+        "uuid": ask(nvml.nvmlDeviceGetUUID),
+        "serial": ask(nvml.nvmlDeviceGetSerial),
+        "pci": "{:04x}:{:02x}:{:02x}.0".format(*place) if place else None,
+        "model": ask(nvml.nvmlDeviceGetName),
+        "memory": memory.total if memory else None,
+        "cc": capability,
+        "limit": scaled(ask(nvml.nvmlDeviceGetEnforcedPowerLimit), 1e-3),
+        "limit_default": scaled(ask(nvml.nvmlDeviceGetPowerManagementDefaultLimit), 1e-3),
+        "limit_max": scaled(limits[1], 1e-3) if limits else None,
+        "clock_max": scaled(ask(nvml.nvmlDeviceGetMaxClockInfo, nvml.NVML_CLOCK_SM), 1e6),
+        "memory_clock_max": scaled(ask(nvml.nvmlDeviceGetMaxClockInfo, nvml.NVML_CLOCK_MEM), 1e6),
+        "memory_width": ask(nvml.nvmlDeviceGetMemoryBusWidth),
+        "link_gen_max": ask(nvml.nvmlDeviceGetMaxPcieLinkGeneration),
+        "link_width_max": ask(nvml.nvmlDeviceGetMaxPcieLinkWidth),
+        "nvlinks": links,
+        "nvlink_rate": rate,
+        "driver": _nvml_version(gpus.nvml),
+        "mig": flag(mig[0]) if mig else None,
+        "mode": mode,
+        "persistence": flag(ask(nvml.nvmlDeviceGetPersistenceMode)),
+        "slowdown": slowdown or None,
+        "ecc": flag(ecc[0]) if ecc else None,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _nvml_version(nvml: "Any") -> "Any":
+    try:
+        said = nvml.nvmlSystemGetDriverVersion()
+    except nvml.NVMLError:
+        return None
+    return said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+
+
+def _nvml_capability(gpus: "Gpus", index: "int") -> "Any":
+    said = gpus.ask(index, gpus.nvml.nvmlDeviceGetCudaComputeCapability)
+    return ".".join(map(str, said)) if said else None
+
+
+def _nvml_mode(gpus: "Gpus", index: "int") -> "Any":
+    number = gpus.ask(index, gpus.nvml.nvmlDeviceGetComputeMode)
+    return COMPUTE_MODES[number] if number is not None and number < len(COMPUTE_MODES) else None
+
+
+def _nvml_links(gpus: "Gpus", index: "int") -> "Any":
+    """Count the NVLinks that are up and add up what they carry in each direction, B/s; None what is not told."""
+    nvml = gpus.nvml
+    count = gpus.fields(index, [(nvml.NVML_FI_DEV_NVLINK_LINK_COUNT, 0)])
+    most = min(next(iter(count.values()), LINKS_MOST), LINKS_MOST)
+    states = []
+    for link in range(most):
+        state = gpus.ask(index, nvml.nvmlDeviceGetNvLinkState, link)
+        if state is None:
+            break
+        states.append(state)
+    if not states:
+        return (0, None) if count and not most else (None, None)
+    up = [link for link, state in enumerate(states) if state == 1]
+    speeds = gpus.fields(index, [(nvml.NVML_FI_DEV_NVLINK_GET_SPEED, link) for link in up])
+    return len(up), sum(speeds.values()) * 1e6 if up and len(speeds) == len(up) else None

@@ -1,0 +1,44 @@
+"""Says on the node whether NVML may be asked at all: where that loads no driver and makes no device's file."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.node_files import node_text
+
+
+def nvml_on_bus(root: "str") -> "Any":
+    """Count NVIDIA's display and 3D controllers; None where the bus cannot be read."""
+    try:
+        devices = sorted(Path(root + "/sys/bus/pci/devices").iterdir())
+    except OSError:
+        return None
+    return sum(
+        node_text(each / "vendor") == "0x10de" and (node_text(each / "class") or "").startswith("0x03")
+        for each in devices
+    )
+
+
+def nvml_unasked(nvml: "Any", root: "str") -> "str":
+    """Say why NVML must not or cannot be asked; empty if it may."""
+    if nvml is None:
+        return "tool missing: NVML did not ride along"
+    if not os.access(root + "/proc/driver/nvidia/version", os.F_OK):
+        if any(os.access(root + place, os.F_OK) for place in ("/dev/dxg", "/dev/nvhost-gpu")):
+            return ""
+        return "no driver: NVIDIA's driver is not loaded, and asking could load it"
+    if not os.access(root + "/dev/nvidiactl", os.F_OK):
+        return "no driver: NVIDIA's driver is loaded without /dev/nvidiactl, and asking could make that"
+    return ""
+
+
+def nvml_why(nvml: "Any", error: "Any") -> "str":
+    """Name NVML's refusal by the words that the controller knows."""
+    words = {
+        nvml.NVML_ERROR_LIBRARY_NOT_FOUND: "tool missing",
+        nvml.NVML_ERROR_NO_PERMISSION: "denied",
+        nvml.NVML_ERROR_GPU_IS_LOST: "lost",
+        nvml.NVML_ERROR_TIMEOUT: "hang",
+    }
+    return f"{words.get(error.value, 'no driver')}: NVML: {error}"

@@ -1,0 +1,190 @@
+"""Asks the node's GPUs by NVML: one question after the other, and none of them again that has no answer.
+
+NVML is only read: nothing is set, cleared or written. What a GPU cannot tell is left out, and what NVML refused once is
+not asked again.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.node_files import node_text
+    from rackcheck.burnin.node.nvml_about import nvml_about
+    from rackcheck.burnin.node.nvml_driver import nvml_on_bus, nvml_unasked, nvml_why
+
+GPUS_MOST = 64
+"""How many GPUs are asked about."""
+LATE_AFTER = 1.0
+"""Seconds after which an answer of NVML is late."""
+UNKNOWN_MOST = 3
+"""Answers `unknown error` in a row after which a GPU that answered before is lost."""
+
+NVML_KINDS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
+
+
+class Gpus:
+    """The node's NVIDIA GPUs by NVML's index.
+
+    `nvml` is pynvml, or None; `root` stands before /proc, /sys and /dev. `troubles` says of what is missing, why.
+    `asking` is the question that NVML has not yet answered: index, function, since when.
+    """
+
+    def __init__(self, nvml: "Any", tell: "Any", clock: "Any", root: "str" = "") -> "None":
+        self.nvml, self.root = nvml, root
+        self._tell, self._clock = tell, clock
+        self.handles: Any = {}
+        self.lost: Any = {}
+        self.places: Any = {}
+        self.slowdown: Any = {}
+        self.slowdown_margin: Any = {}
+        self.links_counted: Any = {}
+        self.troubles: Any = []
+        self.asking: Any = None
+        self._aloud = False
+        self._answered: Any = set()
+        self._refused: Any = set()
+        self._unknown: Any = {}
+        self._said: Any = {}
+        self._open()
+
+    def _open(self) -> "None":
+        """Start NVML, unless asking it could load a driver."""
+        on_bus, why = nvml_on_bus(self.root), nvml_unasked(self.nvml, self.root)
+        if why:
+            if on_bus != 0:
+                self.troubles.append({"of": "node", "why": why})
+            return
+        nvml = self.nvml
+        try:
+            nvml.nvmlInit()
+            count = nvml.nvmlDeviceGetCount()
+        except nvml.NVMLError as error:
+            self.troubles.append({"of": "node", "why": nvml_why(nvml, error)})
+            return
+        if on_bus is not None and on_bus > count:
+            why = f"no driver: {on_bus} NVIDIA GPUs on the PCI bus, NVML tells of {count}"
+            self.troubles.append({"of": "node", "why": why})
+        for index in range(min(count, GPUS_MOST)):
+            try:
+                self.handles[index] = nvml.nvmlDeviceGetHandleByIndex(index)
+            except nvml.NVMLError as error:
+                if error.value == nvml.NVML_ERROR_GPU_IS_LOST:
+                    self.lost[index] = f"NVML: {error}"
+                self.troubles.append({"of": f"gpu/{index}", "why": nvml_why(nvml, error)})
+
+    def begin(self) -> "None":
+        """From now on tell what goes wrong; before, the controller has not been greeted."""
+        self._aloud = True
+        for index in sorted(self.lost):
+            self.error(index, "lost", said=self.lost[index])
+
+    def error(self, index: "int", name: "str", **more: "Any") -> "None":
+        """Tell a finding of one GPU."""
+        self._tell("error", of=f"gpu/{index}", stage="", name=name, **more)
+
+    def alive(self) -> "Any":
+        """Give the indices of the GPUs that can be asked."""
+        return [index for index in sorted(self.handles) if index not in self.lost]
+
+    def ask(self, index: "int", question: "Any", *given: "Any") -> "Any":
+        """Ask one thing of a GPU; None where it does not tell."""
+        name = question.__name__
+        if index in self.lost or (index, name, given) in self._refused:
+            return None
+        began = self._clock()
+        self.asking = (index, name, began)
+        try:
+            value = question(self.handles[index], *given)
+        except self.nvml.NVMLError as error:
+            if self._refuses(index, name, error):
+                self._refused.add((index, name, given))
+            return None
+        except Exception:  # noqa: BLE001  what pynvml trips over is the fault of this one thing
+            self._refused.add((index, name, given))
+            return None
+        finally:
+            self.asking = None
+            took = self._clock() - began
+            if self._aloud and took > max(LATE_AFTER, 2 * self._said.get((index, name), 0)):
+                self._said[index, name] = took
+                self.error(index, "nvml", said=f"{name} took {took:.1f} s")
+        self._answered.add(index)
+        self._unknown[index] = 0
+        return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+    def _refuses(self, index: "int", name: "str", error: "Any") -> "bool":
+        """Take an error of NVML; gives whether this question has no answer here, now or later."""
+        nvml, code = self.nvml, error.value
+        if code in (
+            nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_FUNCTION_NOT_FOUND, nvml.NVML_ERROR_INVALID_ARGUMENT,
+            nvml.NVML_ERROR_NO_PERMISSION, nvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH, nvml.NVML_ERROR_DEPRECATED,
+            nvml.NVML_ERROR_VGPU_ECC_NOT_SUPPORTED,
+        ):  # fmt: skip
+            return True
+        if code == nvml.NVML_ERROR_UNKNOWN:
+            self._unknown[index] = self._unknown.get(index, 0) + 1
+        known = index in self._answered
+        if code == nvml.NVML_ERROR_GPU_IS_LOST or (known and self._unknown.get(index, 0) >= UNKNOWN_MOST):
+            self._lose(index, f"NVML: {error}")
+        elif self._aloud and (index, code) not in self._said:
+            self._said[index, code] = 0
+            self.error(index, "nvml", code=code, said=f"{name}: {error}")
+        return False
+
+    def _lose(self, index: "int", said: "str") -> "None":
+        """Ask a GPU nothing more."""
+        if index not in self.lost:
+            self.lost[index] = said
+            if self._aloud:
+                self.error(index, "lost", said=said)
+            else:
+                self.troubles.append({"of": f"gpu/{index}", "why": f"lost: {said}"})
+
+    def fields(self, index: "int", asked: "Any") -> "Any":
+        """Ask for many numbered fields, each with its scope, in one call; gives those that have an answer."""
+        left = tuple(each for each in asked if (index, "field", each) not in self._refused)
+        found = {}
+        for each, field in zip(left, (self.ask(index, self.nvml.nvmlDeviceGetFieldValues, left) or ()) if left else ()):  # noqa: B905
+            if not field.nvmlReturn:
+                found[each] = getattr(field.value, NVML_KINDS[field.valueType])
+            elif self._refuses(index, f"field {each[0]}", self.nvml.NVMLError(field.nvmlReturn)):
+                self._refused.add((index, "field", each))
+        return found
+
+    def hello(self) -> "Any":
+        """Say what each GPU is, by its index as a text; one that is lost is left out, and among the troubles."""
+        found = {str(index): nvml_about(self, index) for index in self.alive()}
+        return {str(index): found[str(index)] for index in self.alive()}
+
+    def order(self) -> "Any":
+        """Give the NVML index of each GPU in the order of PCI addresses, which is CUDA's if it is told so.
+
+        By place as a text; empty where an address is not known: then nobody knows which is which. Call hello() first.
+        """
+        alive = self.alive()
+        if any(index not in self.places for index in alive):
+            return {}
+        return {str(place): index for place, index in enumerate(sorted(alive, key=lambda each: self.places[each]))}
+
+    def foreign(self, mine: "Any") -> "Any":
+        """Say of each GPU that others compute on, who: {0: "pid 123 (python3)"}; `mine` are pids that are ours.
+
+        Ask before the load only: it takes milliseconds under a lock of the whole driver. A GPU that does not tell is
+        among the troubles.
+        """
+        nvml, found = self.nvml, {}
+        for index in self.alive():
+            running = self.ask(index, nvml.nvmlDeviceGetComputeRunningProcesses_v3)
+            if running is None:
+                running = self.ask(index, nvml.nvmlDeviceGetComputeRunningProcesses_v2)
+            if running is None:
+                why = "unsupported: NVML does not tell whether others use it"
+                self.troubles.append({"of": f"gpu/{index}", "why": why})
+            else:
+                who = [self._process(pid) for pid in sorted({each.pid for each in running} - set(mine))]
+                if who:
+                    found[index] = ", ".join(who[:4]) + (f" and {len(who) - 4} more" if len(who) > 4 else "")
+        return found
+
+    def _process(self, pid: "int") -> "str":
+        name = node_text(f"{self.root}/proc/{pid}/comm")
+        return f"pid {pid} ({name})" if name else f"pid {pid}"

@@ -1,0 +1,93 @@
+"""Reads on the node what a GPU tells while it works: what moves quickly, and what counts errors. All numbers are SI."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.nvml_about import LINKS_MOST
+    from rackcheck.burnin.node.nvml_gpus import Gpus
+
+
+def nvml_quick(gpus: "Gpus", index: "int") -> "Any":
+    """Read what moves quickly: 8 questions or fewer."""
+    nvml = gpus.nvml
+    average, energy = (nvml.NVML_FI_DEV_POWER_AVERAGE, 0), (nvml.NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION, 0)
+    instant, memory_temp = (nvml.NVML_FI_DEV_POWER_INSTANT, 0), (nvml.NVML_FI_DEV_MEMORY_TEMP, 0)
+    found = gpus.fields(index, (average, instant, energy, memory_temp))
+    told: Any = {}
+    for name, value, factor in (
+        ("clock", gpus.ask(index, nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_SM), 1e6),
+        ("memory_clock", gpus.ask(index, nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_MEM), 1e6),
+        ("power", _nvml_or(gpus, found.get(average), index, nvml.nvmlDeviceGetPowerUsage), 1e-3),
+        ("power_instant", found.get(instant), 1e-3),
+        ("energy", _nvml_or(gpus, found.get(energy), index, nvml.nvmlDeviceGetTotalEnergyConsumption), 1e-3),
+        ("temp", gpus.ask(index, nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU), 1),
+        ("memory_temp", found.get(memory_temp), 1),
+        ("reasons", _nvml_reasons(gpus, index), 1),
+    ):
+        if value is not None:
+            told[name] = round(value * factor, 3)
+    used = gpus.ask(index, nvml.nvmlDeviceGetUtilizationRates)
+    if used is not None:
+        told["busy"] = used.gpu / 100
+    return told
+
+
+def _nvml_or(gpus: "Gpus", value: "Any", index: "int", question: "Any") -> "Any":
+    return gpus.ask(index, question) if value is None else value
+
+
+def _nvml_reasons(gpus: "Gpus", index: "int") -> "Any":
+    """Ask why the clocks are what they are; drivers before 535 know that by another name."""
+    found = gpus.ask(index, gpus.nvml.nvmlDeviceGetCurrentClocksEventReasons)
+    return gpus.ask(index, gpus.nvml.nvmlDeviceGetCurrentClocksThrottleReasons) if found is None else found
+
+
+def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":
+    """Degrees C up to the hardware's slowdown; None where it is not known.
+
+    Newer GPUs tell no such temperature: they tell how far they are below their limit, and how far beyond that the
+    slowdown is, as a margin below zero.
+    """
+    if index in gpus.slowdown:
+        return gpus.slowdown[index] - temp
+    margin = gpus.ask(index, gpus.nvml.nvmlDeviceGetMarginTemperature)
+    return None if margin is None else margin - gpus.slowdown_margin.get(index, 0)
+
+
+def nvml_counters(gpus: "Gpus", index: "int") -> "Any":
+    """Read what counts errors, and the PCIe link: once a second is enough."""
+    nvml = gpus.nvml
+    errors, volatile = nvml.nvmlDeviceGetTotalEccErrors, nvml.NVML_VOLATILE_ECC
+    rows = gpus.ask(index, nvml.nvmlDeviceGetRemappedRows)
+    told = {
+        "ecc_corrected": gpus.ask(index, errors, nvml.NVML_MEMORY_ERROR_TYPE_CORRECTED, volatile),
+        "ecc_uncorrected": gpus.ask(index, errors, nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, volatile),
+        "remap_pending": rows[2] if rows else None,
+        "remap_failed": rows[3] if rows else None,
+        "replays": gpus.ask(index, nvml.nvmlDeviceGetPcieReplayCounter),
+        "gen": gpus.ask(index, nvml.nvmlDeviceGetCurrPcieLinkGeneration),
+        "width": gpus.ask(index, nvml.nvmlDeviceGetCurrPcieLinkWidth),
+        "nvlink_errors": _nvml_link_errors(gpus, index),
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _nvml_link_errors(gpus: "Gpus", index: "int") -> "Any":
+    """Add up what all NVLinks counted: totals up to NVLink 4, link by link from NVLink 5 on.
+
+    None if a counter that was told before is not told now: a sum without it would not compare.
+    """
+    nvml = gpus.nvml
+    found = gpus.fields(index, [(field, 0) for field in (
+        nvml.NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL, nvml.NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL,
+        nvml.NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL, nvml.NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL,
+        nvml.NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_TOTAL,
+    )])  # fmt: skip
+    if not found:
+        found = gpus.fields(index, [(field, link) for link in range(LINKS_MOST) for field in (
+            nvml.NVML_FI_DEV_NVLINK_COUNT_MALFORMED_PACKET_ERRORS, nvml.NVML_FI_DEV_NVLINK_COUNT_RCV_ERRORS,
+            nvml.NVML_FI_DEV_NVLINK_COUNT_LOCAL_LINK_INTEGRITY_ERRORS,
+            nvml.NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS,
+        )])  # fmt: skip
+    before = gpus.links_counted.setdefault(index, len(found))
+    return sum(found.values()) if found and len(found) == before else None

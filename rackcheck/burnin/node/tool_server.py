@@ -1,0 +1,53 @@
+"""Runs on the node a tool that measures against a server of its own: the same tool without its last word."""
+
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Dict, List
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.tool_run import TOOL_STEP, tool_end, tool_run, tool_start
+
+SERVER_SECONDS = 5
+"""Seconds that a server has to listen."""
+
+
+def tool_with_server(
+    argv: List[str], clock: Callable[[], float], stop: Any, until: float, most: float
+) -> Dict[str, Any]:
+    """Run a command whose last word is the place of a server: without that word it is the server."""
+    port, ready = int(argv[argv.index("-p") + 1]), min(until, clock() + SERVER_SECONDS)
+    try:
+        server = tool_start(argv[:-1])
+    except (OSError, subprocess.SubprocessError):
+        return tool_run(argv, clock, stop, until, most)  # it will be refused likewise, and say why
+    try:
+        while server.poll() is None and not _tool_listens(port) and clock() < ready and not stop.is_set():
+            time.sleep(TOOL_STEP)
+        return tool_run(argv, clock, stop, until, most)
+    finally:
+        tool_end(server)
+        for pipe in (server.stdout, server.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def tool_free_port() -> int:
+    """Give a TCP port that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _tool_listens(port: int) -> bool:
+    """Whether somebody listens on a TCP port: a trial connection would be taken for the client."""
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            with Path(table).open() as file:
+                rows = [row.split()[:4] for row in file]
+        except OSError:
+            continue
+        if any(len(row) == 4 and row[1].endswith(f":{port:04X}") and row[3] == "0A" for row in rows):
+            return True
+    return False

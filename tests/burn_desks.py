@@ -1,0 +1,143 @@
+"""Desks on which a burn-in lies: simulated nodes under load, whose records come piece by piece as from real ones."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from burn_racks import PERIOD, TIME, ills, parts
+from burn_racks import job as rack_of
+from desks import MadeDesk, job_of, small
+
+from rackcheck.board.burning import Burns
+from rackcheck.core.burn.plan import Tier, document, starts
+from rackcheck.core.capture import BurnCapture
+from rackcheck.core.event import Answered, Burning, Event, NodeAsked, RunDone
+from rackcheck.core.fact import Plane
+from rackcheck.core.profile import Phase
+from rackcheck.core.verdict import Outcome, worst
+from rackcheck.job import Job
+from rackcheck.judging import Judging, tree_of
+from rackcheck.sim.conduct import Ill
+from rackcheck.sim.load import Load
+
+SEED = 4242
+PROFILE = """\
+rackcheck: 1
+profile: under-load
+version: 2026.11
+rules:
+  burnin.no_crash:
+    title: Nothing crashed under load
+    severity: blocker
+    phase: burn-in
+    no: burnin.fault
+    fact: name
+    one-of: [crash, hang, lost, cuda, nvml]
+  burnin.gpu_correct:
+    title: No GPU gave a wrong result
+    severity: blocker
+    phase: burn-in
+    each: burnin.gpu
+    allow-empty: true
+    fact: mismatches
+    is: 0
+    fix: Swap the GPU.
+  burnin.gpu_rate:
+    title: Every GPU was measured
+    severity: major
+    phase: burn-in
+    each: burnin.gpu
+    allow-empty: true
+    fact: tensor.rate
+    present: true
+  burnin.nic_stayed_up:
+    title: No network port went down under load
+    severity: major
+    phase: burn-in
+    each: burnin.nic
+    allow-empty: true
+    where: { fact: was_up, is: true }
+    fact: stayed
+    is: true
+"""
+"""Rules of a burn-in that are the tests' own: what ships may gain others."""
+
+FLIPPED = ("n02", "gpu/5")
+"""Where the desk's own fault is."""
+
+Records = tuple[Mapping[str, Any], ...]
+
+
+@cache
+def job(nodes: int) -> Job:
+    """A burn-in of so many nodes."""
+    made = job_of(rack_of(nodes).nodes, small(PROFILE), frozenset({Plane.BURNIN}))
+    return replace(made, phases=frozenset({Phase.BURN_IN}))
+
+
+def flip() -> tuple[Ill, ...]:
+    return ills("gpu-bitflip", gpu="5")
+
+
+def records(number: int, nodes: int, laid: tuple[Ill, ...] = (), *, gpus: int = 8, seed: int = SEED) -> Records:
+    """What one of so many nodes writes; the nodes begin one after the other."""
+    begin = starts([node.name for node in job(nodes).nodes])[f"n{number:02}"]
+    plan = document(Tier.SMOKE, seed=seed, start=begin)
+    of = replace(parts(), gpus=parts().gpus[:gpus])
+    return tuple(Load(of, plan, laid, number, 0, PERIOD).records())
+
+
+def events(told: Mapping[str, Records], *, until: float | None = None, piece: int = 100) -> Iterator[Event]:
+    """The events of a burn-in; with `until` those of its first seconds, while the load is on."""
+    of: Job = job(len(told))
+    yield of.started()
+    yield from (NodeAsked(name, Plane.BURNIN) for name in told)
+    pieces = sorted(
+        ((some[-1]["t"], name, some) for name, every in told.items() for some in _pieces(_until(every, until), piece)),
+        key=lambda each: each[:2],
+    )
+    yield from (Burning(name, some) for _, name, some in pieces)
+    if until is not None:
+        return
+    answers = {name: Answered(name, Plane.BURNIN, TIME, None, BurnCapture(every)) for name, every in told.items()}
+    yield from answers.values()
+    judging = Judging(of)
+    for node in of.nodes:
+        yield from judging.take(node, tree_of(of, node, [answers[node.name]]))
+    yield from judging.close()
+    yield RunDone(TIME, worst(judged.outcome for judged in judging.judged))
+
+
+def _until(every: Records, until: float | None) -> Records:
+    return every if until is None else tuple(record for record in every if record["t"] <= until)
+
+
+def _pieces(every: Records, size: int) -> Iterator[Records]:
+    return (every[at : at + size] for at in range(0, len(every), size))
+
+
+@cache
+def three() -> Mapping[str, Records]:
+    """Three nodes of eight GPUs, one of which flips a bit."""
+    return {f"n{number:02}": records(number, 3, flip() if number == 2 else ()) for number in (1, 2, 3)}
+
+
+def burnt(told: Mapping[str, Records], **more: Any) -> MadeDesk:
+    """A desk on which a burn-in lies, or that of its first seconds (`until`) with the load still on."""
+    until = more.pop("until", None)
+    of = job(len(told))
+    made: Sequence[Event] = tuple(events(told, until=until))
+    if until is not None:
+        made = (*made, RunDone(TIME, Outcome.INCOMPLETE, interrupted=True))
+        more = {"replays": False, "hold": lambda event: isinstance(event, RunDone), **more}
+    assert of.profile is not None
+    return MadeDesk(of.profile, {node.name: node for node in of.nodes}, made, **more)
+
+
+def burns(told: Mapping[str, Records], *, until: float | None = None) -> Burns:
+    """A burn-in as it stands once these nodes told this."""
+    found = Burns()
+    for event in events(told, until=until):
+        found.take(event)
+    return found
