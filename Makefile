@@ -107,7 +107,7 @@ gpu-check:
 
 gpu-check-bundle: $(VENV)/.runtime
 	@mkdir -p dist/gpu-check && cp "$$($(BIN)/python -c 'import pynvml; print(pynvml.__file__)')" dist/gpu-check/pynvml.py
-	@tar -czf dist/gpu-check.tar.gz --exclude=__pycache__ rackcheck probes benchmarks/gpu_check.py dist/gpu-check Makefile
+	@tar -czf dist/gpu-check.tar.gz --exclude=__pycache__ rackcheck probes benchmarks/gpu_*.py dist/gpu-check Makefile
 	@echo "dist/gpu-check.tar.gz: copy it, unpack it, make gpu-check"
 
 clean:

@@ -27,10 +27,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT)]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from rackcheck.burnin.node import cpu  # noqa: E402  the path to it is made above
+from joined import CPU, joined  # noqa: E402  the path to it is made above
 
+cpu = joined(*CPU)
 KERNELS = ROOT / "rackcheck" / "burnin" / "kernels"
 
 PEER = r"""

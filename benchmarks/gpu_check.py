@@ -4,11 +4,15 @@ Runs on a machine with a GPU and no network: it needs Python 3.11, this checkout
 `make gpu-check-bundle` brings along; nothing is installed, and nothing on the machine is changed. The question runs as
 on every node, through the whole script. Prints where the two ways differ and writes one JSON: a recording in the form
 of tests/recorded, with nvidia-smi's XML and the comparison beside it. Serial numbers, ids and processes in it are made
-up. Ends with 1 where a fact that does not move differs, with 3 where there was nothing to compare.
+up. Then gpu_burn.py holds the burn-in of one GPU against its goals, as `_burn` in the same file; an older Python does
+that part alone. Ends with 1 where a fact that does not move differs or a goal is not met, with 3 where there was
+nothing to compare.
 
 It lies here and not in the package: it imports the probes, which rackcheck itself finds and never imports, and only
 who builds rackcheck needs it.
 """
+
+from __future__ import annotations
 
 import argparse
 import json
@@ -26,7 +30,13 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 BROUGHT = ROOT / "dist" / "gpu-check"
 """Where pynvml.py lies if it was brought along."""
-sys.path[:0] = [str(ROOT), str(ROOT / "probes"), str(BROUGHT)]
+sys.path[:0] = [str(ROOT), str(ROOT / "probes"), str(ROOT / "benchmarks"), str(BROUGHT)]
+
+import gpu_burn  # noqa: E402  the path to it is made above
+
+if sys.version_info < (3, 11):  # noqa: UP036  the machine's own python3
+    print("python3 >= 3.11 is needed to hold the probes against nvidia-smi; the burn-in is held against its goals")
+    sys.exit(gpu_burn.main(sys.argv[1:]))
 
 from rackcheck.core.answers import split  # noqa: E402
 from rackcheck.core.capture import NodeCapture, Output, named  # noqa: E402  the path to it is made above
@@ -103,14 +113,11 @@ def _made_up(old: str, number: int) -> str:
 
 def shown(reading: Reading) -> Any:
     """Give a reading as our recordings write it."""
-    match reading:
-        case Absent(detail):
-            return {"absent": detail}
-        case Unknown(reason, detail):
-            return {"unknown": reason.value, "detail": detail}
-        case tuple():
-            return list(reading)
-    return reading
+    if isinstance(reading, Absent):
+        return {"absent": reading.detail}
+    if isinstance(reading, Unknown):
+        return {"unknown": reading.reason.value, "detail": reading.detail}
+    return list(reading) if isinstance(reading, tuple) else reading
 
 
 def compared(nvml: Mapping[str, Leaf], smi: Mapping[str, Leaf]) -> dict[str, Any]:
@@ -150,17 +157,14 @@ def report(found: Mapping[str, Any], took: Mapping[str, float]) -> None:
     print(", ".join(f"{way} {seconds:.2f} s" for way, seconds in took.items()))
 
 
-def main(words: Iterable[str]) -> int:
-    """Ask both ways, compare, keep."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("-o", "--out", type=Path, default=Path("gpu-check.json"), help="the recording to write")
-    out: Path = parser.parse_args(list(words)).out
+def held() -> tuple[dict[str, Any], int]:
+    """Ask both ways, and compare; gives what is kept, and the exit."""
     sharing = probes()
     capture, by_nvml = asked(sharing[0])
     ((command, answer),) = capture.commands.items()
     if not isinstance(answer, Output):
         print(f"no answer: {answer}")
-        return 3
+        return {"_compared": {"why": str(answer)}}, 3
     loaded = "driver loaded" in answer.out.splitlines()  # to ask one that is not would load it
     xml, by_smi = printed() if loaded else ("driver not loaded\nended 9\n", 0.0)
     told, xml = nameless(answer.out, xml)
@@ -177,13 +181,32 @@ def main(words: Iterable[str]) -> int:
         "_seconds": took,
         **NodeCapture({named(command): Output(answer.status, told, answer.err)}).to_json(),
     }
-    out.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     report(found, took)
-    print(f"written: {out}")
     if not nvml.get("gpu") or not nvml["gpu"].reading or isinstance(nvml["gpu"].reading, (Unknown, Absent)):
         print("no GPU was read, so nothing was compared")
-        return 3
-    return 1 if found["differ"] else 0
+        return kept, 3
+    return kept, 1 if found["differ"] else 0
+
+
+def main(words: Iterable[str]) -> int:
+    """Compare, keep, burn, keep; a fault of the one does not lose the other."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("-o", "--out", type=Path, default=Path("gpu-check.json"), help="the recording to write")
+    parser.add_argument("--probes-only", action="store_true", help="leave the burn-in out")
+    gpu_burn.options_into(parser)
+    options = parser.parse_args(list(words))
+    try:
+        kept, status = held()
+    except Exception as error:  # noqa: BLE001  the burn-in has yet to come
+        print(f"the probes could not be held against nvidia-smi: {type(error).__name__}: {error}")
+        kept, status = {"_compared": {"why": f"{type(error).__name__}: {error}"}}, 3
+    gpu_burn.written(options.out, kept)
+    if not options.probes_only:
+        burnt = gpu_burn.burn(lambda found: gpu_burn.written(options.out, {**kept, "_burn": found}), options)
+        gpu_burn.shown(burnt)
+        status = 1 if gpu_burn.status(burnt) == 1 else status
+    print(f"written: {options.out}")
+    return status
 
 
 if __name__ == "__main__":

@@ -24,12 +24,14 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from burn_nvml import numbered, travelling  # noqa: E402  the path to it is made above
+from joined import TELEMETRY, joined  # noqa: E402
 
-from rackcheck.burnin.node import telemetry  # noqa: E402
 from rackcheck.burnin.node.wire import Line  # noqa: E402
 
+telemetry = joined(*TELEMETRY)
 
-class Timed(telemetry.Sampler):
+
+class Timed(telemetry.Sampler):  # type: ignore[misc]  the payload's files are joined as they run
     """A sampler that notes when each round began, and how long it took."""
 
     def round(self, number: int, last: bool = False) -> None:

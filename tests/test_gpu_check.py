@@ -1,14 +1,18 @@
-"""The comparison of NVML with nvidia-smi that is run where there is a GPU: on the fake driver, with a bare Python."""
+"""What is run where there is a GPU, NVML beside nvidia-smi and the burn-in beside its goals: on fakes, in short."""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from burn_nodes import WORDS, libraries
+from burn_nvml import numbered
 from fake_driver import Told, library, state, tools
 from recordings import facts, os_probes
 from test_fake_driver import made, simulated
@@ -16,6 +20,7 @@ from test_fake_driver import made, simulated
 from rackcheck.core.capture import NodeCapture
 
 CHECK = Path(__file__).parents[1] / "benchmarks" / "gpu_check.py"
+BURN = CHECK.with_name("gpu_burn.py")
 PYNVML = pytest.importorskip("pynvml").__file__
 
 
@@ -41,7 +46,7 @@ def run(place: Path, told: Told) -> tuple[int, str, dict[str, Any]]:
         "PYTHONPATH": str(place / "brought"),
     }
     done = subprocess.run(
-        [sys.executable, "-S", str(CHECK), "-o", str(place / "out.json")],
+        [sys.executable, "-S", str(CHECK), "-o", str(place / "out.json"), "--probes-only"],
         capture_output=True,
         text=True,
         env=env | {k: v for k, v in os.environ.items() if k == "COVERAGE_PROCESS_START"},
@@ -91,3 +96,218 @@ def test_what_is_kept_is_a_recording_that_names_no_machine(place: Path) -> None:
     assert len(set(uuids)) == 8
     assert all(str(uuid).startswith("GPU-00000000-") for uuid in uuids)
     assert uuids == [kept["_facts"][f"gpu/{n}.uuid"] for n in range(8)]
+
+
+RISING = (
+    numbered(2)
+    .replace("*.energy=5000000\n", "*.energy=5000000~70000000/100\n")
+    .replace("*.reasons=1\n", "*.reasons=4\n")
+)
+"""Two GPUs that draw 650 of 700 W at the power cap."""
+
+GOALS = {
+    "clean", "golden", "verify", "march", "coverage", "seeds", "mma", "first", "stop", "memory_faults", "unit_faults",
+    "not_a_number", "cap", "tier_2_needless", "integers", "jitter", "sampling", "rate_loss",
+}  # fmt: skip
+
+
+class Burnt:
+    """A machine of two fake GPUs with a copy of cuBLASLt; `burn` holds its burn-in against the goals, in short."""
+
+    def __init__(self, built: Path, folder: Path) -> None:
+        self.built, self.folder = built, folder
+        for name in ("proc/driver/nvidia/version", "dev/nvidiactl", "proc/loadavg"):
+            (folder / "root" / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / "root" / name).write_text("0.1 0.1 0.1\n")
+
+    def start(self, *words: str, cuda: str = "", nvml: str = RISING, program: Path = BURN, python: str = sys.executable,
+              **env: Any) -> "subprocess.Popen[str]":  # fmt: skip
+        (self.folder / "cuda").write_text(f"gpus=2\n{cuda}\n")
+        (self.folder / "nvml").write_text(nvml)
+        (self.folder / "home").mkdir(exist_ok=True)
+        given = {
+            "PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(self.built), "FAKE_CUDA_STATE": str(self.folder / "cuda"),
+            "FAKE_NVML_STATE": str(self.folder / "nvml"), "HOME": str(self.folder / "home"),
+            "PYTHONPATH": str(Path(str(PYNVML)).parent),
+        }  # fmt: skip
+        short = [
+            "--scale",
+            "0.04",
+            "--side",
+            "48",
+            "--cublas",
+            str(self.built / "lt"),
+            "--root",
+            str(self.folder / "root"),
+        ]
+        return subprocess.Popen(
+            [python, str(program), "-o", str(self.folder / "out.json"), *short, *words], env={**given, **env},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+    def burn(self, *only: str, **how: Any) -> tuple[int, str, dict[str, Any]]:
+        skip = [word for item in ITEMS if only and item not in only for word in ("--skip", item)]
+        process = self.start(*skip, **how)
+        said, _ = process.communicate(timeout=120)
+        assert (self.folder / "out.json").exists(), said
+        return process.returncode, said, json.loads((self.folder / "out.json").read_text())
+
+
+ITEMS = ("clean", "rates", "yardstick", "seeds", "quick", "inject", "cap", "data", "trace")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = libraries(tmp_path_factory.mktemp("nvidia"))
+    (folder / "lt").mkdir()
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    assert compiler is not None
+    source = str(Path(__file__).parent / "fake_cuda" / "cublas.c")
+    subprocess.run([compiler, *WORDS, "-o", str(folder / "lt" / "libcublasLt.so.12"), source], check=True)
+    return folder
+
+
+@pytest.fixture
+def machine(built: Path, tmp_path: Path) -> Burnt:
+    return Burnt(built, tmp_path)
+
+
+def met(kept: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: goal["met"] for name, goal in kept["goals"].items()}
+
+
+def test_every_goal_has_a_figure_and_says_if_it_is_met(machine: Burnt) -> None:
+    _, said, kept = machine.burn()
+    goals = kept["goals"]
+    assert set(goals) == GOALS
+    assert {name for name, goal in goals.items() if goal["met"] is None} == set(), said
+    for goal in goals.values():
+        assert set(goal) == {"what", "bar", "value", "met"}
+    right = {"clean", "golden", "coverage", "seeds", "memory_faults", "unit_faults", "not_a_number", "stop", "cap"}
+    assert {name for name in right if not goals[name]["met"]} == set(), said
+    assert goals["cap"]["value"] == pytest.approx(650 / 700, rel=0.02)
+    assert goals["integers"]["value"] == pytest.approx(1, rel=0.05)
+    assert goals["tier_2_needless"]["value"] is False  # 93 % of the limit
+    assert kept["about"]["device"]["model"] == "Fake GPU"
+    assert (kept["about"]["driver"], kept["about"]["limit"]) == ("580.95.05", 700)
+    assert kept["measured"]["yardstick"]["version"] == "12.2.5"
+    rows = kept["measured"]["trace"]["trace"]
+    assert len(rows) >= 4
+    assert {"t", "clock", "power", "temp", "reasons"} <= set(rows[1])
+
+
+def test_what_is_kept_names_no_gpu_and_no_home(machine: Burnt) -> None:
+    copy = machine.folder / "home" / "venv" / "lt"
+    shutil.copytree(machine.built / "lt", copy)
+    _, _, kept = machine.burn("clean", "yardstick", "trace", program=BURN)
+    text = json.dumps(kept)
+    for name in ("GPU-0", "1650000000000", "a0a0a0a0"):
+        assert name not in text
+    process = machine.start(
+        "--cublas", str(copy), *(w for item in ITEMS if item != "yardstick" for w in ("--skip", item))
+    )
+    process.communicate(timeout=60)
+    found = json.loads((machine.folder / "out.json").read_text())["measured"]["yardstick"]["found"]
+    assert "~/venv/lt/libcublasLt.so.12" in found
+
+
+FAULTS = {
+    "wrong=0:1:mma:8": {"clean"},
+    "stuck=0:0x2460:0x1": {"clean"},
+    "wrong=0:2:fp32:2": {"clean"},
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_gpu_that_is_wrong_does_not_meet_the_goal_of_a_clean_run(machine: Burnt, fault: str) -> None:
+    status, _, kept = machine.burn("clean", cuda=fault)
+    assert status == 1
+    assert {name for name, each in met(kept).items() if each is False} == FAULTS[fault]
+    assert kept["measured"]["clean"]["errors"]
+
+
+@pytest.mark.parametrize(("fault", "said"), [
+    ("hang=0:3", "hang"), ("sticky=0:3:719", "cuda"), ("lost=0:3:999", "lost"), ("context=0:46", "foreign process"),
+])  # fmt: skip
+def test_an_item_that_fails_says_why_and_loses_no_other(machine: Burnt, fault: str, said: str) -> None:
+    process = machine.start(*(word for item in ITEMS[6:] for word in ("--skip", item)), cuda=fault)
+    out, _ = process.communicate(timeout=120)
+    kept = json.loads((machine.folder / "out.json").read_text())
+    assert set(kept["goals"]) == GOALS
+    assert said in json.dumps(kept["measured"]["clean"]), out
+    assert kept["goals"]["verify"]["met"] is None
+    assert kept["goals"]["verify"]["why"]
+    # The first products may have come before it, and a load that hangs is stopped, too.
+    assert {name for name, each in met(kept).items() if each} <= {"first", *(["stop"] if said == "hang" else [])}
+    if fault.startswith("context"):
+        assert False not in met(kept).values()
+
+
+def test_without_a_copy_of_cublas_its_goals_alone_are_not_known(machine: Burnt, tmp_path: Path) -> None:
+    shutil.copytree(machine.built, tmp_path / "bare", ignore=shutil.ignore_patterns("lt"))
+    machine.built = tmp_path / "bare"
+    _, _, kept = machine.burn("yardstick", "data", "seeds")
+    assert kept["goals"]["seeds"]["met"] is not None
+    for name in ("mma", "integers"):
+        assert kept["goals"][name]["met"] is None
+        assert "tool missing" in kept["goals"][name]["why"]
+
+
+def test_a_copy_of_cublas_that_multiplies_wrong_is_no_yardstick(machine: Burnt) -> None:
+    _, _, kept = machine.burn("yardstick", FAKE_CUBLAS="wrong")
+    assert kept["goals"]["mma"]["met"] is None
+    assert "a wrong product" in kept["goals"]["mma"]["why"]
+
+
+def test_a_power_counter_that_stands_still_is_not_known(machine: Burnt) -> None:
+    _, _, kept = machine.burn("cap", nvml=numbered(2))
+    assert kept["goals"]["cap"]["met"] is None
+    assert "did not move" in kept["goals"]["cap"]["why"]
+
+
+def test_a_gpu_that_others_use_is_left_alone(machine: Burnt) -> None:
+    status, _, kept = machine.burn(nvml=RISING.replace("*.processes=0", "*.processes=2"))
+    assert status == 3
+    assert set(met(kept).values()) == {None}
+    assert all("foreign process: 2" in each["why"] for each in kept["measured"].values())
+
+
+def test_without_a_driver_every_goal_is_not_known(machine: Burnt) -> None:
+    status, _, kept = machine.burn(cuda="init=802")
+    assert status == 3
+    assert set(met(kept).values()) == {None}
+    assert "fabric manager down" in kept["goals"]["clean"]["why"]
+
+
+def test_what_was_found_is_written_as_it_goes(machine: Burnt) -> None:
+    process = machine.start()
+    limit = time.monotonic() + 60
+    while not (machine.folder / "out.json").exists() and time.monotonic() < limit:
+        time.sleep(0.02)
+    kept = json.loads((machine.folder / "out.json").read_text())
+    assert set(kept["measured"]) < set(ITEMS)
+    assert set(kept["goals"]) == GOALS
+    process.kill()
+    process.communicate()
+
+
+OLD = Path("~/.pyenv/versions/3.8.18/bin/python3.8").expanduser()
+
+
+@pytest.mark.skipif(not OLD.exists(), reason="no Python 3.8 on this machine")
+def test_an_older_python_holds_the_burn_in_alone_against_its_goals(machine: Burnt) -> None:
+    status, said, kept = machine.burn("clean", "rates", program=CHECK, python=str(OLD))
+    assert "python3 >= 3.11 is needed" in said
+    assert (met(kept)["clean"], met(kept)["golden"]) == (True, True), (status, said)
+
+
+def test_the_comparison_and_the_burn_in_lie_in_one_file(machine: Burnt) -> None:
+    program_path = tools(machine.folder)
+    (program_path / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (program_path / "python3").chmod(0o755)
+    _, said, kept = machine.burn("seeds", nvml=state(made("healthy")), program=CHECK, PATH=str(program_path))
+    assert kept["_compared"]["differ"] == {}, said
+    assert len(kept["_compared"]["same"]) > 400
+    assert set(kept["_burn"]["goals"]) == GOALS
+    assert kept["_burn"]["goals"]["seeds"]["met"] is True
+    assert NodeCapture.from_json(kept)

@@ -362,6 +362,8 @@ def test_a_burn_in_of_the_shipped_rack_finds_the_four_by_name_and_place_and_is_s
     assert {one["rule"]: (one["nodes"], one["reason"]) for one in findings} == {
         "burnin.gpu_work": (["dgx01"], "burnin.gpu/3.among.work is slow, must be fine"),
         "burnin.gpu_correct": (["dgx04"], "burnin.gpu/6.mismatches is 2, must be 0"),
+        # A fault of this rack that an audit sees as well: its link has half of its lanes at any time.
+        "burnin.link_full": (["dgx05"], "burnin.gpu/2.link.width is 8, must equal link.max_width"),
         "burnin.gpu_heat": (["dgx06"], "burnin.gpu/5.among.heat is hot, must be fine"),
         "burnin.nic_stayed_up": (["dgx07"], "burnin.nic/mlx5_9.stayed is false, must be true"),
     }

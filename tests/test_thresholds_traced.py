@@ -113,6 +113,11 @@ def of_a_tuned_machine(rule: Rule, _: tuple[str, ...]) -> bool:
     return all(seen.get(OBSERVED[rule.id]) == figure for figure in figures(rule))
 
 
+def parts_two_states(rule: Rule, _: tuple[str, ...]) -> bool:
+    """Tells two states of one part from each other that physics keeps far apart; says so in a comment."""
+    return rule.refs == ("rackcheck.derived",) and rule.phase.value == "burn-in"
+
+
 def by_the_params_of_another(rule: Rule, names: tuple[str, ...]) -> bool:
     """Takes the site's figures of a rule that stands in a row."""
     other = rules(names[0])[TWIN[rule.id]]
@@ -129,6 +134,7 @@ TWIN = {"mount.inodes": "mount.space"}
 
 
 WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
+    parts_two_states: "burnin.gpu_work_alike burnin.gpu_clock",
     none_of_it: """
         kernel.no_machine_check kernel.no_oops kernel.no_lockup cpu.all_online memory.none_broken memory.no_uncorrected
         memory.no_corrected gpu.present log.no_fatal_sxid log.no_sxid log.no_oom nvme.no_warning nvme.no_media_error
@@ -138,7 +144,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         burnin.no_nvlink_errors burnin.no_xid burnin.all_reduce_correct burnin.disk_readable
     """,
     a_word_of_its_state: """
-        burnin.no_crash burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
+        burnin.no_crash burnin.nothing_else burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
         burnin.dcgm_quiet burnin.copies_whole burnin.stress
         service.none_failed fabric.manager_at_boot bmc.power_on bmc.system_healthy bmc.healthy psu.healthy fan.healthy
         fan.enabled security.identity_proven security.no_lasting_override nvme.live imex.domain_up shelf.kind

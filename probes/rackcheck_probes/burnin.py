@@ -1,18 +1,20 @@
 """A burn-in as a whole: its tier, its seed, whether it ran to its end, what it was that was wrong."""
 
-from collections import Counter
+from rackcheck import Class, Facts, Load, Reason, Sourced, Unknown, collection, flag, integer, probe, quantity, text
+from rackcheck.core.burn.record import Burn, Fault
+from rackcheck.core.burn.told import described
 
-from rackcheck import Class, Facts, Load, Reason, Unknown, collection, flag, integer, probe, quantity, text
-from rackcheck.core.burn.record import Burn
+MOST = 20
+"""Things that are named with a finding."""
 
 
 @probe(
     Load(),
     gives={
-        "burnin.tier": text("How long it took: smoke, validate or soak"),
+        "burnin.tier": text("How long it took: smoke, validate or soak", Class.MEASUREMENT),
         "burnin.simulated": flag("A simulated node wrote it; no hardware was under load", Class.IDENTITY),
-        "burnin.seed": integer("Seed of all its patterns and operands; with it any result can be had again"),
-        "burnin.end": text("That it ran to its end; else unknown, and why", words=("whole",)),
+        "burnin.seed": integer("Seed of its patterns and operands, for any result to be had again", Class.MEASUREMENT),
+        "burnin.end": text("That it ran to its end; else unknown, and why", Class.MEASUREMENT, ("whole",)),
         "burnin.seconds": quantity("s", "From its first record to its last", Class.MEASUREMENT),
         "burnin.unread": integer("Records that were not what they must be", Class.COUNTER),
         "burnin.fault": collection("What was wrong, by name: mismatch, lost, hang"),
@@ -36,9 +38,15 @@ def burnin(burn: Burn) -> Facts:
     if times:
         yield "burnin.seconds", max(times)
     yield "burnin.unread", burn.unread
-    found = Counter(fault.name for fault in burn.faults)
-    for name, count in found.items():
-        key = name.replace(" ", "_")
-        yield f"burnin.fault/{key}.name", name
-        yield f"burnin.fault/{key}.count", count
-        yield f"burnin.fault/{key}.where", ", ".join(sorted({f.of for f in burn.faults if f.name == name}))[:400]
+    where: dict[str, list[Fault]] = {}
+    for fault in burn.faults:
+        where.setdefault(fault.name, []).append(fault)
+    for name, faults in where.items():
+        at = f"burnin.fault/{name.replace(' ', '_')}"
+        more = f"; and {len(faults) - 1} more" if len(faults) > 1 else ""
+        yield f"{at}.name", Sourced(name, f"burn-in: {described(faults[0])}{more}")
+        yield f"{at}.count", len(faults)
+        yield f"{at}.where", ", ".join(sorted({fault.of for fault in faults})[:MOST])
+    if not burn.whole or burn.unread:  # what was not reached, or not read, may hold more of them
+        early = early if not burn.whole else f"{burn.unread} records could not be read: {burn.odd}"
+        yield "burnin.fault", Unknown(Reason.NOT_TESTED, early[:200])

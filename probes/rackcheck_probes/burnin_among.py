@@ -76,6 +76,11 @@ def _rates(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str,
     measured = [Measured(*gpu, _number(facts[gpu]["tensor.rate"]), _number(facts[gpu]["tensor.clock"])) for gpu in gpus]
     fleet = judge([*measured, *(Measured(*gpu, None, None) for gpu in holes)])
     for gpu, work, rate in zip(gpus, fleet.work_per_clock, fleet.rate, strict=False):
+        own = facts[gpu]["tensor.rate"]
+        if isinstance(own, Unknown):
+            for name in ("work", "work_effect", "rate", "rate_effect", "rate_far"):
+                yield _told(gpu, name, own)
+            continue
         yield from _held(gpu, "work", work, work.outcome, _beside(gpus, work, "work per clock"))
         said = _beside(gpus, rate, "rate")
         yield from _held(gpu, "rate", rate, rate.outcome, said)
@@ -88,6 +93,11 @@ def _heat(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str, 
     given = [Measured(*gpu, 1 / rise if rise else None, None) for gpu, rise in zip(gpus, rises, strict=True)]
     fleet = judge([*given, *(Measured(*gpu, None, None) for gpu in holes)])
     for gpu, held in zip(gpus, fleet.rate, strict=False):
+        own = facts[gpu]["tensor.rise"]
+        if isinstance(own, Unknown):
+            yield _told(gpu, "heat", own)
+            yield _told(gpu, "heat_effect", own)
+            continue
         effect = None if held.effect is None else 1 / (1 + held.effect) - 1
         turned = held if effect is None or held.z is None else replace(held, effect=effect, z=-held.z)
         said = _beside(gpus, turned, "warming for each watt")
@@ -130,7 +140,7 @@ def _beside(gpus: Sequence[Gpu], held: Held, what: str) -> str:
     """Say how far a GPU lies from which others: the source of a word about it."""
     nodes = len({node for node, _ in gpus})
     far = "" if held.effect is None or held.z is None else f": {held.effect * 100:+.1f} %, {held.z:+.1f} deviations"
-    return f"{what} beside {len(gpus)} GPUs of its model on {nodes} {'node' if nodes == 1 else 'nodes'}{far}"
+    return f"{what} beside {len(gpus) - 1} GPUs of its model on {nodes} {'node' if nodes == 1 else 'nodes'}{far}"
 
 
 def _held(gpu: Gpu, name: str, held: Held, outcome: Outcome, said: str) -> Told:

@@ -1,8 +1,8 @@
 """Processors and memory under load: wrong results, rates, and how much of the processors a burn-in had."""
 
-from rackcheck import Class, Facts, Load, collection, integer, listing, probe, quantity, text
+from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
 from rackcheck.core.burn.record import Burn
-from rackcheck.core.burn.told import cited, column, figure, highest, mismatches
+from rackcheck.core.burn.told import cited, column, figure, highest, mismatches, untested
 
 STAGES = ("fingerprint", "crypto", "fma", "triad", "ram")
 
@@ -25,7 +25,7 @@ VERIFIED = ("fingerprint", "crypto", "ram")
         "burnin.core/*.share": quantity("%", "Of what its clock and its units allow", Class.MEASUREMENT),
         "burnin.core/*.mismatches": integer("Wrong results", Class.COUNTER),
         "burnin.memory": collection("NUMA nodes whose memory was tested"),
-        "burnin.memory/*.tested": quantity("GiB", "Memory that patterns were written to and read from"),
+        "burnin.memory/*.tested": quantity("GiB", "Memory that patterns went through", Class.MEASUREMENT),
         "burnin.memory/*.coverage": quantity("%", "That, of what the NUMA node has", Class.MEASUREMENT),
         "burnin.memory/*.mismatches": integer("Wrong values", Class.COUNTER),
     },
@@ -39,10 +39,13 @@ def burnin_cpu(burn: Burn) -> Facts:
     mine = [stage for stage in burn.stages if stage.stage in STAGES and stage.kind in {"cpu", "numa", "node"}]
     things = [f.of for f in burn.faults if f.kind in {"cpu", "numa", "node"}]
     verified = [stage for stage in mine if stage.stage in VERIFIED]
-    yield "burnin.cpu.mismatches", cited(burn, things, mismatches(burn, things, verified, VERIFIED))
+    left = _left(burn)
+    count = mismatches(burn, things, verified, VERIFIED)
+    yield "burnin.cpu.mismatches", cited(burn, things, count or left or 0 if isinstance(count, int) else count)
     odd = {f.key for f in burn.faults if f.kind == "cpu" and f.name == "disagree" and f.number("blame") != 0}
-    if odd or verified:
-        yield "burnin.cpu.odd", tuple(sorted(odd, key=lambda key: (len(key), key)))
+    prints = [stage for stage in verified if stage.stage == "fingerprint"]
+    voted = burn.whole and prints and all(stage.done for stage in prints) and left is None
+    yield "burnin.cpu.odd", tuple(sorted(odd, key=int)) if odd or voted else left or untested(burn, prints)
     rate = figure(burn, list(burn.of_stage("triad")), "rate")
     yield "burnin.cpu.triad", rate / 1e9 if isinstance(rate, float) else rate
     yield "burnin.cpu.temperature", highest(column(burn.samples.get("node", ()), "temp"))
@@ -57,6 +60,18 @@ def burnin_cpu(burn: Burn) -> Facts:
         share = figure(burn, ram, "coverage", "lowest")
         yield f"burnin.memory/{key}.coverage", share * 100 if isinstance(share, float) else share
         yield f"burnin.memory/{key}.mismatches", mismatches(burn, [f"numa/{key}"], ram, ["ram"])
+
+
+def _left(burn: Burn) -> Unknown | None:
+    """Name a processor or a NUMA node that it said it may use, and of which nothing was tested."""
+    for name, kind, stage in (("cpus", "cpu", "fingerprint"), ("numa", "numa", "ram")):
+        told = burn.hello.get(name)
+        if told is None:
+            return Unknown(Reason.NOT_TESTED, f"it does not say which {name} it may use")
+        for index in told:
+            if not any(work.done for work in burn.of_stage(stage, f"{kind}/{index}")):
+                return untested(burn, list(burn.of_stage(stage, f"{kind}/{index}")))
+    return None
 
 
 def _core(burn: Burn, key: str) -> Facts:

@@ -4,6 +4,7 @@ from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, 
 from rackcheck.core.burn.record import Burn, Stage
 from rackcheck.core.burn.told import (
     again,
+    beside,
     cited,
     column,
     figure,
@@ -31,8 +32,8 @@ VERIFIED = ("memory", "tensor", "scalar", "links")
 FEWEST, EDGE = 10, 3
 """Samples of a temperature from which a rise can be told, and those at each end that are taken together."""
 
-WARMED = 3.0
-"""Degrees from which a rise is more than the sensor's rounding."""
+WARMED = 10.0
+"""Degrees from which a rise can be compared: sensors tell whole ones."""
 
 MOST = 64
 """Results that are kept for votes."""
@@ -63,6 +64,9 @@ MOST = 64
         "burnin.gpu/*.tensor.rate": quantity("TFLOP/s", "Exact products of bf16 matrices by mma.sync", MEASURED),
         "burnin.gpu/*.tensor.work_per_clock": quantity("kFLOP", "Of tensor cores, each cycle", MEASURED),
         "burnin.gpu/*.tensor.clock": quantity("MHz", "SM clock meanwhile, its mean", MEASURED),
+        "burnin.gpu/*.tensor.clock_share": quantity("%", "That clock, of the highest that it has", MEASURED),
+        "burnin.gpu/*.limit": quantity("W", "Power limit in force"),
+        "burnin.gpu/*.limit_default": quantity("W", "Power limit that it came with"),
         "burnin.gpu/*.tensor.power": quantity("W", "Power meanwhile, its mean", MEASURED),
         "burnin.gpu/*.tensor.of_limit": quantity("%", "That power, of the limit in force", MEASURED),
         "burnin.gpu/*.tensor.capped": quantity("%", "Samples in which the power cap held the clock down", MEASURED),
@@ -102,6 +106,9 @@ def burnin_gpu(burn: Burn) -> Facts:
         for name in ("model", "uuid", "serial"):
             if isinstance(about.get(name), str):
                 yield f"burnin.gpu/{index}.{name}", about[name]
+        for name in ("limit", "limit_default"):
+            if isinstance(about.get(name), int | float):
+                yield f"burnin.gpu/{index}.{name}", about[name]
         for name, key in (("link.max_generation", "link_gen_max"), ("link.max_width", "link_width_max")):
             if isinstance(about.get(key), int):
                 yield f"burnin.gpu/{index}.{name}", about[key]
@@ -114,13 +121,14 @@ class _Gpu:
 
     def __init__(self, burn: Burn, index: str) -> None:
         self.burn, self.of = burn, f"gpu/{index}"
-        self.peers = [s for s in burn.stages if s.kind == "peer" and s.key.partition("-")[0] == index]
-        self.stages = [s for s in burn.stages if s.of == self.of]
+        self.pairs = burn.peers.get(index, ())
+        self.peers = [stage for pair in self.pairs for stage in burn.work_of(pair)]
+        self.stages = burn.work_of(self.of)
 
     def facts(self) -> Facts:
         burn, of = self.burn, self.of
         yield "faults", tuple(sorted({fault.name for fault in burn.of_thing(of)}))
-        things = [of, *(stage.of for stage in self.peers)]
+        things = [of, *self.pairs]
         yield "mismatches", cited(burn, things, mismatches(burn, things, self._verified(), VERIFIED, self.peers))
         yield "again", again(burn, of)
         odd = {f"{int(sm)}" for f in burn.of_thing(of) if f.name == "disagree" and (sm := f.number("sm")) is not None}
@@ -135,7 +143,7 @@ class _Gpu:
         yield "memory_temperature", highest(column(burn.samples.get(of, ()), "memory_temp"))
         yield "throttled", self._throttled()
         names = ("ecc_corrected", "ecc_uncorrected", "remap_pending", "replays", "nvlink_errors", "xids")
-        yield from ((f"moved.{name}", moved(burn, of, name)) for name in names)
+        yield from ((f"moved.{name}", moved(burn, of, name, VERIFIED)) for name in names)
 
     def _memory(self) -> Facts:
         yield "memory.mismatches", self._mismatches("memory")
@@ -153,6 +161,12 @@ class _Gpu:
         rate, clock = figure(burn, work, "rate"), self._clock(work)
         yield "tensor.rate", rate / 1e12 if isinstance(rate, float) else rate
         yield "tensor.clock", clock / 1e6 if isinstance(clock, float) else clock
+        most = burn.gpus[self.of.partition("/")[2]].get("clock_max")
+        if isinstance(clock, float) and isinstance(most, int | float) and most > 0:
+            yield "tensor.clock_share", clock / most * 100
+        else:
+            untold = Unknown(Reason.NOT_TESTED, "its highest clock was not told")
+            yield "tensor.clock_share", clock if isinstance(clock, Unknown) else untold
         per = rate / clock / 1e3 if isinstance(rate, float) and isinstance(clock, float) and clock > 0 else None
         yield "tensor.work_per_clock", per if per is not None else (rate if isinstance(rate, Unknown) else clock)
         if not work or not all(stage.done for stage in work):
@@ -199,8 +213,7 @@ class _Gpu:
         return tuple(f"{work}={result}" for work, result in sorted(told.items())[:MOST])
 
     def _links(self) -> Facts:
-        things = [stage.of for stage in self.peers]
-        yield "link.mismatches", mismatches(self.burn, things, self._of("links"), ["links"], self.peers)
+        yield "link.mismatches", mismatches(self.burn, self.pairs, self._of("links"), ["links"], self.peers)
         for test in ("h2d", "d2h"):
             yield f"link.{test}", self._rate("links", test, 1e9)
         work = [stage for stage in self._of("links") if stage.done]
@@ -208,8 +221,8 @@ class _Gpu:
         for fact, name in (("generation", "gen"), ("width", "width")):
             values = column(found, name)
             yield f"link.{fact}", int(min(values)) if values else self._untested("links")
-        for key in dict.fromkeys(stage.key.partition("-")[2] for stage in self.peers):
-            rate = figure(self.burn, [s for s in self.peers if s.key.partition("-")[2] == key], "rate")
+        for pair in self.pairs:
+            rate, key = figure(self.burn, self.burn.work_of(pair), "rate"), pair.partition("-")[2]
             yield f"peer/{key}.rate", rate / 1e9 if isinstance(rate, float) else rate
 
     def _clock(self, work: list[Stage]) -> Reading:
@@ -219,9 +232,8 @@ class _Gpu:
 
     def _throttled(self) -> Reading:
         bits = [int(value) for value in column(self.burn.samples.get(self.of, ()), "reasons")]
-        if not bits:
-            return Unknown(Reason.NOT_TESTED, "no sample was taken")
-        return tuple(word for bit, word in REASONS.items() if any(value & bit for value in bits))
+        found = tuple(word for bit, word in REASONS.items() if any(value & bit for value in bits))
+        return found or beside(self.burn, self.of, VERIFIED, "reasons") or ()
 
     def _of(self, stage: str, test: str = "") -> list[Stage]:
         return list(self.burn.of_stage(stage, self.of, test)) or list(self.burn.of_stage(stage, self.of))

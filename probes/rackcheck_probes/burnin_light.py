@@ -1,4 +1,4 @@
-"""The speed of light: what observed clocks, units and links allow each GPU, how much was reached, and why not more."""
+"""The speed of light: what highest clocks, units and slot allow each GPU, how much was reached, and why not more."""
 
 from collections.abc import Iterator, Mapping
 from statistics import fmean
@@ -32,7 +32,10 @@ FIGURES: Mapping[str, Limit] = {
         pattern: kind
         for name, (_, _, _, unit, _) in FIGURES.items()
         for pattern, kind in (
-            (f"burnin.gpu/*.light.{name}.limit", quantity(unit, "What its clocks, units and links allow", MEASURED)),
+            (
+                f"burnin.gpu/*.light.{name}.limit",
+                quantity(unit, "What highest clocks, units and slot allow", MEASURED),
+            ),
             (f"burnin.gpu/*.light.{name}.reached", quantity("%", "Of that limit", MEASURED)),
             (f"burnin.gpu/*.light.{name}.gap", listing("What was seen that may explain the rest", MEASURED)),
         )
@@ -69,11 +72,11 @@ def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iter
 def _limit(kind: str, seen: Observed, about: Mapping[str, Any], work: list[Stage]) -> float | None:
     match kind:
         case "memory":
-            return light.memory(seen.memory_clock, _whole(about, "memory_width"))
+            return light.memory(seen.memory_clock_max or seen.memory_clock, _whole(about, "memory_width"))
         case "compute":
             sms = _whole(about, "sms") or int(work[0].number("sms") or 0)
-            return light.tensor(str(about.get("cc", "")), sms, seen.clock)
-    return light.pcie(seen.gen, seen.width)
+            return light.tensor(str(about.get("cc", "")), sms, seen.clock_max or seen.clock)
+    return light.pcie(seen.gen_max or seen.gen, seen.width_max or seen.width)
 
 
 def _observed(burn: Burn, of: str, about: Mapping[str, Any], work: list[Stage]) -> Observed:

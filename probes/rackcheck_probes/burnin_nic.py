@@ -1,8 +1,8 @@
 """Network ports while the node is under load: whether they stayed up, and what they counted."""
 
 from rackcheck import Class, Facts, Load, Reason, Sourced, Unknown, collection, flag, integer, probe, spell_key
-from rackcheck.core.burn.record import Burn
-from rackcheck.core.burn.told import column, moved
+from rackcheck.core.burn.record import Burn, Record
+from rackcheck.core.burn.told import EDGE, column, moved
 
 
 @probe(
@@ -31,6 +31,13 @@ def burnin_nic(burn: Burn) -> Facts:
         went = fell or (isinstance(downed, int) and downed > 0)
         down = next((row.t for row in samples if row.number("up") == 0), None)
         said = f"burn-in: {name} was down {down:.1f} s after it began" if went and down is not None else "burn-in"
-        yield f"{at}.stayed", Sourced(not went, said) if len(up) > 1 else few
+        seen = _to_the_end(burn, samples)
+        yield f"{at}.stayed", Sourced(not went, said) if went or (len(up) > 1 and seen) else few
         yield f"{at}.moved.symbol_errors", moved(burn, f"nic/{name}", "symbol_error")
         yield f"{at}.moved.link_downed", downed
+
+
+def _to_the_end(burn: Burn, samples: tuple[Record, ...]) -> bool:
+    """Whether samples of a port reach to the end of the load."""
+    last = max((stage.t for stage in burn.stages), default=0.0)
+    return burn.whole and bool(burn.stages) and samples[-1].t >= last - EDGE

@@ -1,8 +1,10 @@
 """Drives a burn-in over nodes and yields events: a thread speaks with each, since all are to be under load at once."""
 
+import math
 import queue
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +29,9 @@ MOST = 1024
 
 LATE = 10.0
 """Seconds beyond the plan's own end after which a node is given up."""
+
+LEFT = 5.0
+"""Seconds that nodes have to say their last words once somebody wants an end."""
 
 EVERY = 5.0
 """Seconds between two looks at a BMC while its node is under load."""
@@ -63,11 +68,23 @@ def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
         threading.Thread(target=task.run, daemon=True, name=f"burn-{node.name}").start()
     nodes = {node.name: node for node in here}
     trees: dict[str, Tree] = {}
-    while len(trees) < len(here):
-        event = events.get()
+    until = math.inf
+    while len(trees) < len(here) and time.monotonic() < until:
+        if stop.is_set():  # who is still at the door is not waited for
+            until = min(until, time.monotonic() + LEFT)
+        try:
+            event = events.get(timeout=0.1)
+        except queue.Empty:
+            continue
         yield event
         if isinstance(event, Answered):  # read while others still work: they begin one after the other, and end so
             trees[event.node] = tree_of(job, nodes[event.node], [event])
+    for node in here:
+        if node.name not in trees:
+            why = Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
+            gone = Answered(node.name, Plane.BURNIN, now(), why)
+            trees[node.name] = tree_of(job, node, [gone])
+            yield gone
     judging = Judging(job)
     for node in job.nodes:
         yield from judging.take(node, trees.pop(node.name) if node.name in trees else tree_of(job, node, []))
@@ -125,7 +142,9 @@ class _Task:
         from rackcheck import ssh, ssh_config  # noqa: PLC0415
 
         target = ssh_config.resolve(self.node, self.job.secrets)
-        talk.hide = Hiding(target.password).data
+        bmc = self.node.bmc.password if self.node.bmc is not None else ""
+        hiding = Hiding(target.password, self.job.secrets.get(bmc, ""))
+        talk.hide, talk.clean = hiding.data, hiding.json
         return ssh.talk(target, command, limits, talk)
 
     def _look(self, talk: Talk, over: threading.Event) -> None:
@@ -140,8 +159,10 @@ class _Task:
             over.wait(EVERY if at is not None else 0.2)
 
 
-def _scrubbed(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Give a record without secrets: what a tool printed may hold some."""
-    if record.get("k") != "tool":
-        return record
-    return {key: scrub_text(value) if isinstance(value, str) else value for key, value in record.items()}
+def _scrubbed(told: Any) -> Any:
+    """Give a record without secrets: what a tool printed, or was called with, may hold some."""
+    if isinstance(told, str):
+        return scrub_text(told)
+    if isinstance(told, list):
+        return [_scrubbed(each) for each in told]
+    return {key: _scrubbed(value) for key, value in told.items()} if isinstance(told, dict) else told

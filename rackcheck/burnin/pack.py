@@ -19,6 +19,7 @@ SOURCES = (
     "cpu_facts", "cpu_kernels", "cpu_stdlib", "cpu_answers", "cpu_rates", "cpu_ram", "cpu",
     "cuda", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu",
     "node_files", "node_reader", "kernel_log", "nvml_driver", "nvml_about", "nvml_rows", "nvml_gpus", "telemetry",
+    "cublas_library", "cublas", "cublas_tool",
     "tool_words", "tool_run", "tool_server", "tools",
     "disk", "child", "supervisor", "main",
 )  # fmt: skip

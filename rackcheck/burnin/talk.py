@@ -16,6 +16,15 @@ CAP = 64 << 20
 LONGEST = 1 << 20
 """Bytes of one record."""
 
+MOST = 400_000
+"""Records of one burn-in: a soak of eight GPUs has about 60,000."""
+
+DEPTH = 6
+"""Things in things of a record: GPUs by index, each with what it says, and one to spare."""
+
+NOISE = 100
+"""Lines that are no record, of which the words are kept."""
+
 PULSE = 1.0
 """Seconds between two signs of life to the node."""
 
@@ -36,12 +45,14 @@ class Talk:
     stop: Event
     hear: Hear
     hide: Callable[[bytes], bytes] = bytes
+    clean: Callable[[Any], Any] = lambda record: record
     records: list[Mapping[str, Any]] = field(default_factory=list)
     offset: float | None = None
     ended: bool = False
     _lock: Lock = field(default_factory=Lock)
     _rest: bytes = b""
     _size: int = 0
+    _noise: int = 0
 
     def __call__(self, line: Line) -> Unknown:
         """Speak to the end; gives why there is no whole answer, for the case that there is none."""
@@ -76,8 +87,8 @@ class Talk:
                 break
             if data is not None:
                 self._take(data)
-            if self._size > CAP:
-                return Unknown(Reason.TOO_LARGE, f"more than {CAP >> 20} MiB of records")
+            if self._size > CAP or len(self.records) > MOST:
+                return Unknown(Reason.TOO_LARGE, f"more than {CAP >> 20} MiB, or {MOST} records")
             if self.stop.is_set() and not left:
                 left = now
                 line.finish()
@@ -116,9 +127,14 @@ class Talk:
             return None
         try:
             record = json.loads(self.hide(line)) if len(line) <= LONGEST else None
-            if not isinstance(record, dict):
+            if not isinstance(record, dict) or _deep(record):
                 raise TypeError  # noqa: TRY301  told alike, whatever it is
+            record = self.clean(record)
+            assert isinstance(record, dict)
         except (ValueError, TypeError, RecursionError):
+            self._noise += 1
+            if self._noise > NOISE:
+                return None
             return {"k": "noise", "said": clean(self.hide(line)[:200].decode("utf-8", "replace"))}
         t = record.get("t")
         if isinstance(t, int | float) and not isinstance(t, bool) and abs(t) < 1e6:
@@ -126,3 +142,17 @@ class Talk:
             self.offset = offset if self.offset is None else min(self.offset, offset)
         self.ended = self.ended or record.get("k") == "verdict"
         return record
+
+
+def _deep(record: Mapping[str, Any]) -> bool:
+    """Whether a record holds things in things deeper than any of ours: whoever reads it next goes down into it."""
+    level: list[Any] = [record]
+    for _ in range(DEPTH):
+        level = [inner for each in level if isinstance(each, dict | list) for inner in _within(each)]
+        if not level:
+            return False
+    return True
+
+
+def _within(each: Any) -> list[Any]:
+    return list(each.values()) if isinstance(each, dict) else each

@@ -48,6 +48,10 @@ PROFILE = "burn-in"
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."
 )
+@click.option(
+    "--scratch", default="", metavar="FILE",
+    help="Write, read and remove this file, which is on no node yet: the disk below it is tested, and no other.",
+)  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
@@ -68,7 +72,7 @@ def burnin(
     \b
     rackcheck burnin                                 this machine, 15 s
     rackcheck burnin 'dgx[01-08]' -i pod7.yaml --tier validate
-    rackcheck burnin -i pod7.yaml -p h100-dgx        judged by a profile's floors
+    rackcheck burnin -i pod7.yaml -p h100-dgx        by a profile's own rules, too
     rackcheck burnin --rack sim:dgx-h100             a simulated rack
     rackcheck burnin --rack sim:dgx-h100 --screens   looked at while it runs
     """  # noqa: D301  \b is click's mark for lines that stay as they are

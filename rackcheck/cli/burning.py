@@ -58,7 +58,7 @@ class _Seen:
     def words(self) -> str:
         """Say it in a line."""
         done = several(self.verified, "test")
-        parts = [f"{self.t:.0f} s of {self.tier.seconds:.0f}", self.stage, f"{done} done"]
+        parts = [f"{min(self.t, self.tier.seconds):.0f} s of {self.tier.seconds:.0f}", self.stage, f"{done} done"]
         if self.power:
             parts.append(f"{sum(self.power.values()) / 1000:.1f} kW in {several(len(self.power), 'GPU')}")
         if self.temp:

@@ -136,6 +136,8 @@ class Gpu:
         for name, key in (("gen", "link_gen_max"), ("width", "link_width_max")):
             if key in self.parts.about:
                 told[name] = self.parts.about[key]
+        if self.parts.lanes:
+            told["width"] = self.parts.lanes
         narrow = of_kind(self.ills, "link-narrow-under-load")
         if narrow and self.base <= t and not self._over:
             told["width"] = int(narrow.number("lanes"))

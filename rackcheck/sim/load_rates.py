@@ -68,7 +68,7 @@ def to_peer(parts: GpuParts, ills: Sequence[Ill]) -> float:
 def over_pcie(parts: GpuParts, ills: Sequence[Ill]) -> float:
     """Give the rate of a copy from the host."""
     narrow = of_kind(ills, "link-narrow-under-load")
-    lanes = narrow.number("lanes") if narrow else float(parts.about.get("link_width_max") or 16)
+    lanes = narrow.number("lanes") if narrow else float(parts.lanes or parts.about.get("link_width_max") or 16)
     return float(PER_LANE * lanes * 2 ** (int(parts.about.get("link_gen_max") or 4) - 1))
 
 

@@ -25,7 +25,8 @@ _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 class GpuParts:
     """One GPU: `about` is its row of `hello`; idle power in W and clock in Hz, temperatures in degrees C.
 
-    `slowdown` is where the hardware slows it down; none where the driver tells neither that nor how far it is.
+    `lanes` is how many its link has now: its width does not change with the load, as its rate does. `slowdown` is where
+    the hardware slows it down; none where the driver tells neither that nor how far it is.
     """
 
     index: str
@@ -34,6 +35,7 @@ class GpuParts:
     idle_clock: float
     temperature: float
     slowdown: float | None
+    lanes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -148,5 +150,5 @@ def _gpu(index: str, one: Mapping[str, Any], driver: object) -> GpuParts:
     slowdown = scaled("temperature_slowdown", 1.0) or (None if margin is None else temperature + margin - beyond)
     return GpuParts(
         index, {name: value for name, value in about.items() if value is not None}, scaled("power_usage", 1e-3) or 70.0,
-        scaled("clock_sm", 1e6) or 3e8, temperature, slowdown,
+        scaled("clock_sm", 1e6) or 3e8, temperature, slowdown, _value(one, "link_width"),
     )  # fmt: skip

@@ -4,6 +4,7 @@ import io
 import logging
 import socket
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import paramiko
@@ -69,20 +70,22 @@ class Node:
             if self.latency:
                 threading.Event().wait(self.latency)
             self._say(channel, answer)
-        except OSError:
+        except (OSError, EOFError):
             pass  # gone in the middle
         finally:
-            channel.close()
+            with suppress(EOFError):
+                channel.close()
 
     def greet(self, channel: paramiko.Channel) -> None:
         """Send away who came for a shell, with a word."""
         _released(channel)
         try:
             self._say(channel, Output(0, WELCOME.replace("\n", "\r\n")))
-        except OSError:
+        except (OSError, EOFError):
             pass  # gone in the middle
         finally:
-            channel.close()
+            with suppress(EOFError):
+                channel.close()
 
     @staticmethod
     def _say(channel: paramiko.Channel, answer: Output) -> None:

@@ -16,7 +16,7 @@ class Child:
     def __init__(self, name: str, pid: int, out: int, control: int) -> None:
         self.name, self.pid, self.out, self.control = name, pid, out, control
         self.rest = b""
-        self.told = 0.0
+        self.told, self.killed = 0.0, False
 
     def stop(self) -> None:
         """Tell it to stop, once."""

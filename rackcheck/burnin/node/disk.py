@@ -7,6 +7,7 @@ import errno
 import mmap
 import os
 import random
+import re
 import struct
 import threading
 from pathlib import Path
@@ -26,7 +27,8 @@ class DiskWork:
         self, tell: Callable[..., None], clock: Callable[[], float], stop: threading.Event, path: str, seed: int
     ) -> None:
         self._tell, self._clock, self._stop, self._path, self._seed = tell, clock, stop, path, seed
-        self.of = f"disk/{Path(path).absolute().parent.name or 'root'}"
+        folder = re.sub("[^A-Za-z0-9_.-]", "_", Path(path).absolute().parent.name)
+        self.of = f"disk/{folder or 'root'}"
         self._buffer = mmap.mmap(-1, DISK_BLOCK)  # aligned, as reading past the cache asks
         self._wanted = bytearray(_noise(seed))
 

@@ -8,8 +8,9 @@ import types
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
 if TYPE_CHECKING:
+    from rackcheck.burnin.node.nvml_gpus import Gpus
     from rackcheck.burnin.node.supervisor import Plan, Supervisor
-    from rackcheck.burnin.node.telemetry import Gpus, Sampler
+    from rackcheck.burnin.node.telemetry import Sampler
 
 LAST = 0.5
 """Seconds that the sampler has for its last row; less than the grace of a child."""

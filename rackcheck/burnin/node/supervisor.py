@@ -48,6 +48,7 @@ class Supervisor:
         self.last = self.heard = time.monotonic()
         self.ending = ""
         self.known = False
+        self.refused: Dict[str, str] = {}
         self.tools = list(plan["tools"])
         self.base = plan["start"]
         self.woken, self.waker = os.pipe()
@@ -155,6 +156,7 @@ class Supervisor:
             alone = "left alone: the plan has no work for GPUs" if not self.stages("gpu") else ""
             for index, why in sorted({**dict.fromkeys(word["gpus"], alone), **word["refused"]}.items()):
                 if why:
+                    self.refused[index] = why
                     self.refuse(index, why)
             for index in sorted(set(word["gpus"]) - set(word["refused"]), key=int):
                 if self.stages("gpu") and not self.ending:
@@ -272,9 +274,11 @@ class Supervisor:
         if not self.known or set(self.children) - {"telemetry"}:
             return
         if self.tools and not self.ending:
-            names, until = self.tools, self.plan["deadline"]
+            names, until, refused = self.tools, self.plan["deadline"], self.refused
             self.tools = []
-            self.start("tools", lambda line, stop: run_tools(names, line.tell, line.clock, stop, until))
+            self.start(
+                "tools", lambda line, stop: run_tools(names, line.tell, line.clock, stop, until, refused=refused)
+            )
         elif "telemetry" in self.children:
             self.children["telemetry"].stop()
 
@@ -288,8 +292,11 @@ class Supervisor:
         if self.clock() > self.plan["deadline"]:
             self.abort("its time was over")
         for child in list(self.children.values()):
-            if child.told and now - child.told > GRACE:
+            if child.told and now - child.told > GRACE and not child.killed:
+                child.killed = True
                 child.kill()
+                if not self.ending:
+                    self.tell("error", of=child.name, stage="", name="hang", said="it did not end when it was told to")
 
 
 def shifted(plan: Plan, base: float) -> Plan:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rackcheck.burnin.node.kernel_log import KernelLog
     from rackcheck.burnin.node.node_reader import NodeReader
-    from rackcheck.burnin.node.nvml_gpus import Gpus as Gpus  # noqa: PLC0414  main knows it by this file
+    from rackcheck.burnin.node.nvml_gpus import Gpus
     from rackcheck.burnin.node.nvml_rows import nvml_below_slowdown, nvml_counters, nvml_quick
 
 SAMPLE_PERIOD = 0.1

@@ -12,9 +12,10 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence
 
 if TYPE_CHECKING:
+    from rackcheck.burnin.node.cublas_tool import run_cublas
     from rackcheck.burnin.node.tool_run import tool_run
     from rackcheck.burnin.node.tool_server import tool_with_server
     from rackcheck.burnin.node.tool_words import TOOLS, ToolNode
@@ -34,12 +35,17 @@ def run_tools(
     until: float,
     root: str = "/",
     folders: Optional[Sequence[str]] = None,
+    refused: Optional[Mapping[str, str]] = None,
 ) -> None:
     """Run tools one after the other, and write a `tool` record for each command; over by `until`, or soon after `stop`.
 
-    The thread that calls this must live until it returns: the kernel ends a tool when its thread is gone.
+    `refused` are GPUs that are left alone, and why. The thread that calls this must live until it returns: the kernel
+    ends a tool when its thread is gone.
     """
     for name in dict.fromkeys(names):
+        if name == "cublas":
+            run_cublas(tell, clock, stop, until, refused)
+            continue
         tool = TOOLS.get(name)
         if tool is None:
             _tool_untested(tell, name, "node", "unsupported: this version knows no such tool")

@@ -75,7 +75,7 @@ PULSE = 5.0
 
 TOOLS: dict[str, float] = {
     "dcgm-1": 120.0, "dcgm-2": 600.0, "dcgm-3": 2400.0, "nvbandwidth": 300.0, "all_reduce": 180.0, "ib_write_bw": 300.0,
-    "fio": 300.0, "stress-ng": 60.0,
+    "fio": 300.0, "stress-ng": 60.0, "cublas": 180.0,
 }  # fmt: skip
 """Tools that may be on a node already, and how many seconds each may take there."""
 

@@ -4,72 +4,19 @@ A record of which one field is not what it must be is left out as a whole, and c
 unknown. All numbers are SI; `t` and `begun` are seconds of the node's own clock since the payload began.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from rackcheck.core.burn import fields
 from rackcheck.core.fact import clean
 
 WIRE = 1
 """The form of records that this version reads."""
 
-HUGE = 2**64
-"""No number of a part, a seed or an address is as large."""
-
-TEXT = 200
-"""Characters of a text that are kept; a tool's answer has its own bound."""
-
-
-def _number(value: Any) -> float:
-    """Read a number; a whole one stays whole, since seeds have 64 bits."""
-    kind = type(value)
-    if (kind is not float and kind is not int) or not -HUGE < value < HUGE:
-        raise TypeError("a number is wanted")
-    return value  # type: ignore[no-any-return]  # it is one of the two
-
-
-def _count(value: Any) -> float:
-    """Read a number that is never below zero."""
-    if _number(value) < 0:
-        raise ValueError("a number below zero")
-    return value  # type: ignore[no-any-return]
-
-
-def _flag(value: Any) -> float:
-    """Read a number that may also be true or false."""
-    return float(value) if type(value) is bool else _number(value)
-
-
-def _text(value: Any) -> str:
-    if type(value) is not str:
-        raise TypeError("a text is wanted")
-    return value if len(value) <= TEXT and value.isprintable() else clean(value, TEXT)
-
-
-def _place(value: Any) -> str:
-    """Read a place in memory, which may be written as a number."""
-    return f"{int(_count(value)):#x}" if type(value) is int else _text(value)
-
-
-def _code(value: Any) -> float | str:
-    """Read the number of an error, or what did some work: machine code for a chip, or PTX."""
-    return _text(value) if type(value) is str else _number(value)
-
-
-_FIELDS: Mapping[Callable[[Any], float | str], str] = {
-    _number: "t from until seconds temp memory_temp inlet limit load work rate clock memory_clock roof core_seconds "
-    "share coverage power power_instant energy busy slowest",
-    _count: "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width xids mce "
-    "nvlink_errors throttles edac_corrected edac_uncorrected bits count sm cpu seed xid up symbol_error link_downed "
-    "xmit_wait tested seeds pieces rounds array sms slowest_sm length found row column pstate",
-    _flag: "blame held more",
-    _text: "of stage test status why unit hash theirs name pattern said line want got",
-    _place: "address other",
-    _code: "code",
-}
-_READERS = {name: read for read, names in _FIELDS.items() for name in names.split()}
-"""How each field is read. What no table names is left out, so that a newer node can tell more."""
+CPUS = 65536
+"""Processors of one node that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +107,7 @@ class Burn:
         for record in records:
             try:
                 found.take(record)
-            except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
                 found.unread += 1
                 found.odd = found.odd or clean(f"{error}: {_shown(record)}")
         samples = {of: tuple(rows) for of, rows in sorted(found.samples.items())}
@@ -214,8 +161,28 @@ class Burn:
 
     def things(self, kind: str) -> tuple[str, ...]:
         """The names of all things of a kind that anything was told of, in their order: `0`, `1` of GPUs."""
-        told = [*self.stages, *self.faults, *(rows[0] for rows in self.samples.values())]
-        return tuple(dict.fromkeys(record.key for record in told if record.kind == kind and record.key))
+        return self._things.get(kind, ())
+
+    @cached_property
+    def _things(self) -> Mapping[str, tuple[str, ...]]:
+        found: dict[str, dict[str, None]] = {}
+        for of in (*self._work, *self._wrong, *self.samples):
+            kind, _, key = of.partition("/")
+            if key:
+                found.setdefault(kind, {})[key] = None
+        return {kind: tuple(keys) for kind, keys in found.items()}
+
+    @cached_property
+    def peers(self) -> Mapping[str, tuple[str, ...]]:
+        """By GPU the pairs that it is the first of: `peer/0-1` of `0`."""
+        found: dict[str, list[str]] = {}
+        for key in self.things("peer"):
+            found.setdefault(key.partition("-")[0], []).append(f"peer/{key}")
+        return {index: tuple(pairs) for index, pairs in found.items()}
+
+    def work_of(self, of: str) -> Sequence[Stage]:
+        """All work of one thing."""
+        return self._work.get(of, ())
 
 
 class _Found:
@@ -237,22 +204,25 @@ class _Found:
             case "about":
                 self._learn(record)
             case "stage":
-                stage = Stage(*_fields(record))
+                stage = Stage(*fields.fields(record))
                 if stage.word("status") not in {"done", "not tested"} or not stage.stage:
                     raise ValueError("a stage is done or not tested")
                 self.stages.append(stage)
             case "sample":
-                row = Record(*_fields(record))
+                row = Record(*fields.fields(record))
                 self.samples.setdefault(row.of, []).append(row)
             case "error":
-                fault = Fault(*_fields(record))
-                if not fault.name:
-                    raise ValueError("an error has a name")
+                fault = Fault(*fields.fields(record))
+                fields.name(fault.name)
                 self.faults.append(fault)
             case "tool":
+                fields.text(record["name"])
                 self.tools.append(record)
             case "verdict":
-                self.ended, self.why = _text(record.get("status", "")), _text(record.get("why", ""))
+                if self.ended:
+                    self.ended = "twice"
+                    raise ValueError("a second verdict")
+                self.ended, self.why = fields.text(record.get("status", "")), fields.text(record.get("why", ""))
             case "beat":
                 pass
             case _:
@@ -266,36 +236,19 @@ class _Found:
         self._learn(record)
 
     def _learn(self, record: Mapping[str, Any]) -> None:
-        gpus = record.get("gpus", {})
-        if not isinstance(gpus, dict) or not all(isinstance(each, dict) for each in gpus.values()):
-            raise TypeError("gpus are objects by index")
-        troubles = [*self.hello.get("troubles", ()), *_troubles(record.get("troubles", ()))]
+        """Take what a node says of itself; of what it says twice, the first."""
+        told: dict[str, Any] = {key: v for key, v in record.items() if isinstance(v, str | int | float)}
         known = self.hello.get("gpus", {})
-        more = {"gpus": {**known, **{i: {**each, **known.get(i, {})} for i, each in gpus.items()}}} if gpus else {}
-        self.hello = {**record, **self.hello, **more, "troubles": troubles}
-
-
-def _troubles(told: Any) -> list[tuple[str, str]]:
-    """Read what could not be looked at, and why."""
-    return [(_text(each["of"]), _text(each["why"])) for each in told]
-
-
-def _fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], dict[str, str]]:
-    """Part a record into what it is about, its numbers and its words; raises at what has another type."""
-    numbers: dict[str, float] = {}
-    words: dict[str, str] = {}
-    for name, value in record.items():
-        read = _READERS.get(name)
-        if read is None:
-            if name == "fans":
-                numbers.update({f"fan {_text(fan)}": _number(speed) for fan, speed in value.items()})
-            continue
-        told = read(value)
-        if isinstance(told, str):
-            words[name] = told
-        else:
-            numbers[name] = told
-    return numbers.pop("t"), words.pop("of"), numbers, words
+        if "gpus" in record:
+            gpus = fields.gpus(record["gpus"])
+            told["gpus"] = {**known, **{index: {**each, **known.get(index, {})} for index, each in gpus.items()}}
+        if "cpus" in record:
+            told["cpus"] = fields.numbers(record["cpus"], CPUS)
+        if "numa" in record:
+            told["numa"] = fields.numbers([int(index) for index in record["numa"]], CPUS)
+        troubles = [*self.hello.get("troubles", ()), *fields.troubles(record.get("troubles", ()))]
+        gpus_too = {"gpus": told["gpus"]} if "gpus" in told else {}
+        self.hello = {**told, **self.hello, **gpus_too, "troubles": troubles}
 
 
 def _shown(record: object) -> str:

@@ -29,7 +29,7 @@ def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median")
     found = [value for stage in stages if (value := stage.number(name)) is not None]
     if len(found) < len(stages):
         return Unknown(Reason.NOT_TESTED, f"the burn-in does not tell its {name}")
-    return min(found) if pick == "lowest" else median(found)
+    return float(min(found) if pick == "lowest" else median(found))
 
 
 def mismatches(
@@ -53,17 +53,25 @@ def mismatches(
 
 
 def rows(burn: Burn, of: str, spans: Iterable[tuple[float, float]]) -> Iterator[Record]:
-    """Give the samples of a thing that were taken within spans of time."""
-    kept = tuple(spans)
-    for row in burn.samples.get(of, ()):
-        if any(begin <= row.t <= end for begin, end in kept):
+    """Give the samples of a thing that were taken within spans of time, each once."""
+    kept = sorted(spans)
+    at = 0
+    for row in sorted(burn.samples.get(of, ()), key=lambda each: each.t):
+        while at < len(kept) and kept[at][1] < row.t:
+            at += 1
+        if at < len(kept) and kept[at][0] <= row.t:
             yield row
+
+
+def begun(stage: Stage) -> float:
+    """Say when some work began."""
+    begin = stage.number("from")
+    return begin if begin is not None else stage.t
 
 
 def span(stage: Stage, settle: float = 0.0) -> tuple[float, float]:
     """Say from when until when a stage worked, without its first seconds where those are to settle."""
-    begin = stage.number("from")
-    return (begin if begin is not None else stage.t) + settle, stage.t
+    return begun(stage) + settle, stage.t
 
 
 def column(found: Iterable[Record], name: str) -> list[float]:
@@ -71,14 +79,34 @@ def column(found: Iterable[Record], name: str) -> list[float]:
     return [value for row in found if (value := row.number(name)) is not None]
 
 
-def moved(burn: Burn, of: str, name: str) -> Reading:
-    """Say how far a counter moved from its first sample to its last; unknown where it was told once or went back."""
+EDGE = 2.0
+"""Seconds before and after some work within which a sample of once a second must lie, to speak of all of it."""
+
+
+def beside(burn: Burn, of: str, wanted: Iterable[str], name: str) -> Unknown | None:
+    """Say why samples of a thing do not speak of the load: it did not do all of it, or they do not reach around it."""
+    work = [stage for stage in burn.work_of(of) if stage.stage != "again"]
+    undone = next((each for each in wanted if not any(stage.done for stage in work if stage.stage == each)), "")
+    if not burn.whole or undone or not all(stage.done for stage in work):
+        return untested(burn, [stage for stage in work if not stage.done])
+    times = [row.t for row in burn.samples.get(of, ()) if row.number(name) is not None]
+    if not times or min(times) > min(map(begun, work)) + EDGE or max(times) < max(stage.t for stage in work) - EDGE:
+        return Unknown(Reason.NOT_TESTED, f"its samples of {name} do not reach from before the load to its end")
+    return None
+
+
+def moved(burn: Burn, of: str, name: str, wanted: Iterable[str] | None = None) -> Reading:
+    """Say how far a counter moved meanwhile; unknown where it was told once, or went back.
+
+    With `wanted`, stages that are the load, that it did not move counts only where it was seen before them and after.
+    """
     values = column(burn.samples.get(of, ()), name)
     if len(values) < 2:
         return Unknown(Reason.NOT_TESTED, "it was not told before and after")
     if any(later < earlier for earlier, later in pairwise(values)):
         return Unknown(Reason.COUNTER_RESET, f"{name} went back")
-    return int(values[-1] - values[0])
+    why = beside(burn, of, wanted, name) if wanted is not None else None
+    return int(values[-1] - values[0]) or why or 0
 
 
 def described(fault: Fault) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from rackcheck.core.burn.tools import dcgm, fio, nccl, nvbandwidth, perftest, stress_ng
+from rackcheck.core.burn.tools import cublas, dcgm, fio, nccl, nvbandwidth, perftest, stress_ng
 from rackcheck.core.burn.tools.answer import RESULTS, Answer, Told, answer, nothing, worst
 from rackcheck.core.catalogue import Kind, collection, integer, quantity, version
 from rackcheck.core.fact import Class, Reading, Reason, Unknown, Unreadable, clean
@@ -27,6 +27,7 @@ OF_EACH: Mapping[str, Kind] = {
 READERS: Mapping[str, tuple[Callable[[Mapping[str, Any]], Told], Mapping[str, Kind]]] = MappingProxyType(
     {
         **dict.fromkeys(("dcgm-1", "dcgm-2", "dcgm-3"), (dcgm.read, dcgm.GIVES)),
+        "cublas": (cublas.read, cublas.GIVES),
         "nvbandwidth": (nvbandwidth.read, nvbandwidth.GIVES),
         "all_reduce": (nccl.read, nccl.GIVES),
         "ib_write_bw": (perftest.read, perftest.GIVES),
@@ -37,7 +38,8 @@ READERS: Mapping[str, tuple[Callable[[Mapping[str, Any]], Told], Mapping[str, Ki
 """By the name that a plan gives a tool: its reader, and what it gives."""
 
 GIVES: Mapping[str, Kind] = {
-    **OF_EACH, **dcgm.GIVES, **nvbandwidth.GIVES, **nccl.GIVES, **perftest.GIVES, **fio.GIVES, **stress_ng.GIVES,
+    **OF_EACH, **cublas.GIVES, **dcgm.GIVES, **nvbandwidth.GIVES, **nccl.GIVES, **perftest.GIVES, **fio.GIVES,
+    **stress_ng.GIVES,
 }  # fmt: skip
 """Every pattern of facts, with its kind."""
 

@@ -1,0 +1,180 @@
+"""Hold the burn-in of a GPU against its goals on a real one: python3 and the driver are enough.
+
+Called by gpu_check.py, or alone: `python3 benchmarks/gpu_burn.py -o FILE`. Each item of gpu_items.py runs in a process
+of its own for as long as it may; what it found until then is kept whatever becomes of it, and the file is written anew
+after each. A goal is met, not met, or, where something could not be measured, neither: null, with the reason. No serial
+number, no name and no process is in what is kept. A GPU on which others compute is left alone. Takes up to 8 minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from gpu_goals import judged  # noqa: E402  the path to it is made above
+
+BROUGHT = HERE.parent / "dist" / "gpu-check"
+"""Where pynvml.py lies if it was brought along."""
+
+ITEMS = {
+    "clean": 60.0, "rates": 40.0, "yardstick": 60.0, "seeds": 30.0, "quick": 60.0, "inject": 70.0, "cap": 40.0,
+    "data": 80.0, "trace": 90.0,
+}  # fmt: skip
+"""What is measured, in this order, and how many seconds each may take."""
+
+LONGEST = 480.0
+"""Seconds for all of it; what is left over then is not measured."""
+
+
+def run(item: str, given: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """Run an item for so many seconds at most, in a session of its own that is ended with all it started."""
+    words = [sys.executable, *sys_flags(), str(HERE / "gpu_items.py"), item, json.dumps(given)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)  # noqa: S603
+    late = False
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        late = True
+    finally:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    if late:
+        out, err = process.communicate()
+    found = gathered(out.decode("utf-8", "replace"))
+    if late:
+        found["why"] = f"hang: it had not ended after {seconds:.0f} s"
+    elif process.returncode and "why" not in found:
+        last = err.decode("utf-8", "replace").strip().splitlines()[-1:]
+        found["why"] = f"lost: it ended with {process.returncode}: {''.join(last)[:200]}"
+    return found
+
+
+def sys_flags() -> list[str]:
+    """Give the flags that this Python runs with, for those it starts."""
+    return ["-S"] if sys.flags.no_site else []
+
+
+def gathered(out: str) -> dict[str, Any]:
+    """Put together what an item said; a line that was cut is left out."""
+    found: dict[str, Any] = {}
+    for line in out.splitlines():
+        try:
+            said = json.loads(line)
+        except ValueError:
+            continue
+        for name, value in said.items() if isinstance(said, dict) else ():
+            if name.endswith("+"):
+                found.setdefault(name[:-1], []).extend(value)
+            else:
+                found[name] = value
+    return found
+
+
+def pynvml() -> str:
+    """Give the place of pynvml's file; an empty text where there is none."""
+    if (BROUGHT / "pynvml.py").is_file():
+        return str(BROUGHT / "pynvml.py")
+    spec = find_spec("pynvml")
+    return str(spec.origin) if spec and spec.origin else ""
+
+
+def burn(keep: Callable[[dict[str, Any]], None], options: argparse.Namespace) -> dict[str, Any]:
+    """Measure all, and hand what is known so far to `keep` each time."""
+    given = {"gpu": options.gpu, "scale": options.scale, "side": options.side, "cublas": options.cublas or None,
+             "nvml": pynvml(), "root": options.root, "pci": "", "memory": 0}  # fmt: skip
+    began = time.monotonic()
+    about = run("about", given, 60.0)
+    kept: dict[str, Any] = {
+        "date": time.strftime("%Y-%m-%d", time.gmtime()), "python": sys.version.split()[0], "scale": options.scale,
+        "about": about, "goals": {}, "measured": {},
+    }  # fmt: skip
+    measured = kept["measured"]
+    for item, seconds in ITEMS.items():
+        left = LONGEST - (time.monotonic() - began)
+        if "device" not in about:
+            measured[item] = {"why": about.get("why", "no GPU was read")}
+        elif about.get("others"):
+            measured[item] = {"why": f"foreign process: {about['others']} compute on this GPU"}
+        elif item in options.skip:
+            measured[item] = {"why": "stopped: it was not asked for"}
+        elif left < seconds / 2:
+            measured[item] = {"why": f"stopped: {max(left, 0):.0f} s were left"}
+        else:
+            given.update(pci=about["device"]["pci"], memory=about["device"]["memory"])
+            at = time.monotonic()
+            measured[item] = run(item, given, min(seconds, left))
+            measured[item]["took"] = round(time.monotonic() - at, 1)
+        kept["goals"] = judged(measured)
+        keep(kept)
+    kept["took"] = round(time.monotonic() - began, 1)
+    keep(kept)
+    return kept
+
+
+def written(out: Path, document: dict[str, Any]) -> None:
+    """Write a file whole, in the place of the one before."""
+    part = out.with_name(f"{out.name}.part")
+    part.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.replace(out)
+
+
+def shown(kept: dict[str, Any]) -> None:
+    """Print what a person looks at first."""
+    if kept["scale"] < 1:
+        print(f"a trial of {kept['scale']:g} of the time: nothing below is more than that")
+    words = {True: "met", False: "NOT MET", None: "not known"}
+    for name, goal in kept["goals"].items():
+        value = goal["value"]
+        text = f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
+        print(f"{words[goal['met']]:>10}  {name:<16} {text:>8} {goal['bar']:>8}  {goal.get('why', goal['what'])}")
+
+
+def options_into(parser: argparse.ArgumentParser) -> None:
+    """Add what can be asked for."""
+    parser.add_argument("--gpu", type=int, default=0, help="which GPU, as the PCI bus counts them")
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="shorter than whole: figures of less than 1 are a trial"
+    )
+    parser.add_argument("--side", type=int, default=8192, help="rows of the matrices that cuBLASLt multiplies")
+    parser.add_argument(
+        "--cublas", action="append", default=[], help="a folder that holds libcublasLt, instead of search"
+    )
+    parser.add_argument("--root", default="", help="where proc, dev and sys lie")
+    parser.add_argument("--skip", action="append", default=[], choices=list(ITEMS), help="do not measure this")
+
+
+def main(words: list[str]) -> int:
+    """Measure, keep, show; ends with 1 where a goal is not met, with 3 where none could be judged."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("-o", "--out", type=Path, default=Path("gpu-burn.json"), help="the file to write")
+    options_into(parser)
+    options = parser.parse_args(words)
+    kept = burn(lambda found: written(options.out, found), options)
+    shown(kept)
+    print(f"written: {options.out}")
+    return status(kept)
+
+
+def status(kept: dict[str, Any]) -> int:
+    """Give 1 where a goal is not met, 3 where none could be judged, else 0."""
+    met = [goal["met"] for goal in kept["goals"].values()]
+    return 1 if False in met else 0 if True in met else 3
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,257 @@
+"""What is measured of one GPU for `make gpu-check`, each item in a process of its own that gpu_burn.py starts.
+
+`python3 gpu_items.py ITEM JSON` writes what it found as it goes, one JSON object a line: {"name": value}, where a name
+that ends with + adds to a list. A fault of the driver ends this process and no other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from gpu_meter import Meter, NoMeter, Watch, strongest, told
+from gpu_payload import quick, sampler, trace
+from gpu_work import PIECE, SEED, Work, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def about(work: Work) -> None:
+    """Say what the GPU is, and who else is at work there."""
+    driver = work.driver()
+    device = driver.whole("cuDeviceGet", work.gpu)
+    described = work.node.cuda_described(driver, device)
+    described.pop("uuid")
+    say(device=described, cuda=driver.whole("cuDriverGetVersion"), gpus=driver.whole("cuDeviceGetCount"))
+    try:
+        meter = Meter(described["pci"], work.gpu)
+    except NoMeter as error:
+        say(nvml=str(error))
+        return
+    say(driver=meter.driver, limit=meter.limit(), persistence=meter.persistence(), others=meter.others())
+
+
+def clean(work: Work) -> None:
+    """Run each stage once, and hold what the memory's sum says against this CPU's."""
+    records = work.burn(*((stage, 3.0 * work.scale) for stage in ("memory", "tensor", "scalar", "links", "together")))
+    stages = [each for each in records if each["k"] == "stage"]
+    keep = ("status", "why", "rate", "unit", "mismatches", "hash", "coverage", "clock", "sms", "slowest", "code")
+    say(errors=[each for each in records if each["k"] == "error"][:20])
+    say(stages={f"{each['stage']}.{each['test']}": {key: each[key] for key in keep if key in each} for each in stages})
+    summed = next((each for each in stages if each["stage"] == "memory" and each["test"] == "checksum"), None)
+    if summed is None:
+        return
+    seed = next(each["seed"] for each in stages if each["stage"] == "memory" and each["test"] == "verify")
+    now, lines = work.node.gpu_mix(seed), int(summed["work"]) // work.node.GPU_LINE
+    golden = work.node.gpu_checksum(work.node.gpu_pattern(now, place) for place in range(lines))
+    say(checksum={"gpu": summed["hash"], "cpu": f"{golden:016x}", "lines": lines})
+
+
+def rates(work: Work) -> None:
+    """Verify, march, and copy by our kernel and by the driver's, by turns."""
+    names = work.node
+    names.CUDA_CALLS["cuMemcpyDtoDAsync_v2"] = "ddzp"
+    driver = work.driver()
+    bench = work.bench(driver)
+    memory = names.GpuMemory(driver)
+    at, first, places = max(memory.pieces, key=lambda piece: piece[2])
+    stream, slot = bench.stream(), bench.slots(1)[0]
+    half, sizes, flip = places // 2, dict.fromkeys(("copy", "driver", "verify", "march"), 1 << 16), 0
+    taken: dict[str, list[float]] = {kind: [] for kind in sizes}
+    found, other = 0, at + half * names.GPU_LINE
+
+    def words(*numbers: int) -> list[Any]:
+        return [names.ctypes.c_uint64(number) for number in numbers]
+
+    bench.go(slot, stream, "fill", *words(at, first, half, SEED, 0), told=False)
+    work.finish(bench.wait(slot, "fill"))
+    for turn in range(-6, work.turns):  # before turn 0 it is learnt how much takes 20 ms
+        for kind in list(sizes):
+            count = min(sizes[kind], half)
+            if kind == "driver":
+                try:
+                    driver.call("cuEventRecord", slot.begin, stream)
+                    driver.call("cuMemcpyDtoDAsync_v2", other, at, count * names.GPU_LINE, stream)
+                    driver.call("cuEventRecord", slot.end, stream)
+                    driver.call("cuEventRecord", slot.done, stream)
+                    slot.told = False
+                except names.CudaTrouble as trouble:
+                    say(driver_copy=str(trouble))
+                    del sizes[kind]
+                    continue
+            elif kind == "copy":
+                bench.go(slot, stream, kind, *words(other, at, count), told=False)
+            else:
+                count = half if kind == "march" else count  # one half is of one flip
+                bench.go(slot, stream, kind, *words(at, first, count, SEED, flip))
+            seconds, report = work.finish(bench.wait(slot, kind))
+            found += names.gpu_ring(report)[0] if report else 0
+            flip ^= names.GPU_MASK if kind == "march" else 0
+            sizes[kind] = max(1, min(int(count * 0.02 / seconds), 4 * count))
+            if turn >= 0:
+                taken[kind].append(count * names.GPU_LINE * (1 if kind == "verify" else 2) / seconds)
+    say(mismatches=found, coverage=memory.coverage(), turns=work.turns)
+    middle = {kind: statistics.median(each) for kind, each in taken.items() if each}
+    say(rates=middle, spread={kind: [min(each), max(each)] for kind, each in taken.items() if each})
+    best = max(middle[kind] for kind in ("copy", "driver") if kind in middle)
+    say(best_copy=best, verify_ratio=middle["verify"] / best, march_ratio=middle["march"] / best)
+
+
+def ready(work: Work, product: Any) -> None:
+    """Fill matrices, choose the fastest way, and see that the library multiplies right; raises CublasTrouble."""
+    product.fill("normal", SEED)
+    product.settle()
+    if product.wrong():
+        raise work.node.CublasTrouble("unsupported: cuBLASLt answers with a wrong product")
+
+
+def yardstick(work: Work) -> None:
+    """Multiply exact tiles by our kernel and normal random numbers by cuBLASLt, by turns."""
+    driver = work.driver()
+    bench = work.bench(driver)
+    product = work.cublas(driver)
+    ready(work, product)
+    ours: list[float] = []
+    theirs: list[float] = []
+    piece = PIECE * min(1.0, work.scale * 4)
+    for turn in range(-2, work.turns):
+        mine, its = work.tensor(bench, piece), product.rates(work.clock() + piece)
+        if turn >= 0:
+            ours.append(mine)
+            theirs.append(statistics.median(its))
+    a, b = statistics.median(ours), statistics.median(theirs)
+    say(mma=a, cublas=b, ratio=a / b, turns=len(ours), spread=[[min(ours), max(ours)], [min(theirs), max(theirs)]])
+
+
+def data(work: Work) -> None:
+    """Multiply integers and normal random numbers by cuBLASLt, by turns, and see what power each draws."""
+    driver = work.driver()
+    work.bench(driver)
+    product, meter = work.cublas(driver), work.meter()
+    ready(work, product)
+    say(limit=meter.limit())
+    rows: dict[str, list[list[dict[str, float]]]] = {"integer": [], "normal": []}
+    reached: dict[str, list[float]] = {"integer": [], "normal": []}
+    product.rates(work.clock() + 5.0 * work.scale)  # warm
+    for kind in ("integer", "normal", "normal", "integer"):
+        product.fill(kind, SEED)
+        with Watch(meter) as watch:
+            reached[kind] += product.rates(work.clock() + 10.0 * work.scale)
+        rows[kind].append(watch.rows)
+    means: dict[str, Any] = {}
+    for kind, parts in rows.items():
+        each = [told(part) for part in parts]
+        means[kind] = {
+            name: statistics.mean(values) if values else None
+            for name in ("power", "clock", "at_cap")
+            for values in [[part[name] for part in each if part[name] is not None]]
+        }
+        means[kind]["rate"] = statistics.median(reached[kind])
+    say(means=means)
+    one, other = means["integer"], means["normal"]
+    if one["power"] and other["power"]:
+        say(power_ratio=one["power"] / other["power"])
+    else:
+        say(why_power_ratio="the energy counter did not move")
+    if one["clock"] and other["clock"]:
+        say(clock_ratio=one["clock"] / other["clock"])
+
+
+def cap(work: Work) -> None:
+    """Let the tensor stage run alone, and see what power it draws."""
+    bench, meter = work.bench(work.driver()), work.meter()
+    limit = meter.limit()
+    seconds = 16.0 * work.scale
+    say(limit=limit, seconds=seconds)
+    with Watch(meter) as watch:
+        rate = work.tensor(bench, seconds)
+    begun = watch.rows[0]["t"]
+    loaded = [row for row in watch.rows if row["t"] > begun + 0.3 * seconds]
+    say(rate=rate, **told(loaded))
+    say(trace=[{name: round(value - begun if name == "t" else value, 3) for name, value in row.items()}
+               for row in watch.rows])  # fmt: skip
+    window = strongest(watch.rows, 10.0 * min(1.0, work.scale))
+    say(window=window, share=window / limit if window and limit else None)
+    if not window:
+        say(why_share="the energy counter did not move, or not for 10 s")
+
+
+NAN = (0xFF ^ 146) << 23
+"""Bits that make of a number of 2^19 to 2^20, as every third sum of a tile is, one that is none."""
+
+
+def inject(work: Work) -> None:
+    """Make faults on the device, each by a run of its own: in memory, in sums of a tile, in chains; and see them found.
+
+    A fault of a place counts as placed where its address is named, one of an SM where its number is.
+    """
+    driver = work.driver()
+    size = int(work.given["memory"])
+    sms = driver.whole("cuDeviceGetAttribute", 16, driver.whole("cuDeviceGet", work.gpu))
+    line = work.node.GPU_LINE
+    faults: list[tuple[str, str, dict[str, int]]] = []
+    for part, flip in ((0.0, 1), (0.1, 1 << 63), (0.37, 0x8001), (0.61, 0xFFFF0000), (0.8, (1 << 64) - 1)):
+        faults.append(("memory", "mismatch", {"place": int(size * part) // line, "flip": flip}))
+    for sm, bits in ((0, 1), (sms // 3, 1 << 31), (sms - 1, 0x00300000)):
+        faults += [("tensor", "mismatch", {"sm": sm, "bits": bits}), ("scalar", "", {"sm": sm, "bits": bits})]
+    faults.append(("tensor", "not finite", {"sm": sms // 2, "bits": NAN}))
+    for stage, name, fault in faults:
+        records = work.burn((stage, 1.0 * min(1.0, work.scale * 5)), inject=fault)
+        named = [each for each in records if each["k"] == "error" and (not name or each["name"] == name)]
+        if "place" in fault:
+            here = [each for each in named if int(str(each.get("address", "-1")), 16) == fault["place"] * line]
+            bits = [each for each in here if each.get("bits") == bin(fault["flip"]).count("1")]
+        else:
+            here = bits = [each for each in named if each.get("sm") == fault["sm"]]
+        astray = [each for each in records if each["k"] == "error" and each not in here]
+        if stage == "tensor":  # one fault may show as both
+            astray = [each for each in astray if each.get("sm") != fault["sm"]]
+        said = [f"{each.get('why')}" for each in records if each.get("status") == "not tested"]
+        say(**{"faults+": [{
+            "stage": stage, "name": name, **{key: hex(value) for key, value in fault.items()}, "found": bool(named),
+            "placed": bool(bits), "astray": len(astray), "why": said[:1],
+        }]})  # fmt: skip
+
+
+def seeds(work: Work) -> None:
+    """Put seed after seed through nearly all memory for two seconds."""
+    records = work.burn(("memory", 2.0 * min(1.0, work.scale * 10)))
+    done = {each["test"]: each for each in records if each["k"] == "stage"}
+    if "rounds" not in done:
+        say(why=next((each["why"] for each in done.values() if "why" in each), "no round was whole in two seconds"))
+        return
+    say(seeds=done["rounds"]["work"], seconds=done["rounds"]["seconds"], coverage=done["rounds"]["coverage"])
+    say(**{name: done[name]["rate"] for name in ("fill", "march", "verify", "copy") if name in done})
+
+
+ITEMS: dict[str, Callable[[Work], None]] = {
+    "about": about, "clean": clean, "rates": rates, "yardstick": yardstick, "seeds": seeds, "quick": quick,
+    "inject": inject, "cap": cap, "data": data, "trace": trace, "sampler": sampler,
+}  # fmt: skip
+
+
+def main(words: list[str]) -> int:
+    """Do one item; the last line says why it could not be done, where it could not."""
+    work = Work(json.loads(words[1]))
+    try:
+        ITEMS[words[0]](work)
+    except NoMeter as error:
+        say(why=f"no driver: {error}")
+    except Exception as error:  # noqa: BLE001  whatever it is, it is this item's answer
+        why = getattr(error, "why", None)
+        known = str(error) if isinstance(error, work.node.CublasTrouble) else f"{type(error).__name__}: {error}"
+        say(why=why() if callable(why) else known)
+    return 0
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(code)  # threads of the driver's watch may still wait

@@ -1,0 +1,145 @@
+"""What NVML says of one GPU, by ctypes alone: limit, power, energy, clock, reasons, and whether others are at work."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from typing import Any
+
+SM = 1
+"""NVML_CLOCK_SM."""
+
+CAP = 0x4
+"""The bit of the software's power cap among the reasons (nvml.h)."""
+
+
+class NoMeter(Exception):
+    """NVML is not there, or refused; the message says why."""
+
+
+class Meter:
+    """One GPU by its PCI address; what cannot be read is None."""
+
+    def __init__(self, pci: str, index: int, library: str = "libnvidia-ml.so.1") -> None:
+        """Open the library and find the GPU, by its place among all where it cannot be asked for by address.
+
+        Raises NoMeter.
+        """
+        try:
+            self._nvml = ctypes.CDLL(library)
+        except OSError as error:
+            raise NoMeter(str(error)) from None
+        self._gpu = ctypes.c_void_p()
+        self.driver = ""
+        if self._nvml.nvmlInit_v2():
+            raise NoMeter("nvmlInit_v2 was refused")
+        text = ctypes.create_string_buffer(96)
+        if self._nvml.nvmlSystemGetDriverVersion(text, 96) == 0:
+            self.driver = text.value.decode("ascii", "replace")
+        found = getattr(self._nvml, "nvmlDeviceGetHandleByPciBusId_v2", None)
+        refused = found is None or found(pci.encode("ascii"), ctypes.byref(self._gpu))
+        if refused and self._nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(self._gpu)):
+            raise NoMeter(f"NVML knows no GPU {pci}")
+
+    def _read(self, kind: Any, name: str, *given: Any) -> int | None:
+        function = getattr(self._nvml, name, None)
+        out = kind()
+        if function is None or function(self._gpu, *given, ctypes.byref(out)):
+            return None
+        return int(out.value)
+
+    def limit(self) -> float | None:
+        """The power limit that holds, in W."""
+        told = self._read(ctypes.c_uint, "nvmlDeviceGetEnforcedPowerLimit")
+        return told / 1e3 if told else None
+
+    def persistence(self) -> bool | None:
+        """Whether the driver stays awake."""
+        told = self._read(ctypes.c_uint, "nvmlDeviceGetPersistenceMode")
+        return None if told is None else bool(told)
+
+    def others(self) -> int | None:
+        """How many processes compute on it; None where NVML does not say."""
+        for name in ("nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"):
+            function, count = getattr(self._nvml, name, None), ctypes.c_uint(0)
+            if function is None:
+                continue
+            code = function(self._gpu, ctypes.byref(count), None)
+            if code in (0, 7):  # 7, NVML_ERROR_INSUFFICIENT_SIZE: there are some, and no room for them
+                return int(count.value)
+        return None
+
+    def now(self) -> dict[str, float]:
+        """Read power (W), energy (J), clock (Hz), temp (C), reasons; what cannot be read is left out."""
+        told = {
+            "power": (self._read(ctypes.c_uint, "nvmlDeviceGetPowerUsage"), 1e-3),
+            "energy": (self._read(ctypes.c_ulonglong, "nvmlDeviceGetTotalEnergyConsumption"), 1e-3),
+            "clock": (self._read(ctypes.c_uint, "nvmlDeviceGetClockInfo", SM), 1e6),
+            "temp": (self._read(ctypes.c_uint, "nvmlDeviceGetTemperature", 0), 1),
+            "reasons": (self._read(ctypes.c_ulonglong, "nvmlDeviceGetCurrentClocksThrottleReasons"), 1),
+        }
+        return {name: value * factor for name, (value, factor) in told.items() if value is not None}
+
+
+class Watch:
+    """Reads a meter ten times a second beside work; `rows` are what it read, with `t` in seconds."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.rows: list[dict[str, float]] = []
+        self._meter, self._end = meter, threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join(2)
+
+    def _run(self) -> None:
+        while True:
+            self.rows.append({"t": time.monotonic(), **self._meter.now()})
+            if self._end.wait(0.1):
+                return
+
+    def mean(self) -> dict[str, float | None]:
+        """The mean power by the energy counter (W), clock (Hz), hottest (C), and share of rows at the power cap."""
+        return told(self.rows)
+
+
+def power(first: dict[str, float], last: dict[str, float]) -> float | None:
+    """Give the mean power between two rows (W); None where the energy counter did not move, as no GPU's does."""
+    seconds, joules = last["t"] - first["t"], last.get("energy", 0.0) - first.get("energy", 0.0)
+    return joules / seconds if seconds > 0 and joules > 0 and "energy" in first else None
+
+
+def told(rows: list[dict[str, float]]) -> dict[str, float | None]:
+    """Say in short what rows hold."""
+
+    def column(name: str) -> list[float]:
+        return [row[name] for row in rows if name in row]
+
+    clocks, temps, reasons = column("clock"), column("temp"), column("reasons")
+    return {
+        "power": power(rows[0], rows[-1]) if rows else None,
+        "clock": sum(clocks) / len(clocks) if clocks else None,
+        "temp": max(temps) if temps else None,
+        "at_cap": sum(1 for bits in reasons if int(bits) & CAP) / len(reasons) if reasons else None,
+    }
+
+
+def strongest(rows: list[dict[str, float]], seconds: float) -> float | None:
+    """Give the highest mean power of any stretch of at least so many seconds (W); None where there is none."""
+    best: float | None = None
+    last = 0
+    for row in rows:
+        while last < len(rows) and rows[last]["t"] - row["t"] < seconds:
+            last += 1
+        if last == len(rows):
+            break
+        mean = power(row, rows[last])
+        if mean is not None and (best is None or mean > best):
+            best = mean
+    return best

@@ -1,0 +1,200 @@
+# ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
+"""The node's own cuBLASLt, on the node: what a GPU does at a product of bf16 matrices by its maker's own library.
+
+Its rate is a yardstick and no verdict: versions differ from node to node, and so do their rates. Held against
+cublasLt.h of CUDA 13.1, whose library made and freed our descriptors where there is no GPU; unverified on hardware.
+"""
+
+import array
+import ctypes
+import random
+import struct
+import time
+from typing import TYPE_CHECKING, Any, Callable, Dict, List
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.cublas_library import Cublas, CublasTrouble
+    from rackcheck.burnin.node.cuda import CudaDriver
+
+CUBLAS_SIDE = 8192
+"""Rows and columns of each matrix."""
+
+CUBLAS_SLICE, CUBLAS_HANG = 0.02, 5.0
+"""Seconds of the products that are under way at once, and after which they hang."""
+
+CUBLAS_SPACE = 32 << 20
+"""Bytes of the GPU that the library may work in."""
+
+CUBLAS_PERIOD = 1000003
+"""Values after which a matrix repeats itself: a prime, so that no two of its rows are alike."""
+
+CUBLAS_FLOAT, CUBLAS_BF16, CUBLAS_COMPUTE = 0, 14, 68
+"""CUDA_R_32F and CUDA_R_16BF of library_types.h, CUBLAS_COMPUTE_32F of cublas_api.h."""
+
+CUBLAS_CHOICE = struct.Struct("<64sQif4i")
+"""cublasLtMatmulHeuristicResult_t: the way to multiply, its bytes of space, its status."""
+
+CUBLAS_CHOICES = 4
+
+
+def cublas_values(kind: str, seed: int, count: int) -> "array.array[int]":
+    """Give the bits of so many bf16 values: `normal` of mean 0 and variance 1, or `integer` of -127 to 127."""
+    chance = random.Random(seed)  # noqa: S311  to be told again, not to be secret
+    normal = kind == "normal"
+    drawn = [chance.gauss(0.0, 1.0) if normal else float(chance.randint(-127, 127)) for _ in range(65536)]
+    wide = struct.unpack("<65536I", struct.pack("<65536f", *drawn))
+    table = [(bits + 0x7FFF + (bits >> 16 & 1)) >> 16 for bits in wide]
+    places = array.array("H")
+    places.frombytes(chance.getrandbits(16 * count).to_bytes(2 * count, "little"))
+    return array.array("H", [table[place] for place in places])
+
+
+def cublas_number(bits: int) -> float:
+    """Give the number that 16 bits of bf16 are."""
+    return float(struct.unpack("<f", struct.pack("<I", bits << 16))[0])
+
+
+class CublasProduct:
+    """D = A^T B on the GPU of the current context, all matrices of `side` columns that lie one after the other.
+
+    Raises CublasTrouble where the library refuses, CudaTrouble where the driver does.
+    """
+
+    def __init__(
+        self, driver: "CudaDriver", cublas: "Cublas", clock: Callable[[], float], stop: Any, side: int = CUBLAS_SIDE
+    ) -> None:
+        self.driver, self.cublas, self.clock, self.stop, self.side = driver, cublas, clock, stop, side
+        self.work = 2 * side**3
+        self._size, (free, _) = 2 * side * side, driver.memory()
+        self._a, self._b, self._d = [driver.take(self._size) for _ in range(3)]
+        self._room = min(CUBLAS_SPACE, free // 8)
+        self._space = driver.take(self._room)
+        self._stream = driver.handle("cuStreamCreate", 1)
+        self._begin, self._end = driver.handle("cuEventCreate", 0), driver.handle("cuEventCreate", 0)
+        self._handle = cublas.make("cublasLtCreate")
+        self._way = cublas.make("cublasLtMatmulDescCreate", CUBLAS_COMPUTE, CUBLAS_FLOAT)
+        for turned, how in ((3, 1), (4, 0)):  # CUBLASLT_MATMUL_DESC_TRANSA: yes, _TRANSB: no
+            cublas.call("cublasLtMatmulDescSetAttribute", self._way, turned, ctypes.byref(ctypes.c_int32(how)), 4)
+        self._layout = cublas.make("cublasLtMatrixLayoutCreate", CUBLAS_BF16, side, side, side)
+        self._one, self._none = ctypes.c_float(1.0), ctypes.c_float(0.0)
+        self._ways = self._chosen()
+        self._best = self._ways[0]
+        self._values: List[Any] = []
+
+    def _chosen(self) -> List[bytes]:
+        """Ask for the ways that the library thinks best."""
+        wish = self.cublas.make("cublasLtMatmulPreferenceCreate")
+        room = ctypes.c_uint64(self._room)  # CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
+        self.cublas.call("cublasLtMatmulPreferenceSetAttribute", wish, 1, ctypes.byref(room), 8)
+        told, count = ctypes.create_string_buffer(CUBLAS_CHOICE.size * CUBLAS_CHOICES), ctypes.c_int()
+        given = [self._handle, self._way] + [self._layout] * 4 + [wish, CUBLAS_CHOICES, told, ctypes.byref(count)]
+        self.cublas.call("cublasLtMatmulAlgoGetHeuristic", *given)
+        self.cublas.call("cublasLtMatmulPreferenceDestroy", wish)
+        rows = [CUBLAS_CHOICE.unpack_from(told.raw, n * CUBLAS_CHOICE.size) for n in range(count.value)]
+        found = [row[0] for row in rows if row[2] == 0 and row[1] <= self._room]
+        if not found:
+            raise CublasTrouble("unsupported: cuBLASLt knows no way to multiply bf16 here")
+        return found
+
+    def fill(self, kind: str, seed: int) -> None:
+        """Write values of a kind into A and B; the same seed gives the same."""
+        driver, count = self.driver, min(CUBLAS_PERIOD, self.side * self.side)
+        self._values = [cublas_values(kind, seed + n, count) for n in range(2)]
+        host = driver.handle("cuMemHostAlloc", 2 * count, 0)
+        for at, values in zip((self._a, self._b), self._values):  # noqa: B905  Python 3.6 knows no strict
+            ctypes.memmove(host, values.tobytes(), 2 * count)
+            for offset in range(0, self._size, 2 * count):
+                size = min(2 * count, self._size - offset)
+                driver.call("cuMemcpyHtoDAsync_v2", at + offset, host, size, self._stream)
+            self._go(0)
+            self._come()
+        driver.call("cuMemFreeHost", host)
+
+    def settle(self) -> None:
+        """Keep the fastest of the ways the library offers."""
+        took = {}
+        for way in self._ways:
+            self._best = way
+            self.seconds(1)
+            took[way] = self.seconds(3)
+        self._best = min(self._ways, key=lambda way: took[way])
+
+    def _go(self, times: int) -> None:
+        self.driver.call("cuEventRecord", self._begin, self._stream)
+        one, none, layout = ctypes.byref(self._one), ctypes.byref(self._none), self._layout
+        for _ in range(times):
+            self.cublas.call(
+                "cublasLtMatmul", self._handle, self._way, one, self._a, layout, self._b, layout, none, self._d, layout,
+                self._d, layout, self._best, self._space, self._room, self._stream,
+            )  # fmt: skip
+        self.driver.call("cuEventRecord", self._end, self._stream)
+
+    def _come(self) -> None:
+        since = self.clock()
+        while not self.driver.come(self._end):
+            if self.stop.is_set():
+                raise CublasTrouble("stopped")
+            if self.clock() - since > CUBLAS_HANG:
+                raise CublasTrouble("hang: a product did not come back within %g s" % CUBLAS_HANG)
+            time.sleep(0.0002)
+
+    def seconds(self, times: int) -> float:
+        """Multiply so many times, and give the seconds that the GPU took; raises CublasTrouble at a stop."""
+        self._go(times)
+        self._come()
+        return max(self.driver.seconds(self._begin, self._end), 1e-9)
+
+    def rates(self, until: float) -> List[float]:
+        """Multiply until then, some milliseconds at a time; give the rate of each turn in FLOP/s, at least one."""
+        times = 1
+        told: List[float] = []
+        while not told or (self.clock() < until and not self.stop.is_set()):
+            seconds = self.seconds(times)
+            told.append(times * self.work / seconds)
+            times = max(1, min(int(times * CUBLAS_SLICE / seconds), 4 * times))
+        return told
+
+    def wrong(self) -> int:
+        """Hold eight elements of the last product against what this CPU computes; give how many are far off."""
+        side, bad, got = self.side, 0, ctypes.c_uint16()
+        for n in range(8):
+            row, column = n * 37 % side, n * 101 % side
+            at = self._d + 2 * (row + column * side)
+            self.driver.call("cuMemcpyDtoHAsync_v2", ctypes.byref(got), at, 2, self._stream)
+            self._go(0)
+            self._come()
+            a, b = [
+                [cublas_number(values[(line * side + k) % len(values)]) for k in range(side)]
+                for values, line in ((self._values[0], row), (self._values[1], column))
+            ]
+            each = [x * y for x, y in zip(a, b)]  # noqa: B905  Python 3.6 knows no strict
+            want, spread = sum(each), sum(x * x for x in each) ** 0.5
+            # bf16 keeps 8 bits, and the order of a sum is the library's.
+            bad += not abs(cublas_number(got.value) - want) <= abs(want) / 128 + spread / 50
+        return bad
+
+    def leave(self) -> None:
+        """Give everything back."""
+        for name, thing in (("cublasLtMatrixLayoutDestroy", self._layout), ("cublasLtMatmulDescDestroy", self._way),
+                            ("cublasLtDestroy", self._handle)):  # fmt: skip
+            self.cublas.call(name, thing)
+        for at in (self._a, self._b, self._d, self._space):
+            self.driver.call("cuMemFree_v2", at)
+        for event in (self._begin, self._end):
+            self.driver.call("cuEventDestroy_v2", event)
+        self.driver.call("cuStreamDestroy_v2", self._stream)
+
+
+def cublas_rate(
+    driver: "CudaDriver", cublas: "Cublas", clock: Callable[[], float], stop: Any, seconds: float, side: int
+) -> Dict[str, Any]:
+    """Multiply normal random numbers for some seconds on the GPU of the current context; say how fast."""
+    product = CublasProduct(driver, cublas, clock, stop, side)
+    product.fill("normal", 1)
+    product.settle()
+    if product.wrong():
+        raise CublasTrouble("unsupported: %s answers with a wrong product" % cublas.path)
+    rates = product.rates(clock() + seconds)
+    product.leave()
+    middle = sorted(rates)[len(rates) // 2]
+    return {"rate": middle, "turns": len(rates), "side": side, "data": "normal", "type": "bf16"}

@@ -1,0 +1,108 @@
+# ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
+"""The copies of cuBLASLt that a node has, on the node: found, and called by ctypes. Nothing is brought along."""
+
+import ctypes
+import glob
+import os
+import re
+import stat
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.cuda import CUDA_WORDS, CudaDriver
+
+CUBLAS_NAME = re.compile(r"libcublasLt\.so\.([0-9]{1,3})(?:\.[0-9.]{1,40})?\Z")
+
+CUBLAS_FOLDERS = (
+    "/usr/local/cuda*/lib64", "/usr/local/cuda*/targets/*/lib", "/opt/cuda*/lib64", "/usr/lib/*-linux-gnu",
+    "/usr/lib64", "/usr/lib", "/opt/nvidia/hpc_sdk/*/*/math_libs/*/lib64", "/opt/nvidia/hpc_sdk/*/*/math_libs/lib64",
+)  # fmt: skip
+CUBLAS_SITES = ("/usr", "/usr/local", "/opt/*", "/opt/conda/envs/*", "~/.local", "~/*", "~/*/envs/*")
+CUBLAS_PACKAGES = ("nvidia/cublas/lib", "nvidia/cu[0-9]*/lib", "torch/lib")
+"""Where it lies: of toolkits, and of the Pythons below a prefix those packages that bring it."""
+
+CUBLAS_CALLS = {
+    "cublasLtCreate": "p", "cublasLtDestroy": "p", "cublasLtMatmulDescCreate": "pii", "cublasLtMatmulDescDestroy": "p",
+    "cublasLtMatmulDescSetAttribute": "pipz", "cublasLtMatrixLayoutCreate": "piddd", "cublasLtMatrixLayoutDestroy": "p",
+    "cublasLtMatmulPreferenceCreate": "p", "cublasLtMatmulPreferenceDestroy": "p",
+    "cublasLtMatmulPreferenceSetAttribute": "pipz", "cublasLtMatmulAlgoGetHeuristic": "pppppppipp",
+    "cublasLtMatmul": "pppdpdppdpdppdzp",
+}  # fmt: skip
+"""The calls and what each takes, a letter of CUDA_WORDS for each; each answers with a status."""
+
+
+class CublasTrouble(Exception):
+    """The library could not be opened, or refused; the message says why, a known word first."""
+
+
+class Cublas:
+    """The library of a file, and `version` as it tells it; None where it is older than the form we know."""
+
+    def __init__(self, path: str) -> None:
+        """Open it; raises CublasTrouble."""
+        self.path = path
+        try:
+            self._library = ctypes.CDLL(path)
+            told: Any = self._library.cublasLtGetVersion
+        except (OSError, AttributeError) as error:
+            raise CublasTrouble("unsupported: %s" % error) from None
+        told.restype, told.argtypes = ctypes.c_size_t, []
+        number = int(told())
+        dotted = "%d.%d.%d" % (number // 10000, number // 100 % 100, number % 100)
+        self.version = dotted if number >= 100000 else None
+
+    def call(self, name: str, *given: Any) -> None:
+        """Call; raises CublasTrouble where the answer is not 0."""
+        function = getattr(self._library, name, None)
+        if function is None:
+            raise CublasTrouble("unsupported: %s has no %s" % (self.path, name))
+        function.restype, function.argtypes = ctypes.c_int, [CUDA_WORDS[letter] for letter in CUBLAS_CALLS[name]]
+        status = function(*given)
+        if status:
+            raise CublasTrouble("unsupported: %s answers with status %d" % (name, status))
+
+    def make(self, name: str, *given: Any) -> ctypes.c_void_p:
+        """Call one that makes a thing."""
+        out = ctypes.c_void_p()
+        self.call(name, ctypes.byref(out), *given)
+        return out
+
+
+def find_cublas(folders: Optional[Sequence[str]] = None) -> List[Tuple[int, str]]:
+    """Give the copies of the library, (major version, file), the newest first.
+
+    A file that everybody may change is none, nor one of somebody who is neither root nor we: its code would run as us.
+    """
+    places = list(folders or ())
+    if folders is None:
+        places = [place for place in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if place]
+        places += CUBLAS_FOLDERS
+        for site in CUBLAS_SITES:
+            for package in CUBLAS_PACKAGES:
+                places += ["%s/lib*/python3*/%s-packages/%s" % (site, kind, package) for kind in ("site", "dist")]
+    found: Dict[str, int] = {}
+    for place in filter(os.path.isabs, map(os.path.expanduser, places)):
+        for file in sorted(glob.glob(place + "/libcublasLt.so.[0-9]*")):  # noqa: PTH207  patterns with many stars
+            name = CUBLAS_NAME.search(file)
+            try:
+                about = os.stat(file)  # noqa: PTH116  of what it links to
+            except OSError:
+                continue
+            ours = about.st_uid in (0, os.geteuid()) and not about.st_mode & stat.S_IWOTH
+            if name and ours and stat.S_ISREG(about.st_mode):
+                found.setdefault(os.path.realpath(file), int(name.group(1)))
+    return sorted(((major, file) for file, major in found.items()), key=lambda one: -one[0])
+
+
+def open_cublas(copies: Sequence[Tuple[int, str]], driver: "CudaDriver") -> "Cublas":
+    """Open the newest copy that this driver can serve; raises CublasTrouble with what each of them said."""
+    able, said = driver.whole("cuDriverGetVersion") // 1000, []
+    for major, file in copies:
+        if not 11 <= major <= able:
+            said.append("%s is not for a driver of CUDA %d" % (file, able))
+            continue
+        try:
+            return Cublas(file)
+        except CublasTrouble as trouble:
+            said.append(str(trouble).partition(": ")[2])
+    raise CublasTrouble("unsupported: %s" % "; ".join(said)[:400])

@@ -1,0 +1,144 @@
+# ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
+"""The tool `cublas` of a plan, on the node: one GPU after the other, each in a process of its own that ends with us."""
+
+import json
+import os
+import select
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
+
+if TYPE_CHECKING:
+    from rackcheck.burnin.node.child import die_with_parent, wait_for_end
+    from rackcheck.burnin.node.cublas import CUBLAS_SIDE, cublas_rate
+    from rackcheck.burnin.node.cublas_library import CublasTrouble, find_cublas, open_cublas
+    from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
+
+CUBLAS_SECONDS, CUBLAS_LEAST, CUBLAS_MOST = 4.0, 8.0, 60.0
+"""Seconds of products on a GPU; what must be left to begin; and after how many the process of a GPU hangs.
+
+The library is half a gigabyte, and may lie on a slow disk.
+"""
+
+CUBLAS_GRACE = 0.3
+"""Seconds that a process has to end after it was told to."""
+
+
+def run_cublas(
+    tell: Callable[..., None], clock: Callable[[], float], stop: Any, until: float,
+    refused: Optional[Mapping[str, str]] = None, folders: Optional[Sequence[str]] = None,
+    seconds: float = CUBLAS_SECONDS, side: int = 0, library: str = "libcuda.so.1",
+) -> None:  # fmt: skip
+    """Measure one GPU after the other, and write a `tool` record for each; over by `until`, or soon after `stop`.
+
+    `refused` names GPUs that are left alone, by their number, and why; `side` 0 is CUBLAS_SIDE.
+    """
+    copies = find_cublas(folders)
+    if not copies:
+        tell("tool", **_cublas_record("node", why="tool missing: no libcublasLt was found"))
+        return
+    index, count = 0, 1
+    while index < count:
+        began, of = clock(), "gpu/%d" % index
+        left = until - began
+        if stop.is_set() or left < CUBLAS_LEAST:
+            why = "stopped" if stop.is_set() else "stopped: %.0f s were left" % max(left, 0.0)
+            tell("tool", **_cublas_record(of, why=why))
+            return
+        why = (refused or {}).get(str(index), "")
+
+        def work(ending: Any, index: int = index, why: str = why) -> Dict[str, Any]:
+            return _cublas_gpu(index, why, copies, clock, ending, seconds, side or CUBLAS_SIDE, library)
+
+        told = _cublas_apart(work, clock, stop, min(until, began + CUBLAS_MOST))
+        count = told.pop("gpus", count)
+        # Without a driver, or where none of the copies fits it, it is the node that was not tested.
+        told["seconds"] = round(clock() - began, 3)
+        tell("tool", **_cublas_record("node" if told.pop("all", False) else of, **told))
+        index += 1
+
+
+def _cublas_record(of: str, **told: Any) -> Dict[str, Any]:
+    record: Dict[str, Any] = {"name": "cublas", "of": of, "argv": [], "version": None, "status": None, "seconds": 0.0,
+                              "out": "", "err": ""}  # fmt: skip
+    record.update(told)
+    return record
+
+
+def _cublas_gpu(
+    index: int, why: str, copies: Sequence[Tuple[int, str]], clock: Callable[[], float], stop: Any, seconds: float,
+    side: int, library: str,
+) -> Dict[str, Any]:  # fmt: skip
+    """Measure one GPU in this process; give the fields of its record, and `gpus`, how many there are."""
+    os.environ["CUDA_CACHE_DISABLE"] = "1"
+    os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+    told: Dict[str, Any] = {}
+    try:
+        driver = CudaDriver(library, clock)
+        told["gpus"] = driver.start()
+        if why:
+            return dict(told, why=why)
+        cublas = open_cublas(copies, driver)
+        told["argv"], told["version"] = [cublas.path], cublas.version
+        device = driver.whole("cuDeviceGet", index)
+        driver.call("cuCtxSetCurrent", driver.handle("cuDevicePrimaryCtxRetain", device))
+        found = cublas_rate(driver, cublas, clock, stop, seconds, side)
+        driver.call("cuDevicePrimaryCtxRelease_v2", device)
+    except CudaTrouble as trouble:
+        return dict(told, why=trouble.why(), all="gpus" not in told)
+    except CublasTrouble as trouble:
+        return dict(told, why=str(trouble), all="argv" not in told, gpus=told["gpus"] if "argv" in told else 0)
+    return dict(told, status=0, out=json.dumps(found))
+
+
+def _cublas_apart(
+    work: Callable[[Any], Dict[str, Any]], clock: Callable[[], float], stop: Any, until: float
+) -> Dict[str, Any]:
+    """Do work in a process of its own, which ends with this one; give what it told, or `why` it told nothing."""
+    read, write = os.pipe()
+    listen, control = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            die_with_parent()
+            os.close(control)
+            ending = threading.Event()
+            threading.Thread(target=wait_for_end, args=(listen, ending), daemon=True).start()
+            os.write(write, json.dumps(work(ending)).encode("ascii"))
+        finally:
+            os._exit(0)
+    os.close(write)
+    os.close(listen)
+    data, why = b"", ""
+    while not why:
+        if stop.is_set() or clock() >= until:
+            why = "stopped" if stop.is_set() else "hang: it had not ended in its time"
+        elif select.select([read], [], [], 0.05)[0]:
+            more = os.read(read, 65536)
+            data += more
+            if not more:
+                break
+    os.close(control)
+    os.close(read)
+    status = _cublas_buried(pid)
+    if why:
+        return {"why": why}
+    try:
+        told = json.loads(data.decode("ascii"))
+    except ValueError:
+        return {"why": "lost: its process ended with %d" % status}
+    return dict(told)
+
+
+def _cublas_buried(pid: int) -> int:
+    """End a process of ours; it was told to, and has a moment for it. Gives its wait status."""
+    limit = time.monotonic() + CUBLAS_GRACE
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return status
+        if time.monotonic() > limit:
+            os.kill(pid, signal.SIGKILL)
+            limit = float("inf")
+        time.sleep(0.01)

@@ -1,0 +1,283 @@
+"""cuBLASLt as a tool of a node: a stand-in for it on the fake driver, from the copy that is found to the facts."""
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from burn_nodes import WORDS, libraries
+
+from rackcheck.burnin.node import cublas as products
+from rackcheck.burnin.node import cublas_library
+from rackcheck.core.burn.tools import every
+from rackcheck.core.fact import Reading, Reason, Unknown
+
+HERE = Path(__file__).parent
+NODE = HERE.parent / "rackcheck" / "burnin" / "node"
+FILES = ("cuda", "cublas_library", "cublas", "child", "cublas_tool")
+
+CHILD = """
+import json, sys, threading, time
+exec(compile(sys.stdin.read(), "payload", "exec"))
+began = time.monotonic()
+def clock():
+    return time.monotonic() - began
+def tell(kind, **fields):
+    sys.stdout.write(json.dumps(dict(fields, k=kind)) + "\\n")
+    sys.stdout.flush()
+given = json.loads(sys.argv[1])
+stop = threading.Event()
+if given["stop"]:
+    threading.Timer(given["stop"], stop.set).start()
+run_cublas(tell, clock, stop, given["until"], given["refused"], given["folders"], given["seconds"], 48, given["library"])
+sys.stdout.write(json.dumps({"left": os.listdir("/proc/self/task"), "ended": clock()}) + "\\n")
+"""
+
+Record = Mapping[str, Any]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return libraries(tmp_path_factory.mktemp("nvidia"))
+
+
+def stand_in(folder: Path, name: str = "libcublasLt.so.12") -> Path:
+    """Build the stand-in under a name; a compiler is there, or the driver's libraries had not been built."""
+    folder.mkdir(parents=True, exist_ok=True)
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    assert compiler is not None
+    subprocess.run([compiler, *WORDS, "-o", str(folder / name), str(HERE / "fake_cuda" / "cublas.c")], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def toolkit(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return stand_in(tmp_path_factory.mktemp("toolkit"))
+
+
+class Machine:
+    """A machine of fake GPUs; `tool` runs cuBLASLt there as the burn-in does."""
+
+    def __init__(self, built: Path, folder: Path) -> None:
+        self.library, self.folder = built / "libcuda.so.1", folder
+        self.ended = self.wall = 0.0
+
+    def tool(self, *folders: Path, state: str = "gpus=2", stop: float = 0.0, until: float = 60.0, seconds: float = 0.2,
+             refused: Mapping[str, str] | None = None, python: str = sys.executable, **env: str) -> list[Record]:  # fmt: skip
+        (self.folder / "state").write_text(state.replace(" ", "\n") + "\n")
+        given = {"stop": stop, "until": until, "refused": refused, "folders": [str(each) for each in folders],
+                 "seconds": seconds, "library": str(self.library)}  # fmt: skip
+        begun = time.monotonic()
+        done = subprocess.run(
+            [python, "-I", "-S", "-c", CHILD, json.dumps(given)],
+            input="\n".join((NODE / f"{name}.py").read_text() for name in FILES),
+            env={"FAKE_CUDA_STATE": str(self.folder / "state"), **env},
+            capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        self.wall = time.monotonic() - begun
+        *records, last = (json.loads(line) for line in done.stdout.splitlines())
+        self.ended = last["ended"]
+        return records
+
+
+@pytest.fixture
+def machine(built: Path, tmp_path: Path) -> Iterator[Machine]:
+    yield Machine(built, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) in ([], ["state"])
+
+
+def told(records: list[Record]) -> dict[str, Reading]:
+    return dict(every.facts(records))
+
+
+def as_8192(records: list[Record]) -> list[Record]:
+    """What the same node says of matrices as large as a GPU's."""
+    return [{**each, "out": each["out"].replace('"side": 48', '"side": 8192')} for each in records]
+
+
+def why(reading: Reading) -> str:
+    assert isinstance(reading, Unknown), reading
+    return f"{reading.reason.value}: {reading.detail}"
+
+
+def test_each_gpu_has_a_record_with_the_copy_its_version_and_a_rate(machine: Machine, toolkit: Path) -> None:
+    records = machine.tool(toolkit)
+    assert [(each["of"], each["status"], each["version"]) for each in records] == [
+        ("gpu/0", 0, "12.2.5"), ("gpu/1", 0, "12.2.5"),
+    ]  # fmt: skip
+    assert {tuple(each["argv"]) for each in records} == {(str(toolkit / "libcublasLt.so.12"),)}
+    facts = told(as_8192(records))
+    assert facts["burnin.cublas.version"] == "12.2.5"
+    assert facts["burnin.cublas.gpu"] == ("0", "1")
+    for record, gpu in zip(records, "01", strict=True):
+        assert facts[f"burnin.cublas.gpu/{gpu}.rate"] == json.loads(record["out"])["rate"] > 0
+    assert facts["burnin.tool"] == ("cublas:0", "cublas:1")
+
+
+def test_the_rate_is_the_work_of_a_product_over_the_time_that_it_took(machine: Machine, toolkit: Path) -> None:
+    (record,) = machine.tool(toolkit, state="gpus=1", FAKE_CUBLAS="slow=10")
+    assert json.loads(record["out"])["rate"] == pytest.approx(2 * 48**3 / 0.0104, rel=0.2)
+
+
+def test_a_rate_of_another_product_is_none(machine: Machine, toolkit: Path) -> None:
+    assert "of another kind" in why(told(machine.tool(toolkit))["burnin.cublas.gpu/0.rate"])
+
+
+def test_a_node_without_a_copy_is_told_as_a_missing_tool(machine: Machine, tmp_path: Path) -> None:
+    facts = told(machine.tool(tmp_path))
+    for path in ("burnin.tool/cublas.status", "burnin.cublas.gpu", "burnin.cublas.version"):
+        reading = facts[path]
+        assert isinstance(reading, Unknown)
+        assert reading.reason is Reason.TOOL_MISSING
+
+
+UNTESTED = {
+    "FAKE_CUBLAS=wrong": "answers with a wrong product",
+    "FAKE_CUBLAS=status=15": "cublasLtMatmul answers with status 15",
+    "FAKE_CUBLAS=none": "knows no way to multiply",
+    "FAKE_CUBLAS=crash": "its process ended with 6",
+    "init=802": "fabric manager down",
+    "gpus=1 context=0:46": "foreign process",
+    "driver=11080": "is not for a driver of CUDA 11",
+    "memory=8192": "no memory",
+}
+
+
+@pytest.mark.parametrize("fault", UNTESTED)
+def test_what_could_not_be_measured_is_not_tested_and_says_why(machine: Machine, toolkit: Path, fault: str) -> None:
+    name, _, value = fault.partition("=")
+    env: dict[str, Any] = {name: value} if name.isupper() else {}
+    records = machine.tool(toolkit, state="gpus=1" if env else fault if "gpus" in fault else f"gpus=1 {fault}", **env)
+    assert len(records) == 1
+    assert records[0]["status"] is None
+    assert UNTESTED[fault] in records[0]["why"]
+    reading = told(records)[f"burnin.tool/{'cublas:0' if records[0]['of'] != 'node' else 'cublas'}.status"]
+    assert isinstance(reading, Unknown)
+    assert reading.reason is Reason.NOT_TESTED
+
+
+def test_a_gpu_that_others_use_is_left_alone_and_the_other_is_measured(machine: Machine, toolkit: Path) -> None:
+    first, second = machine.tool(toolkit, refused={"0": "foreign process: python3"})
+    assert (first["status"], first["why"]) == (None, "foreign process: python3")
+    assert second["status"] == 0
+
+
+def test_a_gpu_that_fails_does_not_lose_the_other(machine: Machine, toolkit: Path) -> None:
+    first, second = machine.tool(toolkit, state="gpus=2 context=0:46")
+    assert "foreign process" in first["why"]
+    assert second["status"] == 0
+
+
+def test_a_stop_ends_it_within_a_second(machine: Machine, toolkit: Path) -> None:
+    (record,) = machine.tool(toolkit, stop=0.6, seconds=30.0)
+    assert record["why"] == "stopped"
+    assert machine.ended < 1.6
+    assert machine.wall < 3.0
+
+
+def test_a_product_that_takes_for_ever_is_ended_too(machine: Machine, toolkit: Path) -> None:
+    (record,) = machine.tool(toolkit, stop=0.5, seconds=30.0, FAKE_CUBLAS="slow=60000")
+    assert record["why"] == "stopped"
+    assert machine.ended < 1.5
+
+
+def test_too_little_time_is_told_and_nothing_begun(machine: Machine, toolkit: Path) -> None:
+    (record,) = machine.tool(toolkit, until=2.0)
+    assert record["why"] == "stopped: 2 s were left"
+
+
+def test_of_several_copies_the_newest_that_the_driver_serves_is_taken(machine: Machine, tmp_path: Path) -> None:
+    for place, name in (("a", "libcublasLt.so.11"), ("b", "libcublasLt.so.13"), ("c", "libcublasLt.so.12.4.5.8")):
+        stand_in(tmp_path / place, name)
+    folders = [tmp_path / place for place in "abc"]
+    (old,) = machine.tool(*folders, state="gpus=1")  # a driver of CUDA 12
+    assert old["argv"] == [str(tmp_path / "c" / "libcublasLt.so.12.4.5.8")]
+    (new,) = machine.tool(*folders, state="gpus=1 driver=13000")
+    assert new["argv"] == [str(tmp_path / "b" / "libcublasLt.so.13")]
+
+
+def test_a_copy_that_cannot_be_opened_gives_way_to_the_next(machine: Machine, toolkit: Path, tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "libcublasLt.so.12").write_text("no library")
+    (record,) = machine.tool(tmp_path / "x", toolkit, state="gpus=1")
+    assert (record["status"], record["argv"]) == (0, [str(toolkit / "libcublasLt.so.12")])
+
+
+def test_a_copy_that_everybody_may_change_is_not_opened(tmp_path: Path) -> None:
+    file = tmp_path / "libcublasLt.so.12"
+    file.write_text("")
+    assert cublas_library.find_cublas([str(tmp_path)]) == [(12, str(file))]
+    file.chmod(0o666)
+    assert cublas_library.find_cublas([str(tmp_path)]) == []
+
+
+def test_what_is_no_copy_is_not_taken_for_one(tmp_path: Path) -> None:
+    for name in ("libcublasLt.so", "libcublasLt.so.12.old", "libcublasLt_static.a", "libcublas.so.12"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "libcublasLt.so.13").mkdir()
+    assert cublas_library.find_cublas([str(tmp_path)]) == []
+
+
+def test_a_version_in_another_form_is_not_told(machine: Machine, toolkit: Path) -> None:
+    records = machine.tool(toolkit, state="gpus=1", FAKE_CUBLAS_VERSION="11605")
+    assert records[0]["version"] is None
+    assert "not collected" in why(told(as_8192(records))["burnin.cublas.version"])
+
+
+def test_random_values_are_of_mean_0_and_variance_1_and_integers_exact() -> None:
+    normal = [products.cublas_number(bits) for bits in products.cublas_values("normal", 1, 50000)]
+    assert abs(sum(normal) / 50000) < 0.02
+    assert sum(x * x for x in normal) / 50000 == pytest.approx(1, abs=0.03)
+    whole = [products.cublas_number(bits) for bits in products.cublas_values("integer", 1, 50000)]
+    assert {float(n) for n in range(-127, 128)} == set(whole)
+    assert products.cublas_values("normal", 1, 99) == products.cublas_values("normal", 1, 99)
+    assert products.cublas_values("normal", 1, 99) != products.cublas_values("normal", 2, 99)
+
+
+NONSENSE: list[dict[str, Any]] = [
+    {"of": "gpu/../x"}, {"of": "node"}, {"of": "gpu/0", "out": ""}, {"of": "gpu/0", "out": "[]"},
+    {"of": "gpu/0", "out": '{"side":8192,"data":"normal","type":"bf16","rate":"fast"}'},
+    {"of": "gpu/0", "out": '{"side":8192,"data":"normal","type":"bf16","rate":-1}'},
+    {"of": "gpu/0", "out": '{"side":8192,"data":"normal","type":"bf16","rate":0}'},
+    {"of": "gpu/0", "out": '{"side":8192,"data":"zeros","type":"bf16","rate":1e15}'},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", NONSENSE)
+def test_a_record_that_is_nonsense_gives_no_rate(given: dict[str, Any]) -> None:
+    record = {
+        "k": "tool",
+        "name": "cublas",
+        "argv": [],
+        "version": "12.4.5",
+        "status": 0,
+        "out": "",
+        "err": "",
+        **given,
+    }
+    rates = [reading for path, reading in told([record]).items() if path.endswith(".rate")]
+    assert all(isinstance(reading, Unknown) for reading in rates), rates
+
+
+OLD = Path("~/.pyenv/versions/3.6.15/bin/python3.6").expanduser()
+
+
+@pytest.mark.skipif(not OLD.exists(), reason="no Python 3.6 on this machine")
+def test_the_oldest_python_runs_it_too(machine: Machine, toolkit: Path) -> None:
+    (record,) = machine.tool(toolkit, state="gpus=1", python=str(OLD))
+    assert record["status"] == 0, record
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.startswith("cublas")])
+def test_no_file_imports_another_at_run_time(name: str) -> None:
+    tree = ast.parse((NODE / f"{name}.py").read_text())
+    found = [
+        node for node in tree.body if isinstance(node, ast.ImportFrom) and str(node.module).startswith("rackcheck")
+    ]
+    assert found == []
