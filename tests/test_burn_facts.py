@@ -97,7 +97,7 @@ def test_a_refused_gpu_is_not_tested_with_the_reason() -> None:
 
 def test_a_counter_that_went_back_is_no_zero() -> None:
     rows = [{"k": "sample", "of": "gpu/0", "t": 900 + i, "replays": value} for i, value in enumerate((5, 3))]
-    assert isinstance(reading([*CLEAN.records, *rows], "burnin.gpu/0.moved.replays"), Unknown)
+    assert isinstance(reading([*CLEAN.records[:-1], *rows, CLEAN.records[-1]], "burnin.gpu/0.moved.replays"), Unknown)
 
 
 def test_the_finding_says_where_and_what_instead_of_what_and_how_to_see_it_again() -> None:
@@ -109,7 +109,7 @@ def test_the_finding_says_where_and_what_instead_of_what_and_how_to_see_it_again
 def test_a_whole_seed_is_told_digit_by_digit() -> None:
     seed = 163402363379650707
     error = {"k": "error", "t": 2, "of": "gpu/5", "stage": "memory", "name": "mismatch", "seed": seed, "count": 1}
-    leaf = tree(1, 1, BurnCapture((*CLEAN.records, error))).leaves["burnin.gpu/5.mismatches"]
+    leaf = tree(1, 1, BurnCapture((*CLEAN.records[:-1], error, CLEAN.records[-1]))).leaves["burnin.gpu/5.mismatches"]
     assert f"pattern seed {seed}" in leaf.source
 
 
@@ -133,3 +133,48 @@ def test_records_that_are_lost_turn_no_verdict_round(lost: set[int]) -> None:
     assert not [rule for rule in after if before[rule] is Status.UNKNOWN and after[rule] is Status.PASS]
     found = verdicts([r for n, r in enumerate(WRONG.records) if n not in lost or r["k"] == "error"])
     assert found["burnin.gpu_correct"] is Status.FAIL
+
+
+def test_records_after_the_verdict_are_counted_and_not_read() -> None:
+    error = {"k": "error", "t": 2, "of": "gpu/5", "stage": "memory", "name": "mismatch", "count": 1}
+    assert reading([*CLEAN.records, error], "burnin.unread") == 1
+    assert reading([*CLEAN.records, {"k": "sample", "of": "bmc", "t": 99, "inlet": 20.0}], "burnin.unread") == 0
+
+
+@pytest.mark.parametrize("wrong", [
+    {"k": "error", "t": 2, "of": "gpu/5", "stage": "memory", "name": "Mismatch"},
+    {"k": "error", "t": 2, "of": "GPU/5", "stage": "memory", "name": "mismatch"},
+    {"k": "sample", "t": 2, "of": "nic/*", "up": 1},
+    {"k": "sample", "t": 2, "of": "bmc", "fans": []},
+    {"k": "about", "t": 2, "gpus": {"*": {}}},
+    {"k": "about", "t": 2, "troubles": [{"of": "peer/0-*", "why": "x"}]},
+    {"k": "stage", "t": 2, "of": "gpu/0", "stage": "memory", "status": "done", "mismatches": 0.5},
+    {"k": "tool", "t": 2, "name": ["fio"]},
+])  # fmt: skip
+def test_what_no_node_of_ours_says_is_unread_and_hides_nothing(wrong: dict[str, Any]) -> None:
+    found = verdicts([*WRONG.records[:-1], wrong, WRONG.records[-1]])
+    assert found["burnin.readable"] is Status.FAIL
+    assert found["burnin.gpu_correct"] is Status.FAIL
+
+
+def test_two_verdicts_are_none() -> None:
+    stopped = {"k": "verdict", "t": 1, "status": "stopped", "why": ""}
+    assert verdicts([*CLEAN.records[:-1], stopped, CLEAN.records[-1]])["burnin.whole"] is Status.UNKNOWN
+
+
+def test_samples_that_end_before_the_load_vouch_for_nothing() -> None:
+    records = [r for r in CLEAN.records if not (r["k"] == "sample" and r["of"] == "gpu/2" and r["t"] > 6)]
+    found = verdicts(records)
+    for rule in ("burnin.no_uncorrected", "burnin.no_replay", "burnin.not_throttled"):
+        assert found[rule] is Status.UNKNOWN, rule
+
+
+def test_processors_that_were_named_and_not_tested_are_not_right() -> None:
+    records = [r for r in CLEAN.records if not (r["k"] == "stage" and r["of"] == "cpu/2")]
+    assert verdicts(records)["burnin.cpu_correct"] is Status.UNKNOWN
+    assert verdicts(records)["burnin.cpu_alike"] is Status.UNKNOWN
+
+
+def test_memory_of_which_little_was_tested_is_not_right() -> None:
+    records = [{**r, "coverage": 0.01} if r.get("stage") == "memory" and "coverage" in r else r for r in CLEAN.records]
+    assert verdicts(records)["burnin.gpu_correct"] is Status.UNKNOWN

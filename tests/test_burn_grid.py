@@ -59,10 +59,10 @@ RULES: Mapping[str, tuple[str, dict[str, str], str, str]] = {
     "nic-down": ("nic-down-under-load", {"nic": "mlx5_1"}, "burnin.nic_stayed_up", "burnin.nic/mlx5_1.stayed"),
     "cpu-wrong": ("cpu-wrong", {"cpu": "2"}, "burnin.cpu_alike", "burnin.cpu.odd"),
     "ram-bitflip": ("ram-bitflip", {"numa": "1"}, "burnin.cpu_correct", "burnin.cpu.mismatches"),
-    "gpu-lost": ("gpu-lost-under-load", {"gpu": "1"}, "burnin.no_crash", "burnin.fault/lost.name"),
-    "gpu-hang": ("gpu-hang", {"gpu": "1"}, "burnin.no_crash", "burnin.fault/hang.name"),
-    "cuda-sticky": ("cuda-sticky", {"gpu": "1"}, "burnin.no_crash", "burnin.fault/cuda.name"),
-    "802": ("fabric-manager-down", {}, "burnin.no_crash", "burnin.fault/cuda.name"),
+    "gpu-lost": ("gpu-lost-under-load", {"gpu": "1"}, "burnin.no_crash", "burnin.fault/lost.where"),
+    "gpu-hang": ("gpu-hang", {"gpu": "1"}, "burnin.no_crash", "burnin.fault/hang.where"),
+    "cuda-sticky": ("cuda-sticky", {"gpu": "1"}, "burnin.no_crash", "burnin.fault/cuda.where"),
+    "802": ("fabric-manager-down", {}, "burnin.no_crash", "burnin.fault/cuda.where"),
     "fan-stopped": ("fan-stopped", {}, "burnin.not_throttled", "burnin.gpu/0.throttled"),
 }
 """Each fault with its words, the rule that must fail, and a place that it must name."""

@@ -358,8 +358,9 @@ def test_a_burn_in_of_the_shipped_rack_finds_the_four_by_name_and_place_and_is_s
     done = rackcheck("burnin", "--rack", f"sim:{file}", "--tier", "smoke", "-q", "--json", "-o", run)
     assert done.status == 1, done.err
     findings = [one for one in json.loads(done.out)["findings"] if one["status"] != "n/a"]
-    assert {one["status"] for one in findings} == {"fail"}
-    assert {one["rule"]: (one["nodes"], one["reason"]) for one in findings} == {
+    warned = [(one["rule"], one["nodes"]) for one in findings if one["status"] == "warn"]
+    assert warned == [("burnin.gpu_heat_alike", ["dgx06"])]
+    assert {one["rule"]: (one["nodes"], one["reason"]) for one in findings if one["status"] != "warn"} == {
         "burnin.gpu_work": (["dgx01"], "burnin.gpu/3.among.work is slow, must be fine"),
         "burnin.gpu_correct": (["dgx04"], "burnin.gpu/6.mismatches is 2, must be 0"),
         # A fault of this rack that an audit sees as well: its link has half of its lanes at any time.

@@ -44,9 +44,10 @@ def burnin(burn: Burn) -> Facts:
     for name, faults in where.items():
         at = f"burnin.fault/{name.replace(' ', '_')}"
         more = f"; and {len(faults) - 1} more" if len(faults) > 1 else ""
-        yield f"{at}.name", Sourced(name, f"burn-in: {described(faults[0])}{more}")
+        said = f"burn-in: {described(faults[0])}{more}"
+        yield f"{at}.name", Sourced(name, said)
         yield f"{at}.count", len(faults)
-        yield f"{at}.where", ", ".join(sorted({fault.of for fault in faults})[:MOST])
+        yield f"{at}.where", Sourced(", ".join(sorted({fault.of for fault in faults})[:MOST]), said)
     if not burn.whole or burn.unread:  # what was not reached, or not read, may hold more of them
         early = early if not burn.whole else f"{burn.unread} records could not be read: {burn.odd}"
         yield "burnin.fault", Unknown(Reason.NOT_TESTED, early[:200])

@@ -16,6 +16,9 @@ MEASURED = Class.MEASUREMENT
 
 NEEDS = ("model", "tensor.rate", "tensor.clock", "tensor.rise", "results")
 
+APART = 0.05
+"""The part by which work per clock may lie below the better GPUs of a model: physics has it alike."""
+
 Gpu = tuple[str, str]
 """A GPU: its node, and its index there."""
 
@@ -25,6 +28,7 @@ Gpu = tuple[str, str]
     gives={
         "burnin.gpu/*.among.work": text("Work per clock, beside all GPUs of its model", MEASURED, SLOW),
         "burnin.gpu/*.among.work_effect": quantity("%", "Above or below what its peers do per clock", MEASURED),
+        "burnin.gpu/*.among.work_best": text("Work per clock, beside the better GPUs of its model", MEASURED, SLOW),
         "burnin.gpu/*.among.rate": text("Rate, beside what its node and its slot let expect", MEASURED, SLOW),
         "burnin.gpu/*.among.rate_far": text("The same, by a limit that luck does not explain", MEASURED, SLOW),
         "burnin.gpu/*.among.rate_effect": quantity("%", "Above or below that expectation", MEASURED),
@@ -56,6 +60,7 @@ def burnin_among(members: Sequence[Member]) -> Told:
             yield from _nothing(gpus, Unknown(Reason.NOT_TESTED, "no model is told"))
             continue
         yield from _results(gpus, facts, alone=len(gpus) < 2 and not silent)
+        yield from _best(gpus, len(holes), facts)
         if len(gpus) < FLEET and not silent:
             few = f"{len(gpus)} GPUs of this model: under {FLEET} a fleet has no spread to judge by"
             yield from _nothing(gpus, Absent(few))
@@ -85,6 +90,33 @@ def _rates(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str,
         said = _beside(gpus, rate, "rate")
         yield from _held(gpu, "rate", rate, rate.outcome, said)
         yield _told(gpu, "rate_far", Sourced(_word(rate, rate.far, "slow"), said))
+
+
+def _best(gpus: Sequence[Gpu], holes: int, facts: dict[Gpu, dict[str, Reading]]) -> Told:
+    """Hold each GPU against the upper quarter of its model, wherever GPUs that tell nothing would stand in it."""
+    told = {gpu: _per_clock(facts[gpu]) for gpu in gpus}
+    known = sorted(value for value in told.values() if value is not None)
+    silent = len(gpus) - len(known) + holes
+    at = round(0.75 * (len(known) + silent - 1))
+    least = known[at - silent] if at >= silent and known else 0.0
+    most = known[at] if at < len(known) else math.inf
+    for gpu, value in told.items():
+        own = facts[gpu]["tensor.rate"]
+        if value is None:
+            why = own if isinstance(own, Unknown) else Unknown(Reason.NOT_TESTED, "it tells no work per clock")
+            yield _told(gpu, "work_best", why)
+        elif value < least * (1 - APART):
+            said = f"work per clock: {(1 - value / least) * 100:.1f} % below the better ones of {len(gpus)} GPUs"
+            yield _told(gpu, "work_best", Sourced("slow", said))
+        elif value >= most * (1 - APART):
+            yield _told(gpu, "work_best", "fine")
+        else:
+            yield _told(gpu, "work_best", Unknown(Reason.NOT_TESTED, f"{silent} GPUs of its model tell nothing"))
+
+
+def _per_clock(facts: dict[str, Reading]) -> float | None:
+    rate, clock = _number(facts["tensor.rate"]), _number(facts["tensor.clock"])
+    return rate / clock if rate is not None and clock else None
 
 
 def _heat(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str, Reading]]) -> Told:

@@ -14,6 +14,7 @@ from rackcheck.core.burn.told import (
     moved,
     rows,
     span,
+    stretch,
     untested,
 )  # fmt: skip
 from rackcheck.core.fact import Reading, Sourced
@@ -34,6 +35,9 @@ FEWEST, EDGE = 10, 3
 
 WARMED = 10.0
 """Degrees from which a rise can be compared: sensors tell whole ones."""
+
+COVERED = 0.9
+"""The part of memory that must have been tested for it to be called right; the kernels take 95 % of what is free."""
 
 MOST = 64
 """Results that are kept for votes."""
@@ -129,7 +133,8 @@ class _Gpu:
         burn, of = self.burn, self.of
         yield "faults", tuple(sorted({fault.name for fault in burn.of_thing(of)}))
         things = [of, *self.pairs]
-        yield "mismatches", cited(burn, things, mismatches(burn, things, self._verified(), VERIFIED, self.peers))
+        count = mismatches(burn, things, self._verified(), VERIFIED, self.peers)
+        yield "mismatches", cited(burn, things, count or self._bare() or count if isinstance(count, int) else count)
         yield "again", again(burn, of)
         odd = {f"{int(sm)}" for f in burn.of_thing(of) if f.name == "disagree" and (sm := f.number("sm")) is not None}
         yield "odd_sms", tuple(sorted(odd, key=int)) if odd or self._whole("scalar") else self._untested("scalar")
@@ -189,7 +194,7 @@ class _Gpu:
 
     def _rise(self, work: list[Stage], power: Reading) -> Reading:
         """How much it warmed in the first stretch of tensor work, for each watt: alike on all that did the same."""
-        temps = column(rows(self.burn, self.of, [_first(work)]), "temp")
+        temps = column(rows(self.burn, self.of, [stretch(work)]), "temp")
         if len(temps) < FEWEST or not isinstance(power, float) or power <= 0:
             return Unknown(Reason.NOT_TESTED, "temperature or power were not told")
         warmed = sum(temps[-EDGE:]) / EDGE - sum(temps[:EDGE]) / EDGE
@@ -230,6 +235,15 @@ class _Gpu:
         told = figure(self.burn, work, "clock")
         return told if isinstance(told, float) else mean(column(rows(self.burn, self.of, map(span, work)), "clock"))
 
+    def _bare(self) -> Unknown | None:
+        """Say that too little of its memory was tested for the rest to be vouched for."""
+        told = [stage for stage in self._of("memory") if stage.number("coverage") is not None]
+        share = figure(self.burn, told, "coverage", "lowest")
+        if isinstance(share, float) and share >= COVERED:
+            return None
+        said = f"{share * 100:.1f} %" if isinstance(share, float) else "an untold part"
+        return Unknown(Reason.NOT_TESTED, f"{said} of its memory was tested")
+
     def _throttled(self) -> Reading:
         bits = [int(value) for value in column(self.burn.samples.get(self.of, ()), "reasons")]
         found = tuple(word for bit, word in REASONS.items() if any(value & bit for value in bits))
@@ -258,22 +272,14 @@ class _Gpu:
         wrong = [f for f in self.burn.of_thing(self.of) if f.word("stage") == stage]
         verified = [each for each in found if each.number("mismatches") is not None or not each.done]
         count = mismatches(self.burn, [self.of] if wrong else [], verified, [stage])
+        if isinstance(count, int) and not count and stage == "memory":
+            count = self._bare() or 0
         return cited(self.burn, [self.of], count, stage)
 
 
 def _work(stage: Stage) -> str:
     """Name a piece of work that is the same wherever it is done: by the code that did it, and its seed."""
     return " ".join(filter(None, (stage.test or stage.stage, stage.word("code"), str(int(stage.number("seed") or 0)))))
-
-
-def _first(work: list[Stage]) -> tuple[float, float]:
-    """From when until when the first unbroken stretch of some work went: records of one stage follow each other."""
-    begin, end = span(work[0])
-    for stage in work[1:]:
-        if span(stage)[0] - end > 1.0:
-            break
-        end = stage.t
-    return begin, end
 
 
 REASONS = {

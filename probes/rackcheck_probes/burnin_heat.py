@@ -5,7 +5,7 @@ from statistics import fmean
 from rackcheck import Class, Facts, Load, Reason, Unknown, probe, quantity
 from rackcheck.core.burn.record import Burn
 from rackcheck.core.burn.thermal import Fit, Sample, fit
-from rackcheck.core.burn.told import column, rows, span
+from rackcheck.core.burn.told import column, rows, stretch
 from rackcheck.core.fact import Reading
 
 MEASURED = Class.MEASUREMENT
@@ -40,7 +40,7 @@ def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading
     names = ("resistance", "ahead", "give", "constant")
     if not work:
         return [(name, Unknown(Reason.NOT_TESTED, "no tensor work was done")) for name in names]
-    begin, end = span(work[0])[0], max(stage.t for stage in work)
+    begin, end = stretch(work)
     taken = rows(burn, of, [(begin, end)])
     found = fit([Sample(row.t - begin, t, row.number("power")) for row in taken if (t := row.number("temp"))], inlet)
     if not isinstance(found, Fit):

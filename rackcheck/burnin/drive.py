@@ -132,6 +132,9 @@ class _Task:
         looker.join(EVERY)
         records = tuple(_scrubbed(record) for record in talk.records)
         trouble = None if talk.ended else reply.cut
+        if records and not _asked(records[0], plan):  # an old one proves nothing of today
+            said = f"its records are of no burn-in that was asked for: tier {plan['tier']}, seed {plan['seed']}"
+            return Answered(name, Plane.BURNIN, now(), Unknown(Reason.UNPARSABLE, said))
         return Answered(name, Plane.BURNIN, now(), trouble, BurnCapture(records) if records else None)
 
     def _reach(self, command: str, limits: Limits, talk: Talk) -> Reply:
@@ -157,6 +160,11 @@ class _Task:
                 if told is not None:
                     talk.add({"k": "sample", "of": "bmc", "t": round(at, 3), **told})
             over.wait(EVERY if at is not None else 0.2)
+
+
+def _asked(first: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
+    """Whether a node answers with the burn-in that it was sent; one that says something else first is read as noise."""
+    return first.get("k") != "hello" or all(first.get(key) == plan[key] for key in ("tier", "seed"))
 
 
 def _scrubbed(told: Any) -> Any:

@@ -100,6 +100,8 @@ class Talk:
                     line.send(b"\n", 10.0)
                 except OSError:  # it has ended, and what it wrote last is still to be read
                     mute = True
+        if self._rest:
+            self._take(b"\n")
         if self.ended:
             return Unknown(Reason.NOT_COLLECTED, "it ended")
         status, said = line.ended()

@@ -85,7 +85,7 @@ class Summary:
     def only(self) -> str:
         """Say that not all planes were asked: `os plane only`; empty where all were."""
         planes = self.started.planes
-        return "" if set(planes) in ({"bmc", "os"}, {"burnin"}) else f"{' and '.join(planes)} plane only"
+        return "" if set(planes) >= {"bmc", "os"} or set(planes) == {"burnin"} else f"{' and '.join(planes)} plane only"
 
     @property
     def not_in_scope(self) -> int:

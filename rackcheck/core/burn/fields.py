@@ -132,7 +132,9 @@ def fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], dic
     for key, value in record.items():
         read = _READERS.get(key)
         if read is None:
-            if key == "fans" and isinstance(value, dict):
+            if key == "fans":
+                if not isinstance(value, dict):
+                    raise TypeError("fans are speeds by name")
                 found.update({f"fan {text(fan)}": _number(speed) for fan, speed in value.items()})
             continue
         told = read(value)

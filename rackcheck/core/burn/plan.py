@@ -42,11 +42,11 @@ _LENGTHS: dict[Tier, dict[str, tuple[tuple[str, float], ...]]] = {
     },
     Tier.VALIDATE: {
         "cpu": (("fingerprint", 2), ("crypto", 5), ("fma", 13), ("triad", 13), ("ram", 16), ("fma", 10)),
-        "gpu": (("memory", 13), ("tensor", 20), ("scalar", 6), ("links", 10), ("together", 10)),
+        "gpu": (("memory", 10), ("tensor", 30), ("scalar", 4), ("links", 8), ("together", 7)),
     },
     Tier.SOAK: {  # a minute of it, ten times: memory and links are looked at again while they are hot
         "cpu": (("fingerprint", 2), ("crypto", 4), ("fma", 12), ("triad", 8), ("ram", 16), ("fma", 18)),
-        "gpu": (("memory", 6), ("tensor", 24), ("scalar", 6), ("links", 6), ("together", 18)),
+        "gpu": (("memory", 6), ("tensor", 30), ("scalar", 6), ("links", 6), ("together", 12)),
     },
 }
 """Seconds of each stage, the last of which are those in which all parts work together.

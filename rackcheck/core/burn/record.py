@@ -198,6 +198,8 @@ class _Found:
         self.unread = 0
 
     def take(self, record: Mapping[str, Any]) -> None:
+        if self.ended and record.get("k") != "verdict" and record.get("of") != "bmc":
+            raise ValueError("after the verdict")
         match record.get("k"):
             case "hello":
                 self._greet(record)

@@ -74,6 +74,16 @@ def span(stage: Stage, settle: float = 0.0) -> tuple[float, float]:
     return begun(stage) + settle, stage.t
 
 
+def stretch(work: Sequence[Stage]) -> tuple[float, float]:
+    """From when until when the first unbroken stretch of some work went: records of one stage follow each other."""
+    begin, end = span(work[0])
+    for stage in work[1:]:
+        if begun(stage) - end > 1.0:
+            break
+        end = stage.t
+    return begin, end
+
+
 def column(found: Iterable[Record], name: str) -> list[float]:
     """Give the values of one column that were told."""
     return [value for row in found if (value := row.number(name)) is not None]
