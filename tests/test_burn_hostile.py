@@ -1,0 +1,124 @@
+"""A node that answers a burn-in with whatever it likes: told as what it is, bounded, and no danger to the others."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Done, rackcheck
+from sshd import serving
+
+from rackcheck import local
+from rackcheck.burnin.talk import MOST, NOISE, Talk
+from rackcheck.core.burn.record import Burn
+from rackcheck.core.hide import Hiding
+from rackcheck.wire import Limits
+
+HELLO = {"k": "hello", "t": 0, "wire": 1, "tier": "smoke", "seed": 11}
+WHOLE = {"k": "verdict", "t": 15, "status": "whole", "why": ""}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+def burnt(folder: Path, *lines: str) -> Done:
+    """Burn in a node whose login prints these lines, whatever it is told to do."""
+    (folder / "said").write_text("\n".join(lines) + "\n")
+    with serving(folder / "sshd", force=f"cat {folder / 'said'}") as server:
+        (folder / "rack.yaml").write_text(server.inventory())
+        return rackcheck(
+            "burnin", "n1", "-i", folder / "rack.yaml", "-o", folder / "run", "--seed", "11", "-q", "--json"
+        )
+
+
+def verdicts(done: Done) -> Mapping[str, str]:
+    return {v["rule"]: v["status"] for v in json.loads(done.out)["nodes"]["n1"]["verdicts"]}
+
+
+def lines(*records: Mapping[str, Any]) -> list[str]:
+    return [json.dumps(record) for record in (HELLO, *records, WHOLE)]
+
+
+@pytest.mark.parametrize("about", [{}, {"gpus": {}, "cpus": [], "numa": {}}, {"gpus": {"*": {}}}, {"gpus": {"": {}}}])
+def test_a_node_that_says_it_is_whole_and_did_nothing_does_not_pass(tmp_path: Path, about: dict[str, Any]) -> None:
+    done = burnt(tmp_path, *lines({"k": "about", "t": 0, **about}))
+    assert done.status in {1, 3}, done.out
+    assert verdicts(done)["burnin.cpu_correct"] == "unknown"
+
+
+def test_the_answers_of_another_burn_in_prove_nothing(tmp_path: Path) -> None:
+    done = burnt(tmp_path, *[json.dumps(record) for record in ({**HELLO, "seed": 12}, WHOLE)])
+    assert done.status == 3
+    assert set(verdicts(done).values()) == {"unknown"}
+
+
+def test_a_record_without_a_bottom_is_noise(tmp_path: Path) -> None:
+    deep = '{"k":' + "[" * 950 + "]" * 950 + "}"
+    done = burnt(tmp_path, *lines()[:1], deep, *lines()[1:])
+    assert done.status in {1, 3}
+    assert verdicts(done)["burnin.readable"] == "fail"
+    assert rackcheck("audit", "--from", tmp_path / "run", "--json").status == done.status
+
+
+def test_words_that_move_a_terminal_or_name_a_thing_oddly_reach_no_output(tmp_path: Path) -> None:
+    evil = "\x1b[2J\u202ex"
+    fault = {"k": "error", "t": 1, "of": "node", "stage": evil, "name": "crash", "said": evil}
+    done = burnt(tmp_path, evil, *lines(fault, {"k": "sample", "t": 1, "of": f"nic/{evil}", "up": 1}))
+    plain = rackcheck("audit", "--from", tmp_path / "run")
+    assert done.status == plain.status == 1
+    for text in (done.out, plain.out, rackcheck("facts", "n1", "--from", tmp_path / "run", "burnin").out):
+        assert "\x1b" not in text.replace("\\u001b", "")
+        assert "\u202e" not in text
+
+
+def test_a_flood_of_words_is_cut_and_said(tmp_path: Path) -> None:
+    talk = Talk(b"", threading.Event(), lambda _: None)
+    local.talk("yes | head -c 300000", Limits(deadline=20), talk)
+    assert len(talk.records) <= NOISE
+    many = Talk(b"", threading.Event(), lambda _: None)
+    why = local.talk(f"yes '{json.dumps({'k': 'beat', 't': 1})}' | head -n {MOST * 2}", Limits(deadline=60), many).cut
+    assert "400000 records" in why.detail
+    assert len(many.records) < MOST * 1.2
+
+
+@pytest.mark.parametrize("spelt", ["hunter2-hunter2", "\\u0068unter2-hunter2", "hunter2\\u002dhunter2"])
+def test_what_we_log_in_by_is_in_no_record_however_it_is_spelt(spelt: str) -> None:
+    hiding = Hiding("hunter2-hunter2")
+    talk = Talk(b"", threading.Event(), lambda _: None, hiding.data, hiding.json)
+    said = f'{{"k":"error","t":1,"of":"node","name":"crash","said":"{spelt}"}}'
+    local.talk(f"cat <<'END'\n{said}\nmotd {spelt}\nEND", Limits(deadline=20), talk)
+    assert len(talk.records) == 2
+    assert Burn.of(talk.records).faults[0].name == "crash"
+    assert "hunter2-hunter2" not in json.dumps(talk.records)
+
+
+def test_a_host_that_is_silent_at_the_door_does_not_hold_who_wants_an_end(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        key = tmp_path / "known"
+        key.write_text("")
+        (tmp_path / "rack.yaml").write_text(
+            "rackcheck: 1\nnodes:\n  n1: { host: 127.0.0.1, ssh: { port: "
+            f'{door.getsockname()[1]}, known-hosts: "{key}", key: "{key}" }} }}\n'
+        )
+        words = [sys.executable, "-m", "rackcheck", "burnin", "n1", "-i", str(tmp_path / "rack.yaml")]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=dict(os.environ))
+        held, _ = door.accept()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        said, _ = process.communicate(timeout=30)
+        held.close()
+    assert time.monotonic() - began < 9
+    assert process.returncode == 130, said
+    assert b"interrupted" in said
