@@ -85,7 +85,8 @@ class Gpu:
         for stage, seconds in stages:
             told.append({"of": "gpu", "stage": stage, "from": at, "until": at + seconds})
             at += seconds
-        plan = {"wire": 1, "tier": "smoke", "seed": 7, "stages": told, "step": 0.0, "deadline": 60.0, **more}
+        plan = {"wire": 1, "tier": "smoke", "seed": 7, "stages": told, "step": 0.0, "deadline": 60.0, "cool": 0.1,
+                "round": 0.1, **more}  # fmt: skip
         return self._run(state, plan=plan, gpu=gpu, stop=stop, describe=False)
 
     def describe(self, state: str) -> Any:

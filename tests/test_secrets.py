@@ -565,7 +565,7 @@ else:
     def dead(job, *rest):
         held = dict(job.secrets)
         raise RuntimeError(f"broken at {job!r}")
-    prepared.drive = dead
+    prepared.audit = dead
 sys.argv = ["rackcheck", *sys.argv[2:]]
 cli.main()
 """

@@ -39,7 +39,8 @@ def test_a_run_holds_its_head_its_events_its_answers_and_its_profile(run: Path) 
         "judged",
         "run done",
     ]
-    assert {p.name for p in (run / "profile").iterdir()} == {"linux-server.yaml", "sources.yaml"}
+    included = {"burn-in.yaml", "burn-tools.yaml"}
+    assert {p.name for p in (run / "profile").iterdir()} == {"linux-server.yaml", "sources.yaml", *included}
 
 
 def test_a_torn_last_line_costs_that_event_only(run: Path) -> None:

@@ -144,7 +144,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         burnin.no_nvlink_errors burnin.no_xid burnin.all_reduce_correct burnin.disk_readable
     """,
     a_word_of_its_state: """
-        burnin.no_crash burnin.nothing_else burnin.gpu_work_best burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
+        burnin.gpu_work_best burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
         burnin.dcgm_quiet burnin.copies_whole burnin.stress
         service.none_failed fabric.manager_at_boot bmc.power_on bmc.system_healthy bmc.healthy psu.healthy fan.healthy
         fan.enabled security.identity_proven security.no_lasting_override nvme.live imex.domain_up shelf.kind

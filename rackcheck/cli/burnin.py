@@ -43,7 +43,12 @@ PROFILE = "burn-in"
 @click.option("--seed", type=click.IntRange(1, 2**31 - 1), help="Do the work of another run again.")
 @click.option("--no-gpu", is_flag=True, help="Leave GPUs alone.")
 @click.option(
-    "--with", "tools", multiple=True, type=click.Choice(list(TOOLS)), help="Run a tool that is on the nodes, too."
+    "--with",
+    "tools",
+    multiple=True,
+    metavar="TOOL",
+    type=click.Choice(list(TOOLS)),
+    help=f"Run a tool that is on the nodes, too: {', '.join(TOOLS)}.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."

@@ -62,7 +62,7 @@ def _whom(board: Board, signs: Signs, width: int) -> Line:
 
 def _planes(started: RunStarted) -> str:
     planes = started.planes
-    return "" if set(planes) == {"bmc", "os"} else f"  {' and '.join(planes)} plane only"
+    return "" if set(planes) >= {"bmc", "os"} or set(planes) == {"burnin"} else f"  {' and '.join(planes)} plane only"
 
 
 def counts(board: Board, signs: Signs, width: int) -> Line:

@@ -114,14 +114,20 @@ class GpuRun:
         works = {"memory": self._memory, "tensor": self._tensor, "scalar": self._scalar}
         suspects = sorted(self.teller.wrong & set(works))
         told, self.teller = self.teller, GpuTeller(self.of, lambda *_, **__: None)
-        for heat, wait in (("hot", 0.0), ("cold", GPU_COOL if suspects else 0.0)):
+        last = float(self.plan.get("round", GPU_ROUND))
+        for heat, wait in (("hot", 0.0), ("cold", float(self.plan.get("cool", GPU_COOL)) if suspects else 0.0)):
             if self.stop.wait(wait):
                 break
             for name in suspects:
                 begun, wrong = self.clock(), 0
                 for _ in range(GPU_AGAIN):
                     self.teller.wrong.clear()
-                    works[name](bench, GpuTally(self.of, name, begun), self._seed(name), self.clock() + GPU_ROUND)
+                    works[name](
+                        bench,
+                        GpuTally(self.of, name, begun),
+                        self._seed(name),
+                        self.clock() + last,
+                    )
                     if self.stop.is_set():
                         return
                     bench.tidy()
