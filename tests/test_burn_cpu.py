@@ -49,12 +49,13 @@ def burn(stages: Iterable[Mapping[str, Any]], **how: Any) -> Records:
     def tell(kind: str, **fields: Any) -> None:
         records.append({"k": kind, "t": clock(), **fields})
 
-    how = {"library": LIBRARY.read_bytes(), "stop": threading.Event(), "seed": 12345, **how}
+    whole = how.pop("whole", False)
+    how = {"library": LIBRARY.read_bytes(), "stop": threading.Event(), "seed": 12345, "cool": 0.05, **how}
     cpu.Cpu(tell, clock, how.pop("stop"), how.pop("library"), how.pop("seed"), **how).run(
         [{"of": "cpu", "from": 0.0, **stage} for stage in stages]
     )
     assert json.dumps(records)
-    return records
+    return records if whole else [record for record in records if record.get("stage") != "again"]
 
 
 def errors(records: Records) -> Records:
@@ -581,3 +582,25 @@ def test_the_libraries_fit_the_payload() -> None:
     packed = [b85encode(zlib.compress(path.read_bytes(), 9)) for path in sorted(KERNELS.glob("cpu-*.so"))]
     assert len(packed) == 2
     assert sum(map(len, packed)) <= 24 << 10
+
+
+def test_what_a_core_did_wrong_it_does_again_hot_and_cold() -> None:
+    bad = CPUS[-1]
+    records = burn([{"stage": "fingerprint", "until": 0.05}], skew={bad: 77}, whole=True)
+    again = {(r["of"], r["test"]): (r["found"], r["rounds"]) for r in records if r.get("stage") == "again"}
+    assert again[f"cpu/{bad}", "fingerprint hot"] == again[f"cpu/{bad}", "fingerprint cold"] == (3, 3)
+    assert [r for r in burn([{"stage": "fingerprint", "until": 0.05}], whole=True) if r.get("stage") == "again"] == []
+
+
+def test_a_bit_that_flips_once_does_not_come_again() -> None:
+    left = [1]
+
+    def flip(at: int, size: int) -> None:
+        if left:
+            left.pop()
+            ctypes.c_uint64.from_address(at + 4096).value ^= 4
+
+    records = burn([{"stage": "ram", "until": 1.5, "share": SHARE}], spoil=flip, whole=True)
+    assert len(errors(records)) == 1
+    again = {r["test"]: r["found"] for r in records if r.get("stage") == "again"}
+    assert again == {"ram hot": 0, "ram cold": 0}
