@@ -55,7 +55,7 @@ check: $(VENV)/.dev
 	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/facts.md docs/tui.md
 
 full: $(VENV)/.dev $(BROWSER) $(YAML_LS) $(COMPILERS)/.there
-	@PYTHONPATH=$(COMPILERS) RACKCHECK_CUDA_WHEELS=$(CURDIR)/$(COMPILERS) $(BIN)/pytest -q -n $(JOBS) --dist worksteal -m slow
+	@PYTHONPATH=$(CURDIR)/$(COMPILERS) RACKCHECK_CUDA_WHEELS=$(CURDIR)/$(COMPILERS) $(BIN)/pytest -q -n $(JOBS) --dist worksteal -m slow
 
 # The compilers that made the kernels of the burn-in, each of one version: whoever builds them anew gets the same bytes.
 $(COMPILERS)/.there: $(VENV)/.dev
@@ -65,7 +65,7 @@ $(COMPILERS)/.there: $(VENV)/.dev
 
 # Write them anew, after a change of their sources.
 kernels: $(COMPILERS)/.there
-	@PYTHONPATH=$(COMPILERS) $(BIN)/python -m rackcheck.burnin.kernels.build_cpu
+	@PYTHONPATH=$(CURDIR)/$(COMPILERS) $(BIN)/python -m rackcheck.burnin.kernels.build_cpu
 	@$(BIN)/python -m rackcheck.burnin.kernels.build_gpu $(COMPILERS)
 
 # axe-core, for the tests of the report in a real browser; without npm those tests say that they were skipped.
