@@ -122,3 +122,29 @@ def test_a_host_that_is_silent_at_the_door_does_not_hold_who_wants_an_end(tmp_pa
     assert time.monotonic() - began < 9
     assert process.returncode == 130, said
     assert b"interrupted" in said
+
+
+@pytest.mark.parametrize("name", ["work", "rate", "tested", "pieces"])
+def test_work_that_is_done_and_was_none_is_not_tested(name: str) -> None:
+    stage = {"k": "stage", "t": 2, "of": "cpu/0", "stage": "ram", "status": "done", "mismatches": 0, name: 0}
+    (told,) = Burn.of([HELLO, stage]).stages
+    assert not told.done
+    assert told.why == f"it did no work: {name} is 0"
+    (more,) = Burn.of([HELLO, {**stage, name: 1}]).stages
+    assert more.done
+
+
+@pytest.mark.parametrize("name", ["t", "from", "rate", "work", "seconds", "share", "power"])
+def test_an_amount_below_zero_is_no_record(name: str) -> None:
+    stage = {"k": "stage", "t": 2, "of": "cpu/0", "stage": "ram", "status": "done", name: -1}
+    assert Burn.of([HELLO, stage]).unread == 1
+
+
+def test_no_node_speaks_for_its_bmc() -> None:
+    talk = Talk(b"", threading.Event(), lambda _: None)
+    said = json.dumps({"k": "sample", "t": 1, "of": "bmc", "inlet": 18})
+    local.talk(f"echo '{said}'", Limits(deadline=20), talk)
+    talk.add({"k": "sample", "t": 2, "of": "bmc", "inlet": 31})
+    found = Burn.of([HELLO, *talk.records])
+    assert [row.number("inlet") for row in found.samples["bmc"]] == [31]
+    assert found.unread == 1

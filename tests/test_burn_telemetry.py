@@ -182,7 +182,7 @@ def test_an_old_driver_costs_only_what_it_cannot_tell(old_node: Node) -> None:
     first, second = old_node.samples("gpu/0")
     assert second == {
         "k": "sample", "of": "gpu/0", "clock": 1.98e9, "memory_clock": 3.201e9, "power": 110.0, "energy": 5000.0,
-        "temp": 40, "memory_temp": 45, "reasons": 1, "busy": 0.0,
+        "temp": 40, "memory_temp": 45, "reasons": 1, "busy": 0.0, "below": 49,
     }  # fmt: skip
     assert "remap_pending" not in first
     assert first["replays"] == 0

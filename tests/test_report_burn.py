@@ -162,7 +162,7 @@ def test_a_finding_has_its_gpu_serial_slot_sm_address_bits_and_the_command_that_
     assert (fault.node, fault.item, fault.name) == ("n03", "gpu/6", "mismatch")
     assert (fault.serial, fault.slot) == (about["serial"], about["pci"])
     assert re.search(r"SM \d+, address 0x[0-9a-f]+, .* instead of .*, 1 bit differs", fault.said)
-    assert " ".join(again(fault)) == f"rackcheck burnin n03 --tier smoke --seed {SEED}"
+    assert " ".join(again(fault)) == f"rackcheck burnin n03 -i INVENTORY --tier smoke --seed {SEED}"
     text = page(rack())
     for said in (fault.serial, fault.slot, f"--seed {SEED}"):
         assert said in text

@@ -74,6 +74,7 @@ MOST = 64
         "burnin.gpu/*.tensor.power": quantity("W", "Power meanwhile, its mean", MEASURED),
         "burnin.gpu/*.tensor.of_limit": quantity("%", "That power, of the limit in force", MEASURED),
         "burnin.gpu/*.tensor.capped": quantity("%", "Samples in which the power cap held the clock down", MEASURED),
+        "burnin.gpu/*.tensor.pstate": integer("Slowest performance state meanwhile: 0 is the fastest", MEASURED),
         "burnin.gpu/*.tensor.energy": quantity("J", "Energy for 10^12 operations", MEASURED),
         "burnin.gpu/*.tensor.rise": quantity("K/W", "Warming from its begin to its end, for each watt", MEASURED),
         "burnin.gpu/*.results": listing("Results that every GPU has to have alike, by test and seed", MEASURED),
@@ -175,7 +176,7 @@ class _Gpu:
         per = rate / clock / 1e3 if isinstance(rate, float) and isinstance(clock, float) and clock > 0 else None
         yield "tensor.work_per_clock", per if per is not None else (rate if isinstance(rate, Unknown) else clock)
         if not work or not all(stage.done for stage in work):
-            for name in ("power", "of_limit", "capped", "energy", "rise"):
+            for name in ("power", "of_limit", "capped", "pstate", "energy", "rise"):
                 yield f"tensor.{name}", untested(burn, work)
             return
         found = list(rows(burn, self.of, [span(stage, SETTLE) for stage in work]))
@@ -188,6 +189,8 @@ class _Gpu:
             yield "tensor.of_limit", Unknown(Reason.NOT_TESTED, "no limit was told")
         reasons = column(found, "reasons")
         yield "tensor.capped", mean([100.0 if int(bits) & CAPPED else 0.0 for bits in reasons])
+        states = column(found, "pstate")
+        yield "tensor.pstate", int(max(states)) if states else Unknown(Reason.NOT_TESTED, "no state was told")
         each = power / rate * 1e12 if isinstance(power, float) and isinstance(rate, float) and rate > 0 else None
         yield "tensor.energy", each if each is not None else Unknown(Reason.NOT_TESTED, "no power was told")
         yield "tensor.rise", self._rise(work, power)

@@ -1,9 +1,10 @@
 """How GPUs are cooled: a first-order fit of the first minute under load, with the air that the BMC saw coming in."""
 
-from statistics import fmean
+from collections.abc import Sequence
+from statistics import fmean, median
 
 from rackcheck import Class, Facts, Load, Reason, Unknown, probe, quantity
-from rackcheck.core.burn.record import Burn
+from rackcheck.core.burn.record import Burn, Record
 from rackcheck.core.burn.thermal import Fit, Sample, fit
 from rackcheck.core.burn.told import column, rows, stretch
 from rackcheck.core.fact import Reading
@@ -20,6 +21,9 @@ MEASURED = Class.MEASUREMENT
         "burnin.gpu/*.heat.ahead": quantity("C", "Temperature after ten minutes of such a load, foreseen", MEASURED),
         "burnin.gpu/*.heat.give": quantity("C", "How far that may be off, in 95 of 100 cases", MEASURED),
         "burnin.gpu/*.heat.constant": quantity("s", "Time in which it goes 63 % of its way", MEASURED),
+        "burnin.gpu/*.heat.below_slowdown": quantity(
+            "C", "Degrees from that temperature to the one at which its hardware slows it down", MEASURED
+        ),
     },
 )
 def burnin_heat(burn: Burn) -> Facts:
@@ -37,14 +41,28 @@ def burnin_heat(burn: Burn) -> Facts:
 def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading]]:
     """Give the fit of one GPU; the load begins with the first tensor work."""
     work = [stage for stage in burn.of_stage("tensor", of) if stage.done]
-    names = ("resistance", "ahead", "give", "constant")
+    names = ("resistance", "ahead", "give", "constant", "below_slowdown")
     if not work:
         return [(name, Unknown(Reason.NOT_TESTED, "no tensor work was done")) for name in names]
     begin, end = stretch(work)
-    taken = rows(burn, of, [(begin, end)])
+    taken = list(rows(burn, of, [(begin, end)]))
     found = fit([Sample(row.t - begin, t, row.number("power")) for row in taken if (t := row.number("temp"))], inlet)
     if not isinstance(found, Fit):
         return [(name, Unknown(Reason.NOT_TESTED, found)) for name in names]
     bare = Unknown(Reason.NOT_TESTED, "no BMC told the air's temperature")
-    values = (found.resistance if found.resistance is not None else bare, found.ahead, found.give, found.tau)
+    resistance = found.resistance if found.resistance is not None else bare
+    values = (resistance, found.ahead, found.give, found.tau, _below(taken, found))
     return list(zip(names, values, strict=True))
+
+
+def _below(taken: Sequence[Record], found: Fit) -> Reading:
+    """Say how far the foreseen temperature stays below the slowdown; unknown where that is less than it may be off."""
+    told = [row for row in taken if row.number("temp") is not None and row.number("below") is not None]
+    if not told:
+        return Unknown(Reason.NOT_TESTED, "the driver does not say how far it is below its slowdown")
+    slowdown = median((row.number("temp") or 0.0) + (row.number("below") or 0.0) for row in told)
+    below = slowdown - found.ahead
+    if abs(below) > found.give:
+        return below
+    said = f"{found.ahead:.0f} C in ten minutes, give or take {found.give:.0f}, and it slows down at {slowdown:.0f} C"
+    return Unknown(Reason.NOT_TESTED, said)

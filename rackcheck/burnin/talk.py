@@ -31,6 +31,9 @@ PULSE = 1.0
 LEAVING = 3.0
 """Seconds that a burn-in has to say its last words once it was told to end."""
 
+OURS = "bmc"
+"""What we lay among a node's records ourselves: no node speaks for its BMC."""
+
 NO_PYTHON = 127
 """What a shell says of a command that is not there."""
 
@@ -129,7 +132,7 @@ class Talk:
             return None
         try:
             record = json.loads(self.hide(line)) if len(line) <= LONGEST else None
-            if not isinstance(record, dict) or _deep(record):
+            if not isinstance(record, dict) or _deep(record) or record.get("of") == OURS:
                 raise TypeError  # noqa: TRY301  told alike, whatever it is
             record = self.clean(record)
             assert isinstance(record, dict)

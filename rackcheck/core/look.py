@@ -2,12 +2,14 @@
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from rackcheck.core import operator
-from rackcheck.core.catalogue import Type
+from rackcheck.core.catalogue import Kind, Type
 from rackcheck.core.evidence import Evidence, Status, Verdict, all_hold, any_holds, said
-from rackcheck.core.fact import Absent, Unknown
+from rackcheck.core.fact import Absent, Unknown, Value
 from rackcheck.core.leaf import judge_leaf
 from rackcheck.core.operator import SIBLINGS, WARNING, Test
 from rackcheck.core.path import EVERY, Path, Segment
@@ -287,10 +289,18 @@ def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Eviden
         told = [operator.exact(r, clause.kind) or operator.spell(r, clause.kind) for r in known]
         named = [item for item, r in zip(chosen.sure, readings, strict=True) if not isinstance(r, (Unknown, Absent))]
         exact = ", ".join(f"{item} {value}" for item, value in zip(named, told, strict=True))
+        if test.op == "spread":
+            seen = f"{seen} apart, {_ends(named, known, clause.kind)}"
         return Evidence(Status.FAIL, name, seen, expected, "", doubt, exact)
     if doubt is not None:
         return Evidence(Status.UNKNOWN, name, seen, expected, "", doubt)
     return Evidence(Status.PASS, name, seen, expected)
+
+
+def _ends(items: Sequence[Path], readings: Sequence[Value], kind: Kind) -> str:
+    """Name the items with the least and the most of what they differ by: one of them is the odd one."""
+    order = sorted(zip(items, readings, strict=True), key=lambda each: float(cast("float", each[1])))
+    return " to ".join(f"{operator.spell(reading, kind)} of {item}" for item, reading in (order[0], order[-1]))
 
 
 def _every(item: Path) -> Path:

@@ -1,6 +1,7 @@
 """A burn-in in sentences, which every rendering shares. Pure."""
 
 from rackcheck.core.profile import Phase
+from rackcheck.inventory.node import LOCAL
 from rackcheck.report.burn_model import Burned, BurnFault, BurnRun
 from rackcheck.report.dossier import Dossier, Gate
 from rackcheck.report.summary import several
@@ -28,11 +29,15 @@ def account(burned: Burned) -> str:
 
 
 def again(fault: BurnFault) -> tuple[str, ...]:
-    """Give the command that does it all again on this node, in pieces that stay whole; none where no seed was told."""
+    """Give the command that does it all again on this node, in pieces that stay whole; none where no seed was told.
+
+    Which inventory it was, a document that leaves the house does not say.
+    """
     if fault.seed is None:
         return ()
     tier = (f"--tier {fault.tier}",) if fault.tier in {"smoke", "validate", "soak"} else ()
-    return ("rackcheck burnin", fault.node, *tier, f"--seed {fault.seed}")
+    where = () if fault.node == LOCAL else ("-i INVENTORY",)
+    return ("rackcheck burnin", fault.node, *where, *tier, f"--seed {fault.seed}")
 
 
 def ended(run: BurnRun) -> str:

@@ -111,8 +111,10 @@ class Gpu:
         row = {
             "k": "sample", "t": round(t, 3), "of": self.of, "clock": round(clock), "power": round(power, 3),
             "energy": round(self.heat.energy, 3), "temp": round(temp), "memory_temp": round(temp + 6),
-            "reasons": reasons | (THERMAL if hot else 0), "busy": 1.0 if stage else 0.0,
+            "reasons": reasons | (THERMAL if hot else 0), "busy": 1.0 if stage else 0.0, "pstate": 0,
         }  # fmt: skip
+        if self.parts.slowdown is not None:
+            row["below"] = self.parts.slowdown - round(temp)
         memory = self.parts.about.get("memory_clock_max")
         if memory is not None:
             row["memory_clock"] = memory

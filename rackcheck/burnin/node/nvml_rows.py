@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def nvml_quick(gpus: "Gpus", index: "int") -> "Any":
-    """Read what moves quickly: 8 questions or fewer."""
+    """Read what moves quickly: ten questions or fewer."""
     nvml = gpus.nvml
     average, energy = (nvml.NVML_FI_DEV_POWER_AVERAGE, 0), (nvml.NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION, 0)
     instant, memory_temp = (nvml.NVML_FI_DEV_POWER_INSTANT, 0), (nvml.NVML_FI_DEV_MEMORY_TEMP, 0)
@@ -23,9 +23,13 @@ def nvml_quick(gpus: "Gpus", index: "int") -> "Any":
         ("temp", gpus.ask(index, nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU), 1),
         ("memory_temp", found.get(memory_temp), 1),
         ("reasons", _nvml_reasons(gpus, index), 1),
+        ("pstate", _nvml_state(gpus, index), 1),
     ):
         if value is not None:
             told[name] = round(value * factor, 3)
+    below = nvml_below_slowdown(gpus, index, told["temp"]) if "temp" in told else None
+    if below is not None:
+        told["below"] = below
     used = gpus.ask(index, nvml.nvmlDeviceGetUtilizationRates)
     if used is not None:
         told["busy"] = used.gpu / 100
@@ -40,6 +44,12 @@ def _nvml_reasons(gpus: "Gpus", index: "int") -> "Any":
     """Ask why the clocks are what they are; drivers before 535 know that by another name."""
     found = gpus.ask(index, gpus.nvml.nvmlDeviceGetCurrentClocksEventReasons)
     return gpus.ask(index, gpus.nvml.nvmlDeviceGetCurrentClocksThrottleReasons) if found is None else found
+
+
+def _nvml_state(gpus: "Gpus", index: "int") -> "Any":
+    """Ask for the performance state: 0 is the fastest; NVML's word for one that it does not know is none."""
+    state = gpus.ask(index, gpus.nvml.nvmlDeviceGetPerformanceState)
+    return None if state == gpus.nvml.NVML_PSTATE_UNKNOWN else state
 
 
 def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.kernel_log import KernelLog
     from rackcheck.burnin.node.node_reader import NodeReader
     from rackcheck.burnin.node.nvml_gpus import Gpus
-    from rackcheck.burnin.node.nvml_rows import nvml_below_slowdown, nvml_counters, nvml_quick
+    from rackcheck.burnin.node.nvml_rows import nvml_counters, nvml_quick
 
 SAMPLE_PERIOD = 0.1
 """Seconds between two samples of a GPU; its counters are read each tenth time."""
@@ -77,15 +77,13 @@ class Sampler(threading.Thread):
 
     def _judge(self, index: "int", told: "Any") -> "None":
         """Tell, and call for help, where a GPU is hot or slowed."""
-        temp = told.get("temp")
-        if temp is not None and ("hot", index) not in self._told:
-            margin = nvml_below_slowdown(self.gpus, index, temp)
-            if margin is not None and margin <= HOT_BELOW:
-                self._told.add(("hot", index))
-                limit = temp + margin - HOT_BELOW
-                self.gpus.error(index, "hot", temp=temp, limit=limit)
-                if self._on_hot:
-                    self._on_hot(index, temp, limit)
+        below = told.get("below")
+        if below is not None and below <= HOT_BELOW and ("hot", index) not in self._told:
+            self._told.add(("hot", index))
+            limit = told["temp"] + below - HOT_BELOW
+            self.gpus.error(index, "hot", temp=told["temp"], limit=limit)
+            if self._on_hot:
+                self._on_hot(index, told["temp"], limit)
         new = [bit for bit in THROTTLES if told.get("reasons", 0) & bit and (bit, index) not in self._told]
         for bit in new:
             self._told.add((bit, index))

@@ -31,6 +31,13 @@ def _count(value: Any) -> float:
     return int(value)
 
 
+def _amount(value: Any) -> float:
+    """Read a number that is never below zero."""
+    if _number(value) < 0:
+        raise ValueError("a number from zero on is wanted")
+    return value  # type: ignore[no-any-return]  # it is a number
+
+
 def _flag(value: Any) -> float:
     """Read a number that may also be true or false."""
     return float(value) if type(value) is bool else _number(value)
@@ -54,8 +61,9 @@ def _code(value: Any) -> float | str:
 
 
 _FIELDS: Mapping[Callable[[Any], float | str], str] = {
-    _number: "t from until seconds temp memory_temp inlet limit load work rate clock memory_clock roof core_seconds "
-    "share coverage power power_instant energy busy slowest",
+    _number: "temp memory_temp inlet below",
+    _amount: "t from until seconds limit load work rate clock memory_clock roof core_seconds share coverage power "
+    "power_instant energy busy slowest",
     _count: "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width xids mce "
     "nvlink_errors throttles edac_corrected edac_uncorrected bits count sm cpu seed xid up symbol_error link_downed "
     "xmit_wait tested seeds pieces rounds array sms slowest_sm length found row column pstate",

@@ -5,7 +5,7 @@ unknown. All numbers are SI; `t` and `begun` are seconds of the node's own clock
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,9 @@ WIRE = 1
 
 CPUS = 65536
 """Processors of one node that are read."""
+
+DID = ("work", "rate", "tested", "pieces")
+"""Numbers that say how much was done: where one of them is zero, nothing was, and nothing was tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +212,8 @@ class _Found:
                 stage = Stage(*fields.fields(record))
                 if stage.word("status") not in {"done", "not tested"} or not stage.stage:
                     raise ValueError("a stage is done or not tested")
-                self.stages.append(stage)
+                idle = stage.done and next((name for name in DID if stage.number(name) == 0), "")
+                self.stages.append(_undone(stage, idle) if idle else stage)
             case "sample":
                 row = Record(*fields.fields(record))
                 self.samples.setdefault(row.of, []).append(row)
@@ -251,6 +255,11 @@ class _Found:
         troubles = [*self.hello.get("troubles", ()), *fields.troubles(record.get("troubles", ()))]
         gpus_too = {"gpus": told["gpus"]} if "gpus" in told else {}
         self.hello = {**told, **self.hello, **gpus_too, "troubles": troubles}
+
+
+def _undone(stage: Stage, name: str) -> Stage:
+    """Give a stage that says it is done, and did nothing."""
+    return replace(stage, words={**stage.words, "status": "not tested", "why": f"it did no work: {name} is 0"})
 
 
 def _shown(record: object) -> str:
