@@ -119,8 +119,7 @@ def words_of(rule: Rule, profile: Profile) -> tuple[str, ...]:
     if own:
         return own
     others = tuple(word for other in profile.rules for word in _named(other))
-    product = profile.applies_to.get("product", "")
-    return tuple(dict.fromkeys((*others, *([product] if product else ()))))
+    return tuple(dict.fromkeys((*others, *profile.applies_to.get("product", ()))))
 
 
 def _named(rule: Rule) -> Iterator[str]:

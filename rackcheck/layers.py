@@ -21,6 +21,9 @@ FORMS = (
 )
 """What a rule can be, by the keys that make it that, each with all keys that belong to it."""
 
+MACHINE = frozenset({"product", "board", "cpu", "device"})
+"""Keys of `applies-to` that name a machine; one that fits is enough."""
+
 BEGUN = 3
 """Letters of a word that was begun, and not written to its end."""
 
@@ -84,7 +87,10 @@ class Pile:
         for name, written in _written(table, "params"):
             self.params[name] = _param_over(self.params.get(name), written.node)
             self.params_written.setdefault(name, []).append(written)
-        self.applies |= entries(table, "applies-to")
+        applies = entries(table, "applies-to")
+        if MACHINE & applies.keys():  # what a child is for is narrower than, and no addition to, what its parent is for
+            self.applies = {key: node for key, node in self.applies.items() if key not in MACHINE}
+        self.applies |= applies
 
     def add(self, fragment: Table) -> None:
         """Put a fragment's rules and params beside what is there: it changes nothing of it."""
@@ -190,7 +196,11 @@ def word(table: Table, key: str, default: str = "") -> str:
 
 def texts(table: Table, key: str) -> tuple[Scalar, ...]:
     """Give the values at a key: one, or a list of them."""
-    node = table.get(key)
+    return listed(table.get(key))
+
+
+def listed(node: Node | None) -> tuple[Scalar, ...]:
+    """Give the values that a node holds: one, or a list of them."""
     if isinstance(node, Scalar):
         return (node,)
     return tuple(i for i in node.items if isinstance(i, Scalar)) if isinstance(node, Listing) else ()

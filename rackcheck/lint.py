@@ -99,9 +99,9 @@ def _params(profile: Profile, at: Places) -> Iterator[Finding]:
 
 def _roles(profile: Profile, at: Places) -> Iterator[Finding]:
     judged = sorted({role for rule in profile.rules for role in rule.roles})
-    role = profile.applies_to.get("role")
-    if role is None:
+    if "role" not in profile.applies_to:
         return
+    (role,) = profile.applies_to["role"]
     if not {role, EVERY_ROLE} & set(judged):
         text = f"no rule is for the role `{role}`, which the profile applies to{did_you_mean(role, judged)}"
         yield Finding(at.applies("role"), Level.WARNING, text)

@@ -170,7 +170,7 @@ def profile() -> Schema:
                 },
                 "reviewed": TRUTH,
                 "reviewed-by": TEXT,
-                "applies-to": table({"product": TEXT, "role": TEXT}),
+                "applies-to": table({**dict.fromkeys(("product", "board", "cpu", "device"), ONE_OR_MORE), "role": TEXT}),
                 "params": _named(PARAM, param),
                 "rules": _named(RULE, rule()),
                 "waivers": {"type": "array", "items": _waiver()},

@@ -176,7 +176,7 @@ def test_what_a_profile_applies_to_is_its_parent_s_unless_it_says_more(tmp_path:
         BASE.replace("params:", "applies-to: { product: DGX*, role: compute }\nparams:")
     )
     text = f"{HEAD}extends: base@2026.11\napplies-to: {{ product: DGXH100* }}\n"
-    assert load(tmp_path, text).applies_to == {"product": "DGXH100*", "role": "compute"}
+    assert load(tmp_path, text).applies_to == {"product": ("DGXH100*",), "role": ("compute",)}
 
 
 def test_a_dropped_rule_is_gone_with_its_reason(tmp_path: Path) -> None:

@@ -605,7 +605,7 @@ def test_a_rule_is_in_scope_by_role_phase_and_all_of_its_planes(
 
 
 def test_a_profile_for_another_machine_is_said_not_skipped(profile: Compile) -> None:
-    made = Profile("dgx", "1", "", (), {"product": "DGXH100*", "role": "compute"})
+    made = Profile("dgx", "1", "", (), {"product": ("DGXH100*",), "role": ("compute",)})
     assert misfit(made, "DGXH100-640", "compute") == ""
     assert misfit(made, TIMEOUT, "compute") == ""
     assert "is for product DGXH100*, this is HGX" in misfit(made, "HGX", "compute")

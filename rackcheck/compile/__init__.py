@@ -12,7 +12,7 @@ from rackcheck.core.catalogue import Catalogue
 from rackcheck.core.pinned import unpinned
 from rackcheck.core.profile import Profile, Source
 from rackcheck.document import BadFile, Node, Problem, Scalar, Table, plain
-from rackcheck.layers import Layers, did_you_mean, entries, word
+from rackcheck.layers import Layers, did_you_mean, entries, listed, word
 from rackcheck.schema import profile as profile_schema
 
 
@@ -33,7 +33,7 @@ def compile_profile(
         ctx.problems.append(Problem(found.head.place, f"profile {found.name} has no rule"))
     if ctx.problems:
         raise BadFile(ctx.problems)
-    applies = {k: v.text for k, v in found.applies.items() if isinstance(v, Scalar)}
+    applies = {key: tuple(text.text for text in listed(node)) for key, node in found.applies.items()}
     resolved = {"rules": {i: plain(t) for i, t in found.rules.items()}, "params": ctx.params, "name": found.name}
     packages = {rule.id: rule.called.package for rule in rules if rule.called is not None}
     resolved |= {"packages": packages} if packages else {}

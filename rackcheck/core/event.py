@@ -6,6 +6,7 @@ from typing import Any
 
 from rackcheck.core.capture import Capture
 from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.core.fit import Fit
 from rackcheck.core.tree import Tree
 from rackcheck.core.verdict import Evidence, Outcome, Status, Verdict
 
@@ -62,7 +63,11 @@ class FactsRead:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """All verdicts of a node, and what they come to."""
+    """All verdicts of a node, and what they come to.
+
+    `reason` is one line that says why an INCOMPLETE node is that and what to type next; `fit`, whether it is a machine
+    that the profile is for.
+    """
 
     node: str
     role: str
@@ -70,6 +75,8 @@ class Judged:
     verdicts: tuple[Verdict, ...]
     not_in_scope: int = 0
     note: str = ""
+    reason: str = ""
+    fit: Fit = Fit()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from rackcheck.core.called import Called
 from rackcheck.core.catalogue import Kind
+from rackcheck.core.evidence import Status
 from rackcheck.core.fact import Plane
 from rackcheck.core.operator import TWICE, Test, expectation
 from rackcheck.core.path import Path, parse
@@ -120,7 +121,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, whole: its looks, its clauses and its words; `digest` covers all that decides its verdict."""
+    """One rule, whole: its looks, its clauses and its words; `digest` covers all that decides its verdict.
+
+    `built_in` rules belong to every profile. Where `unknown_is_minor`, an unknown verdict is shown and does not decide.
+    """
 
     id: str
     clauses: tuple[Clause, ...]
@@ -142,6 +146,12 @@ class Rule:
     scope: Scope = Scope.NODE
     across: Across | None = None
     called: Called | None = None
+    built_in: bool = False
+    unknown_is_minor: bool = False
+
+    def decides(self, status: Status) -> bool:
+        """Whether this rule, judged so, can fail a node or leave it incomplete; a built-in one may only fail it."""
+        return self.severity.decides and not (self.unknown_is_minor and status is Status.UNKNOWN)
 
     @property
     def planes(self) -> frozenset[Plane]:
@@ -187,20 +197,24 @@ class Rule:
 class Profile:
     """A profile, its parents laid under it; `dropped` gives each removed rule its reason.
 
-    `files` holds the texts it was read from, so that a run can keep them and be judged the same for ever.
+    `files` holds the texts it was read from, so that a run can keep them and be judged the same for ever. `applies_to`
+    gives by key (product, board, cpu, device, role) the globs of the machines that it is for. A `fragment` gives no
+    verdict on a machine; `meant` is the nearest profile that does.
     """
 
     name: str
     version: str
     title: str
     rules: tuple[Rule, ...]
-    applies_to: Mapping[str, str] = field(default_factory=dict)
+    applies_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     params: Mapping[str, str | None] = field(default_factory=dict)
     dropped: Mapping[str, str] = field(default_factory=dict)
     lineage: tuple[str, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
     digest: str = ""
     files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    fragment: bool = False
+    meant: str = field(default="", compare=False)
 
     def facts(self) -> frozenset[Path]:
         """Every fact any rule reads."""

@@ -186,10 +186,10 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
 
 def misfit(profile: Profile, product: Reading, role: str) -> str:
     """Say why a profile seems not made for this node; empty where it fits or nothing is known."""
-    wanted = profile.applies_to.get("product")
-    if wanted and isinstance(product, str) and not operator.glob(wanted, product):
-        return f"profile {profile.name} is for product {wanted}, this is {product}"
-    wanted = profile.applies_to.get("role")
-    if wanted and role != wanted:
-        return f"profile {profile.name} is for role {wanted}, this is {role}"
+    wanted = profile.applies_to.get("product", ())
+    if wanted and isinstance(product, str) and not any(operator.glob(each, product) for each in wanted):
+        return f"profile {profile.name} is for product {', '.join(wanted)}, this is {product}"
+    wanted = profile.applies_to.get("role", ())
+    if wanted and role not in wanted:
+        return f"profile {profile.name} is for role {', '.join(wanted)}, this is {role}"
     return ""
