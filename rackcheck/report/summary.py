@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 
 from rackcheck.core.event import Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.core.fact import Plane, Unknown
+from rackcheck.core.fit import Match
 from rackcheck.core.fold import fold
 from rackcheck.core.group import is_group
 from rackcheck.core.profile import Profile, Rule, Scope, Severity
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Evidence, Outcome, Status, Verdict
 from rackcheck.core.waiver import Standing, State, Waiver, standings
+from rackcheck.report.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_one_line
 from rackcheck.report.whereabouts import Whole, whole
 from rackcheck.reviewed import said as said_of
 from rackcheck.reviewed import unreviewed
@@ -96,6 +98,25 @@ class Summary:
     def total(self) -> int:
         """How many verdicts there are."""
         return sum(len(node.verdicts) for node in self.everyone)
+
+    @property
+    def reasons(self) -> Reasons:
+        """Why nodes, racks and the fleet are INCOMPLETE, each reason with those that have it, most first."""
+        seen = {node.node for node in self.judged}
+        unread = ((name, Outcome.INCOMPLETE, NEVER_READ) for name in self.started.nodes if name not in seen)
+        return gathered((*((each.node, each.outcome, each.reason) for each in self.everyone), *unread))
+
+    @property
+    def reason(self) -> str:
+        """Say in one line why the run is INCOMPLETE; empty where it is not."""
+        if self.done.outcome is not Outcome.INCOMPLETE:
+            return ""
+        return in_one_line(self.reasons, self.whole) or ("" if self.judged else NO_NODE)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The nodes that are known to be other machines than the profile is for: none of their rules decides."""
+        return tuple(node.node for node in self.judged if node.fit.match is Match.OTHER)
 
 
 def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waiver] = ()) -> Summary:
