@@ -66,8 +66,8 @@ def test_what_is_there_to_be_included_stands_apart_and_no_profile_that_extends_d
     at = next(number for number, line in enumerate(lines) if line.startswith("fragments, "))
     below = {line.split()[0] for line in lines[at + 2 :] if not line.startswith(" ")}
     assert below == {name for name, kind in rows.items() if kind == "fragment"}
-    assert {"infiniband", "nvme", "hgx-links"} <= below
-    assert {"linux-server", "h100-dgx", "cross-plane", "example-site"}.isdisjoint(below)
+    assert {"infiniband", "nvme", "hgx-links", "cross-plane"} <= below
+    assert {"linux-server", "h100-dgx", "burn-in", "example-site"}.isdisjoint(below)
 
 
 def test_a_fragment_that_extends_is_refused(tmp_path: Path) -> None:
