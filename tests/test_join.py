@@ -6,10 +6,12 @@ import pytest
 
 from rackcheck.core.catalogue import Catalogue, Entry, collection, integer, text
 from rackcheck.core.fact import Absent, Facts, Plane, Reading, Reason, Unknown, Unreadable
+from rackcheck.core.group import gathering
 from rackcheck.core.join import Inputs, Join, derive, join, settled
 from rackcheck.core.path import parse
 from rackcheck.core.plan import plan
 from rackcheck.core.probe import Read, Redfish, probe
+from rackcheck.core.profile import Scope
 from rackcheck.core.tree import Leaf, Tree
 
 KINDS = {"gpu": collection("GPUs."), "gpu/*.pci": text("Where."), "bmc.gpu_count": integer("How many.")}
@@ -145,3 +147,92 @@ def test_who_wants_a_derived_fact_asks_what_it_follows_from() -> None:
     assert chosen.joins == (made,)
     assert whole.entries["gpu_missing"].inputs == {Plane.OS, Plane.BMC}
     assert plan([parse("node.name")], probes, whole, [made]).joins == ()  # type: ignore[arg-type]
+
+
+# ---- facts that are read where the run collected them anyway ---------------------------------------------------------
+
+
+@join(
+    needs=("gpu",),
+    also=("gpu/*.pci", "bmc.gpu_count"),
+    gives={"gpu_seen": integer("Which of the facts beside were collected, as bits.")},
+)
+def seen(inputs: Inputs) -> Facts:
+    """Tell what was collected."""
+    yield (
+        "gpu_seen",
+        sum(bit for bit, fact in ((1, "gpu/*.pci"), (2, "bmc.gpu_count"), (4, "gpu")) if inputs.collected(fact)),
+    )
+
+
+SEEN = seen.bound(CATALOGUE)
+
+
+@pytest.mark.parametrize(
+    ("facts", "silent", "bits"),
+    [
+        (TWO, {}, 7),
+        ({"gpu": ("0",), "gpu/0.pci": LOST}, {}, 5),
+        ({"gpu": ("0",)}, {}, 4),
+        ({"gpu": ()}, {}, 5),
+        ({"gpu": LOST}, {}, 5),
+        ({}, {}, 0),
+        ({}, {Plane.BMC: LOST}, 2),
+        ({}, {Plane.OS: LOST}, 5),
+    ],
+)
+def test_a_fact_that_was_never_asked_for_is_told_from_one_that_is_unknown(
+    facts: Mapping[str, Reading], silent: Mapping[Plane, Unknown], bits: int
+) -> None:
+    found = derive([SEEN], tree(facts, silent), "t")
+    assert found["gpu_seen"].reading == bits
+
+
+def test_a_fact_beside_is_never_asked_for_and_adds_no_plane() -> None:
+    (entry,) = SEEN.entries()
+    assert entry.inputs == {Plane.OS}
+    assert SEEN.reads == ("gpu", "gpu/*.pci", "bmc.gpu_count")
+
+    @probe(Read("/gpu"), gives={"gpu": KINDS["gpu"]})
+    def gpus(_: object) -> Facts:
+        yield from ()
+
+    @probe(Redfish("Systems"), gives={"bmc.gpu_count": KINDS["bmc.gpu_count"]})
+    def counted(_: object) -> Facts:
+        yield from ()
+
+    known = Catalogue.of([*gpus.entries(), *counted.entries(), *SEEN.entries()])
+    chosen = plan([parse("gpu_seen")], [gpus, counted], known, [SEEN])
+    assert [each.name for each in chosen.probes] == ["gpus"]
+
+
+def test_a_fact_beside_that_nobody_gives_is_an_error() -> None:
+    with pytest.raises(LookupError, match="fan"):
+        join(needs=("gpu",), also=("fan",), gives={"x": integer("x")})(lambda _: iter(())).bound(CATALOGUE)
+
+
+@pytest.mark.parametrize(("wanted", "asked"), [(("gpu",), ["gpus"]), (("gpu", "bmc.gpu_count"), ["gpus", "counted"])])
+def test_facts_beside_are_planned_for_on_planes_that_are_asked_anyway(
+    wanted: tuple[str, ...], asked: list[str]
+) -> None:
+    @probe(Read("/gpu"), gives={"gpu": KINDS["gpu"]})
+    def gpus(_: object) -> Facts:
+        yield from ()
+
+    @probe(Redfish("Systems"), gives={"bmc.gpu_count": KINDS["bmc.gpu_count"]})
+    def counted(_: object) -> Facts:
+        yield from ()
+
+    @probe(Redfish("Chassis"), gives={"bmc.serial": text("Its serial number.")})
+    def serials(_: object) -> Facts:
+        yield from ()
+
+    probes = [gpus, counted, serials]
+    catalogue = Catalogue.of([entry for each in probes for entry in each.entries()])
+    twice = gathering(Scope.FLEET, beside=("bmc.serial",), gives={"fleet.twice": integer("How many.")})
+    made = twice(lambda _: iter((("fleet.twice", 0),))).bound(catalogue)
+    (entry,) = made.entries()
+    assert entry.inputs == frozenset()
+    known = Catalogue.of([*catalogue.entries.values(), entry])
+    chosen = plan([parse(path) for path in ("fleet.twice", *wanted)], probes, known, gatherings=[made])
+    assert [each.name for each in chosen.probes] == [*asked, *(["serials"] if len(asked) > 1 else [])]

@@ -83,7 +83,11 @@ Gather = Callable[[Sequence[Member]], Facts]
 
 @dataclass(frozen=True)
 class Gathering:
-    """Facts of a group from those of its nodes: what it needs of each, what it promises, and how."""
+    """Facts of a group from those of its nodes: what it needs of each, what it promises, and how.
+
+    Facts in `also` are read where the run collected them, and add no plane; those of them in `beside` are planned for
+    on planes that are asked anyway.
+    """
 
     name: str
     scope: Scope
@@ -93,17 +97,24 @@ class Gathering:
     help: str = ""
     planes: Mapping[str, Plane] = field(default_factory=dict, compare=False)
     inputs: frozenset[Plane] = field(default_factory=frozenset, compare=False)
+    also: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Every fact of a node that it may read."""
+        return (*self.needs, *self.beside, *self.also)
 
     def bound(self, catalogue: Catalogue) -> "Gathering":
         """The same, knowing on which plane each fact is read that it needs; LookupError on one that nobody gives."""
         planes: dict[str, Plane] = {}
         inputs: set[Plane] = set()
-        for need in self.needs:
+        for need in self.reads:
             entry = catalogue.find(paths.parse(need))
             if entry is None:
                 raise LookupError(f"it needs {need}, which no probe gives")
             planes[need] = entry.plane
-            inputs |= entry.inputs or {entry.plane}
+            inputs |= (entry.inputs or {entry.plane}) if need in self.needs else set()
         return replace(self, planes=planes, inputs=frozenset(inputs))
 
     def entries(self) -> Iterable[Entry]:
@@ -111,9 +122,16 @@ class Gathering:
         return (Entry(pattern, kind, Plane.DERIVED, self.name, self.inputs) for pattern, kind in self.gives.items())
 
 
-def gathering(scope: Scope, *, needs: Iterable[str], gives: Mapping[str, Kind]) -> Callable[[Gather], Gathering]:
+def gathering(
+    scope: Scope,
+    *,
+    needs: Iterable[str] = (),
+    also: Iterable[str] = (),
+    beside: Iterable[str] = (),
+    gives: Mapping[str, Kind],
+) -> Callable[[Gather], Gathering]:
     """Make one of the function below; name and help are the function's, as with a probe."""
-    needed = tuple(needs)
+    needed, read, planned = tuple(needs), tuple(also), tuple(beside)
     for pattern in gives:
         if paths.parse(pattern).segments[0].word != scope.value:
             raise ValueError(f"{pattern} is no fact of a {scope.value}")
@@ -121,7 +139,8 @@ def gathering(scope: Scope, *, needs: Iterable[str], gives: Mapping[str, Kind]) 
     def made(gather: Gather) -> Gathering:
         doc = (gather.__doc__ or "").strip().splitlines()
         name = getattr(gather, "__name__", "gathering")
-        return Gathering(name, scope, needed, dict(gives), gather, doc[0] if doc else "")
+        words = doc[0] if doc else ""
+        return Gathering(name, scope, needed, dict(gives), gather, words, also=read, beside=planned)
 
     return made
 
@@ -137,7 +156,9 @@ def gathered(group: Group, known: Iterable[Gathering], trees: Mapping[str, Tree]
 
 
 def _told(each: Gathering, members: Sequence[Member], time: str) -> Mapping[str, Leaf]:
-    source = f"from {', '.join(each.needs)} of {len(members)} {'node' if len(members) == 1 else 'nodes'}"
+    source = (
+        f"from {', '.join((*each.needs, *each.beside))} of {len(members)} {'node' if len(members) == 1 else 'nodes'}"
+    )
     leaves: dict[str, Leaf] = {}
     left = Unknown(Reason.NOT_COLLECTED, "what it follows from does not say")
     try:

@@ -38,13 +38,39 @@ class Inputs:
         chosen: Selection = self.tree.select(asked, self.planes[str(asked.pattern)])
         return tuple(item.segments[-1].key or "" for item in chosen.items), chosen.unknown
 
+    def collected(self, pattern: str) -> bool:
+        """Whether this run collected a declared fact at all, be it unknown; raises KeyError for another.
+
+        It did where the fact has a leaf, where a collection on its way is empty or unknown, and where its plane is
+        silent.
+        """
+        asked = paths.parse(pattern)
+        return self.planes[str(asked.pattern)] in self.tree.silent or self._has(asked)
+
+    def _has(self, asked: Path) -> bool:
+        text = str(asked)
+        if text in self.tree.leaves:
+            return True
+        star = next((i for i, segment in enumerate(asked.segments) if segment.key == EVERY), None)
+        if star is None:
+            return False
+        owner = Path((*asked.segments[:star], paths.Segment(asked.segments[star].word)))
+        items = self.tree.select(owner, self.planes[str(asked.pattern)]).items
+        if not items:
+            return str(owner) in self.tree.leaves
+        return any(self._has(Path(item.segments + asked.segments[star + 1 :])) for item in items)
+
 
 Derive = Callable[[Inputs], Facts]
 
 
 @dataclass(frozen=True)
 class Join:
-    """Facts from facts: what it needs, what it promises, and how the one gives the other."""
+    """Facts from facts: what it needs, what it promises, and how the one gives the other.
+
+    Facts in `also` are read where the run collected them for other reasons: they are never planned for, and add no
+    plane.
+    """
 
     name: str
     needs: tuple[str, ...]
@@ -52,11 +78,17 @@ class Join:
     derive: Derive = field(compare=False)
     help: str = ""
     planes: Mapping[str, Plane] = field(default_factory=dict, compare=False)
+    also: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Every fact that it may read."""
+        return (*self.needs, *self.also)
 
     def bound(self, catalogue: Catalogue) -> "Join":
         """The same, knowing on which plane each fact is read that it needs; LookupError on one that nobody gives."""
         planes: dict[str, Plane] = {}
-        for need in self.needs:
+        for need in self.reads:
             entry = catalogue.find(paths.parse(need))
             if entry is None:
                 raise LookupError(f"it needs {need}, which no probe gives")
@@ -65,19 +97,20 @@ class Join:
 
     def entries(self) -> Iterable[Entry]:
         """What this join adds to the catalogue, once it is bound."""
-        inputs = frozenset(self.planes.values())
+        inputs = frozenset(self.planes[need] for need in self.needs if need in self.planes)
         return (Entry(pattern, kind, Plane.DERIVED, self.name, inputs) for pattern, kind in self.gives.items())
 
 
-def join(*, needs: Iterable[str], gives: Mapping[str, Kind]) -> Callable[[Derive], Join]:
+def join(*, needs: Iterable[str], also: Iterable[str] = (), gives: Mapping[str, Kind]) -> Callable[[Derive], Join]:
     """Make a join of the function below; name and help are the function's, as with a probe."""
-    needed = tuple(needs)
-    for pattern in (*needed, *gives):
+    needed, beside = tuple(needs), tuple(also)
+    for pattern in (*needed, *beside, *gives):
         paths.parse(pattern)
 
     def made(derive: Derive) -> Join:
         doc = (derive.__doc__ or "").strip().splitlines()
-        return Join(getattr(derive, "__name__", "join"), needed, dict(gives), derive, doc[0] if doc else "")
+        name = getattr(derive, "__name__", "join")
+        return Join(name, needed, dict(gives), derive, doc[0] if doc else "", also=beside)
 
     return made
 

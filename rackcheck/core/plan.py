@@ -1,6 +1,6 @@
 """From the facts a profile names to the fewest questions: each probe once, each question once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.core.among import Comparison
@@ -125,11 +125,22 @@ def plan(
             entry = catalogue.find(asked)
             if entry is not None:
                 names[entry.probe] = None
+    names |= _beside(names, probes, catalogue, gatherings)
     return Plan(
         tuple(probe for probe in probes if probe.name in names), paths,
         tuple(j for j in joins if j.name in names), tuple(g for g in gatherings if g.name in names),
         tuple(c for c in comparisons if c.name in names),
     )  # fmt: skip
+
+
+def _beside(
+    names: Mapping[str, None], probes: Iterable[AnyProbe], catalogue: Catalogue, gatherings: Iterable[Gathering]
+) -> dict[str, None]:
+    """Name the probes of facts that chosen gatherings read on planes that are asked anyway."""
+    planes = {probe.plane for probe in probes if probe.name in names}
+    wanted = [parse_path(fact) for each in gatherings if each.name in names for fact in each.beside]
+    entries = (catalogue.find(asked) for path in wanted for asked in (path, *path.collections))
+    return {entry.probe: None for entry in entries if entry is not None and entry.plane in planes}
 
 
 def _followed(
