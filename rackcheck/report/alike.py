@@ -6,6 +6,7 @@ What differs is what a reader looks for, and comes first. Pure.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rackcheck.core.fit import Match
 from rackcheck.core.fold import fold
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
@@ -149,11 +150,15 @@ def unread(parts: Iterable[Part]) -> tuple[tuple[str, int, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """Nodes with the very same verdicts; `rules` are those that are not simply well, by their verdict."""
+    """Nodes with the very same verdicts; `rules` are those that are not simply well, by their verdict.
+
+    Of machines that the profile is not for there are none; `reason` is why the nodes are INCOMPLETE.
+    """
 
     nodes: tuple[str, ...]
     outcome: Outcome
     rules: tuple[tuple[Status, tuple[str, ...]], ...]
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,17 +201,20 @@ def _loud(dossier: Dossier, vector: str) -> tuple[tuple[Status, tuple[str, ...]]
 
 
 def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
-    """Gather nodes by their verdicts, the most common first, then in the nodes' order."""
-    found: dict[str, list[NodeRow]] = {}
+    """Gather nodes by their verdicts and what they come to, the most common first, then in the nodes' order."""
+    found: dict[tuple[str, Outcome, str, Match], list[NodeRow]] = {}
     for node in nodes:
-        found.setdefault(node.vector, []).append(node)
-    return sorted(found.items(), key=lambda group: -len(group[1]))
+        found.setdefault((node.vector, node.outcome, node.reason, node.fit.match), []).append(node)
+    return sorted(((vector, some) for (vector, *_), some in found.items()), key=lambda group: -len(group[1]))
 
 
 def likenesses(dossier: Dossier) -> tuple[Likeness, ...]:
     """Give the groups of nodes that answer alike, the worst outcome first, and the rarest before the common ones."""
     made = [
-        Likeness(tuple(node.name for node in nodes), nodes[0].outcome, _loud(dossier, vector))
+        Likeness(
+            tuple(node.name for node in nodes), nodes[0].outcome,
+            () if nodes[0].fit.match is Match.OTHER else _loud(dossier, vector), nodes[0].reason,
+        )
         for vector, nodes in vectors(dossier.nodes)
-    ]
+    ]  # fmt: skip
     return tuple(sorted(made, key=lambda one: (_WORST.index(one.outcome), len(one.nodes))))

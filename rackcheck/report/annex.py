@@ -120,10 +120,11 @@ def _nodes(dossier: Dossier) -> str:
             counts = (n.vector.count(letter) for letter in LETTERS.values())
             place = (n.rack, n.u, n.height, n.slot)
             told = (n.host, n.bmc, n.vendor, n.product, n.serial or "not read", n.run, n.note)
-            yield (n.name, n.role, n.outcome.value, *counts, n.not_in_scope, *place, *told)
+            fit = (n.reason, n.fit.match.value, n.fit.words)
+            yield (n.name, n.role, n.outcome.value, *counts, n.not_in_scope, *place, *told, *fit)
 
     words = (status.value for status in LETTERS)
-    told = ("host", "bmc", "vendor", "product", "serial", "run", "note")
+    told = ("host", "bmc", "vendor", "product", "serial", "run", "note", "reason", "fit", "fit words")
     return table(("node", "role", "outcome", *words, "not in scope", "rack", "u", "height", "slot", *told), rows())
 
 

@@ -36,6 +36,7 @@ from rackcheck.report.dossier import (
 from rackcheck.report.gather import Print, Told, canonical
 from rackcheck.report.hardware import compared, parts, versions
 from rackcheck.report.outcome import areas, punch, tally, unchecked
+from rackcheck.report.reasons import NEVER_READ
 from rackcheck.report.settle import Settled, reworked, settle
 from rackcheck.report.summary import COUNTED, Finding, findings, notes, waiver_notes
 from rackcheck.report.wants import wants
@@ -88,7 +89,7 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
     profile = order.profile
     rules = {rule.id: rule for rule in profile.rules}
     seats = tuple(Seat(name, place.role, place.rack) for name, place in order.places.items()) if order.planes else ()
-    settled = settle(readings, profile.rules, order.planes, seats)
+    settled = settle(readings, profile, order.planes, seats)
     day = max(told.started.time for told in readings)[:10]
     judged = settled.judged
     unread = tuple(node for node in order.places if node not in settled.latest)
@@ -131,7 +132,7 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
         compliance=tuple(areas(settled.everyone, profile.rules)),
         performance=NO_BURN_IN if burned is None else account(burned),
         exemptions=tuple(_exemption(s) for s in stand),
-        punch=tuple(punch(found, silent, owners, judged, unread, cut=cut)),
+        punch=tuple(punch(found, silent, owners, judged, unread, cut=cut, groups=settled.groups)),
         rework=tuple(reworked(readings, profile.rules)),
         baseline=_baseline(settled.prints),
         evidence=tuple(answer for told in readings for answer in told.answers),
@@ -202,22 +203,34 @@ def _rows(settled: Settled, order: Order) -> Iterator[NodeRow]:
         node = judged.get(name)
         if node is None:
             yield NodeRow(
-                name, place.role, Outcome.INCOMPLETE, OUT * len(order.profile.rules), *where, note="never read"
-            )
+                name, place.role, Outcome.INCOMPLETE, OUT * len(order.profile.rules), *where, note="never read",
+                reason=_unread(order),
+            )  # fmt: skip
             continue
         vector = _vector(node, order.profile)
         tree = settled.trees[name]
         identity = (_text(tree, "node.vendor"), _text(tree, "node.product"), machine_serial(tree))
         run = settled.latest[name]
-        yield NodeRow(name, node.role, node.outcome, vector, *where, *identity, run, node.note, node.not_in_scope)
+        yield NodeRow(
+            name, node.role, node.outcome, vector, *where, *identity, run, node.note, node.not_in_scope,
+            node.reason if node.outcome is Outcome.INCOMPLETE else "", node.fit,
+        )  # fmt: skip
+
+
+def _unread(order: Order) -> str:
+    """Say why a node is INCOMPLETE that no run has read."""
+    if order.kind == "run":
+        return NEVER_READ
+    return f"no run of this acceptance has read it; rackcheck audit --accept {order.name} adds one"
 
 
 def _group(group: Judged, order: Order) -> GroupRow:
     rack = group.node.removeprefix(RACK)
     inside = (name for name, place in order.places.items() if group.node == FLEET or place.rack == rack)
     return GroupRow(
-        group.node, group.role, group.outcome, _vector(group, order.profile), tuple(sorted(inside, key=natural))
-    )
+        group.node, group.role, group.outcome, _vector(group, order.profile), tuple(sorted(inside, key=natural)),
+        group.reason if group.outcome is Outcome.INCOMPLETE else "",
+    )  # fmt: skip
 
 
 def _vector(judged: Judged, profile: Profile) -> str:

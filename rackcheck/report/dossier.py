@@ -7,10 +7,12 @@ a rendering writes them literally. Nothing here knows a clock: times are those o
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rackcheck.core.fit import Fit, Match
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Severity, Source
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report.burn_model import Burned
+from rackcheck.report.reasons import NO_NODE, Reasons, gathered, in_one_line
 from rackcheck.report.whereabouts import Whole, whole
 
 LETTERS = {
@@ -19,6 +21,9 @@ LETTERS = {
 """One letter per verdict; `-` where a rule is not in scope."""
 
 OUT = "-"
+
+NO_FIT = Fit()
+"""Nothing says for which machines the profile is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +164,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """One node: its place, its identity, its outcome, and `vector`: one letter per gate, in the gates' order."""
+    """One node: its place, its identity, its outcome, and `vector`: one letter per gate, in the gates' order.
+
+    `reason` is why it is INCOMPLETE and what to type next, `fit` whether it is a machine that the profile is for.
+    """
 
     name: str
     role: str
@@ -177,13 +185,15 @@ class NodeRow:
     run: str = ""
     note: str = ""
     not_in_scope: int = 0
+    reason: str = ""
+    fit: Fit = NO_FIT
 
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
     """A rack or the fleet as it was judged as a whole: `name` is `@rack:a01` or `@fleet`, `nodes` are those it is of.
 
-    `scope` is rack or fleet, `vector` has one letter per gate as that of a node has.
+    `scope` is rack or fleet, `vector` has one letter per gate as that of a node has, `reason` is why it is INCOMPLETE.
     """
 
     name: str
@@ -191,6 +201,7 @@ class GroupRow:
     outcome: Outcome
     vector: str
     nodes: tuple[str, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +413,24 @@ class Dossier:
     def whole(self) -> Whole:
         """How many nodes and racks there are to count a share of."""
         return whole(len(self.nodes), (group.name for group in self.groups))
+
+    @property
+    def reasons(self) -> Reasons:
+        """Why nodes, racks and the fleet are INCOMPLETE, each reason with those that have it, most first."""
+        everyone: tuple[NodeRow | GroupRow, ...] = (*self.nodes, *self.groups)
+        return gathered((each.name, each.outcome, each.reason) for each in everyone)
+
+    @property
+    def reason(self) -> str:
+        """Say in one line why the whole is INCOMPLETE; empty where it is not."""
+        if self.tally.outcome is not Outcome.INCOMPLETE:
+            return ""
+        return in_one_line(self.reasons, self.whole) or ("" if self.nodes else NO_NODE)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The nodes that are known to be other machines than the profile is for: none of their rules decides."""
+        return tuple(node.name for node in self.nodes if node.fit.match is Match.OTHER)
 
     def gate(self, rule: str) -> Gate:
         """Give the gate of a rule; raises KeyError where there is none."""

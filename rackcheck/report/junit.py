@@ -9,8 +9,10 @@ Consumers know passed, failed, broken and skipped, and nothing else; six verdict
     warn          passed     with a system-out that begins with WARN; most consumers show it as passed
     not in scope  no case
 
-A node without any verdict, as nobody read it, has one case, an error, so that it is no pass; the whole's name and
-`rackcheck.verdicts` say how many verdicts there are without such cases.
+A node, a rack or the fleet that is INCOMPLETE has the case `verdict`, an error, with the reason and what to type next:
+whatever its rules are, it is no pass. So has a node without any verdict. The whole's name and `rackcheck.verdicts` say
+how many verdicts there are without such cases. On a machine that the profile is not for no rule decides: what fails or
+is unknown there is skipped.
 
 GitLab tells cases apart by class and name alone, whatever their suite, and keeps the first of equal ones (its page
 "Unit test reports"): so the node is part of a case's name. It reads at most 30 MB a file. Jenkins shows the class up
@@ -21,12 +23,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 
-from rackcheck.core.fact import visible
-from rackcheck.core.verdict import Status
+from rackcheck.core.fact import clean, visible
+from rackcheck.core.fit import Match
+from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report import record
 from rackcheck.report.dossier import LETTERS, OUT, Dossier, Exemption, Found, Gate, GroupRow, NodeRow
+from rackcheck.report.reasons import LONGEST
 from rackcheck.report.summary import several
 from rackcheck.report.withheld import missing
+
+NOTHING = "nothing was judged on this node"
+UNKNOWN = "a deciding rule is unknown"
+"""What is said of a node that is INCOMPLETE and has no reason of its own."""
 
 _STATUS = {letter: status for status, letter in LETTERS.items()}
 
@@ -53,7 +61,7 @@ def text(dossier: Dossier, digest: str = "") -> str:
 
 def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str) -> Iterator[str]:
     everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
-    counts = [_counts(node.vector[: len(dossier.gates)]) for node in everyone]
+    counts = [_counts(node, node.vector[: len(dossier.gates)]) for node in everyone]
     whole = _Counts(*(sum(getattr(c, name) for c in counts) for name in ("tests", "failures", "errors", "skipped")))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f"<testsuites {_named(name=f'rackcheck {dossier.subject.name}{_stand_ins(dossier)}')} {whole}>\n"
@@ -64,6 +72,7 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str
             ("rackcheck.profile.digest", dossier.subject.digest),
             ("rackcheck.record.sha256", digest),
             ("rackcheck.outcome", dossier.tally.outcome.value),
+            *((("rackcheck.reason", clean(dossier.reason, LONGEST)),) if dossier.reason else ()),
             ("rackcheck.verdicts", str(dossier.tally.total)),
             ("rackcheck.level", dossier.level),
             *((("rackcheck.simulation", "yes"),) if dossier.simulated else ()),
@@ -81,15 +90,25 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str
 
 
 def _judged(dossier: Dossier, node: NodeRow | GroupRow) -> int:
-    """How many verdicts a node has; one with none has one case all the same, which is broken."""
+    """How many verdicts a node has; one with none, or INCOMPLETE, has one more case, which is broken."""
     return sum(letter in _STATUS for letter in node.vector[: len(dossier.gates)])
 
 
 def _stand_ins(dossier: Dossier) -> str:
-    """Say how many cases are no verdicts, where there are such: a build server counts them all."""
-    bare = sum(not _judged(dossier, node) for node in dossier.nodes)
-    cases = f"{several(bare, 'case')} for {'a node' if bare == 1 else 'nodes'} that nobody judged"
+    """Say how many cases are no verdicts of a rule, where there are such: a build server counts them all."""
+    everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
+    bare = sum(_stands_in(node, node.vector[: len(dossier.gates)]) for node in everyone)
+    cases = f"{several(bare, 'case')} for what is INCOMPLETE or was not judged"
     return f": {several(dossier.tally.total, 'verdict')} and {cases}" if bare else ""
+
+
+def _stands_in(node: NodeRow | GroupRow, letters: str) -> bool:
+    """Whether a case of its own says that the node is no pass."""
+    return node.outcome is Outcome.INCOMPLETE or not set(letters) - {OUT}
+
+
+def _is_other(node: NodeRow | GroupRow) -> bool:
+    return isinstance(node, NodeRow) and node.fit.match is Match.OTHER
 
 
 def _idle(dossier: Dossier, node: NodeRow | GroupRow) -> Iterator[str]:
@@ -105,29 +124,42 @@ def _source(e: Exemption, level: str) -> str:
     return f"{e.ticket or missing(level, 'ticket')}, {e.place or missing(level, 'place')}"
 
 
-def _counts(vector: str) -> _Counts:
-    count = {status: vector.count(letter) for status, letter in LETTERS.items()}
-    judged = sum(count.values())
-    if not judged:
-        return _Counts(1, 0, 1, 0)
-    return _Counts(judged, count[Status.FAIL], count[Status.UNKNOWN], count[Status.WAIVED] + count[Status.NA])
+def _counts(node: NodeRow | GroupRow, letters: str) -> _Counts:
+    count = {status: letters.count(letter) for status, letter in LETTERS.items()}
+    own, fails, unknowns = int(_stands_in(node, letters)), count[Status.FAIL], count[Status.UNKNOWN]
+    skipped = count[Status.WAIVED] + count[Status.NA]
+    if _is_other(node):
+        skipped, fails, unknowns = skipped + fails + unknowns, 0, 0
+    return _Counts(sum(count.values()) + own, fails, unknowns + own, skipped)
 
 
 def _cases(dossier: Dossier, node: NodeRow | GroupRow, found: Mapping[tuple[str, str], Found]) -> Iterator[str]:
     profile = dossier.subject.profile
     letters = node.vector[: len(dossier.gates)]
-    if not set(letters) - {OUT}:
-        inner = f"<error {_named(message='nothing was judged on this node', type='unknown')}/>"
-        yield _case(f"{profile}.node", f"judged [{node.name}]", inner)
+    if _stands_in(node, letters):
+        said = clean(node.reason, LONGEST) or (NOTHING if not set(letters) - {OUT} else UNKNOWN)
+        inner = f"<error {_named(message=said, type='unknown')}/>"
+        yield _case(f"{profile}.node", f"verdict [{node.name}]", inner)
     for gate, letter in zip(dossier.gates, letters, strict=False):
         if letter in _STATUS:
-            inner = _told(dossier, gate, _STATUS[letter], found.get((gate.id, node.name)), node.name)
+            finding = found.get((gate.id, node.name))
+            aside = _is_other(node) and _STATUS[letter] in {Status.FAIL, Status.UNKNOWN}
+            inner = (
+                _aside(_STATUS[letter], finding) if aside else _told(dossier, gate, _STATUS[letter], finding, node.name)
+            )
             yield _case(f"{profile}.{gate.id.partition('.')[0]}", f"{gate.id} [{node.name}]", inner)
 
 
 def _case(area: str, name: str, inner: str) -> str:
     opened = f'<testcase {_named(classname=area, name=name)} time="0"'
     return f"{opened}>{inner}</testcase>\n" if inner else f"{opened}/>\n"
+
+
+def _aside(status: Status, finding: Found | None) -> str:
+    """Give what stands in the case of a rule that does not decide, as the machine is another."""
+    said = f"{status}, which does not decide: the profile is not for this machine"
+    reason = f": {finding.reason}" if finding is not None and finding.reason else ""
+    return f"<skipped {_named(message=said + reason)}/>"
 
 
 def _told(dossier: Dossier, gate: Gate, status: Status, finding: Found | None, node: str) -> str:

@@ -3,7 +3,9 @@
 import json
 from typing import Any
 
-from rackcheck.core.event import verdict_json
+from rackcheck.core.event import Judged, verdict_json
+from rackcheck.core.fit import Match
+from rackcheck.core.verdict import Outcome
 from rackcheck.report.summary import Summary
 
 FORMAT = 1
@@ -13,7 +15,11 @@ def document(summary: Summary) -> dict[str, Any]:
     """Give the document of a judged run."""
     started = summary.started
     groups = {
-        group.node: {"outcome": group.outcome.value, "verdicts": [verdict_json(v) for v in group.verdicts]}
+        group.node: {
+            "outcome": group.outcome.value,
+            **_why(group),
+            "verdicts": [verdict_json(v) for v in group.verdicts],
+        }
         for group in summary.groups
     }
     return {
@@ -25,6 +31,7 @@ def document(summary: Summary) -> dict[str, Any]:
         "targets": started.targets,
         "planes": list(started.planes),
         "outcome": summary.done.outcome.value,
+        **({"reason": summary.reason} if summary.reason else {}),
         "interrupted": summary.done.interrupted,
         "counts": {status.value: count for status, count in summary.counts.items()},
         "total": summary.total,
@@ -46,12 +53,22 @@ def document(summary: Summary) -> dict[str, Any]:
             node.node: {
                 "role": node.role,
                 "outcome": node.outcome.value,
+                **_why(node),
                 "not_in_scope": node.not_in_scope,
                 "verdicts": [verdict_json(v) for v in node.verdicts],
             }
             for node in summary.judged
         },
     } | ({"groups": groups} if groups else {})  # fmt: skip
+
+
+def _why(judged: Judged) -> dict[str, Any]:
+    """Give why a node, a rack or the fleet is INCOMPLETE, and whether it is a machine that the profile is for."""
+    reason = {"reason": judged.reason} if judged.outcome is Outcome.INCOMPLETE and judged.reason else {}
+    if judged.fit.match is Match.NOT_STATED:
+        return reason
+    words = {"words": judged.fit.words} if judged.fit.words else {}
+    return reason | {"fit": {"match": judged.fit.match.value, **words}}
 
 
 def text(doc: object) -> str:

@@ -14,7 +14,8 @@ from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
 from rackcheck.core.group import is_group
 from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report import whereabouts
+from rackcheck.report import reasons, whereabouts
+from rackcheck.report.apart import apart, deciding
 from rackcheck.report.burn_model import Burned
 from rackcheck.report.burn_words import SIMULATED, again, ended
 from rackcheck.report.dossier import Dossier, Exemption, Rework
@@ -76,6 +77,7 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
     good = passing(len(tally.nodes.get(Outcome.PASS, ())), len(dossier.nodes), "node")
     yield f"## {OUTCOMES[tally.outcome]} {tally.outcome}: {good}"
     yield ""
+    yield from _why(dossier)
     if dossier.simulated:
         yield f"**SIMULATION**: {SIMULATED}"
         yield ""
@@ -100,6 +102,18 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
         yield f"| {severity} | {' | '.join(str(counts.get(status, 0)) for status in SIGNS)} |"
     yield f"| **all {tally.total}** | {' | '.join(str(tally.counts.get(status, 0)) for status in SIGNS)} |"
     yield ""
+
+
+def _why(dossier: Dossier) -> Iterator[str]:
+    """Say why nodes are INCOMPLETE and what to type next: a line for each reason, the most first."""
+    told = tuple(reasons.lines(dossier.reasons, dossier.whole)) or ((("", dossier.reason),) if dossier.reason else ())
+    lead = "Why" if dossier.tally.outcome is Outcome.INCOMPLETE else "INCOMPLETE"
+    for number, (where, why) in enumerate(told):
+        more = number >= reasons.MOST
+        said = why if more else f"{f'{code(where)}: ' if where else ''}{code(why)}"
+        yield f"- **{lead}**: {said}" if len(told) > 1 else f"**{lead}**: {said}"
+    if told:
+        yield ""
 
 
 def _sections(dossier: Dossier) -> tuple[_Section, ...]:
@@ -164,7 +178,13 @@ def _findings(dossier: Dossier) -> Iterator[str]:
     order = list(SIGNS)
     gates = {gate.id: gate for gate in dossier.gates}
     listed: dict[frozenset[str], Block] = {}
-    for block in sorted(blocks([f for f in dossier.findings if f.reason]), key=lambda block: order.index(block.status)):
+    others = dossier.others
+    loud = deciding((f for f in dossier.findings if f.reason), frozenset(others))
+    if others:
+        aside = apart(dossier.findings, others)
+        what = "another machine" if len(others) == 1 else "other machines"
+        yield f"- {SIGNS[Status.UNKNOWN]} {what}{_on(others, dossier.whole)}: {aside.said('findings.csv lists them')}"
+    for block in sorted(blocks(loud), key=lambda block: order.index(block.status)):
         sign = f"{SIGNS[block.status]} {block.status}"
         if block.causes:
             on = _on(block.nodes, dossier.whole)

@@ -3,10 +3,13 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rackcheck.core.event import Judged
+from rackcheck.core.fit import Match
 from rackcheck.core.profile import Phase, Profile, Rule, Scope, Severity
 from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.apart import deciding
 from rackcheck.report.causes import Cause, causes
 from rackcheck.report.dossier import Area, Punch, Tally, Unchecked
+from rackcheck.report.reasons import gathered
 from rackcheck.report.summary import COUNTED, Finding, Silent, several
 
 
@@ -134,14 +137,16 @@ def _area(rule: Rule) -> str:
 
 def punch(
     findings: Sequence[Finding], silent: Silent, owners: Mapping[tuple[str, str], tuple[str, str]],
-    judged: Sequence[Judged], unread: Sequence[str], *, cut: bool,
+    judged: Sequence[Judged], unread: Sequence[str], *, cut: bool, groups: Sequence[Judged] = (),
 ) -> Iterator[Punch]:  # fmt: skip
     """List what is left to do: A blocks the sign-off, B is to be fixed by a day or is minor, C is a note.
 
     `owners` give by rule and node who answers for a waiver, and until when. There is an A wherever the outcome is not
-    PASS: for nodes that nobody has read or judged, and for a run that was `cut`, too.
+    PASS: for nodes that nobody has read or judged, for a run that was `cut`, and for what is INCOMPLETE without a rule
+    of its own to be mended, too. Of another machine than the profile is for no rule is listed, as none decides.
     """
-    common, single = causes(findings, silent)
+    others = frozenset(node.node for node in judged if node.fit.match is Match.OTHER)
+    common, single = causes(deciding(findings, others), silent)
     found = [Punch("A", "", "the run was interrupted: what it did not read is unknown", ())] if cut else []
     bare = tuple(node.node for node in judged if not node.verdicts)
     found += [Punch("A", "", "no run has read them", tuple(unread))] if unread else []
@@ -149,10 +154,13 @@ def punch(
     found += [Punch("A", "", "no node was read", ())] if not judged and not unread else []
     found += [p for finding in single for p in _line(finding, owners)]
     for cause in common:
-        deciding = any(f.rule.severity.decides for f in findings if f.rule.id in cause.rules)
+        decides = any(f.rule.severity.decides for f in findings if f.rule.id in cause.rules)
         what = f"{cause.plane.value} plane" if cause.plane is not None else ", ".join(cause.rules)
         told = f"{several(len(cause.rules), 'rule')} not known: {what}: {_why(cause)}"
-        found.append(Punch("A" if deciding else "B", "", told, cause.nodes))
+        found.append(Punch("A" if decides else "B", "", told, cause.nodes))
+    listed = {node for line in found if line.cls == "A" for node in line.nodes}
+    open_ = ((each.node, each.outcome, each.reason) for each in (*judged, *groups) if each.node not in listed)
+    found += [Punch("A", "", reason, nodes) for reason, nodes in gathered(open_)]
     yield from sorted(found, key=lambda line: line.cls)
 
 

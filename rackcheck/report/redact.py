@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rackcheck.core.fact import Class, Plane, Reason
+from rackcheck.core.fit import Fit
 from rackcheck.core.group import FLEET
 from rackcheck.core.profile import Phase, Severity, Source
 from rackcheck.core.read import natural
@@ -151,11 +152,12 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
         "name": (H.KEEP, H.NODE), "role": (H.WORDS, H.WORDS), "vector": (H.VECTOR, H.VECTOR), "rack": (H.KEEP, H.RACK),
         "slot": (H.WORDS, H.GONE), "host": (H.ADDRESS, H.ADDRESS), "bmc": (H.ADDRESS, H.ADDRESS),
         "vendor": (H.VERSION, H.VERSION), "product": (H.VERSION, H.VERSION), "serial": (H.KEEP, H.SERIAL),
-        "run": (H.KEEP, H.RUN), "note": (H.TEXT, H.TEXT),
+        "run": (H.KEEP, H.RUN), "note": (H.TEXT, H.TEXT), "reason": (H.TEXT, H.TEXT),
     },
+    Fit: {"words": (H.VERSION, H.VERSION)},
     GroupRow: {
         "name": (H.KEEP, H.NODE), "scope": (H.WORDS, H.WORDS), "vector": (H.VECTOR, H.VECTOR),
-        "nodes": (H.KEEP, H.NODE),
+        "nodes": (H.KEEP, H.NODE), "reason": (H.TEXT, H.TEXT),
     },
     Exhibit: dict.fromkeys(("item", "observed", "expected", "source"), (H.TEXT, H.TEXT)),
     Found: {"rule": (H.WORDS, H.WORDS), "reason": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE)},

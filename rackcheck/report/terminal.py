@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from rackcheck.core.fold import alike, fold
 from rackcheck.core.group import is_group
 from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report import whereabouts
+from rackcheck.report import reasons, whereabouts
+from rackcheck.report.apart import apart, deciding
 from rackcheck.report.causes import Cause, causes
 from rackcheck.report.summary import COUNTED, Finding, Summary, several
 
@@ -75,8 +76,9 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
     if summary.only:
         yield _line((summary.only, "bold yellow"))
     yield Line()
+    others = frozenset() if every else frozenset(summary.others)
     shown = [f for f in summary.findings if every or f.status not in {Status.PASS, Status.NA}]
-    common, single = causes(shown, summary.silent)
+    common, single = causes(deciding(shown, others), summary.silent)
     failed = [finding for finding in single if finding.status is Status.FAIL]
     for finding in failed:
         yield from _finding(finding, summary, width, plain=plain)
@@ -84,6 +86,8 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
         yield from _cause(cause, summary, width, plain=plain, whole=every)
     for finding in single[len(failed) :]:
         yield from _finding(finding, summary, width, plain=plain)
+    if others:
+        yield from _apart(summary, width, plain=plain)
     yield from _folded(summary, width, every=every)
     yield from _counts(summary, width, plain=plain)
 
@@ -107,6 +111,8 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
     else:
         yield _line(*pieces)
     words = [("why  ", finding.rule.why), ("fix  ", finding.rule.fix)]
+    if set(finding.nodes) <= set(summary.others):
+        words = []  # on a machine that the profile is not for, nothing is to be mended
     for label, text in [("", finding.reason), *([] if finding.status in {Status.PASS, Status.NA} else words)]:
         yield from _wrapped(label, text, width)
     sources = dict.fromkeys(e.source for e in finding.evidence if e.source)
@@ -115,6 +121,17 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
         yield Line()
     elif finding.status not in {Status.PASS, Status.NA}:
         yield Line()
+
+
+def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
+    """Count what fails or is unknown on machines that the profile is not for; why they are such stands at the end."""
+    found = apart(summary.findings, summary.others)
+    sign = (ASCII if plain else GLYPHS)[Status.UNKNOWN]
+    what = "another machine" if len(found.nodes) == 1 else "other machines"
+    pieces = ((f"{sign} UNKNOWN ", STYLES[Status.UNKNOWN]), (f" {what}", "bold"))
+    yield _line(*pieces, (_where(found.nodes, summary), "bold cyan"))
+    yield from _wrapped("", found.said("--all lists them"), width)
+    yield Line()
 
 
 def _where(names: tuple[str, ...], summary: Summary) -> str:
@@ -194,6 +211,7 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
             if unseen and outcome is Outcome.INCOMPLETE:
                 told = f"{len(unseen):>4}  {fold(unseen)}: not judged"
                 yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (told, ""))
+    final = summary.done.outcome
     for outcome in Outcome:
         groups = [group.node for group in summary.groups if group.outcome is outcome]
         if groups:
@@ -201,7 +219,18 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
     if len(summary.judged) > 1:
         vectors = {n.node: tuple((v.rule, v.status, v.reason) for v in n.verdicts) for n in summary.judged}
         yield _line(("nodes       ", "dim"), (alike(vectors), ""))
-    outcome = summary.done.outcome
+    if final is not Outcome.INCOMPLETE:
+        yield from why(summary, width, "INCOMPLETE ")
     stopped = " (interrupted: what came in is kept)" if summary.done.interrupted else ""
     only = f" ({summary.only})" if summary.only else ""
-    yield _line(("Verdict: ", "bold"), (outcome.value, OUTCOMES[outcome]), (only, "bold yellow"), (stopped, "yellow"))
+    yield _line(("Verdict: ", "bold"), (final.value, OUTCOMES[final]), (only, "bold yellow"), (stopped, "yellow"))
+    if final is Outcome.INCOMPLETE:
+        yield from why(summary, width)
+
+
+def why(summary: Summary, width: int, label: str = "Why:     ") -> Iterator[Line]:
+    """Say behind a label why nodes are INCOMPLETE and what to type next: a line for each reason, the most first."""
+    told = tuple(reasons.lines(summary.reasons, summary.whole)) or ((("", summary.reason),) if summary.reason else ())
+    for number, (where, text) in enumerate(told):
+        first = (label if number == 0 else " " * len(label), "bold")
+        yield from within(_line(first, (f"{where}: " if where else "", "bold cyan"), (text, "")), width, len(label))

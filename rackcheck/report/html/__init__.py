@@ -7,10 +7,12 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
 from rackcheck.core.profile import Severity
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report import alike, chart, whereabouts
+from rackcheck.report.apart import apart
 from rackcheck.report.burn_words import SIMULATED, again, ended, unverified
 from rackcheck.report.dossier import LETTERS, OUT, Brand, Dossier
 from rackcheck.report.folded import gaps, in_short, things
@@ -18,6 +20,7 @@ from rackcheck.report.force import in_force
 from rackcheck.report.html import burn, overview, reading, text
 from rackcheck.report.html.data import script_data
 from rackcheck.report.qr import svg
+from rackcheck.report.reasons import LONGEST, MOST
 from rackcheck.report.signs import OUTCOME
 from rackcheck.report.summary import COUNTED, several
 from rackcheck.report.terminal import GLYPHS
@@ -62,6 +65,8 @@ def page(dossier: Dossier, digest: str) -> str:
         things=things(dossier.unchecked), firmware=firmware,
         shelves=reading.by_node(dossier.parts) if len(dossier.parts) <= BOUNDS["parts"] else (),
         drawn=burn.drawn(dossier), unverified=unverified(dossier),
+        whys=[(names, clean(why, LONGEST)) for why, names in dossier.reasons[:MOST]],
+        aside=apart(dossier.findings, dossier.others).said("findings.csv lists them"),
         as_whole={group.name: group.outcome for group in dossier.groups}, together=alike.together(dossier),
     )  # fmt: skip
 
@@ -74,7 +79,8 @@ def _environment(dossier: Dossier) -> Environment:
     made.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     of = dossier.whole
     made.filters.update(
-        n=text.number, prose=text.prose, fold=fold, where=lambda names: text.where(names, of), several=several,
+        n=text.number, bounded=lambda told: clean(told, LONGEST),
+        prose=text.prose, fold=fold, where=lambda names: text.where(names, of), several=several,
         share=lambda names: whereabouts.share(names, of), said=whereabouts.said, in_force=in_force,
         origin=lambda source: source.removeprefix("from "), again=again, ended=ended, spans=chart.spans,
     )  # fmt: skip

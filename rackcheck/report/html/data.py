@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rackcheck.core.fit import Match
 from rackcheck.report.dossier import LETTERS, Dossier, NodeRow, Part
 from rackcheck.report.html.reading import Chapter, Instance
 from rackcheck.report.html.text import prose, shown
@@ -12,6 +13,14 @@ PARTS = 10_000
 
 TEXT = 400
 """Characters of one text in the node table."""
+
+
+FITS = {
+    Match.FITS: "the profile is for it", Match.OTHER: "another one than the profile is for",
+    Match.UNKNOWN: "not known whether the profile is for it", Match.NOT_STATED: "",
+    Match.FRAGMENT: "the profile is a fragment, for no machine by itself",
+}  # fmt: skip
+"""What is said of a machine beside the profile."""
 
 
 def script_data(dossier: Dossier, chapters: Sequence[Chapter], unread: str) -> dict[str, Any]:
@@ -50,7 +59,8 @@ def _node(node: NodeRow, vector: int) -> list[Any]:
     texts = (node.name, node.role, node.rack, node.slot, node.vendor, node.product, node.serial)
     more = (node.host, node.bmc, node.run, node.note)
     seen = [shown(text, TEXT) for text in (*texts, *more)]
-    return [*seen[: len(texts)], node.outcome.value, vector, node.u, node.not_in_scope, *seen[len(texts) :]]
+    why = (shown(node.reason, TEXT), FITS[node.fit.match], shown(node.fit.words, TEXT))
+    return [*seen[: len(texts)], node.outcome.value, vector, node.u, node.not_in_scope, *seen[len(texts) :], *why]
 
 
 def _make(part: Part) -> tuple[str, str, str]:

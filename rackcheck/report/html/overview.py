@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rackcheck.core.fit import Match
 from rackcheck.core.profile import Scope
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
@@ -84,10 +85,12 @@ class Rack:
 
 
 def matrix(dossier: Dossier) -> Matrix:
-    """Lay out who differs in which rule."""
+    """Lay out who differs in which rule; rules of machines that the profile is not for make no column."""
     gathered = vectors(dossier.nodes)
     counts = [Counter[str]() for _ in dossier.gates]
     for vector, nodes in gathered:
+        if nodes[0].fit.match is Match.OTHER:
+            continue
         for count, letter in zip(counts, vector, strict=False):
             count[letter] += len(nodes)
     single = [i for i, gate in enumerate(dossier.gates) if gate.scope == Scope.NODE.value]

@@ -9,6 +9,7 @@ from rackcheck.core.profile import Severity
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Status
 from rackcheck.report.alike import Component, Shelf, shelves
+from rackcheck.report.apart import deciding
 from rackcheck.report.dossier import Dossier, Exemption, Found, Gate, Part, Versions
 from rackcheck.report.folded import Block, blocks
 from rackcheck.report.html.text import anchor
@@ -79,7 +80,7 @@ class GridRow:
 
 def chapters(dossier: Dossier) -> tuple[tuple[Chapter, ...], int]:
     """Gather what is neither pass nor n/a by rule and verdict, in the findings' order, and count what is left out."""
-    loud = [f for f in dossier.findings if f.status not in QUIET]
+    loud = deciding((f for f in dossier.findings if f.status not in QUIET), frozenset(dossier.others))
     known = {gate.id: gate for gate in dossier.gates}
     gathered: dict[object, list[Instance]] = {}
     shared: dict[object, Shared] = {}

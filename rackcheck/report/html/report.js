@@ -6,7 +6,7 @@
     n: ["·", "n/a"], "-": ["–", "not in scope"]};
   const OUTCOMES = {PASS: "p", FAIL: "F", INCOMPLETE: "u"};
   const COLUMNS = ["name", "role", "rack", "slot", "vendor", "product", "serial", "outcome", "vector", "u",
-    "notInScope", "host", "bmc", "run", "note"];
+    "notInScope", "host", "bmc", "run", "note", "reason", "fit", "machine"];
   const SORTS = ["name", "outcome", "rack", "u", "product", "serial", "F", "u!", "w", "v"];
   const STEP = 200;  // rows drawn at once
   const byId = (id) => document.getElementById(id);
@@ -78,14 +78,16 @@
     });
     const many = (letter, count) => el("td", {class: count ? `num t-${letter}` : "num zero"}, String(count));
     return el("tr", {"data-n": node.place}, el("th", {scope: "row"}, button),
-      el("td", {}, sign(OUTCOMES[node.outcome], node.outcome)), el("td", {}, node.rack || "-"),
+      el("td", {}, sign(OUTCOMES[node.outcome], node.outcome), ...(node.reason ? [el("small", {class: "because"}, node.reason)] : [])),
+      el("td", {}, node.rack || "-"),
       el("td", {class: "num"}, String(node.u || "-")), el("td", {class: "any"}, told(node.product)),
       el("td", {class: "serial"}, told(node.serial)), many("F", node.F), many("u", node["u!"]), many("w", node.w),
       many("v", node.v));
   };
 
   const detail = (node) => {
-    const pairs = [["Role", node.role], ["Host", node.host], ["BMC", node.bmc], ["Vendor", node.vendor],
+    const machine = [node.fit, node.machine].filter(Boolean).join(": ");
+    const pairs = [["Why", node.reason], ["Machine", machine], ["Role", node.role], ["Host", node.host], ["BMC", node.bmc], ["Vendor", node.vendor],
       ["Slot", node.slot], ["Run", node.run], ["Note", node.note], ["Not in scope", node.notInScope ? several(node.notInScope, "rule") : ""]];
     const facts = el("dl", {class: "facts"}, ...pairs.filter(([, text]) => text)
       .map(([name, text]) => el("div", {}, el("dt", {}, name), el("dd", {}, text))));

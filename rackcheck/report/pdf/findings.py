@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from rackcheck.core.profile import Severity
 from rackcheck.core.verdict import Status
+from rackcheck.report.apart import apart, deciding
 from rackcheck.report.dossier import Dossier, Exhibit, Found, Gate
 from rackcheck.report.folded import MARK, Block, blocks
 from rackcheck.report.pdf.listing import Json, bounded
@@ -22,7 +23,9 @@ def findings(dossier: Dossier) -> Json:
     gates = {gate.id: gate for gate in dossier.gates}
     severities = list(Severity)
     gathered: dict[object, list[Block]] = {}
-    for block in blocks([found for found in dossier.findings if found.status in SHOWN]):
+    others = dossier.others
+    shown = deciding((found for found in dossier.findings if found.status in SHOWN), frozenset(others))
+    for block in blocks(shown):
         key = id(block) if block.causes else (block.rules[0], block.status)
         gathered.setdefault(key, []).append(block)
     ordered = sorted(
@@ -43,7 +46,9 @@ def findings(dossier: Dossier) -> Json:
             "ways": bounded(members, lambda found: _way(found, of, exhibits), ways),
         }
 
+    aside = {"where": where(others, of, 240), "said": apart(dossier.findings, others).said("findings.csv lists them")}
     return {"findings": sum(len(block.findings) for same in gathered.values() for block in same),
+            "aside": [aside] if others else [],
             **bounded(ordered, show, BLOCKS)}  # fmt: skip
 
 

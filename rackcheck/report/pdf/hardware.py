@@ -8,6 +8,7 @@ from rackcheck.report.alike import Component, Shelf, Unread, shelves, unread
 from rackcheck.report.dossier import Billed, Dossier, NodeRow, Part, Versions
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
 from rackcheck.report.pdf.words import text, where
+from rackcheck.report.reasons import LONGEST
 from rackcheck.report.whereabouts import Whole
 
 COMPONENTS = 60
@@ -99,6 +100,7 @@ def _node(node: NodeRow, held: list[Shelf]) -> Json:
         "bmc": text(node.bmc),
         "outcome": node.outcome.value,
         "note": text(node.note),
+        "reason": text(node.reason, LONGEST),
         "parts": [
             {"item": text(shelf.label), "model": text(shelf.model), "number": text(shelf.part_number),
              "identity": text(shelf.identity), "why": text(shelf.why, 200), "alone": len(shelf.items) == 1,

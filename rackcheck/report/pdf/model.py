@@ -19,6 +19,7 @@ from rackcheck.report.pdf.findings import findings, not_applicable
 from rackcheck.report.pdf.hardware import bill, firmware, inventory
 from rackcheck.report.pdf.listing import Json, bounded, counts
 from rackcheck.report.pdf.words import prose, text, where
+from rackcheck.report.reasons import LONGEST, MOST
 from rackcheck.report.whereabouts import Whole
 from rackcheck.report.withheld import MISSING, missing
 
@@ -103,6 +104,8 @@ def _verdict(dossier: Dossier, of: Whole) -> Json:
     shorts = in_short(gone)
     return {
         "outcome": tally.outcome.value,
+        "whys": bounded(dossier.reasons, lambda one: _why(dossier, one, of), MOST),
+        "why": text(dossier.reason, LONGEST),
         "interrupted": tally.interrupted,
         "planes": " and ".join(text(plane) for plane in dossier.subject.planes),
         "passed": len(tally.nodes.get(Outcome.PASS, ())),
@@ -125,6 +128,13 @@ def _verdict(dossier: Dossier, of: Whole) -> Json:
                          "where": where(gap.nodes, of) if gap.nodes else ""},
         ),
     }  # fmt: skip
+
+
+def _why(dossier: Dossier, one: tuple[str, tuple[str, ...]], of: Whole) -> Json:
+    """Give why nodes are incomplete; a node alone needs no name."""
+    reason, names = one
+    alone = of.nodes <= 1 and len(dossier.reasons) == 1
+    return {"where": "" if alone else where(names, of, 120), "reason": text(reason, LONGEST)}
 
 
 def _groups(dossier: Dossier, of: Whole) -> Json:
@@ -159,6 +169,7 @@ def _glance(dossier: Dossier, of: Whole) -> Json:
             "outcome": group.outcome.value,
             "where": where(group.nodes, of),
             "rules": _not_well(group.rules),
+            "reason": text(group.reason, LONGEST),
         }
 
     # Of too many, the largest say what is common and the smallest who is odd.
