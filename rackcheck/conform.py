@@ -24,7 +24,7 @@ MEANT: Mapping[str, str] = {
 }  # fmt: skip
 """Words that other tools have for ours: no spelling of them is near."""
 
-FEW = 4
+FEW = 5
 """Keys that a table may have to be told by them."""
 
 MANY = 16
@@ -129,7 +129,8 @@ def _spelt(error: Any) -> str:
     """Tell a text that is spelt in a way it cannot be, what it must be, and the nearest that can."""
     said = f"{error.instance!r}; it is {_wanted(error.schema)}"
     small = str(error.instance).casefold()
-    near = [re.sub(*change, small).strip("-_") for change in ((r"[^a-z0-9_.-]+", "-"), (r"[^a-z0-9]+", "_"))]
+    changes = ((r"^0x|(?<=:)0x", ""), (r"[^a-z0-9_.-]+", "-"), (r"[^a-z0-9]+", "_"))
+    near = [re.sub(*change, small).strip("-_") for change in changes]
     fits = [word for word in near if not word.isdecimal() and re.search(error.schema["pattern"], word)]
     return f"{said}; did you mean {fits[0]}?" if fits else said
 

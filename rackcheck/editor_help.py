@@ -9,10 +9,10 @@ FILE: Mapping[str, str] = {
     "title": "One line for people.",
     "extends": "The one parent, as NAME@VERSION: this file is laid over it.",
     "include": "Fragments whose rules and params are added, as NAME or NAME@VERSION.",
-    "fragment": "true: made to be included by others; it extends nothing, and profile list shows it apart.",
+    "fragment": "true: made to be included by others; it extends nothing, and gives no verdict on a machine.",
     "reviewed": "false: the rules were learned from machines, and nobody has answered for them yet.",
     "reviewed-by": "Who has read the learned rules and answers for them.",
-    "applies-to": "Machines this is for: where it does not fit, the audit says so and goes on.",
+    "applies-to": "Machines this is for, one key that fits is enough: a node known to be another one is INCOMPLETE.",
     "params": "Values that a site may set, by name; an operator uses one as $name.",
     "rules": "Rules by id. In an overlay a rule holds only what it changes.",
     "waivers": "Findings that somebody answers for; `rackcheck waive` writes them.",
@@ -20,8 +20,11 @@ FILE: Mapping[str, str] = {
 """Keys of the whole file."""
 
 APPLIES: Mapping[str, str] = {
-    "product": "A glob over the machine's product, as DGXH100*.",
-    "role": "The role that the profile is written for.",
+    "product": "Globs over the machine's product, as DMI or the BMC's systems give it: DGXH100*.",
+    "board": "Globs over its board, as DMI or the BMC's chassis give it: NVIDIA HGX H100*.",
+    "cpu": "Globs over the processor's model, as Linux or the BMC gives it: AMD EPYC*.",
+    "device": "PCI ids of a part that it has, vendor or vendor:device without 0x: 10de:2330.",
+    "role": "The role of the nodes that it is for, by default compute.",
 }
 """Keys of `applies-to`."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from rackcheck.core.operator import WORDS
 from rackcheck.document import BadFile, Listing, Node, Place, Problem, Scalar, Table
+from rackcheck.names import transposed
 from rackcheck.schema import LOOKS, NARROWING
 
 LEAVES = ("fact", "all-of", "any-of")
@@ -41,8 +42,8 @@ class Written:
 class Layers:
     """A profile's file with its parents and fragments under it, merged; `dropped` rules have their reason.
 
-    `rules_written` and `params_written` give by id everything that was written of it, the lowest layer first, what
-    dropped a rule too.
+    `built_in` are the ids of rules that belong to every profile, dropped ones too. `rules_written` and `params_written`
+    give by id everything that was written of it, the lowest layer first, what dropped a rule too.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Layers:
     applies: Mapping[str, Node] = field(default_factory=dict)
     rules_written: Mapping[str, tuple[Written, ...]] = field(default_factory=dict)
     params_written: Mapping[str, tuple[Written, ...]] = field(default_factory=dict)
+    built_in: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -67,6 +69,12 @@ class Pile:
     rules_written: dict[str, list[Written]] = field(default_factory=dict)
     params_written: dict[str, list[Written]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    built_in: frozenset[str] = frozenset()
+
+    def build_in(self, table: Table) -> None:
+        """Put the rules that belong to every profile at the bottom."""
+        self.add(table)
+        self.built_in = frozenset(self.rules)
 
     def lay(self, table: Table) -> None:
         """Lay a profile's own words over what is there."""
@@ -80,6 +88,8 @@ class Pile:
                     self._note(rule.place, f"drops `{rule_id}`, which no parent has{hint}")
                 self.rules.pop(rule_id, None)
                 self.dropped[rule_id] = reason.text
+            elif rule_id in self.built_in:
+                self._note(written.place, f"rule `{rule_id}` is built in: it can be dropped with a reason, not changed")
             else:
                 self.rules[rule_id] = rule_over(self.rules.get(rule_id), rule)
                 self.dropped.pop(rule_id, None)
@@ -129,7 +139,10 @@ class Pile:
             for written in (self.rules_written, self.params_written)
         )
         name = word(head, "profile")
-        return Layers(name, head, self.params, self.rules, self.dropped, lineage, self.applies, rules, params)
+        ordered = dict(sorted(self.rules.items(), key=lambda rule: rule[0] in self.built_in))  # its own rules first
+        return Layers(
+            name, head, self.params, ordered, self.dropped, lineage, self.applies, rules, params, self.built_in
+        )
 
     def _note(self, place: Place, text: str) -> None:
         self.problems.append(Problem(place, text))
@@ -209,10 +222,12 @@ def listed(node: Node | None) -> tuple[Scalar, ...]:
 def did_you_mean(word: str, words: list[str]) -> str:
     """Name the nearest right word, as the end of a message; empty where none is near.
 
-    A word that begins as what was written is nearer than any other; capitals make no distance.
+    A word that begins as what was written is nearer than any other, then one of the same parts in another order;
+    capitals make no distance.
     """
     small = word.casefold()
     known = {each.casefold(): each for each in words}
-    begun = [each for each in known if len(small) >= BEGUN and each.startswith(small)]
-    near = sorted(begun, key=lambda each: (len(each), each)) or difflib.get_close_matches(small, known, n=1)
+    begun = sorted((each for each in known if len(small) >= BEGUN and each.startswith(small)), key=lambda e: (len(e), e))
+    near = begun[:1] or [transposed(small, known)]
+    near = near if near[0] else difflib.get_close_matches(small, known, n=1)
     return f"; did you mean {known[near[0]]}?" if near else ""

@@ -12,10 +12,11 @@ from enum import StrEnum
 from rackcheck.core.operator import expectation, spell
 from rackcheck.core.peak import Peak
 from rackcheck.core.possible import can_fail, can_hold
-from rackcheck.core.profile import Clause, Look, Profile, Rule
+from rackcheck.core.profile import Clause, Look, Phase, Profile, Rule, Scope
 from rackcheck.document import BadFile, Place, Table
 from rackcheck.floors import as_written, below, floors, shipped_peaks
 from rackcheck.layers import Layers, did_you_mean
+from rackcheck.lineage import is_fragment
 from rackcheck.places import Places
 
 EVERY_ROLE = "any"
@@ -79,6 +80,7 @@ def findings(profile: Profile, laid: Layers, peaks: Sequence[Peak] | None = None
     at = Places(laid)
     table = shipped_peaks() if peaks is None else peaks
     found = [*_params(profile, at), *_roles(profile, at), *_twins(profile, at), *_dropped(profile, at)]
+    found += _of_fragment(laid, at) if is_fragment(laid.head) else _verdict(profile, at)
     for rule in profile.rules:
         found += _needs(rule, profile, at)
         found += _contradictions(rule, at)
@@ -110,6 +112,26 @@ def _roles(profile: Profile, at: Places) -> Iterator[Finding]:
         if not {role, EVERY_ROLE} & set(rule.roles):
             text = f"rule {rule.id} is for {_several(rule.roles)}, and the profile applies to the role `{role}`"
             yield Finding(at.key(rule.id, "role"), Level.WARNING, text + did_you_mean(rule.roles[0], [role]), rule.id)
+
+
+def _of_fragment(laid: Layers, at: Places) -> Iterator[Finding]:
+    """Tell what is written for nothing in a fragment."""
+    if "applies-to" in laid.head.items:
+        text = "a fragment's `applies-to` is ignored: who includes it says which machines that is for"
+        yield Finding(at.head("applies-to"), Level.WARNING, text)
+
+
+def _verdict(profile: Profile, at: Places) -> Iterator[Finding]:
+    """Tell a profile that no node can pass: only a blocker or major of its own is evidence."""
+    own = [rule for rule in profile.rules if rule.scope is Scope.NODE and not rule.built_in]
+    decided = {rule.phase for rule in own if rule.severity.decides}
+    if not decided:
+        yield Finding(
+            at.head("profile"), Level.WARNING, "it can give no verdict: no rule of a node is a blocker or major"
+        )
+    elif Phase.CONFIG in {rule.phase for rule in own} - decided:
+        text = "an audit by it can give no verdict: no rule of phase config is a blocker or major"
+        yield Finding(at.head("profile"), Level.WARNING, text)
 
 
 def _twins(profile: Profile, at: Places) -> Iterator[Finding]:

@@ -45,6 +45,10 @@ class Places:
         node = self.laid.applies.get(key)
         return self.laid.head.place if node is None else node.place
 
+    def head(self, key: str) -> Place:
+        """Where a key of the profile's own file stands."""
+        return self.laid.head.keys.get(key, self.laid.head.place)
+
     def of_site(self, rule_id: str) -> bool:
         """Whether a rule asks for a param's value: then the site is the source of it."""
         rule = self.laid.rules.get(rule_id)

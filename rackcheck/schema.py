@@ -67,6 +67,11 @@ LABEL: Schema = {
 }
 """The name of a group or of a slot."""
 
+DEVICE: Schema = {
+    "type": ["string", "number"],
+    "pattern": r"^[0-9a-f]([0-9a-f?]{3}|[0-9a-f?]{0,2}\*)(:([0-9a-f?]{4}|[0-9a-f?]{0,3}\*))?$",
+    "description": "a PCI vendor or VENDOR:DEVICE, each of four hexadecimal digits or a glob, as 10de or 10de:23*",
+}
 PARAM: Schema = {
     "pattern": "^[a-z][a-z0-9_]*$",
     "description": "small letters, digits and underscores, a letter first",
@@ -92,6 +97,11 @@ def table(properties: Schema, *, required: tuple[str, ...] = (), **more: Any) ->
 def words(given: tuple[str, ...] | list[str]) -> Schema:
     """The schema of one word of these."""
     return {"type": "string", "enum": list(given)}
+
+
+def _several(shape: Schema) -> Schema:
+    """The schema of one such value, or of a list of them."""
+    return shape | {"type": [*shape["type"], "array"], "items": shape, "minItems": 1}
 
 
 def _named(names: Schema, shape: Schema) -> Schema:
@@ -170,7 +180,13 @@ def profile() -> Schema:
                 },
                 "reviewed": TRUTH,
                 "reviewed-by": TEXT,
-                "applies-to": table({**dict.fromkeys(("product", "board", "cpu", "device"), ONE_OR_MORE), "role": TEXT}),
+                "applies-to": table(
+                    {
+                        **dict.fromkeys(("product", "board", "cpu"), ONE_OR_MORE),
+                        "device": _several(DEVICE),
+                        "role": TEXT,
+                    }
+                ),
                 "params": _named(PARAM, param),
                 "rules": _named(RULE, rule()),
                 "waivers": {"type": "array", "items": _waiver()},
