@@ -2,7 +2,7 @@
 
 from rackcheck.core.among import comparison
 from rackcheck.core.called import Wrong, rule
-from rackcheck.core.catalogue import collection, flag, integer, listing, quantity, setting, text, version, view
+from rackcheck.core.catalogue import collection, final, flag, integer, listing, quantity, setting, text, version, view
 from rackcheck.core.documents import Documents, Walk
 from rackcheck.core.fact import Absent, Class, Facts, Reason, Unknown, Unreadable
 from rackcheck.core.group import Member, gathering
@@ -37,6 +37,7 @@ __all__ = [
     "Wrong",
     "collection",
     "comparison",
+    "final",
     "flag",
     "gathering",
     "integer",

@@ -10,6 +10,7 @@ from rackcheck.core.group import Gathering, Member, gathering
 from rackcheck.core.join import Inputs, join
 from rackcheck.core.path import parse
 from rackcheck.core.profile import Scope
+from rackcheck.core.siblings import Ground, Siblings
 from rackcheck.registry import registry
 
 KINDS: Mapping[str, Kind] = {
@@ -46,11 +47,35 @@ VALUES: Mapping[str, tuple[Value, ...]] = {
     "bmc": ("1", "2"),
     "bios": ("1", "2"),
     "serial": ("one", "two", "three", "four", "five"),
+    "place": ("Enabled", "Enabled", "Absent"),
 }
 """Values of a fact, by its last word."""
 
 COLLECTIONS = {"box": Plane.OS, "far": Plane.BMC, "shelf/*.slot": Plane.OS, "shelf": Plane.OS}
 KEYS = {"box": ("0", "1", "2"), "far": ("0", "1"), "shelf": ("a", "b"), "slot": ("1", "2"), "gpu": ("0", "1"), "leak": ("a", "b")}  # fmt: skip
+ALIKE: Mapping[str, Siblings] = {
+    "shelf/*.slot": Siblings(
+        parse("shelf/*.slot"),
+        Plane.OS,
+        (Ground(parse("shelf/*.flag"), Plane.OS), Ground(parse("shelf/*.slot/*.word"), Plane.OS)),
+    ),
+    "shelf": Siblings(parse("shelf"), Plane.OS),
+    "box": Siblings(parse("box"), Plane.OS, (Ground(parse("box/*.word"), Plane.OS),)),
+    "far": Siblings(parse("far"), Plane.BMC, (), Ground(parse("far/*.place"), Plane.BMC)),
+}
+"""Collections of siblings, the inner ones first."""
+
+
+def kin(path: str) -> Siblings | None:
+    """The siblings among whose facts one is, or a collection."""
+    pattern = str(parse(path).pattern)
+    return next((each for name, each in ALIKE.items() if pattern.startswith(f"{name}/*.")), None)
+
+
+def _listing(collection: str) -> Kind:
+    siblings = ALIKE[collection]
+    alike = tuple(str(ground.fact) for ground in siblings.by)
+    return Kind(Type.COLLECTION, "", alike=alike, vacant=str(siblings.vacant.fact) if siblings.vacant else "")
 
 
 def _entries() -> Iterable[Entry]:
@@ -61,7 +86,8 @@ def _entries() -> Iterable[Entry]:
             yield Entry(f"{collection}/*.{name}", kind, plane, collection)
         yield Entry(f"box/*.more.{name}", kind, Plane.BMC, "of the boxes, seen by the BMC")
     for collection, plane in COLLECTIONS.items():
-        yield Entry(collection, Kind(Type.COLLECTION, ""), plane, collection)
+        yield Entry(collection, _listing(collection), plane, collection)
+    yield Entry("far/*.place", Kind(Type.TEXT, ""), Plane.BMC, "far")
 
 
 def _shipped() -> Iterable[Entry]:

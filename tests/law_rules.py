@@ -6,7 +6,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
-from law_facts import CATALOGUE, COLLECTIONS, GROUP_FACTS, KINDS, OF_A_SEAT
+from law_facts import CATALOGUE, COLLECTIONS, GROUP_FACTS, KINDS, OF_A_SEAT, kin
 
 from rackcheck.core import operator
 from rackcheck.core.catalogue import Entry, Kind, Type
@@ -59,6 +59,7 @@ FEW = (
     Few(("power",), ("at-most", "warn-below", "equal", "spread")),
     Few(("number", "flag"), ("is", "is-not", "present", "same-as", "warn-below")),
     Few(("version", "text"), ("at-least", "like", "one-of", "same-as", "warn-above")),
+    Few(("number", "flag"), ("present", "is")),
 )
 FEW_TWICE = (
     Few(("events",), ("rate",)),
@@ -205,20 +206,24 @@ def clauses(
     chosen = {op, *(draw(st.lists(st.sampled_from(known), max_size=1)) if draw(SMALL) == 2 else ())}
     found: list[operator.Test] = []
     yaml: Yaml = {"fact": fact}
-    other, other_plane, at_item, inputs = None, entry.plane, False, entry.inputs
+    other, other_plane, at_item, inputs, beside = None, entry.plane, False, entry.inputs, None
     for op in sorted(chosen, key=list(WORDS).index):
         if op == "same-as":
             at_item = within is not None and (draw(st.booleans()) or not _compared_with(name, scope))
             target = name if at_item else pick(draw, _compared_with(name, scope))
             found_at = _entry(prefix + target if at_item else target)
             other, other_plane, inputs = parse(target), found_at.plane, inputs | found_at.inputs
+            beside = None if warns else kin(prefix + target if at_item else target)
             found.append(operator.Test(op, other))
             yaml[op] = f".{target}" if at_item else target
         else:
             spelt = draw(asserted(name, op))
             found.append(spelt.value)
             yaml[op] = spelt.yaml
-    return Spelt(Clause(parse(fact), entry.kind, entry.plane, tuple(found), other, other_plane, at_item, inputs), yaml)
+    excuses = not warns or {test.op for test in found} == {"present"}
+    siblings = kin(prefix + fact) if excuses else None
+    planes = other_plane, at_item, inputs
+    return Spelt(Clause(parse(fact), entry.kind, entry.plane, tuple(found), other, *planes, siblings, beside), yaml)
 
 
 COUNTED = Kind(Type.INTEGER, "how many items")
@@ -249,6 +254,8 @@ def looks(draw: st.DrawFn, few: Few, scope: Scope) -> Spelt:
         look, yaml["expect-count"] = replace(look, expect_count=number), str(number)
     if mode in {"each", "any"} and not draw(st.integers(0, 2)):
         look, yaml["allow-empty"] = replace(look, allow_empty=True), "true"
+    if mode != "count" or look.where is not None:
+        look = replace(look, siblings=kin(place) if scope is Scope.NODE else None)
     if mode == "each" and not draw(st.integers(0, 2)):
         number = draw(st.integers(1, 2))
         look, yaml["allow-failing"] = replace(look, allow_failing=number), str(number)

@@ -192,7 +192,7 @@ SPANS: st.SearchStrategy[Span] = st.sampled_from(
 
 def wanted_by(found: Iterable[Rule]) -> set[str]:
     """Every fact that rules ask for."""
-    return set().union(*({str(fact) for fact in rule.facts()} for rule in found))
+    return set().union(*({str(fact) for fact in rule.facts() | rule.kin()} for rule in found))
 
 
 def worlds(asked: Iterable[Rule]) -> st.SearchStrategy[World]:

@@ -3,7 +3,7 @@
 They are a collection of their own, by PCI address: `gpu` is the list of NVIDIA's driver, by its index.
 """
 
-from rackcheck import Absent, Class, Facts, Files, Sourced, collection, probe, text, version
+from rackcheck import Absent, Class, Facts, Files, Sourced, collection, final, probe, text, version
 from rackcheck.core import read
 from rackcheck_probes.amd import Shown, gives, gpus, of_gpus, question
 
@@ -24,8 +24,8 @@ FACTS = {
 @probe(
     question(FACTS),
     gives={
-        "gpu.amd": collection("AMD GPUs by PCI address, whether a driver runs them or not."),
-        "gpu.amd/*.driver": text("The driver that runs the GPU: amdgpu; absent if that one does not."),
+        "gpu.amd": collection("AMD GPUs by PCI address, whether a driver runs them or not.", alike=("gpu.amd/*.name",)),
+        "gpu.amd/*.driver": final(text("The driver that runs the GPU: amdgpu; absent if that one does not.")),
         **gives(FACTS),
     },
 )

@@ -25,7 +25,11 @@ TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumb
 @probe(
     Redfish(STORAGE, CHASSIS, Walk("else Systems/*/SimpleStorage/*", drives)),
     gives={
-        "bmc.drive": collection("drives and empty bays, each once; a BMC's own virtual ones too"),
+        "bmc.drive": collection(
+            "drives and empty bays, each once; a BMC's own virtual ones too",
+            alike=("bmc.drive/*.model",),
+            vacant="bmc.drive/*.state",
+        ),
         "bmc.drive/*.state": text("Enabled, Absent, ..."),
         "bmc.drive/*.health": text("OK, Warning or Critical, as the BMC judges it"),
         "bmc.drive/*.manufacturer": text("manufacturer", Class.IDENTITY),

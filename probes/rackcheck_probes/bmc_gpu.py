@@ -32,7 +32,11 @@ SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEna
 @probe(
     Redfish(*PLACES),
     gives={
-        "bmc.gpu": collection("GPUs by the BMC's Id; unknown where it lists none, as many do not look at GPUs"),
+        "bmc.gpu": collection(
+            "GPUs by the BMC's Id; unknown where it lists none, as many do not look at GPUs",
+            alike=("bmc.gpu/*.model",),
+            vacant="bmc.gpu/*.state",
+        ),
         "bmc.gpu.count": integer("GPUs that are there; unknown where the BMC lists none"),
         "bmc.gpu/*.state": text("Enabled, or Absent for an empty place"),
         "bmc.gpu/*.health": text("OK, Warning or Critical, as the BMC judges it"),

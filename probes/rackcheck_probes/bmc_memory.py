@@ -15,7 +15,11 @@ TEXTS |= {"part_number": "PartNumber", "serial": "SerialNumber"}
     gives={
         "bmc.memory.total": quantity("GiB", "memory of the host as its system sums it up"),
         "bmc.memory.health": text("OK, Warning or Critical, of all memory together"),
-        "bmc.dimm": collection("slots for memory modules, empty ones too; a GPU's memory is none"),
+        "bmc.dimm": collection(
+            "slots for memory modules, empty ones too; a GPU's memory is none",
+            alike=("bmc.dimm/*.type",),
+            vacant="bmc.dimm/*.state",
+        ),
         "bmc.dimm/*.state": text("Enabled, or Absent for an empty slot"),
         "bmc.dimm/*.health": text("OK, Warning or Critical, as the BMC judges it"),
         "bmc.dimm/*.size": quantity("GiB", "size"),

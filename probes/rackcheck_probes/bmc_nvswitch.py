@@ -13,6 +13,11 @@ TEXTS = {"model": "Model", "serial": "SerialNumber", "firmware": "FirmwareVersio
     Redfish("Fabrics/*/Switches/*"),
     gives={
         **{f"bmc.{kind}": collection(f"each {what}; unknown where the BMC lists none") for kind, what in KINDS.items()},
+        f"bmc.{NVSWITCH}": collection(
+            f"each {KINDS[NVSWITCH]}; unknown where the BMC lists none",
+            alike=(f"bmc.{NVSWITCH}/*.model",),
+            vacant=f"bmc.{NVSWITCH}/*.state",
+        ),
         **{f"bmc.{kind}/*.state": text("Enabled, or Absent for an empty place") for kind in KINDS},
         **{f"bmc.{kind}/*.health": text("OK, Warning or Critical, as the BMC judges it") for kind in KINDS},
         **{f"bmc.{kind}/*.model": text("model", Class.IDENTITY) for kind in KINDS},

@@ -9,7 +9,7 @@ from rackcheck.core.redfish_value import amount, health
 @probe(
     Redfish("Chassis/*/PowerSubsystem/PowerSupplies/*", "Chassis/*/Power", Walk(f"else {SHELVES}", supplies)),
     gives={
-        "psu": collection("power supply slots, empty ones too"),
+        "psu": collection("power supply slots, empty ones too", alike=(), vacant="psu/*.state"),
         "psu/*.state": text("Enabled, or Absent for an empty slot"),
         "psu/*.health": text("OK, Warning or Critical, as the BMC judges it"),
         "psu/*.model": text("model", Class.IDENTITY),

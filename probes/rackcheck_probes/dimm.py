@@ -15,7 +15,9 @@ transfers = dmidecode.measured("MT/s", "MHz")
 @probe(
     TABLE,
     gives={
-        "dimm": collection("Memory modules by the board's name for their slot; empty slots are none."),
+        "dimm": collection(
+            "Memory modules by the board's name for their slot; empty slots are none.", alike=("dimm/*.type",)
+        ),
         "dimm/*.size": quantity("GiB", "The module's size."),
         "dimm/*.type": text("The kind of memory: DDR4, DDR5, LPDDR5."),
         "dimm/*.detail": text("What kind of module it is: Synchronous Registered (Buffered)."),

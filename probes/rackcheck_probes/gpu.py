@@ -28,7 +28,10 @@ DRIVER = {
 @probe(
     QUESTION,
     gives={
-        "gpu": collection("NVIDIA GPUs by the driver's index; known to be none only if the PCI bus holds none either."),
+        "gpu": collection(
+            "NVIDIA GPUs by the driver's index; known to be none only if the PCI bus holds none either.",
+            alike=("gpu/*.name", "gpu/*.mig.mode"),
+        ),
         **gives(FACTS),
         **gives(DRIVER, "driver"),
     },

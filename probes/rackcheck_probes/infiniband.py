@@ -18,7 +18,9 @@ DEVICE = {"firmware": "fw_ver", "psid": "board_id", "type": "hca_type", "guid": 
         "nic/*.psid": text("The board's id; on NVIDIA NICs the PSID: which firmware fits.", Class.IDENTITY),
         "nic/*.type": text("The device's model: MT4129 is a ConnectX-7.", Class.IDENTITY),
         "nic/*.guid": text("The device's node GUID.", Class.IDENTITY),
-        "nic/*.port": collection("The device's ports by number."),
+        "nic/*.port": collection(
+            "The device's ports by number.", alike=("nic/*.type", "nic/*.virtual", "nic/*.port/*.link_layer")
+        ),
         "nic/*.port/*.state": text("The port's logical state: ACTIVE, ARMED, INIT (no subnet manager), DOWN."),
         "nic/*.port/*.physical": text("The port's physical state: LinkUp, Polling (no signal), Disabled."),
         "nic/*.port/*.rate": quantity("Gb/s", "The data rate that the port trained."),

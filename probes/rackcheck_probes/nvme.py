@@ -19,7 +19,9 @@ NAMES = (*(name for name, _ in TEXTS.values()), "address", "numa_node")
 @probe(
     Read(*(f"{FOLDER.format('*')}/{name}" for name in NAMES)),
     gives={
-        "nvme": collection("NVMe controllers by the kernel's name: nvme0. Empty if the driver has none."),
+        "nvme": collection(
+            "NVMe controllers by the kernel's name: nvme0. Empty if the driver has none.", alike=("nvme/*.model",)
+        ),
         **{f"nvme/*.{leaf}": kind for leaf, (_, kind) in TEXTS.items()},
         "nvme/*.pci": text("The drive's PCI address, a key of pcie; absent over a network.", Class.IDENTITY),
         "nvme/*.numa": integer("The NUMA node it hangs on; absent if the firmware does not say."),

@@ -19,7 +19,7 @@ def bios(content: str) -> str:
 @probe(
     Read(PLACE),
     gives={
-        "nvswitch": collection("NVSwitches by PCI address; none on nodes whose switches stand elsewhere."),
+        "nvswitch": collection("NVSwitches by PCI address; none on nodes whose switches stand elsewhere.", alike=()),
         "nvswitch/*.bios": version("hex-dotted", "The switch's firmware; absent if the driver has not read it."),
     },
 )

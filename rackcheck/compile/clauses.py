@@ -7,6 +7,7 @@ from rackcheck.core.fact import Plane
 from rackcheck.core.operator import SIBLINGS, TWICE, WARNING, WORDS, Test
 from rackcheck.core.path import EVERY, Path
 from rackcheck.core.profile import Clause, Look, Scope
+from rackcheck.core.siblings import Siblings, siblings_of
 from rackcheck.document import Listing, Node, Scalar, Table
 from rackcheck.layers import LEAVES
 from rackcheck.schema import LOOKS
@@ -86,7 +87,20 @@ def clause_of(ctx: Context, table: Table, within: Path | None, *, plain_only: st
     relative = path if within is None else Path(path.segments[len(within.segments) :])
     if any(segment.key == EVERY for segment in relative.segments):
         ctx.note(node.place, f"`*` stands in a look; {node.text} is one fact")
-    return Clause(relative, entry.kind, entry.plane, tuple(tests), other, other_plane, at_item, inputs)
+    # Where nothing is to hold, or nothing else is asked than whether it is there, absence would excuse an item.
+    excuses = bool(plain_only) or (bool(tests) and all(test.op == "present" for test in tests))
+    siblings = _siblings(ctx, within, relative) if excuses else None
+    beside = _siblings(ctx, within if at_item else None, other) if other is not None and plain_only else None
+    return Clause(
+        relative, entry.kind, entry.plane, tuple(tests), other, other_plane, at_item, inputs, siblings, beside
+    )  # fmt: skip
+
+
+def _siblings(ctx: Context, within: Path | None, fact: Path) -> Siblings | None:
+    """Find the siblings that have the fact too, where its absence among them is silence."""
+    whole = fact if within is None else within.item(EVERY) + fact
+    entry = ctx.catalogue.find(whole)
+    return None if entry is None or entry.kind.final else siblings_of(ctx.catalogue, whole)
 
 
 def _other(ctx: Context, node: Node, entry: Entry, within: Path | None) -> tuple[Path, Entry, bool]:

@@ -4,6 +4,7 @@ from rackcheck.compile.clauses import clause_of
 from rackcheck.compile.context import Bad, Context
 from rackcheck.core.catalogue import Type
 from rackcheck.core.profile import Look
+from rackcheck.core.siblings import siblings_of
 from rackcheck.document import Scalar, Table
 from rackcheck.layers import word
 from rackcheck.schema import LOOKS, NARROWING
@@ -36,10 +37,13 @@ def look_of(ctx: Context, table: Table) -> Look | None:
     expect = _whole(ctx, table, "expect-count")
     if expect == 0:
         ctx.note(table.items["expect-count"].place, "expects none; `count:` with `is: 0` says that")
+    counts_all = mode == "count" and not isinstance(where, Table)
+    siblings = None if counts_all or entry.kind.final else siblings_of(ctx.catalogue, path)
     return Look(
         mode, path, entry.plane,
         ctx.quiet(lambda: clause_of(ctx, where, path, plain_only="where")) if isinstance(where, Table) else None,
         expect, _whole(ctx, table, "allow-failing") or 0, word(table, "allow-empty") == "true",
+        siblings,
     )  # fmt: skip
 
 

@@ -37,6 +37,12 @@ class Kind:
     unlimited: bool = False
     view: bool = False
     """Another fact in words that all makers share, for machines that have it; that other one is told beside it."""
+    alike: tuple[str, ...] | None = None
+    """Of a collection whose items are siblings where these facts of theirs, written from the node, are equal."""
+    vacant: str = ""
+    """The fact of such items that reads `Absent` where the place of an item is empty."""
+    final: bool = False
+    """Its absence is an answer of its own, and never silence."""
 
     @property
     def ordered(self) -> bool:
@@ -87,14 +93,24 @@ def setting(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002
     return Kind(Type.SETTING, help, cls=cls)
 
 
-def collection(help: str) -> Kind:  # noqa: A002
-    """Declare a map of items by name; the probe that declares it knows all of them."""
-    return Kind(Type.COLLECTION, help)
+def collection(help: str, alike: Iterable[str] | None = None, vacant: str = "") -> Kind:  # noqa: A002
+    """Declare a map of items by name; the probe that declares it knows all of them.
+
+    Items are siblings where their facts `alike` are equal, all of them where that is empty; they lie at the item or at
+    one above it (`nic/*.type` of `nic/*.port`). An item whose fact `vacant` reads `Absent` is an empty place and
+    nobody's sibling.
+    """
+    return Kind(Type.COLLECTION, help, alike=None if alike is None else tuple(alike), vacant=vacant)
 
 
 def view(kind: Kind) -> Kind:
     """Say that another fact tells the same as its maker spells it, and that machines may lack this one."""
     return replace(kind, view=True)
+
+
+def final(kind: Kind) -> Kind:
+    """Declare that absence is an answer of its own: where siblings have the fact, it is no silence."""
+    return replace(kind, final=True)
 
 
 @dataclass(frozen=True, slots=True)

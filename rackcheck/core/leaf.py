@@ -6,6 +6,7 @@ from rackcheck.core.fact import Absent, Reading, Unknown, Value
 from rackcheck.core.operator import SIBLINGS, TWICE, WARNING, Test
 from rackcheck.core.path import Path
 from rackcheck.core.profile import Clause
+from rackcheck.core.siblings import sibling_doubt
 from rackcheck.core.tree import Tree
 
 
@@ -18,6 +19,10 @@ def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
     name = str(path)
     if isinstance(reading, Unknown):
         return Evidence(Status.UNKNOWN, name, "", clause.expected, source, reading)
+    if clause.siblings is not None and isinstance(reading, Absent):
+        silence = sibling_doubt(path, clause.plane, reading, clause.siblings, tree)
+        if silence is not None:
+            return Evidence(Status.UNKNOWN, name, "", clause.expected, source, silence)
     statuses = [_test(test, reading, clause, at, tree) for test in clause.tests if test.op not in SIBLINGS]
     if isinstance(reading, Absent) and len(statuses) < len(clause.tests):
         statuses.append(Status.FAIL)
@@ -71,5 +76,7 @@ def _same(reading: Value, clause: Clause, at: Path, tree: Tree) -> Status | Unkn
     if isinstance(other, Unknown):
         return Unknown(other.reason, f"{path}: {other.detail}")
     if isinstance(other, Absent):
-        return Status.FAIL
+        siblings = clause.other_siblings
+        silence = sibling_doubt(path, clause.other_plane, other, siblings, tree) if siblings is not None else None
+        return Status.FAIL if silence is None else Unknown(silence.reason, f"{path}: {silence.detail}")
     return Status.PASS if operator.equal(reading, other, clause.kind) else Status.FAIL

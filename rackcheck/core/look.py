@@ -14,6 +14,7 @@ from rackcheck.core.leaf import judge_leaf
 from rackcheck.core.operator import SIBLINGS, WARNING, Test
 from rackcheck.core.path import EVERY, Path, Segment
 from rackcheck.core.profile import Clause, Look, Rule
+from rackcheck.core.siblings import empty_doubt
 from rackcheck.core.tree import Tree
 from rackcheck.core.waiver import NOTHING, Granted, taken
 
@@ -85,8 +86,11 @@ def looked(rule: Rule, look: Look, tree: Tree, pins: Granted = NOTHING) -> Verdi
 
 def _choose(look: Look, tree: Tree) -> _Chosen:
     selection = tree.select(look.collection, look.plane)
+    more = selection.unknown
+    if more is None and look.siblings is not None:
+        more = empty_doubt(look.collection, look.plane, look.siblings, tree)
     if look.where is None:
-        return _Chosen(selection.items, (), selection.unknown)
+        return _Chosen(selection.items, (), more)
     sure: list[Path] = []
     doubtful: list[Evidence] = []
     left: list[Evidence] = []
@@ -98,7 +102,7 @@ def _choose(look: Look, tree: Tree) -> _Chosen:
             doubtful.append(found)
         else:
             left.append(found)
-    return _Chosen(tuple(sure), tuple(doubtful), selection.unknown, tuple(left))
+    return _Chosen(tuple(sure), tuple(doubtful), more, tuple(left))
 
 
 def _what(look: Look) -> str:

@@ -1,7 +1,7 @@
 """A profile as typed values: what to look at, what it must be, and the words for people."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from rackcheck.core.called import Called
@@ -10,6 +10,7 @@ from rackcheck.core.evidence import Status
 from rackcheck.core.fact import Plane
 from rackcheck.core.operator import TWICE, Test, expectation
 from rackcheck.core.path import Path, parse
+from rackcheck.core.siblings import Siblings
 
 
 class Severity(StrEnum):
@@ -47,6 +48,8 @@ class Clause:
     """A leaf: one fact and its tests, all of which must hold.
 
     `other` is the fact of a `same-as`, with its plane; `other_at_item` when it starts at the item of the look.
+    `siblings` stands where absence would excuse and the fact lies in a collection of siblings; `other_siblings` is the
+    same of the other fact.
     """
 
     fact: Path
@@ -57,6 +60,8 @@ class Clause:
     other_plane: Plane = Plane.OS
     other_at_item: bool = False
     inputs: frozenset[Plane] = frozenset()  # planes that a derived fact follows from
+    siblings: Siblings | None = None
+    other_siblings: Siblings | None = None
     expected: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -68,10 +73,14 @@ class Clause:
         """Whether two readings of the fact are compared."""
         return any(test.op in TWICE for test in self.tests)
 
+    def without_siblings(self) -> "Clause":
+        """The same clause, to which what siblings return means nothing."""
+        return replace(self, siblings=None, other_siblings=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Where a rule looks; `mode` is each, any, no or count."""
+    """Where a rule looks; `mode` is each, any, no or count; `siblings` of the items that hold a nested collection."""
 
     mode: str
     collection: Path
@@ -80,6 +89,7 @@ class Look:
     expect_count: int | None = None
     allow_failing: int = 0
     allow_empty: bool = False
+    siblings: Siblings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +186,34 @@ class Rule:
         where = self.look.where if self.look is not None else None
         return (*self.clauses, *(c for c in (where, self.when) if c is not None))
 
+    def kin(self) -> frozenset[Path]:
+        """What is read of siblings beside the facts of the rule; it adds no plane."""
+        found: set[Path] = set()
+        item = Path(()) if self.look is None else self.look.collection.item("*")
+        if self.look is not None and self.look.siblings is not None:
+            found |= {self.look.collection.pattern, *self.look.siblings.facts()}
+        for clause in self.parts():
+            at = Path(()) if clause is self.when else item
+            if clause.siblings is not None:
+                found |= {(at + clause.fact).pattern, *clause.siblings.facts()}
+            if clause.other is not None and clause.other_siblings is not None:
+                other = item + clause.other if clause.other_at_item else clause.other
+                found |= {other.pattern, *clause.other_siblings.facts()}
+        return frozenset(found)
+
+    def without_siblings(self) -> "Rule":
+        """The same rule, to which what siblings return means nothing."""
+        look, when = self.look, self.when
+        if look is not None:
+            where = look.where.without_siblings() if look.where is not None else None
+            look = replace(look, where=where, siblings=None)
+        return replace(
+            self,
+            clauses=tuple(clause.without_siblings() for clause in self.clauses),
+            look=look,
+            when=when.without_siblings() if when is not None else None,
+        )
+
     def facts(self) -> frozenset[Path]:
         """Every fact and collection this rule reads, as patterns from the node."""
         found: set[Path] = {each.fact for each in self.across.shared} if self.across is not None else set()
@@ -218,7 +256,7 @@ class Profile:
 
     def facts(self) -> frozenset[Path]:
         """Every fact any rule reads."""
-        return frozenset().union(*(rule.facts() for rule in self.rules))
+        return frozenset().union(*(each for rule in self.rules for each in (rule.facts(), rule.kin())))
 
     def twice(self) -> frozenset[Path]:
         """Every fact of which some rule compares two readings."""

@@ -89,12 +89,15 @@ class Read:
 
 def read_by(rule: Rule) -> Read:
     """Give all that decides a rule's verdict on a node, or stands in it; as patterns from the node."""
-    facts, look = rule.facts(), rule.look
+    facts, look = rule.facts() | rule.kin(), rule.look
     if look is not None and any(not clause.fact.segments for clause in rule.parts()):
         facts |= {look.collection.item(EVERY)}
     ways = frozenset(way for fact in facts for way in fact.collections)
     looked = frozenset[Path]() if look is None else frozenset({look.collection})
-    return Read(facts | ways, ways | looked, rule.planes)
+    beside = [None if look is None else look.siblings]
+    beside += [each for clause in rule.parts() for each in (clause.siblings, clause.other_siblings)]
+    planes = rule.planes.union(*(each.planes for each in beside if each is not None))
+    return Read(facts | ways, ways | looked, planes)
 
 
 @dataclass(frozen=True, slots=True)
