@@ -40,7 +40,7 @@ def words(folders: Sequence[Path]) -> Words:
 
 
 def _tables(folders: Sequence[Path]) -> Iterator[Table]:
-    seen: set[str] = set()
+    seen = {library.BUILT_IN}  # in every profile already: nobody extends or includes it
     for folder in folders:
         for path in sorted(folder.glob("*.yaml")):
             if path.name in seen and path.name != library.SOURCES:

@@ -227,7 +227,8 @@ def did_you_mean(word: str, words: list[str]) -> str:
     """
     small = word.casefold()
     known = {each.casefold(): each for each in words}
-    begun = sorted((each for each in known if len(small) >= BEGUN and each.startswith(small)), key=lambda e: (len(e), e))
-    near = begun[:1] or [transposed(small, known)]
-    near = near if near[0] else difflib.get_close_matches(small, known, n=1)
+    begun = [each for each in known if len(small) >= BEGUN and each.startswith(small)]
+    other = transposed(small, known)
+    near = sorted(begun, key=lambda each: (len(each), each)) or ([other] if other else [])
+    near = near or difflib.get_close_matches(small, known, n=1)
     return f"; did you mean {known[near[0]]}?" if near else ""

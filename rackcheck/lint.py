@@ -6,7 +6,7 @@ words are missing that a shipped profile has.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rackcheck.core.operator import expectation, spell
@@ -78,6 +78,7 @@ def refused(found: Sequence[Finding], *, strict: bool) -> bool:
 def findings(profile: Profile, laid: Layers, peaks: Sequence[Peak] | None = None) -> list[Finding]:
     """Look at a loaded profile and the layers it is made of; what is found stands in the order of its places."""
     at = Places(laid)
+    profile = replace(profile, rules=profile.own)
     table = shipped_peaks() if peaks is None else peaks
     found = [*_params(profile, at), *_roles(profile, at), *_twins(profile, at), *_dropped(profile, at)]
     found += _of_fragment(laid, at) if is_fragment(laid.head) else _verdict(profile, at)
@@ -123,7 +124,7 @@ def _of_fragment(laid: Layers, at: Places) -> Iterator[Finding]:
 
 def _verdict(profile: Profile, at: Places) -> Iterator[Finding]:
     """Tell a profile that no node can pass: only a blocker or major of its own is evidence."""
-    own = [rule for rule in profile.rules if rule.scope is Scope.NODE and not rule.built_in]
+    own = [rule for rule in profile.rules if rule.scope is Scope.NODE]
     decided = {rule.phase for rule in own if rule.severity.decides}
     if not decided:
         yield Finding(

@@ -18,6 +18,8 @@ from rackcheck.report import machine
 from rackcheck.report.terminal import Line
 from rackcheck.report.wants import wants
 
+BUILT_IN = "built in: it belongs to every profile, which may drop it with a reason and change nothing of it"
+
 
 def _rules(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a rule's id, where -p stands before it."""
@@ -94,6 +96,8 @@ def _weight(rule: Rule) -> Iterator[str]:
         yield f"otherwise it warns: {why}"
     else:
         yield f"otherwise it fails, as a {rule.severity.value}"
+    if rule.built_in:
+        yield BUILT_IN
     if rule.unset:
         yield f"until then it is n/a: site value not set: {', '.join(rule.unset)}"
     yield f"for role {', '.join(rule.roles)}, in phase {rule.phase.value}"
@@ -136,7 +140,7 @@ def _document(told: Explained) -> dict[str, Any]:
         judged = {
             "title": rule.title, "severity": rule.severity.value, "phase": rule.phase.value, "roles": list(rule.roles),
             "wants": wants(rule), "only_warns": rule.from_memory or rule.severity.value == "advisory",
-            "waits_for": list(rule.unset), "digest": rule.digest,
+            "waits_for": list(rule.unset), "built_in": rule.built_in, "digest": rule.digest,
         }  # fmt: skip
     return {
         "rule": told.id,

@@ -11,9 +11,10 @@ from rackcheck.cli import explain, learn, options, profile_diff, profile_list, p
 from rackcheck.cli.known import known
 from rackcheck.cli.output import print_lines
 from rackcheck.core.fold import fold
-from rackcheck.core.profile import Profile
+from rackcheck.core.profile import Profile, Rule
 from rackcheck.core.waiver import Waiver, troubled
 from rackcheck.document import BadFile
+from rackcheck.layers import MACHINE
 from rackcheck.report import machine
 from rackcheck.report.summary import several
 from rackcheck.report.terminal import Line
@@ -96,7 +97,9 @@ def _checked(name: str, values: dict[str, str], folders: tuple[Path, ...], *, st
     found = tuple(lint.chosen(lint.findings(loaded, laid), strict=strict))
     unset = sorted({param for rule in loaded.rules for param in rule.unset})
     waits = f"; site values not set: {', '.join(unset)}" if unset else ""
-    head = f"{name}: {several(len(loaded.rules), 'rule')}, {several(len(loaded.facts()), 'fact')}{waits}"
+    own = loaded.own
+    facts = {fact for rule in own for fact in rule.facts()}
+    head = f"{name}: {several(len(own), 'rule')}, {several(len(facts), 'fact')}{waits}"
     waiting = reviewed.unreviewed(loaded.files)
     notes = [f"{name}: {reviewed.said(waiting)}"] if waiting else []
     rules = {rule.id: rule for rule in loaded.rules}
@@ -111,6 +114,7 @@ def _checked(name: str, values: dict[str, str], folders: tuple[Path, ...], *, st
 def _lines(loaded: Profile, waived: Iterable[Waiver]) -> list[Line]:
     lines = [Line(((f"{loaded.name} {loaded.version}", "bold"), (f"  {loaded.title}", "")))]
     lines.append(Line(((f"{' -> '.join(loaded.lineage)}; digest {loaded.digest[:12]}", "dim"),)))
+    lines.append(Line(((f"  {_machines(loaded)}", "dim"),)))
     for name, value in loaded.params.items():
         lines.append(Line(((f"  param {name} = ", "dim"), (value or "not set", "" if value else "yellow"))))
     for rule_id, reason in loaded.dropped.items():
@@ -118,17 +122,33 @@ def _lines(loaded: Profile, waived: Iterable[Waiver]) -> list[Line]:
     for waiver in waived:
         head = f"  waiver {waiver.place}: {waiver.rule} on {fold(waiver.nodes)}: "
         lines.append(Line(((head, "dim"), (waiver.words, ""))))
-    for rule in loaded.rules:
-        lines.append(Line())
-        lines.append(Line(((rule.id, "bold"), (f"  {rule.title}", ""), (f"  ({rule.severity.value})", "dim"))))
-        lines += [Line(((f"    {text}", ""),)) for text in wants(rule)]
-        lines += [
-            Line(((f"    {label} ", "dim"), (text, "")))
-            for label, text in (("why", rule.why), ("fix", rule.fix))
-            if text
-        ]
-        for ref in rule.refs:
-            source = loaded.sources[ref]
-            cited = f"{source.publisher}, {source.title}, {source.section} ({source.confidence})"
-            lines.append(Line(((f"    ref {cited}", "dim"),)))
+    lines += [line for rule in loaded.own for line in _rule(rule, loaded)]
+    built_in = [rule for rule in loaded.rules if rule.built_in]
+    if built_in:
+        head = "which belong to every profile; one is dropped with a reason, never changed"
+        lines += [Line(), Line((("built in", "bold"), (f"  {several(len(built_in), 'rule')}, {head}", "dim")))]
+    return [*lines, *(line for rule in built_in for line in _rule(rule, loaded))]
+
+
+def _machines(loaded: Profile) -> str:
+    """Say which machines a profile is for."""
+    if loaded.fragment:
+        meant = f"; did you mean {loaded.meant}?" if loaded.meant else ""
+        return f"a fragment: it gives no verdict on a machine{meant}"
+    named = [f"{key} {' or '.join(globs)}" for key, globs in loaded.applies_to.items() if key in MACHINE]
+    role = "".join(f", of role {role}" for role in loaded.applies_to.get("role", ()))
+    return f"for {'; or '.join(named) if named else 'any machine'}{role}"
+
+
+def _rule(rule: Rule, loaded: Profile) -> list[Line]:
+    lines = [Line()]
+    lines.append(Line(((rule.id, "bold"), (f"  {rule.title}", ""), (f"  ({rule.severity.value})", "dim"))))
+    lines += [Line(((f"    {text}", ""),)) for text in wants(rule)]
+    lines += [
+        Line(((f"    {label} ", "dim"), (text, ""))) for label, text in (("why", rule.why), ("fix", rule.fix)) if text
+    ]
+    for ref in rule.refs:
+        source = loaded.sources[ref]
+        cited = f"{source.publisher}, {source.title}, {source.section} ({source.confidence})"
+        lines.append(Line(((f"    ref {cited}", "dim"),)))
     return lines

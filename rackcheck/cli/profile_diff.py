@@ -99,26 +99,34 @@ class _Found:
     words: Mapping[str, tuple[str, ...]]
     params: Mapping[str, tuple[str, str]]
     dropped: Mapping[str, tuple[str, str]]
+    machines: Mapping[str, tuple[str, str]]
 
     @property
     def any(self) -> bool:
-        return bool(self.only_old or self.only_new or self.changed or self.words or self.params or self.dropped)
+        rules = self.only_old or self.only_new or self.changed or self.words
+        return bool(rules or self.params or self.dropped or self.machines)
 
 
 def _compared(old: Profile, new: Profile) -> _Found:
-    before, after = ({rule.id: rule for rule in profile.rules} for profile in (old, new))
+    before, after = ({rule.id: rule for rule in profile.own} for profile in (old, new))
     shared = [(before[rule_id], rule) for rule_id, rule in after.items() if rule_id in before]
     words = {
         rule.id: tuple(word for word in WORDS if getattr(was, word) != getattr(rule, word)) for was, rule in shared
     }
     return _Found(
-        tuple(rule for rule in old.rules if rule.id not in after),
-        tuple(rule for rule in new.rules if rule.id not in before),
+        tuple(rule for i, rule in before.items() if i not in after),
+        tuple(rule for i, rule in after.items() if i not in before),
         tuple(differences(before, after)),
         {rule_id: some for rule_id, some in words.items() if some},
         _values({n: _shown(v) for n, v in old.params.items()}, {n: _shown(v) for n, v in new.params.items()}),
         _values(old.dropped, new.dropped),
+        _values(_machines(old), _machines(new)),
     )
+
+
+def _machines(profile: Profile) -> dict[str, str]:
+    """Give the machines that a profile is for, by key; a fragment is for none."""
+    return {} if profile.fragment else {key: ", ".join(globs) for key, globs in profile.applies_to.items()}
 
 
 def _values(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -133,7 +141,7 @@ def _shown(value: str | None) -> str:
 
 def _lines(old: Profile, new: Profile, found: _Found) -> Iterator[Line]:
     for side, profile in (("A", old), ("B", new)):
-        what = ", ".join(filter(None, (several(len(profile.rules), "rule"), profile.title)))
+        what = ", ".join(filter(None, (several(len(profile.own), "rule"), profile.title)))
         yield Line(((f"{side} {profile.name} {profile.version}", "bold"), (f"  {what}", "dim")))
     if not found.any:
         yield Line((("they ask for the same in the same words", ""),))
@@ -151,6 +159,8 @@ def _lines(old: Profile, new: Profile, found: _Found) -> Iterator[Line]:
         f"{name}: {was or 'no such param'} -> {now or 'no such param'}" for name, (was, now) in found.params.items()
     ]
     yield from _section("params", params)
+    machines = [f"{key}: {was or 'not named'} -> {now or 'not named'}" for key, (was, now) in found.machines.items()]
+    yield from _section("for which machines", machines)
     told = {rule.id for rule in (*found.only_old, *found.only_new)}
     drops = (f"{rule}: {_drop(was, now)}" for rule, (was, now) in found.dropped.items() if rule not in told)
     yield from _section("dropped", drops)
@@ -200,6 +210,7 @@ def _document(old: Profile, new: Profile, found: _Found) -> dict[str, Any]:
         "words": [{"rule": rule_id, "keys": list(which)} for rule_id, which in found.words.items()],
         "params": [{"name": name, "a": was or None, "b": now or None} for name, (was, now) in found.params.items()],
         "dropped": [{"rule": rule, "a": was or None, "b": now or None} for rule, (was, now) in found.dropped.items()],
+        "applies_to": [{"key": key, "a": was or None, "b": now or None} for key, (was, now) in found.machines.items()],
     }
 
 

@@ -18,7 +18,7 @@ from rackcheck.report.terminal import Line
 
 PARTS = {
     "profile": "to judge by: rackcheck audit -p NAME",
-    "fragment": "to add to a profile of your own: include: [NAME]",
+    "fragment": "which give no verdict on a machine, to add to a profile of your own: include: [NAME]",
 }
 """The kinds of files, in the order of the list, and what each is there for."""
 
@@ -56,7 +56,7 @@ def _row(found: library.Found, folders: tuple[Path, ...]) -> Row:
     except Mistake as error:
         return Row(found.name, "profile", "?", "?", found.origin, f"cannot be used: {_short(error)}")
     kind = "fragment" if is_fragment(laid.head) else "profile"
-    return Row(found.name, kind, loaded.version, str(len(loaded.rules)), found.origin, loaded.title)
+    return Row(found.name, kind, loaded.version, str(len(loaded.own)), found.origin, loaded.title)
 
 
 def _short(error: Mistake) -> str:
