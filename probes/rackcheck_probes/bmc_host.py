@@ -8,11 +8,13 @@ from rackcheck.core.redfish_systems import agreed, hosts
     Redfish("Systems/*"),
     gives={
         "bmc.host.serial": text("Serial number of the host, not of a GPU baseboard beside it.", Class.IDENTITY),
+        "bmc.host.uuid": text("UUID of the host.", Class.IDENTITY),
         "bmc.host.sku": text("Order number of the host; on Dell it is the service tag.", Class.IDENTITY),
     },
 )
 def bmc_host(docs: Documents) -> Facts:
-    """The serial and order number of the system that has a BIOS."""
+    """The serial number, UUID and order number of the system that has a BIOS."""
     found = hosts(docs)
     yield "bmc.host.serial", agreed(found, "SerialNumber")
+    yield "bmc.host.uuid", agreed(found, "UUID")
     yield "bmc.host.sku", agreed(found, "SKU")

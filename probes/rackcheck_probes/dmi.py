@@ -2,6 +2,7 @@
 
 from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, probe, text, version
 from rackcheck.core import read
+from rackcheck.core.identity import BLANKS
 
 FOLDER = "/sys/class/dmi/id"
 NAMES = {
@@ -12,13 +13,6 @@ NAMES = {
     "os.bios.version": "bios_version",
     "os.bios.date": "bios_date",
 }
-BLANKS = (
-    "to be filled by o.e.m.", "to be filled by oem", "not specified", "not available", "not applicable",
-    "default string", "system manufacturer", "system product name", "system serial number", "system version",
-    "o.e.m.", "oem", "none", "n/a", "na", "unknown", "empty", "undefined", "chassis serial number",
-    "0123456789", "-", ".",
-)  # fmt: skip
-"""What makers leave where they should have written something, in small letters."""
 
 
 def filled(content: str) -> str:

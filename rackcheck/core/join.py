@@ -38,6 +38,21 @@ class Inputs:
         chosen: Selection = self.tree.select(asked, self.planes[str(asked.pattern)])
         return tuple(item.segments[-1].key or "" for item in chosen.items), chosen.unknown
 
+    def every(self, pattern: str) -> tuple[Mapping[str, Reading], Unknown | None]:
+        """One fact of all items of its collections, by path; and why these may not be all items."""
+        asked = paths.parse(pattern)
+        plane = self.planes[str(asked.pattern)]
+        star = max(i for i, segment in enumerate(asked.segments) if segment.key == EVERY)
+        owner = Path((*asked.segments[:star], paths.Segment(asked.segments[star].word)))
+        chosen = self.tree.select(owner, plane)
+        leaf, leaves = str(Path(asked.segments[star + 1 :])), self.tree.leaves
+        found: dict[str, Reading] = {}
+        for item in chosen.items:
+            text = f"{item}.{leaf}"
+            known = leaves.get(text)
+            found[text] = known.reading if known is not None else self.tree.reading(paths.parse(text), plane)
+        return found, chosen.unknown
+
     def collected(self, pattern: str) -> bool:
         """Whether this run collected a declared fact at all, be it unknown; raises KeyError for another.
 

@@ -1,0 +1,102 @@
+"""Whether the host and the BMC that the inventory gives one name are one machine: what both give to know it by."""
+
+from collections.abc import Iterator
+
+from rackcheck import Facts, Inputs, join, listing
+from rackcheck.core.fact import Reading, clean
+from rackcheck.core.identity import (
+    Compared,
+    Given,
+    Spell,
+    between,
+    common,
+    differing,
+    given,
+    held,
+    mac,
+    serial,
+    serials,
+    settled_by,
+    uuid,
+)
+
+SERIAL = "node.serial"
+BMC_SERIAL, BMC_SKU, BMC_UUID = "bmc.host.serial", "bmc.host.sku", "bmc.host.uuid"
+UUID, CHASSIS, BOARD = "node.uuid", "node.chassis_serial", "node.board_serial"
+MACS = ("nic.interface/*.mac_permanent", "nic.interface/*.mac")
+BMC_MACS = ("bmc.interface/*.mac",)
+DIMMS, BMC_DIMMS = ("dimm/*.serial",), ("bmc.dimm/*.serial",)
+GPUS: tuple[tuple[Spell, str, str], ...] = (
+    (serial, "gpu/*.serial", "bmc.gpu/*.serial"),
+    (uuid, "gpu/*.uuid", "bmc.gpu/*.uuid"),
+)
+
+
+@join(
+    needs=(SERIAL, BMC_SERIAL, BMC_SKU, BMC_UUID),
+    also=(
+        *(UUID, CHASSIS, BOARD, "nic.interface", *MACS, "bmc.interface", *BMC_MACS),
+        *("dimm", *DIMMS, "bmc.dimm", *BMC_DIMMS, "gpu", "bmc.gpu", *(path for _, *both in GPUS for path in both)),
+    ),
+    gives={
+        "node.identity.common": listing(
+            "What host and BMC both give, and give alike: serial, uuid, macs, dimms, gpus."
+        ),
+        "node.identity.differs": listing(
+            "What host and BMC both give, and give otherwise; unknown where they give nothing in common."
+        ),
+    },
+)
+def identity_host(inputs: Inputs) -> Facts:
+    """Compare the identities that host and BMC give, of those that this run collected."""
+    kinds = tuple(_kinds(inputs))
+    yield "node.identity.common", common(kinds)
+    yield "node.identity.differs", differing(kinds)
+
+
+def _kinds(inputs: Inputs) -> Iterator[Compared]:
+    sides = _of_host(inputs), given(((path, inputs.reading(path)) for path in (BMC_SERIAL, BMC_SKU)), serial)
+    yield _one("serial", *sides)
+    yield _one("uuid", _single(inputs, UUID), _single(inputs, BMC_UUID))
+    # A BMC may list ports that have no driver, and others than the host does; modules are spelled in several ways.
+    for kind, ours, theirs, spell in (("macs", MACS, BMC_MACS, mac), ("dimms", DIMMS, BMC_DIMMS, serial)):
+        yield Compared(kind, held(_every(inputs, ours, spell), _every(inputs, theirs, spell)), decides=False)
+    gpus = [(_every(inputs, (ours,), spell), _every(inputs, (theirs,), spell)) for spell, ours, theirs in GPUS]
+    says = next((_parts(*both) for both in gpus if both[0].keys and both[1].keys), "")
+    yield Compared("gpus", settled_by(held(*both) for both in gpus), says)
+
+
+def _of_host(inputs: Inputs) -> Given:
+    """The serial numbers of the host; the BMC may know it by any of them. Dell's board holds its service tag, too."""
+    read = [(path, inputs.reading(path)) for path in (SERIAL, CHASSIS, BOARD) if inputs.collected(path)]
+    return given(read, serials)
+
+
+def _single(inputs: Inputs, path: str) -> Given:
+    return given([(path, inputs.reading(path))] if inputs.collected(path) else [], uuid)
+
+
+def _every(inputs: Inputs, patterns: tuple[str, ...], spell: Spell) -> Given:
+    """One kind of identity of all items, from those facts that were collected; not of the network inside a machine."""
+    read: list[tuple[str, Reading]] = []
+    hidden = None
+    for pattern in patterns:
+        if inputs.collected(pattern):
+            found, cut = inputs.every(pattern)
+            hidden = hidden or cut
+            inner = spell is mac
+            read += [
+                (path, r) for path, r in found.items() if not (inner and between(path.split("/")[1].split(".")[0]))
+            ]
+    return given(read, spell, hidden)
+
+
+def _one(kind: str, host: Given, bmc: Given) -> Compared:
+    """Compare one kind, and say what each plane gives, as it spells it."""
+    ours, theirs = (" or ".join(dict.fromkeys(clean(s.said, 80) for s in side.keys.values())) for side in (host, bmc))
+    return Compared(kind, held(host, bmc), f"{kind}: the host has {ours}, the BMC gives {theirs}")
+
+
+def _parts(host: Given, bmc: Given) -> str:
+    ours, theirs = (f"{len(side.keys)}, {clean(next(iter(side.keys.values())).said, 80)} first" for side in (host, bmc))
+    return f"gpus: the host has {ours}, the BMC gives {theirs}, none alike"
