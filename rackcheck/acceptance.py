@@ -18,6 +18,7 @@ from typing import Any
 
 from rackcheck import bounded, kept, state, store
 from rackcheck.core.fact import Plane, clean
+from rackcheck.core.profile import FIRST, LAW
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
 from rackcheck.waivers import File
@@ -87,6 +88,12 @@ class Acceptance:
     def planes(self) -> frozenset[Plane]:
         """The planes that were agreed on: what no run asked of them is unknown."""
         return frozenset(map(Plane, self.head["planes"]))
+
+    @property
+    def law(self) -> int:
+        """The law that it was begun under, by which all of its runs are judged."""
+        law: int = self.head.get("law", FIRST)
+        return law
 
     @property
     def profile(self) -> Path:
@@ -197,6 +204,9 @@ def _head(doc: Mapping[str, Any]) -> Mapping[str, Any]:
         kept.word(profile["set"], name)
     for plane in kept.words_of(doc, "planes"):
         Plane(plane)
+    law = doc.get("law", FIRST)
+    if type(law) is not int or not FIRST <= law <= LAW:
+        raise ValueError(f"no law {law!r:.20}")
     for node in doc["nodes"]:
         for word in ("name", "role", "host", "bmc", "rack", "slot"):
             kept.word(node, word)

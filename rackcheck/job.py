@@ -10,7 +10,7 @@ from rackcheck.core.event import RunStarted
 from rackcheck.core.fact import Plane
 from rackcheck.core.group import Seat
 from rackcheck.core.plan import Plan
-from rackcheck.core.profile import Phase, Profile
+from rackcheck.core.profile import LAW, Phase, Profile
 from rackcheck.core.waiver import Waiver
 from rackcheck.inventory import Node
 
@@ -74,4 +74,5 @@ class Job:
         names = tuple(node.name for node in self.nodes)
         planes = tuple(sorted(p.value for p in self.planes))
         words = (profile.name, profile.version, profile.digest) if profile is not None else ("", "", "")
-        return RunStarted(self.id, self.time, self.version, *words, names, planes, self.targets)
+        law = profile.law if profile is not None else LAW
+        return RunStarted(self.id, self.time, self.version, *words, names, planes, self.targets, law)

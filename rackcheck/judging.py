@@ -9,15 +9,16 @@ from rackcheck.core.collect import collect
 from rackcheck.core.consensus import Poll, large_enough, poll
 from rackcheck.core.event import Answered, Event, FactsRead, Foreseen, Judged
 from rackcheck.core.fact import Plane, Reason, Unknown
-from rackcheck.core.group import Gathering, gathered, groups
+from rackcheck.core.fit import Fit, Match, fit, kind
+from rackcheck.core.group import FLEET, Gathering, Group, gathered, groups, is_group
 from rackcheck.core.held import Held, read_of
 from rackcheck.core.join import derive
 from rackcheck.core.memo import Memo
 from rackcheck.core.plan import Plan
-from rackcheck.core.profile import Rule, Scope
+from rackcheck.core.profile import FIRST, Profile, Rule, Scope
 from rackcheck.core.reads import Reads, read_by
 from rackcheck.core.tree import Later, Leaf, Tree
-from rackcheck.core.verdict import Verdict, applies, in_scope, judge, misfit, node_outcome
+from rackcheck.core.verdict import Outcome, Verdict, applies, conclude, in_scope, judge, misfit
 from rackcheck.core.waiver import Granted, granted
 from rackcheck.inventory import Node
 from rackcheck.job import Again, Job
@@ -68,7 +69,7 @@ class _Role:
         self.alone = [rule for rule in rules if rule.across is None]
         self.across = [rule for rule in rules if rule.across is not None]
         votes = read_of(path for rule in self.across for path in rule.facts())
-        needs = {each.name: read_of(map(paths.parse, each.needs)) for each in gatherings}
+        needs = {each.name: read_of(map(paths.parse, each.reads)) for each in gatherings}
         self.reads = Reads([*map(read_by, self.alone), votes, *needs.values()])
         self.memo = Memo(self.alone, self.reads)
         self.votes = Held(votes, self.reads)
@@ -86,19 +87,30 @@ class Judging:
         self.job = job
         self.judged: list[Judged] = []
         self._asked = frozenset(node.name for node in job.nodes)
-        rules = job.profile.rules if job.profile is not None else ()
-        self._groups = [
-            (group, found)
-            for group in groups(job.seats, self._asked)
-            if (found := [r for r in rules if r.scope is group.scope and _scoped(r, "any", job)])
-        ]
+        self._planes = job.planes & job.plan.planes
+        self._groups = self._judged_together()
         self._gatherings = job.plan.gatherings if self._groups else ()
-        self._roles: dict[str, _Role] = {}
+        self._roles: dict[tuple[str, frozenset[Plane]], _Role] = {}
         self._votes: dict[str, Tree] = {}
         self._members: dict[str, dict[str, Tree]] = {each.name: {} for each in self._gatherings}
         self._held: dict[str, Judged] = {}
         self._comparisons = tuple(each for each in job.plan.comparisons if each.inputs <= job.planes)
         self._compared: dict[str, Tree] = {}
+
+    def _judged_together(self) -> list[tuple[Group, list[Rule]]]:
+        """Give the racks and the fleet with their rules; built-in ones hold for whatever part of a fleet was asked."""
+        rules = self.job.profile.rules if self.job.profile is not None else ()
+        found: list[tuple[Group, list[Rule]]] = []
+        for group in groups(self.job.seats, self._asked):
+            mine = [r for r in rules if r.scope is group.scope and self._scoped(r, "any", self._planes)]
+            if mine:
+                found.append((group, mine))
+        whole = any(group.name == FLEET for group, _ in found)
+        part = [r for r in rules if r.built_in and r.scope is Scope.FLEET and self._scoped(r, "any", self._planes)]
+        if part and not whole and len(self._asked) > 1:
+            seats = tuple(seat for seat in self.job.seats if seat.name in self._asked)
+            found.append((Group(FLEET, Scope.FLEET, seats), part))
+        return found
 
     def take(self, node: Node, tree: Tree) -> Iterator[Event]:
         """Judge a node that has told all it will; it is told now, or at the end where others have a say."""
@@ -111,7 +123,7 @@ class Judging:
         yield FactsRead(node.name, tree)
         if self.job.profile is None:
             return
-        role = self._role(node.role)
+        role = self._role(node)
         numbered = role.reads.of(tree)
         verdicts = role.memo.judge(tree, numbered, self._granted(role.alone, node.name))
         judged = self._told(node, role, verdicts, tree)
@@ -128,14 +140,14 @@ class Judging:
     def close(self) -> Iterator[Event]:
         """Judge what is left, in the order of the job: the nodes that waited, then racks and the fleet."""
         yield from self._among()
-        siblings: dict[str, tuple[Reads, Memo]] = {}
+        siblings: dict[int, tuple[Reads, Memo]] = {}
         for node in self.job.nodes:
             if node.name in self._held:
-                if node.role not in siblings:
-                    across = self._role(node.role).across
-                    reads = Reads(map(read_by, across))
-                    siblings[node.role] = reads, Memo(across, reads, self._polls(node.role))
-                judged = self._together(self._held.pop(node.name), *siblings[node.role])
+                role = self._role(node)
+                if id(role) not in siblings:
+                    reads = Reads(map(read_by, role.across))
+                    siblings[id(role)] = reads, Memo(role.across, reads, self._polls(node))
+                judged = self._together(role, self._held.pop(node.name), *siblings[id(role)])
                 self._keep(judged)
                 yield judged
         held = [each for role in self._roles.values() for each in (role.votes, *role.seats.values())]
@@ -147,8 +159,11 @@ class Judging:
             tree = Tree(leaves)
             yield FactsRead(group.name, tree)
             verdicts = judge(rules, tree, self._granted(rules, group.name))
-            outcome = node_outcome(verdicts, {rule.id: rule for rule in rules})
-            judged = Judged(group.name, group.scope.value, outcome, verdicts)
+            assert self.job.profile is not None
+            judged = concluded(
+                Judged(group.name, group.scope.value, Outcome.INCOMPLETE, verdicts, fit=of_profile(self.job.profile)),
+                {rule.id: rule for rule in rules}, self.job.profile.law,
+            )  # fmt: skip
             self._keep(judged)
             yield judged
 
@@ -168,50 +183,110 @@ class Judging:
     def _granted(self, rules: Sequence[Rule], name: str) -> Mapping[str, Granted]:
         return granted(self.job.waivers, rules, name, self.job.day) if self.job.waivers else {}
 
-    def _role(self, name: str) -> _Role:
-        """The rules that judge a node of this role, alone or among its siblings."""
+    def _role(self, node: Node) -> _Role:
+        """The rules that judge a node of this role with these planes, alone or among its siblings."""
         assert self.job.profile is not None
-        if name not in self._roles:
+        planes = self._asked_of(node)
+        key = node.role, planes
+        if key not in self._roles:
             rules = [rule for rule in self.job.profile.rules if rule.scope is Scope.NODE]
-            found = [rule for rule in rules if _scoped(rule, name, self.job)]
+            found = [rule for rule in rules if self._scoped(rule, node.role, planes)]
             kept = tuple(rule for rule in found if rule.across is None or self._enough(rule))
-            self._roles[name] = _Role(kept, len(rules) - len(kept), self._gatherings)
-        return self._roles[name]
+            left = sum(not rule.built_in for rule in rules) - sum(not rule.built_in for rule in kept)
+            self._roles[key] = _Role(kept, left, self._gatherings)
+        return self._roles[key]
+
+    def _asked_of(self, node: Node) -> frozenset[Plane]:
+        """The planes of a node that its inventory names and that this run asks."""
+        has = {Plane.OS, Plane.BURNIN} if node.host else set[Plane]()
+        return self._planes & (has | ({Plane.BMC} if node.bmc is not None else set()))
+
+    def _scoped(self, rule: Rule, role: str, planes: frozenset[Plane]) -> bool:
+        """Whether a rule is judged on nodes of a role; `planes` bound built-in rules alone, which add none."""
+        job = self.job
+        roles = rule.roles if role != "any" else ("any",)
+        bounds = planes if rule.built_in else job.planes
+        return in_scope(
+            replace(rule, roles=roles), role, bounds | {Plane.DERIVED}, job.phases, again=job.again is not None
+        )
 
     def _enough(self, rule: Rule) -> bool:
         assert rule.across is not None
         expected = [seat.name for seat in self.job.seats if seat.role == rule.across.role]
         return large_enough(rule.across, len(self._asked.intersection(expected)), len(expected))
 
-    def _polls(self, role: str) -> dict[str, Poll]:
+    def _polls(self, one: Node) -> dict[str, Poll]:
         """What the nodes of a role say, by the rule that asks; where it applies to some of them only, they alone."""
-        trees = {node.name: self._votes[node.name] for node in self.job.nodes if node.role == role}
-        expected = sum(seat.role == role for seat in self.job.seats)
+        trees = {node.name: self._votes[node.name] for node in self.job.nodes if node.role == one.role}
+        expected = sum(seat.role == one.role for seat in self.job.seats)
         found: dict[str, Poll] = {}
-        for rule in self._role(role).across:
+        for rule in self._role(one).across:
             assert rule.across is not None
             voters = {name: tree for name, tree in trees.items() if applies(rule, tree)}
             found[rule.id] = poll(rule.across, voters, expected)
         return found
 
-    def _together(self, before: Judged, reads: Reads, memo: Memo) -> Judged:
+    def _together(self, role: _Role, before: Judged, reads: Reads, memo: Memo) -> Judged:
         """Judge what a node's siblings have a say in, and lay it among what was judged before."""
-        role, tree = self._role(before.role), self._votes[before.node]
+        assert self.job.profile is not None
+        tree = self._votes[before.node]
         known = {verdict.rule: verdict for verdict in before.verdicts}
         found = memo.judge(tree, reads.of(tree), self._granted(role.across, before.node), known)
         known |= {verdict.rule: verdict for verdict in found}
         verdicts = tuple(known[rule.id] for rule in role.rules)
-        return replace(before, verdicts=verdicts, outcome=node_outcome(verdicts, role.known))
+        return concluded(replace(before, verdicts=verdicts), role.known, self.job.profile.law)
 
     def _told(self, node: Node, role: _Role, verdicts: tuple[Verdict, ...], tree: Tree) -> Judged:
-        assert self.job.profile is not None
-        note = misfit(self.job.profile, tree.reading(paths.parse("node.product"), Plane.OS), node.role)
+        profile = self.job.profile
+        assert profile is not None
+        note = ""
+        if profile.law == FIRST:
+            note = misfit(profile, tree.reading(paths.parse("node.product"), Plane.OS), node.role)
         if not role.rules:
-            note = f"no rule of {self.job.profile.name} is for role {node.role} on these planes: nothing was judged"
-        return Judged(node.name, node.role, node_outcome(verdicts, role.known), verdicts, role.left, note)
+            note = f"no rule of {profile.name} is for role {node.role} on these planes: nothing was judged"
+        judged = Judged(node.name, node.role, Outcome.INCOMPLETE, verdicts, role.left, note, fit=self._fit(node, tree))
+        return concluded(judged, role.known, profile.law)
+
+    def _fit(self, node: Node, tree: Tree) -> Fit:
+        """Say whether a node is a machine that the profile is for; nodes of other roles are none that it names."""
+        profile = self.job.profile
+        assert profile is not None
+        found = of_profile(profile)
+        roles = profile.applies_to.get("role", (COMPUTE,))
+        if profile.law == FIRST or not found.decides or node.role not in roles:
+            return found
+        found = fit(profile.applies_to, tree, self._asked_of(node))
+        if found.match is not Match.OTHER:
+            return found
+        hint = "did you mean -i FILE or --rack NAME?" if node.is_local else "rackcheck profile list shows the others"
+        gpus = any(path.segments[0].word == "gpu" for path in profile.facts())
+        none = ", no 10de device" if gpus and "device" not in profile.applies_to and _no_nvidia(tree) else ""
+        return Fit(Match.OTHER, f"not {kind(profile.title, profile.name)} ({found.words}{none}); {hint}")
 
 
-def _scoped(rule: Rule, role: str, job: Job) -> bool:
-    roles = rule.roles if role != "any" else ("any",)
-    planes = job.planes | {Plane.DERIVED}
-    return in_scope(replace(rule, roles=roles), role, planes, job.phases, again=job.again is not None)
+COMPUTE = "compute"
+"""The role that a profile is for where it names none."""
+
+
+def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
+    """Give what was judged with the outcome that its verdicts come to, and the reason."""
+    found = conclude(judged.verdicts, rules, judged.fit, law=law, together=is_group(judged.node))
+    reason = judged.note if judged.note and not judged.verdicts else found.reason
+    return replace(judged, outcome=found.outcome, reason=reason)
+
+
+def of_profile(profile: Profile) -> Fit:
+    """Give the fit of whatever is judged by a fragment: it is for no machine."""
+    if not profile.fragment:
+        return Fit()
+    meant = f"; did you mean {profile.meant}?" if profile.meant else "; include it in a profile of your own"
+    return Fit(Match.FRAGMENT, f"{profile.name} is a fragment and gives no verdict on a machine{meant}")
+
+
+def _no_nvidia(tree: Tree) -> bool:
+    """Whether all PCI functions are known and none is NVIDIA's."""
+    found = tree.select(paths.parse("pcie"), Plane.OS)
+    if tree.leaf(paths.parse("pcie")) is None or found.unknown is not None:
+        return False
+    vendors = [tree.reading(item + paths.parse("vendor"), Plane.OS) for item in found.items]
+    return all(isinstance(vendor, str) and vendor != "0x10de" for vendor in vendors)

@@ -9,6 +9,7 @@ from typing import Any
 from rackcheck.core.capture import BmcCapture, BurnCapture, Capture, NodeCapture
 from rackcheck.core.event import Answered, Judged, RunDone, RunStarted, judged_from_json, trouble_from_json
 from rackcheck.core.fact import Plane, clean
+from rackcheck.core.profile import FIRST, LAW
 from rackcheck.core.verdict import Outcome
 
 
@@ -16,7 +17,10 @@ def started(doc: Mapping[str, Any]) -> RunStarted:
     """Read how a run began."""
     names = ("run", "time", "version", "profile", "profile_version", "digest", "targets")
     words = {name: word(doc, name) for name in names}
-    return RunStarted(**words, nodes=tuple(words_of(doc, "nodes")), planes=tuple(words_of(doc, "planes")))
+    law = doc.get("law", FIRST)
+    if type(law) is not int or not FIRST <= law <= LAW:
+        raise ValueError(f"law {_shown(law)} is none of {FIRST} to {LAW}: a newer rackcheck may have judged this run")
+    return RunStarted(**words, nodes=tuple(words_of(doc, "nodes")), planes=tuple(words_of(doc, "planes")), law=law)
 
 
 def done(doc: Mapping[str, Any]) -> RunDone:
@@ -30,7 +34,10 @@ def judged(doc: Mapping[str, Any]) -> Judged:
         _words_only(verdict, but="evidence")
         for evidence in verdict.get("evidence", ()):
             _words_only(evidence)
-    _words_only({name: doc[name] for name in ("node", "role", "outcome")})
+    _words_only({name: doc[name] for name in ("node", "role", "outcome", "reason", "note") if name in doc})
+    for name in ("node", "role", "outcome"):
+        word(doc, name)
+    _words_only(doc.get("fit", {}))
     if not isinstance(doc["not_in_scope"], int):
         raise TypeError(f"not_in_scope is no number: {_shown(doc['not_in_scope'])}")
     return judged_from_json(doc)

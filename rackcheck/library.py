@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,15 +14,20 @@ from rackcheck import bounded
 from rackcheck.compile import compile_profile, read_profile
 from rackcheck.conform import conform
 from rackcheck.core.catalogue import Catalogue
+from rackcheck.core.path import parse
 from rackcheck.core.profile import Profile, Source
 from rackcheck.document import SIZE, BadFile, Place, Problem, Table, read
 from rackcheck.layers import Layers, did_you_mean, entries, texts, word
 from rackcheck.lineage import layers
 from rackcheck.mistake import Mistake
+from rackcheck.names import meant
 from rackcheck.schema import sources as sources_schema
 
 SOURCES = "sources.yaml"
 """The file beside profiles that holds what they cite."""
+
+BUILT_IN = "built-in.yaml"
+"""The file beside shipped profiles with the rules that belong to every profile."""
 
 _SOURCE = ("title", "section", "publisher", "date", "confidence")
 
@@ -56,7 +61,7 @@ def profiles(extra: Sequence[Path] = ()) -> dict[str, Found]:
     found: dict[str, Found] = {}
     for origin, folder in folders(extra):
         for path in _files(folder):
-            if path.name != SOURCES:
+            if path.name not in {SOURCES, BUILT_IN}:
                 found.setdefault(path.stem, Found(path.stem, path, origin))
     return found
 
@@ -64,7 +69,7 @@ def profiles(extra: Sequence[Path] = ()) -> dict[str, Found]:
 def seems_fragment(found: Found) -> bool:
     """Whether a file seems to call itself a fragment: looked for, and not read, as completion has no time for that."""
     try:
-        return re.search(r"^fragment: *true\b", text_of(found.path), re.MULTILINE) is not None
+        return _FRAGMENT.search(text_of(found.path)) is not None
     except Mistake:
         return False
 
@@ -134,7 +139,7 @@ def load_laid(
         return read_now
 
     try:
-        laid = layers(table, below)
+        laid = layers(table, below, _built_in(catalogue))
     except BadFile as error:  # all that is wrong is told at once
         raise BadFile([*problems, *error.problems]) from None
     known: dict[str, Source] = {}
@@ -144,7 +149,47 @@ def load_laid(
     compiled = compile_profile(laid, catalogue, known, values or {}, problems)
     # A rule that a child drops or cites anew is still its parent's: each file kept must load by itself.
     cited = [known[ref] for ref in sorted(refs) if ref in known]
-    return replace(compiled, files={**files, SOURCES: _cited(cited)}), laid
+    meant = _meant(found.name, extra) if compiled.fragment else ""
+    return replace(compiled, files={**files, SOURCES: _cited(cited)}, meant=meant), laid
+
+
+def _built_in(catalogue: Catalogue) -> Table | None:
+    """Give the rules that belong to every profile, where their facts are given at all: a made catalogue has none."""
+    table = _built_in_table()
+    facts = (word(rule, "fact") for rule in entries(table, "rules").values() if isinstance(rule, Table))
+    return table if all(catalogue.find(parse(fact)) is not None for fact in facts) else None
+
+
+@cache
+def _built_in_table() -> Table:
+    path = shipped("profiles") / BUILT_IN
+    table, problems = read_profile(read(text_of(path), BUILT_IN, ours=True))
+    if problems:
+        raise BadFile(problems)
+    return table
+
+
+def _meant(name: str, extra: Sequence[Path]) -> str:
+    """Name the profile that somebody meant who typed a fragment's name, by the heads of all profiles."""
+    heads = {each: text_of(found.path) for each, found in profiles(extra).items()}
+    whole = {each: frozenset(_below(each, heads)) for each, text in heads.items() if not _FRAGMENT.search(text)}
+    return meant(name, whole)
+
+
+_FRAGMENT = re.compile(r"^fragment: *true\b", re.MULTILINE)
+_BELOW = re.compile(r"^(?:extends: *([a-z0-9_.-]+)|include: *\[([^]]*)\])", re.MULTILINE)
+
+
+def _below(name: str, heads: Mapping[str, str]) -> Iterator[str]:
+    """Give what a profile extends and includes, all the way down: looked for in the text, and not loaded."""
+    todo, seen = [name], {name}
+    while todo:
+        for parent, included in _BELOW.findall(heads.get(todo.pop(), "")):
+            for each in (part.partition("@")[0].strip() for part in (parent, *included.split(","))):
+                if each and each not in seen:
+                    seen.add(each)
+                    todo.append(each)
+                    yield each
 
 
 def _refs(table: Table) -> Iterator[str]:

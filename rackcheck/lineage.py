@@ -21,13 +21,18 @@ def is_fragment(table: Table) -> bool:
     return word(table, "fragment") == "true"
 
 
-def layers(table: Table, find: Finder) -> Layers:
-    """Lay a profile over its parents and fragments; raises BadFile on a wrong version, a circle or a clash."""
+def layers(table: Table, find: Finder, built_in: Table | None = None) -> Layers:
+    """Lay a profile over its parents and fragments, and all over what is `built_in`.
+
+    Raises BadFile on a wrong version, a circle or a clash.
+    """
     if is_fragment(table) and "extends" in table.items:
         name = word(table, "profile")
         said = f"{name} calls itself a fragment, and a fragment extends nothing: leave `fragment` or `extends` away"
         raise BadFile([Problem(table.keys["fragment"], said)])
     shelf, pile = _Shelf(find), Pile()
+    if built_in is not None:
+        pile.build_in(built_in)
     chain = shelf.parents(table)
     lineage: list[str] = []
     for number, one in enumerate(chain):

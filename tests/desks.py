@@ -196,7 +196,7 @@ class MadeDesk:
 
     @property
     def pairs(self) -> Sequence[Rule]:
-        return self.profile.rules
+        return self.profile.own
 
     @property
     def profile_word(self) -> str:
@@ -260,7 +260,7 @@ class MadeDesk:
         return {e.plane: e.capture for e in found if e.capture is not None}
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
-        kind = "rule" if any(rule.id == name for rule in self.profile.rules) else "node"
+        kind = "rule" if any(rule.id == name for rule in self.profile.own) else "node"
         run = {"run": self.name, "time": "2026-01-01T00:00:00Z"}
         told = {"newest": run, "oldest": run, "alike": 1}
         return kind, [{**told, "counts": {"fail": 1}} if kind == "rule" else {**told, "outcome": "FAIL", "first": True}]

@@ -68,7 +68,7 @@ def summary(of: Profile, *judged: Judged, asked: tuple[str, ...] = (), groups: t
     )
     outcome = worst([*(each.outcome for each in (*judged, *groups)), *[Outcome.INCOMPLETE] * bool(asked)])
     done = RunDone("2026-11-20T10:01:00Z", outcome)
-    found = tuple(findings((*judged, *groups), of.rules))
+    found = tuple(findings((*judged, *groups), of.own))
     return Summary(started, judged, done, found, (), groups=groups)
 
 

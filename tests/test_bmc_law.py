@@ -71,7 +71,7 @@ def rules(name: str) -> tuple[Rule, ...]:
     for value, fact in (("bios_version", "firmware.bios"), ("bmc_firmware", "firmware.bmc")):
         reading = facts[fact].reading
         site[value] = reading if isinstance(reading, str) else "1"
-    found = library.load("h100-dgx", registered.catalogue, site).rules
+    found = library.load("h100-dgx", registered.catalogue, site).own
     return tuple(r for r in found if in_scope(r, "compute", PLANES, frozenset({Phase.CONFIG})))
 
 

@@ -113,7 +113,7 @@ def test_a_second_reading_over_the_first_is_what_an_acceptance_makes_of_both(
     first = events_of(job_of(NODES, profile), told)
     some = [node for node in NODES if node.name in later]
     then = events_of(job_of(some, profile, run=LATER), later)
-    settled = settle([gather(first), gather(then)], profile.rules)
+    settled = settle([gather(first), gather(then)], profile)
     made = taken([*first, *then])
     mine = {each.node: each for each in made.summary(every=True).judged}
     for each in settled.judged:

@@ -44,7 +44,7 @@ def asked(name: str) -> tuple[Profile, Plan]:
 def of_tools(name: str) -> list[str]:
     """The rules of a profile that are about what tools tell."""
     mine = {pattern.rpartition(".")[0] for pattern in every.GIVES}
-    rules = (rule for rule in asked(name)[0].rules if rule.phase is Phase.BURN_IN)
+    rules = (rule for rule in asked(name)[0].own if rule.phase is Phase.BURN_IN)
     return [r.id for r in rules if any(str(fact.pattern).rpartition(".")[0] in mine - {"burnin"} for fact in r.facts())]
 
 
@@ -56,7 +56,7 @@ def tree(name: str, records: Iterable[Record], end: Record = WHOLE) -> Tree:
 
 
 def verdicts(name: str, *records: Record, end: Record = WHOLE) -> dict[str, Verdict]:
-    rules = [rule for rule in asked(name)[0].rules if rule.phase is Phase.BURN_IN]
+    rules = [rule for rule in asked(name)[0].own if rule.phase is Phase.BURN_IN]
     return {verdict.rule: verdict for verdict in judge(rules, tree(name, records, end))}
 
 
@@ -171,7 +171,7 @@ MEASURED = {
 def test_no_floor_is_above_what_a_sound_machine_was_measured_at(name: str, rule: str) -> None:
     row, number = MEASURED[name, rule]
     told = next(each["expected"] for each in base("performance_floors") if each["id"] == row)
-    judged = next(each for each in asked(name)[0].rules if each.id == rule)
+    judged = next(each for each in asked(name)[0].own if each.id == rule)
     floors = [
         float(test.operand) / 1e9
         for clause in judged.clauses

@@ -103,7 +103,7 @@ def test_a_misspelt_key_hides_no_mistake_of_other_rules(tmp_path: Path) -> None:
 
 def test_a_new_fact_takes_the_old_operators_with_it(tmp_path: Path) -> None:
     profile = overlaid(tmp_path, "rules:\n  memory.most: { fact: cpu.threads, is: 8 }\n")
-    rule = next(rule for rule in profile.rules if rule.id == "memory.most")
+    rule = next(rule for rule in profile.own if rule.id == "memory.most")
     assert [test.op for test in rule.clauses[0].tests] == ["is"]
 
 
@@ -157,7 +157,7 @@ def overlaid(folder: Path, text: str, **values: str) -> Profile:
 
 def test_an_overlay_merges_by_id_and_keeps_what_it_does_not_name(tmp_path: Path) -> None:
     profile = overlaid(tmp_path, "rules:\n  memory.most: { at-least: 2 GiB }\n  mine: { fact: cpu.smt, is: true }\n")
-    rules = {rule.id: rule for rule in profile.rules}
+    rules = {rule.id: rule for rule in profile.own}
     assert list(rules) == ["cpu.threads", "memory.most", "gpu.names", "gone", "mine"]
     tests = {test.op: test.operand for test in rules["memory.most"].clauses[0].tests}
     assert tests == {"at-least": 2.0, "at-most": 9 * 1024.0}
@@ -166,7 +166,7 @@ def test_an_overlay_merges_by_id_and_keeps_what_it_does_not_name(tmp_path: Path)
 
 def test_a_new_look_takes_the_old_one_s_place(tmp_path: Path) -> None:
     profile = overlaid(tmp_path, "rules:\n  gpu.names: { any: gpu }\n")
-    look = next(rule.look for rule in profile.rules if rule.id == "gpu.names")
+    look = next(rule.look for rule in profile.own if rule.id == "gpu.names")
     assert look is not None
     assert look.mode == "any"
 
@@ -181,13 +181,13 @@ def test_what_a_profile_applies_to_is_its_parent_s_unless_it_says_more(tmp_path:
 
 def test_a_dropped_rule_is_gone_with_its_reason(tmp_path: Path) -> None:
     profile = overlaid(tmp_path, "rules:\n  gone: { drop: not here }\n")
-    assert "gone" not in {rule.id for rule in profile.rules}
+    assert "gone" not in {rule.id for rule in profile.own}
     assert profile.dropped == {"gone": "not here"}
 
 
 def test_a_param_comes_from_overlay_or_command_line_and_is_unset_until_then(tmp_path: Path) -> None:
     def threads(profile: Profile) -> tuple[object, tuple[str, ...]]:
-        rule = profile.rules[0]
+        rule = profile.own[0]
         return (rule.clauses[0].tests[0].operand if rule.clauses[0].tests else None, rule.unset)
 
     assert threads(overlaid(tmp_path, "rules: {}\n")) == (None, ("threads",))
@@ -198,8 +198,8 @@ def test_a_param_comes_from_overlay_or_command_line_and_is_unset_until_then(tmp_
 
 
 def test_the_short_form_of_a_fact_is_a_leaf_in_one_map(tmp_path: Path) -> None:
-    long = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: cpu.threads, at-least: 8 }}\n").rules[0]
-    short = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: {{ fact: cpu.threads, at-least: 8 }} }}\n").rules[0]
+    long = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: cpu.threads, at-least: 8 }}\n").own[0]
+    short = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: {{ fact: cpu.threads, at-least: 8 }} }}\n").own[0]
     assert long.clauses == short.clauses
 
 
@@ -235,7 +235,7 @@ def test_a_mutilated_profile_is_a_profile_or_a_told_mistake(tmp_path: Path, data
     except BadFile as error:
         assert all(re.match(r"(p|sources)\.yaml:\d+:\d+: |and \d+ more", line) for line in str(error).splitlines())
     else:
-        assert loaded.rules
+        assert loaded.own
 
 
 @pytest.mark.parametrize(
@@ -276,13 +276,13 @@ def test_a_circle_names_its_own_rules_and_not_the_way_to_it(tmp_path: Path) -> N
 def test_needs_may_run_as_long_as_they_like(tmp_path: Path) -> None:
     chain = [f"  r{n}: {{ fact: cpu.threads, above: 0, needs: [r{n + 1}] }}" for n in range(1200)]
     profile = load(tmp_path, f"{HEAD}rules:\n" + "\n".join(chain) + "\n  r1200: { fact: cpu.threads, above: 0 }\n")
-    assert len(profile.rules) == 1201
+    assert len(profile.own) == 1201
 
 
 def test_siblings_are_compared_in_every_form_of_a_leaf(tmp_path: Path) -> None:
     forms = ("fact: uuid, equal: true", "fact: { fact: uuid, equal: true }", "all-of: [{ fact: uuid, equal: true }]")
     rules = "".join(f"  r{n}: {{ each: gpu, {form} }}\n" for n, form in enumerate(forms))
-    first, *others = (rule.clauses for rule in load(tmp_path, f"{HEAD}rules:\n{rules}").rules)
+    first, *others = (rule.clauses for rule in load(tmp_path, f"{HEAD}rules:\n{rules}").own)
     assert others == [first, first]
 
 
@@ -296,7 +296,7 @@ def test_siblings_are_compared_in_every_form_of_a_leaf(tmp_path: Path) -> None:
 def test_of_a_list_can_be_said_that_it_is_empty(
     tmp_path: Path, test: str, isolated: tuple[str, ...], holds: bool
 ) -> None:
-    (rule,) = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: cpu.isolated, {test} }}\n").rules
+    (rule,) = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: cpu.isolated, {test} }}\n").own
     (clause,) = rule.clauses
     assert operator.holds(clause.tests[0], isolated, clause.kind) is holds
     assert operator.expectation(clause.tests[0], clause.kind) == f"must {'not ' if '-not' in test else ''}be none"

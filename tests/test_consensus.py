@@ -144,7 +144,7 @@ def compiled(rules: str) -> tuple[Rule, ...]:
     text = f"rackcheck: 1\nprofile: p\nversion: 1\nparams:\n  share: {{ default: 80 % }}\nrules:\n{rules}"
     table, wrong = read_profile(read(text, "p.yaml"))
     laid = layers(table, lambda *_: pytest.fail("no parent"))
-    return compile_profile(laid, CATALOGUE, {}, {}, wrong).rules
+    return compile_profile(laid, CATALOGUE, {}, {}, wrong).own
 
 
 def shared(asked: Rule) -> set[str]:

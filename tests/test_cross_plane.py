@@ -54,7 +54,7 @@ def profile() -> Profile:
 def needed() -> Mapping[str, Leaf]:
     """The leaves of the simulated machine that the profile or its joins read."""
     asked = {need for join in JOINS for need in join.needs}
-    asked |= {str(fact.pattern) for rule in profile().rules for fact in rule.facts()}
+    asked |= {str(fact.pattern) for rule in profile().own for fact in rule.facts()}
     return {path: leaf for path, leaf in told().items() if str(paths.parse(path).pattern) in asked}
 
 
@@ -70,7 +70,7 @@ def node(changes: Mapping[str, Reading] | None = None, *, seen: Mapping[str, Rea
 
 
 def verdicts(changes: Mapping[str, Reading] | None = None, *, seen: Mapping[str, Reading] = SEEN) -> dict[str, Verdict]:
-    return {v.rule: v for v in judge(profile().rules, node(changes, seen=seen))}
+    return {v.rule: v for v in judge(profile().own, node(changes, seen=seen))}
 
 
 def reading(path: str, changes: Mapping[str, Reading] | None = None) -> Reading:
@@ -83,7 +83,7 @@ def reading(path: str, changes: Mapping[str, Reading] | None = None) -> Reading:
 
 def test_both_planes_of_a_machine_that_tells_all_agree_in_every_rule() -> None:
     assert {i: v.reason for i, v in verdicts().items() if v.status is not Status.PASS} == {}
-    assert len(profile().rules) == 20
+    assert len(profile().own) == 20
 
 
 def test_what_this_machine_does_not_tell_is_unknown() -> None:
@@ -93,9 +93,9 @@ def test_what_this_machine_does_not_tell_is_unknown() -> None:
     assert {v.status for i, v in found.items() if i not in unknown} == {Status.PASS}
 
 
-@pytest.mark.parametrize("rule", profile().rules, ids=lambda r: r.id)
+@pytest.mark.parametrize("rule", profile().own, ids=lambda r: r.id)
 def test_every_rule_reads_both_planes_and_says_what_to_do(rule: object) -> None:
-    one = next(r for r in profile().rules if r is rule)
+    one = next(r for r in profile().own if r is rule)
     assert {Plane.OS, Plane.BMC} <= one.planes
     assert one.title
     assert one.why.endswith(".")
@@ -235,7 +235,7 @@ def test_a_change_of_one_plane_fails_the_rule_and_both_planes_are_named(
     found = verdicts({path: value})
     assert found[rule].status is Status.FAIL
     assert all(part in found[rule].reason for part in words), found[rule].reason
-    needs = {r.id for r in profile().rules if rule in r.needs}
+    needs = {r.id for r in profile().own if rule in r.needs}
     assert {i for i, v in found.items() if v.status is not Status.PASS} == {rule} | needs
 
 
@@ -259,7 +259,7 @@ def test_where_each_plane_was_read_stands_beside_a_finding(rule: str, path: str)
 
 def _sources(rule: str) -> list[tuple[str, Plane]]:
     """What may stand for a plane beside a finding: the place of a fact, or, of what follows from facts, their paths."""
-    one = next(r for r in profile().rules if r.id == rule)
+    one = next(r for r in profile().own if r.id == rule)
     told: list[tuple[str, Plane]] = []
     tree = node()
     for fact in one.facts():
@@ -281,14 +281,14 @@ def test_what_one_plane_does_not_tell_is_unknown_and_never_a_pass(rule: str, pat
 
 @pytest.mark.parametrize("collection", ["gpu", "bmc.gpu", "bmc.cpu", "dimm", "bmc.dimm", "nic.interface", "bmc.nic"])
 def test_a_list_that_was_not_read_to_its_end_settles_nothing(collection: str) -> None:
-    reads = {r.id for r in profile().rules if collection in _inputs(r.id)}
+    reads = {r.id for r in profile().own if collection in _inputs(r.id)}
     found = verdicts({collection: LOST})
     assert {i for i, v in found.items() if v.status is not Status.PASS} == reads
     assert {found[i].status for i in reads} == {Status.UNKNOWN}
 
 
 def _inputs(rule: str) -> set[str]:
-    one = next(r for r in profile().rules if r.id == rule)
+    one = next(r for r in profile().own if r.id == rule)
     mine = {str(fact.pattern) for fact in one.facts()}
     for need in one.needs:
         mine |= _inputs(need)

@@ -153,7 +153,7 @@ def test_it_knows_what_a_fact_is_who_tells_it_and_what_is_called_like_it() -> No
     assert desk.probe("no path at all!") is None
     assert "kernel.tainted" in desk.near("kernel.taintd")
     assert desk.nearest("groop", ["groups", "nodes"]) == "; did you mean groups?"
-    assert {rule.id for rule in desk.pairs} > {rule.id for rule in desk.profile.rules}
+    assert {rule.id for rule in desk.pairs} > {rule.id for rule in desk.profile.own}
 
 
 # ---- commands and the past

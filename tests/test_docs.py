@@ -81,7 +81,7 @@ def parsed(words: list[str]) -> click.Command:
 def test_a_profile_of_the_documents_loads(page: str, block: str, tmp_path: Path) -> None:
     file = tmp_path / "example.yaml"
     file.write_text(block)
-    assert library.load(str(file), registry().catalogue).rules, page
+    assert library.load(str(file), registry().catalogue).own, page
 
 
 @pytest.mark.parametrize(("page", "block"), [e for e in examples() if kind_of(e[1]) == "waivers"])

@@ -149,7 +149,7 @@ def test_a_rule_written_anew_holds_nothing_of_what_was_dropped(ours: Path) -> No
 def test_what_it_takes_to_pass_the_facts_and_the_sources_are_told_in_words(ours: Path) -> None:
     shown = rackcheck("profile", "explain", "-p", ours, "memory.enough").out
     catalogue, loaded = registry().catalogue, library.load(str(ours), registry().catalogue)
-    rule = next(rule for rule in loaded.rules if rule.id == "memory.enough")
+    rule = next(rule for rule in loaded.own if rule.id == "memory.enough")
     (path,) = rule.facts()
     entry = catalogue.find(path)
     assert entry is not None
@@ -168,7 +168,7 @@ def test_every_rule_of_every_shipped_profile_is_explained_as_it_is_judged(name: 
     """Each key that is judged is told with the place that the reader itself notes for it."""
     catalogue = registry().catalogue
     loaded, laid = library.load_laid(name, catalogue)
-    for rule in loaded.rules:
+    for rule in loaded.own:
         found = explain(rule.id, loaded, laid, catalogue, {})
         table = laid.rules[rule.id]
         assert {s.key: (s.value, s.place) for s in found.keys} == {
@@ -176,7 +176,7 @@ def test_every_rule_of_every_shipped_profile_is_explained_as_it_is_judged(name: 
         }
         assert {str(path) for path in rule.facts()} == {fact.path for fact in found.facts}
         assert found.sources == tuple(loaded.sources[ref] for ref in rule.refs)
-    assert loaded.rules
+    assert loaded.own
 
 
 @pytest.mark.parametrize(

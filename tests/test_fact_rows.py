@@ -68,7 +68,7 @@ def profile(name: str) -> Profile:
 @cache
 def rules(name: str) -> Mapping[str, Rule]:
     """A profile's rules by id; none where no such profile is shipped."""
-    return {rule.id: rule for rule in profile(name).rules} if name in SHIPPED else {}
+    return {rule.id: rule for rule in profile(name).own} if name in SHIPPED else {}
 
 
 def cited(row: Row) -> list[Rule]:
@@ -144,7 +144,7 @@ def test_only_a_row_from_memory_is_left_out_as_one(table: str) -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_source_that_a_shipped_rule_cites_is_listed_with_all_that_it_takes_to_look_it_up(name: str) -> None:
     shown = profile(name)
-    missing = {ref for rule in shown.rules for ref in rule.refs if ref not in shown.sources}
+    missing = {ref for rule in shown.own for ref in rule.refs if ref not in shown.sources}
     assert missing == set()
     empty = {s.id for s in shown.sources.values() for field in fields(Source) if not getattr(s, field.name).strip()}
     assert empty == set()
@@ -152,7 +152,7 @@ def test_every_source_that_a_shipped_rule_cites_is_listed_with_all_that_it_takes
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_rule_has_a_title_a_reason_what_to_do_and_a_source_or_a_value_of_the_site(name: str) -> None:
-    bare = library.load(name, registry().catalogue).rules
+    bare = library.load(name, registry().catalogue).own
     wrong = [
         rule.id
         for rule in bare

@@ -77,7 +77,7 @@ def host(**changes: Reading) -> Leaves:
 def verdicts(profile: Profile, leaves: Leaves, role: str = "compute") -> dict[str, Verdict]:
     """The verdicts of all rules of a role that judge a node by itself, read once."""
     rules = [
-        r for r in profile.rules if role in r.roles and r.across is None and not r.twice and r.scope.value == "node"
+        r for r in profile.own if role in r.roles and r.across is None and not r.twice and r.scope.value == "node"
     ]
     return {v.rule: v for v in judge(rules, Tree(leaves))}
 
@@ -152,7 +152,7 @@ def test_the_tray_whose_firmware_is_another_is_named_and_no_other_one(profile: P
 
 def test_a_tray_in_order_passes_every_rule_of_its_own(profile: Profile) -> None:
     found = verdicts(profile, host())
-    ours = {r.id for r in profile.rules if OURS.search(r.place) and r.id in found}
+    ours = {r.id for r in profile.own if OURS.search(r.place) and r.id in found}
     wrong = {r: found[r].reason for r in ours if found[r].status not in {Status.PASS, Status.NA}}
     assert wrong == {}
     assert sum(found[r].status is Status.PASS for r in ours) >= 35
@@ -242,7 +242,7 @@ def test_what_captured_machines_alone_show_fails_no_tray(profile: Profile) -> No
     captures = {"gb200.capture", "gb200-switch.capture"}
     # That parts of one tray are alike, or that it is a part at all, needs no figure.
     figures = [
-        r for r in profile.rules if r.refs and set(r.refs) <= captures and not _alike(r.clauses) and r.across is None
+        r for r in profile.own if r.refs and set(r.refs) <= captures and not _alike(r.clauses) and r.across is None
     ]
     assert figures
     assert {r.id for r in figures if r.severity not in {Severity.MINOR, Severity.ADVISORY}} <= {"bios.active_cores"}

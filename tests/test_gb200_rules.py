@@ -61,7 +61,7 @@ def profile(tmp_path: Path) -> Profile:
 
 
 def verdicts(profile: Profile, leaves: Mapping[str, Leaf] | None = None) -> dict[str, Verdict]:
-    return {v.rule: v for v in judge(profile.rules, Tree(told(GB200) if leaves is None else leaves))}
+    return {v.rule: v for v in judge(profile.own, Tree(told(GB200) if leaves is None else leaves))}
 
 
 def altered(uri: str, **properties: object) -> dict[str, Leaf]:

@@ -53,7 +53,7 @@ def tree(told: Mapping[str, Reading]) -> Tree:
 
 def verdicts(profile: Profile, changes: Mapping[str, Reading] | None = None) -> dict[str, Verdict]:
     """What the rules of the profile's own file, and of grace-gpu, make of a host some of whose facts say something else."""
-    own = [r for r in profile.rules if ("gh200" in r.place or "grace-gpu" in r.place) and r.across is None]
+    own = [r for r in profile.own if ("gh200" in r.place or "grace-gpu" in r.place) and r.across is None]
     return {v.rule: v for v in judge(own, tree({**HOST, **(changes or {})}))}
 
 
@@ -88,12 +88,12 @@ def test_what_is_wrong_is_told_by_the_rule_for_it(what: str, profile: Profile) -
 
 def test_a_gpu_that_is_missing_is_counted(profile: Profile) -> None:
     three = {path: reading for path, reading in HOST.items() if not path.startswith("gpu/3.")}
-    (rule,) = (r for r in profile.rules if r.id == "gpu.count")
+    (rule,) = (r for r in profile.own if r.id == "gpu.count")
     (found,) = judge([rule], tree({**three, "gpu": tuple("012")}))
     assert (found.status, found.reason) == (Status.FAIL, "count of gpu is 3, must be 4")
 
 
 def test_how_many_modules_a_server_has_is_for_the_site_to_say() -> None:
     unset = library.load("gh200", registry().catalogue)
-    found = {v.rule: v for v in judge([r for r in unset.rules if r.id in {"gpu.count", "cpu.one_per_gpu"}], Tree({}))}
+    found = {v.rule: v for v in judge([r for r in unset.own if r.id in {"gpu.count", "cpu.one_per_gpu"}], Tree({}))}
     assert {v.reason for v in found.values()} == {"site value not set: gpus"}

@@ -38,7 +38,7 @@ def profile(name: str) -> Profile:
 
 @cache
 def rules(name: str) -> Mapping[str, Rule]:
-    return {rule.id: rule for rule in profile(name).rules}
+    return {rule.id: rule for rule in profile(name).own}
 
 
 def judged(name: str, facts: Mapping[str, Reading], *ids: str) -> dict[str, Status]:
@@ -48,11 +48,11 @@ def judged(name: str, facts: Mapping[str, Reading], *ids: str) -> dict[str, Stat
 
 def asked(name: str) -> set[str]:
     """Every fact that a profile's rules ask for."""
-    return {str(fact) for rule in profile(name).rules for fact in rule.facts()}
+    return {str(fact) for rule in profile(name).own for fact in rule.facts()}
 
 
 def operands(name: str) -> list[object]:
-    return [test.operand for rule in profile(name).rules for clause in rule.parts() for test in clause.tests]
+    return [test.operand for rule in profile(name).own for clause in rule.parts() for test in clause.tests]
 
 
 # ---- what stands where -------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def test_a_machine_holds_many_rules_beyond_any_gpu_node_and_each_says_why_and_wh
 
 @pytest.mark.parametrize("name", OURS)
 def test_every_figure_has_a_source_or_is_the_sites_own(name: str) -> None:
-    assert [r.id for r in profile(name).rules if not (r.refs or r.unset)] == []
+    assert [r.id for r in profile(name).own if not (r.refs or r.unset)] == []
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -128,7 +128,7 @@ def test_a_site_may_lay_its_fabric_over_any_machine(
         f"rackcheck: 1\nprofile: ours\nversion: 1\ntitle: Ours\nextends: {name}@2026.11\ninclude: [{fabric}]\n"
     )
     both = library.load(str(file), CATALOGUE)
-    assert len(both.rules) == len(profile(name).rules) + len(profile(fabric).rules)
+    assert len(both.own) == len(profile(name).own) + len(profile(fabric).own)
 
 
 # ---- figures ---------------------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def bus(gpu: str, switch: str, switches: int) -> dict[str, Reading]:
 def test_an_nvswitch_on_two_lanes_is_no_finding_and_a_gpu_that_is_missing_is(
     name: str, gpu: str, switch: str, switches: int
 ) -> None:
-    chosen = [r.id for r in profile(name).rules if r.look and str(r.look.collection) == "pcie"]
+    chosen = [r.id for r in profile(name).own if r.look and str(r.look.collection) == "pcie"]
     found = judged(name, bus(gpu, switch, switches), *chosen)
     assert {i: s for i, s in found.items() if s not in (Status.PASS, Status.NA)} == {}
     assert {i for i, s in found.items() if s is Status.NA} <= {"nvme.count"}
@@ -275,13 +275,13 @@ LINK = ("gpu.width", "gpu.generation", "gpu.path_width", "gpu.path_speed")
 def test_an_idle_gpu_at_gen1_is_no_finding(name: str) -> None:
     assert set(judged(name, idle(), *LINK).values()) == {Status.PASS}
     assert "link.generation" not in {
-        str(c.fact) for r in profile(name).rules if r.phase is Phase.CONFIG for c in r.clauses
+        str(c.fact) for r in profile(name).own if r.phase is Phase.CONFIG for c in r.clauses
     }
 
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_what_only_shows_under_load_is_judged_under_load(name: str) -> None:
-    loaded = {r.id for r in profile(name).rules if r.phase is Phase.BURN_IN}
+    loaded = {r.id for r in profile(name).own if r.phase is Phase.BURN_IN}
     assert "gpu.generation_under_load" in loaded
     assert name == "h100-dgx" or "gpu.pstate_under_load" in loaded
 
@@ -356,7 +356,7 @@ def test_ports_of_a_connectx_8_that_carry_nothing_are_no_finding(fabric: str) ->
         facts |= {f"{at}.roce_v2_ipv4": 3 if up else Absent("no address")}
         facts |= {f"{at}.counter.{c}": 0 for c in ("link_downed", "link_error_recovery", "symbol_error")}
         facts |= {f"{at}.counter.{c}": 0 for c in ("port_rcv_errors", "port_xmit_discards")}
-    looks = [r for r in profile(fabric).rules if r.look and str(r.look.collection) == "nic/*.port"]
+    looks = [r for r in profile(fabric).own if r.look and str(r.look.collection) == "nic/*.port"]
     active = rules("linux-server")["nic.active"]
     found = judge([*looks, active], node(facts))
     assert {v.rule: v.reason for v in found if v.status not in (Status.PASS, Status.NA)} == {}
@@ -392,7 +392,7 @@ def test_how_many_parts_a_maker_fits_is_the_sites_to_say(name: str) -> None:
 
 def of_bmc(name: str, tree: str) -> dict[str, Verdict]:
     """What the rules that ask the BMC alone say of a recorded one, where the site's own values are not in play."""
-    chosen = [r for r in profile(name).rules if Plane.BMC in r.planes and r.planes <= {Plane.BMC, Plane.DERIVED}]
+    chosen = [r for r in profile(name).own if Plane.BMC in r.planes and r.planes <= {Plane.BMC, Plane.DERIVED}]
     return {v.rule: v for v in judge([r for r in chosen if not (r.unset or r.across)], Tree(told(tree)))}
 
 
@@ -466,7 +466,7 @@ def of_driver(name: str, facts: Mapping[str, Reading]) -> dict[str, Verdict]:
     known = {re.sub(r"/[^.]+", "/*", path) for path in facts}
     chosen = [
         r
-        for r in profile(name).rules
+        for r in profile(name).own
         if in_scope(r, "compute", *AUDIT) and not r.across and r.look and not r.unset
         and {re.sub(r"/[^.]+", "/*", str(f)) for f in r.facts()} <= known
     ]  # fmt: skip
@@ -520,7 +520,7 @@ def dgx_h100() -> Tree:
 @cache
 def of_dgx_h100() -> Mapping[str, Verdict]:
     """What an audit of this one machine judges, and what it finds; it has no siblings."""
-    chosen = [r for r in profile("h100-dgx").rules if not r.across and in_scope(r, "compute", *AUDIT)]
+    chosen = [r for r in profile("h100-dgx").own if not r.across and in_scope(r, "compute", *AUDIT)]
     return {v.rule: v for v in judge(chosen, dgx_h100())}
 
 

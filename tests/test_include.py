@@ -229,7 +229,7 @@ def split(name: str, place: Path, parts: Mapping[str, int], order: Sequence[int]
 
 def placeless(profile: Profile) -> dict[str, tuple[Rule, str]]:
     """Give all that a profile's rules are, without where they stand."""
-    return {rule.id: (replace(rule, place=""), rule.digest) for rule in profile.rules}
+    return {rule.id: (replace(rule, place=""), rule.digest) for rule in profile.own}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -254,7 +254,7 @@ def test_a_run_is_judged_the_same_by_fragments_in_any_order(tmp_path: Path) -> N
     for number, order in enumerate([(), (1, 2, 3), (3, 1, 2)]):
         place = tmp_path / str(number)
         place.mkdir()
-        parts = {rule.id: 1 + n % 3 for n, rule in enumerate(WHOLE["linux-server"].rules)} if order else {}
+        parts = {rule.id: 1 + n % 3 for n, rule in enumerate(WHOLE["linux-server"].own)} if order else {}
         split("linux-server", place, parts, order, chained=False)
         done = rackcheck("audit", "--from", folder() / "first", "-p", place / "linux-server.yaml", "--json")
         assert done.status in {0, 1, 3}, done.err
@@ -291,7 +291,7 @@ def test_a_profile_holds_the_files_of_its_fragments_and_loads_from_them_alone(tm
         (kept / name).write_text(text)
     shutil.rmtree(tmp_path / "site")
     for name in FILES:
-        assert library.load(str(kept / f"{name}.yaml"), registry().catalogue).rules, name
+        assert library.load(str(kept / f"{name}.yaml"), registry().catalogue).own, name
     assert library.load(str(kept / "ours.yaml"), registry().catalogue).digest == loaded.digest
 
 
@@ -325,8 +325,8 @@ def test_a_shipped_profile_can_be_a_fragment(tmp_path: Path) -> None:
     file = tmp_path / "p.yaml"
     file.write_text(f"{HEAD}extends: linux-gpu-node@2026.11\ninclude: [xeon-performance]\n")
     loaded = library.load(str(file), registry().catalogue)
-    assert len(loaded.rules) == len(library.load("linux-gpu-node", registry().catalogue).rules) + len(
-        WHOLE["xeon-performance"].rules
+    assert len(loaded.own) == len(library.load("linux-gpu-node", registry().catalogue).own) + len(
+        WHOLE["xeon-performance"].own
     )
 
 

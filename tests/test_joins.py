@@ -151,5 +151,5 @@ def test_a_rule_on_a_derived_fact_is_of_the_planes_it_follows_from(tmp_path: Pat
         "rackcheck: 1\nprofile: p\nversion: 2026.11\ntitle: T\nrules:\n  gpu.near:\n    title: A NIC is near\n"
         "    severity: major\n    each: gpu\n    fact: nearest_nic_distance\n    one-of: [PIX, PXB]\n"
     )
-    (rule,) = library.load(str(file), registry().catalogue).rules
+    (rule,) = library.load(str(file), registry().catalogue).own
     assert rule.planes == {Plane.DERIVED, Plane.OS}

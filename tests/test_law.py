@@ -38,7 +38,7 @@ from rackcheck.core.profile import Clause, Look, Phase, Profile, Rule, Scope, Se
 from rackcheck.core.read import covers
 from rackcheck.core.script import compose
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, Status, Verdict, in_scope, judge, node_outcome
+from rackcheck.core.verdict import Outcome, Status, Verdict, conclude, in_scope, judge
 from rackcheck.core.waiver import Waiver, pinned
 from rackcheck.registry import registry
 
@@ -75,8 +75,10 @@ def compare(rules: tuple[Rule, ...], before: tuple[Verdict, ...], tree: Tree, ta
     for b, a in zip(before, after, strict=True):
         assert a.status in {b.status, Status.UNKNOWN}, f"{b.status} became {a.status} ({a.reason}) without {taken}"
     known = {rule.id: rule for rule in rules}
-    outcome, lesser = node_outcome(before, known), node_outcome(after, known)
+    outcome, lesser = (conclude(each, known).outcome for each in (before, after))
     assert lesser in {outcome, Outcome.INCOMPLETE}, f"{outcome} became {lesser} without {taken}"
+    evidence = [v for v in before if known[v.rule].severity.decides and v.status in {Status.PASS, Status.WAIVED}]
+    assert outcome is not Outcome.PASS or evidence, "a PASS that rests on nothing"
     return after
 
 
@@ -367,7 +369,7 @@ def test_a_rule_that_is_written_is_the_rule_that_is_judged(
     tmp_path: FilePath, both: tuple[tuple[Rule, ...], Yaml]
 ) -> None:
     values, written = both
-    assert tuple(map(bare, compiled(tmp_path, written).rules)) == unpinned(values)
+    assert tuple(map(bare, compiled(tmp_path, written).own)) == unpinned(values)
 
 
 @pytest.mark.slow
@@ -377,7 +379,7 @@ def test_1500_rules_that_are_written_are_the_rules_that_are_judged(
     tmp_path: FilePath, both: tuple[tuple[Rule, ...], Yaml]
 ) -> None:
     values, written = both
-    assert tuple(map(bare, compiled(tmp_path, written).rules)) == unpinned(values)
+    assert tuple(map(bare, compiled(tmp_path, written).own)) == unpinned(values)
 
 
 # ---- from the wire on: an answer that is missing or cut ----------------------------------------------------------------
@@ -424,7 +426,7 @@ def audited() -> Audited:
     raw = subprocess.run(["sh", "-s"], input=script, capture_output=True, check=True).stdout
     planes = frozenset({Plane.OS, Plane.DERIVED})
     return Audited(
-        asked, mark, raw, tuple(r for r in profile.rules if in_scope(r, "compute", planes, frozenset(Phase)))
+        asked, mark, raw, tuple(r for r in profile.own if in_scope(r, "compute", planes, frozenset(Phase)))
     )
 
 

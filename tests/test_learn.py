@@ -129,9 +129,9 @@ def holds_on_its_own(samples: Sequence[Sample], catalogue: Catalogue = CATALOGUE
     learned = learn(samples, catalogue, at_least=at_least)
     if learned.lessons:
         profile = loaded(text(learned, HEAD), catalogue)
-        assert len(profile.rules) == len(learned.lessons)
+        assert len(profile.own) == len(learned.lessons)
         for sample in samples:
-            wrong = [v for v in judge(profile.rules, sample.tree) if v.status is not Status.PASS]
+            wrong = [v for v in judge(profile.own, sample.tree) if v.status is not Status.PASS]
             assert not wrong, (sample.name, wrong[:3])
     else:
         read(text(learned, HEAD), "learned.yaml")
@@ -397,7 +397,7 @@ def test_the_file_is_the_same_whatever_the_order_of_facts_and_small_whatever_a_n
 
 def test_rules_carry_the_role_of_the_machines() -> None:
     learned = learn(several({"cpu.cores": 8}), CATALOGUE)
-    (rule,) = loaded(text(learned, Head("p", "1", "x", "nvswitch"))).rules
+    (rule,) = loaded(text(learned, Head("p", "1", "x", "nvswitch"))).own
     assert rule.roles == ("nvswitch",)
 
 

@@ -83,7 +83,7 @@ def verdicts(profile: Profile, changes: Mapping[str, Reading] | None = None) -> 
         entry = known.find(parse(path))
         assert entry is not None, path
         leaves[path] = Leaf(reading, entry.kind, entry.plane, "by hand", "2026-01-01T00:00:00Z")
-    own = [r for r in profile.rules if "mi300x-oam.yaml" in r.place and r.across is None and r.phase is Phase.CONFIG]
+    own = [r for r in profile.own if "mi300x-oam.yaml" in r.place and r.across is None and r.phase is Phase.CONFIG]
     return {v.rule: v for v in judge(own, Tree(leaves))}
 
 
@@ -168,7 +168,7 @@ def test_a_gpu_that_no_driver_runs_is_missing_and_not_judged_alike(profile: Prof
 
 
 def test_default_partitions_are_known_from_memory_and_only_warn(profile: Profile) -> None:
-    (rule,) = (r for r in profile.rules if r.id == "gpu.undivided")
+    (rule,) = (r for r in profile.own if r.id == "gpu.undivided")
     assert rule.from_memory
     divided = {at(n, "partition.compute"): "CPX" for n in range(8)}
     assert verdicts(profile, divided)["gpu.undivided"].status is Status.WARN

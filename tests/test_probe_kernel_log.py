@@ -33,7 +33,7 @@ def recorded(name: str) -> dict[str, Reading]:
 
 def verdict(text: str) -> Status:
     """What the rule about fatal Xids says of a node whose dmesg prints this."""
-    rules = library.load("linux-gpu-node", registry().catalogue, {}).rules
+    rules = library.load("linux-gpu-node", registry().catalogue, {}).own
     tree = Tree(leaves(LOG, answering(LOG, text)))
     return judge([rule for rule in rules if rule.id == "log.no_fatal_xid"], tree)[0].status
 

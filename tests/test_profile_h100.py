@@ -51,11 +51,11 @@ def profile(name: str, *, site: bool = False) -> Profile:
 
 def rule(rule_id: str, name: str = "h100-dgx") -> Rule:
     """One rule of a profile as a site would use it."""
-    return next(r for r in profile(name, site=name == "h100-dgx").rules if r.id == rule_id)
+    return next(r for r in profile(name, site=name == "h100-dgx").own if r.id == rule_id)
 
 
-OURS = tuple(r.id for r in profile("h100-dgx").rules)
-NEW = tuple(i for i in OURS if i not in {r.id for r in profile("linux-server").rules})
+OURS = tuple(r.id for r in profile("h100-dgx").own)
+NEW = tuple(i for i in OURS if i not in {r.id for r in profile("linux-server").own})
 
 
 # ---- trees of facts --------------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def test_every_rule_says_what_it_is_good_for_and_what_to_do(rule_id: str) -> Non
 
 @pytest.mark.parametrize("rule_id", NEW)
 def test_every_figure_has_a_source_or_is_the_sites_own(rule_id: str) -> None:
-    shipped = next(r for r in profile("h100-dgx").rules if r.id == rule_id)
+    shipped = next(r for r in profile("h100-dgx").own if r.id == rule_id)
     assert bool(shipped.refs) is not bool(shipped.unset)
 
 
@@ -118,7 +118,7 @@ def test_what_no_source_gives_is_left_to_the_site() -> None:
 
 
 def test_what_we_chose_ourselves_only_warns() -> None:
-    ours = [r for r in profile("h100-dgx").rules if r.id in NEW and r.from_memory]
+    ours = [r for r in profile("h100-dgx").own if r.id in NEW and r.from_memory]
     assert {r.severity for r in ours if r.across is None} == {Severity.ADVISORY}
     # A node that differs from its siblings is told as what it would be once the source were read: it only warns, too.
     assert {r.id: r.severity.decides for r in ours if r.across is not None} == {
@@ -260,7 +260,7 @@ def gpus(**more: Reading) -> dict[str, Reading]:
 
 def judged(facts: Mapping[str, Reading], looks: str, name: str = "h100-dgx") -> dict[str, Status]:
     """What the rules of an audit that look at a collection, and at nothing else, say of a node."""
-    rules = [r for r in profile(name, site=name == "h100-dgx").rules if r.look and str(r.look.collection) == looks]
+    rules = [r for r in profile(name, site=name == "h100-dgx").own if r.look and str(r.look.collection) == looks]
     found = judge([r for r in rules if in_scope(r, "compute", *AUDIT)], node(facts))
     assert found
     return {v.rule: v.status for v in found}
@@ -285,9 +285,9 @@ def test_a_gpu_whose_slot_is_held_at_gen4_is_found_even_while_idle() -> None:
 
 
 def test_dimms_at_4400_are_no_finding() -> None:
-    named = {str(f).split("/")[0].split(".")[0] for r in profile("h100-dgx").rules for f in r.facts()}
+    named = {str(f).split("/")[0].split(".")[0] for r in profile("h100-dgx").own for f in r.facts()}
     assert "dimm" not in named
-    config = [rule for rule in profile("h100-dgx").rules if rule.phase is Phase.CONFIG]
+    config = [rule for rule in profile("h100-dgx").own if rule.phase is Phase.CONFIG]
     assert not [rule.id for rule in config for c in rule.parts() for t in c.tests if "4800" in str(t.operand)]
 
 
@@ -319,18 +319,18 @@ def test_a_power_limit_below_the_maximum_is_no_finding_where_it_is_the_default()
 
 
 def test_a_gpu_node_without_nvswitches_needs_no_fabric_manager() -> None:
-    asked = {str(f) for r in profile("linux-gpu-node").rules for f in r.facts()}
+    asked = {str(f) for r in profile("linux-gpu-node").own for f in r.facts()}
     assert not [f for f in asked if "fabric" in f]
 
 
 def test_a_gpu_node_is_not_told_about_aspm_or_acs_which_differ_on_grace() -> None:
-    asked = {str(f) for r in profile("linux-gpu-node").rules for f in r.facts()}
+    asked = {str(f) for r in profile("linux-gpu-node").own for f in r.facts()}
     assert not [f for f in asked if re.search("aspm|acs", f)]
 
 
 def test_the_pci_id_of_the_h100_is_asked_for_in_the_profile_of_the_h100_only() -> None:
     for name, count in (("linux-gpu-node", 0), ("h100-dgx", 1)):
-        operands = [t.operand for r in profile(name).rules for c in r.parts() for t in c.tests]
+        operands = [t.operand for r in profile(name).own for c in r.parts() for t in c.tests]
         assert operands.count("0x2330") == count
 
 
@@ -345,7 +345,7 @@ def test_no_version_of_the_captured_machine_is_demanded() -> None:
         "2.2-2.1-2.4",
         "2.7.20",
     }
-    operands = {str(t.operand) for r in profile("h100-dgx").rules for c in r.parts() for t in c.tests}
+    operands = {str(t.operand) for r in profile("h100-dgx").own for c in r.parts() for t in c.tests}
     assert not operands & captured
 
 
@@ -400,8 +400,8 @@ def test_an_iommu_that_lets_devices_through_is_told_by_any_of_its_spellings() ->
 
 def test_eight_recorded_h100_are_no_finding() -> None:
     facts = of_gpus(f"{SMI}\n{shared_text('nvidia/nvidia-smi-qx-h100.xml')}ended 0")
-    looks = {r.id for r in profile("h100-dgx").rules if r.look and str(r.look.collection) == "gpu"}
-    audited = [r for r in profile("h100-dgx").rules if in_scope(r, "compute", *AUDIT)]
+    looks = {r.id for r in profile("h100-dgx").own if r.look and str(r.look.collection) == "gpu"}
+    audited = [r for r in profile("h100-dgx").own if in_scope(r, "compute", *AUDIT)]
     rules = [r for r in audited if r.id in {*looks, "driver.not_old"}]
     found = {v.rule: v.status for v in judge(rules, node(facts))}
     assert {i for i, s in found.items() if s is Status.NA} == {"gpu.vbios", "gpu.no_page_waits"}
@@ -476,7 +476,7 @@ NOT_TOLD = {
 
 
 def test_the_recorded_dgx_passes_but_for_what_the_recording_shows() -> None:
-    rules = [r for r in profile("h100-dgx", site=True).rules if r.planes <= {Plane.BMC, Plane.DERIVED}]
+    rules = [r for r in profile("h100-dgx", site=True).own if r.planes <= {Plane.BMC, Plane.DERIVED}]
     found = {v.rule: v.status for v in judge(rules, Tree(told(DGX)))}
     assert len(found) > 20
     assert {r: s for r, s in found.items() if s is not Status.PASS} == NOT_TOLD
@@ -488,7 +488,7 @@ def test_nothing_that_the_recorded_dgx_does_not_tell_leaves_it_incomplete() -> N
 
 def test_an_older_bios_than_the_qualified_one_is_found_on_the_recorded_dgx() -> None:
     with_other = library.load("h100-dgx", CATALOGUE, SITE | {"bios_version": "1.5.3"})
-    found = judge([r for r in with_other.rules if r.id == "firmware.bios"], Tree(told(DGX)))[0]
+    found = judge([r for r in with_other.own if r.id == "firmware.bios"], Tree(told(DGX)))[0]
     assert found.status is Status.FAIL
     assert "1.1.3" in found.reason
 

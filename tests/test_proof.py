@@ -61,9 +61,9 @@ def machine() -> tuple[Said, Mapping[str, Rule], Mapping[str, Verdict]]:
     came = [answer for answer in run.answers() if answer.node == "n1"]
     everything = Job(Plan(known().probes, joins=known().joins), job.nodes)
     tree = tree_of(everything, job.nodes[0], came)
-    alone = [rule for rule in job.profile.rules if rule.across is None]
+    alone = [rule for rule in job.profile.own if rule.across is None]
     verdicts = {verdict.rule: verdict for verdict in judge(alone, tree)}
-    pairs = library.load("cross-plane", known().catalogue).rules
+    pairs = library.load("cross-plane", known().catalogue).own
     all_said = replace(said(tree, {a.plane: a.capture for a in came if a.capture is not None}), rules=pairs)
     return all_said, {rule.id: rule for rule in alone}, verdicts
 
@@ -212,7 +212,7 @@ def test_the_other_planes_view_is_found_by_the_rules_that_hold_both_together() -
 
 
 def test_another_planes_value_that_is_unknown_neither_agrees_nor_disagrees() -> None:
-    rules = library.load("cross-plane", known().catalogue).rules
+    rules = library.load("cross-plane", known().catalogue).own
     count = Kind(catalogue.Type.INTEGER, "")
 
     def told_by(other: Reading) -> bool | None:

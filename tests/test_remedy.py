@@ -307,13 +307,13 @@ def test_nothing_that_a_node_said_gets_into_a_line(said: str) -> None:
     mark = f"<{said}>"  # no line of the table has such brackets around a text
     loaded = library.load("linux-server", registry().catalogue)
     verdicts = []
-    for one in loaded.rules:
+    for one in loaded.own:
         at = f"{one.look.collection}/{paths.spell_key(mark)}." if one.look is not None else ""
         evidence = [
             Evidence(Status.FAIL, f"{at}{c.fact}", mark, mark, mark, exact=mark) for c in one.clauses if c.fact.segments
         ]
         verdicts.append(Verdict(one.id, Status.FAIL, mark, tuple(evidence)))
-    told = [step for step in remedies(loaded.rules, verdicts) if isinstance(step, Lines)]
+    told = [step for step in remedies(loaded.own, verdicts) if isinstance(step, Lines)]
     assert len(told) > 10
     assert not any(mark in text for step in told for text in (*step.lines, step.value, step.note, step.how, step.fact))
 
@@ -356,11 +356,11 @@ def altered(name: str, changes: Mapping[str, object], **more: object) -> BmcCapt
 
 def judged(found: BmcCapture) -> dict[str, Verdict]:
     leaves = collect([bmc_probes()["bmc_bios"]], found, "2026-01-01T00:00:00Z")
-    return {v.rule: v for v in judge(profile().rules, Tree(leaves))}
+    return {v.rule: v for v in judge(profile().own, Tree(leaves))}
 
 
 def mended(found: BmcCapture) -> tuple[list[Patch], list[str]]:
-    steps = remedies(profile().rules, judged(found).values())
+    steps = remedies(profile().own, judged(found).values())
     made, left = patches(found.documents, [s for s in steps if isinstance(s, Firmware)], WORDS)
     return made, [each.rule for each in left]
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,9 +19,10 @@ from rack_runs import accepted, copied, folder
 from rackcheck.core.catalogue import Kind, Type
 from rackcheck.core.event import Answered, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
-from rackcheck.core.profile import Phase, Profile, Rule
+from rackcheck.core.profile import LAW, Phase, Profile, Rule
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, Status, in_scope, judge, node_outcome, worst
+from rackcheck.core.verdict import Outcome, Status, in_scope, judge, worst
+from rackcheck.judging import concluded
 from rackcheck.report import record
 from rackcheck.report.build import Order, Place, build
 from rackcheck.report.dossier import LETTERS, OUT, Dossier
@@ -47,11 +48,16 @@ def told(
         role = (roles or {}).get(node, "compute")
         mine = [r for r in rules if in_scope(r, role, frozenset({*planes, Plane.DERIVED}), frozenset({Phase.CONFIG}))]
         verdicts = judge(mine, tree)
-        outcome = node_outcome(verdicts, {rule.id: rule for rule in mine})
+        judged = Judged(node, role, Outcome.INCOMPLETE, verdicts, len(rules) - len(mine))
         events += [Answered(node, plane, time, digest="0" * 64) for plane in planes]
-        events += [FactsRead(node, tree), Judged(node, role, outcome, verdicts, len(rules) - len(mine))]
+        events += [FactsRead(node, tree), concluded(judged, {rule.id: rule for rule in mine}, LAW)]
     outcome = Outcome.INCOMPLETE if cut else worst(e.outcome for e in events if isinstance(e, Judged))
     return gather([started, *events, RunDone(time, outcome, cut)])
+
+
+def made_of(rules: Iterable[Rule]) -> Profile:
+    """Give a profile of rules."""
+    return Profile("p", "1", "t", tuple(rules), digest="0" * 64)
 
 
 def documented(
@@ -60,7 +66,7 @@ def documented(
     places = {node: Place("compute") for t in readings for node in t.started.nodes} | dict.fromkeys(
         nodes, Place("compute")
     )
-    profile = Profile("p", "1", "t", tuple(rules), digest="0" * 64)
+    profile = made_of(rules)
     return build(readings, Order(kind, "pod", "draft", profile, (profile,), {}, places))
 
 
@@ -112,7 +118,7 @@ def test_the_tally_is_the_sum_of_the_vectors_and_of_the_gates(case: Case) -> Non
 @given(many())
 def test_a_reading_alone_is_what_it_was(case: Case) -> None:
     rules, (first, *_) = case
-    found = settle([first], rules)
+    found = settle([first], made_of(rules))
     assert {node.node: node for node in found.judged} == dict(first.judged)
     assert {node: set(tree.leaves) for node, tree in found.trees.items()} == {
         node: {p for p, leaf in tree.leaves.items() if leaf.plane.value in first.started.planes}
@@ -124,7 +130,7 @@ def test_a_reading_alone_is_what_it_was(case: Case) -> None:
 @given(many(2))
 def test_the_newest_reading_of_a_rule_counts_even_where_it_knows_less(case: Case) -> None:
     rules, readings = case
-    found = {(n.node, v.rule): v for n in settle(readings, rules).judged for v in n.verdicts}
+    found = {(n.node, v.rule): v for n in settle(readings, made_of(rules)).judged for v in n.verdicts}
     newest = {(n.node, v.rule): v for t in readings for n in t.judged.values() for v in n.verdicts}
     assert found == newest
 
@@ -135,7 +141,7 @@ def test_an_older_reading_never_changes_what_a_newer_whole_one_says(case: Case) 
     rules, (*older, last) = case
     if set(last.started.planes) != set(BOTH):
         return
-    with_older, alone = settle([*older, last], rules), settle([last], rules)
+    with_older, alone = settle([*older, last], made_of(rules)), settle([last], made_of(rules))
     for node in alone.judged:
         assert node in with_older.judged
         assert with_older.trees[node.node] == alone.trees[node.node]
@@ -247,10 +253,10 @@ def test_a_part_that_stopped_telling_its_serial_is_not_gone() -> None:
 def test_a_plane_that_was_not_asked_again_keeps_what_it_told() -> None:
     bios = Tree({"bios.x": leaf("on", Class.VERSION, Plane.BMC), "os.x": leaf("1", Class.VERSION)})
     other = Tree({"os.x": leaf("2", Class.VERSION)}, {Plane.BMC: DENIED})
-    kept = settle(runs(bios, other, planes=[BOTH, (Plane.OS,)]), ()).trees["n1"]
+    kept = settle(runs(bios, other, planes=[BOTH, (Plane.OS,)]), made_of(())).trees["n1"]
     assert {p: one.reading for p, one in kept.leaves.items()} == {"bios.x": "on", "os.x": "2"}
     assert not kept.silent
-    gone = settle(runs(bios, other), ()).trees["n1"]
+    gone = settle(runs(bios, other), made_of(())).trees["n1"]
     assert {p: one.reading for p, one in gone.leaves.items()} == {"os.x": "2"}
     assert set(gone.silent) == {Plane.BMC}
 

@@ -235,7 +235,7 @@ def fixed(rule: str, item: str, *nodes: str) -> tuple[str, ...]:
     profile = library.load("h100-dgx", registry().catalogue)
     bad = Verdict(rule, Status.FAIL, "", (Evidence(Status.FAIL, item, "60", ""),))
     verdicts, only = dict.fromkeys(nodes, (bad,)), {node: {rule} for node in nodes}
-    return retype.fixes("r", "p", profile.rules, verdicts, only, lambda _: None, {}, Table({}, {}))
+    return retype.fixes("r", "p", profile.own, verdicts, only, lambda _: None, {}, Table({}, {}))
 
 
 def test_the_lines_that_mend_one_rule_are_those_of_remedy() -> None:

@@ -63,7 +63,7 @@ def site_values(profile: Profile) -> dict[str, str]:
         types |= {name: word(param, "type", "text") for name, param in params if isinstance(param, Table)}
     found: dict[str, str] = {}
     for number, name in enumerate((name for name, value in profile.params.items() if value is None), start=3):
-        kinds = [c.kind for rule in profile.rules if name in rule.unset for c in rule.parts()]
+        kinds = [c.kind for rule in profile.own if name in rule.unset for c in rule.parts()]
         closed = [one for kind in kinds for one in kind.words]
         type_, _, more = types.get(name, "text").partition(" ")
         numbers = {"quantity": f"{number} {more}", "integer": f"{number}", "version": VERSIONS.get(more, "build 7")}
@@ -133,9 +133,9 @@ def test_every_rule_of_every_shipped_profile_passes_what_satisfies_it_and_fails_
     total = good = 0
     for name in _shipped():
         profile = _loaded(name)
-        rules = {rule.id: rule for rule in profile.rules}
-        bare = {rule.id: rule for rule in library.load(name, registry().catalogue).rules}
-        for found in profile.rules:
+        rules = {rule.id: rule for rule in profile.own}
+        bare = {rule.id: rule for rule in library.load(name, registry().catalogue).own}
+        for found in profile.own:
             pinned = found.across is not None and not found.across.shared  # by the site's values, all of its facts
             rule = bare[found.id] if pinned else found
             # Rules of parents and fragments are many profiles' rules: each is proven once.
@@ -151,14 +151,14 @@ def test_every_rule_of_every_shipped_profile_passes_what_satisfies_it_and_fails_
 
 @pytest.mark.parametrize("name", sorted(library.profiles()))
 def test_every_rule_whose_param_the_site_sets_is_not_applicable_until_it_does(name: str) -> None:
-    waiting = [rule for rule in library.load(name, registry().catalogue).rules if rule.unset]
+    waiting = [rule for rule in library.load(name, registry().catalogue).own if rule.unset]
     assert [(v.status, v.reason) for v in judge(waiting, Tree({}))] == [
         (Status.NA, f"site value not set: {', '.join(rule.unset)}") for rule in waiting
     ]
 
 
 def test_no_rule_is_left_without_a_value_for_its_params() -> None:
-    assert not [rule.place for name in _shipped() for rule in _loaded(name).rules if rule.unset]
+    assert not [rule.place for name in _shipped() for rule in _loaded(name).own if rule.unset]
 
 
 def _shipped() -> list[str]:
@@ -326,8 +326,8 @@ def right(tmp_path_factory: pytest.TempPathFactory) -> Profile:
 
 
 def _told_of(profile: Profile, judging: Judge) -> Iterator[str]:
-    rules = {rule.id: rule for rule in profile.rules}
-    return (problem for rule in profile.rules for problem in proven(rule, rules, CATALOGUE, judging))
+    rules = {rule.id: rule for rule in profile.own}
+    return (problem for rule in profile.own for problem in proven(rule, rules, CATALOGUE, judging))
 
 
 def _problems(profile: Profile, judging: Judge = judge) -> list[str]:
@@ -416,7 +416,7 @@ def test_a_rule_that_cannot_pass_or_fail_and_a_word_that_decides_nothing_are_nam
 
 
 def test_a_word_that_no_machine_can_say_is_caught_also_where_the_compiler_did_not(profile: Compile) -> None:
-    (rule,) = profile("fact: word, is: awake").rules
+    (rule,) = profile("fact: word, is: awake").own
     (clause,) = rule.clauses
     (test,) = clause.tests
     beyond_words = replace(rule, clauses=(replace(clause, tests=(replace(test, operand="sleepy"),)),))
@@ -441,7 +441,7 @@ def test_a_rule_beside_what_it_needs_is_proven_and_blocked_where_that_is_unknown
 def test_an_operator_that_nobody_taught_the_prover_is_told_and_not_taken_for_proven(
     profile: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (rule,) = profile("fact: number, is: 3").rules
+    (rule,) = profile("fact: number, is: 3").own
     (clause,) = rule.clauses
     monkeypatch.setitem(WORDS, "waits", "must wait")
     newer = replace(rule, clauses=(replace(clause, tests=(Asserted("waits", True),)),))
@@ -465,7 +465,7 @@ GROUP_RULES = (
 def _group_problems(folder: FilePath, gatherings: Sequence[Gathering]) -> list[str]:
     listed = "".join(f"  r{number}: {{ {rule} }}\n" for number, rule in enumerate(GROUP_RULES))
     (folder / "p.yaml").write_text(f"rackcheck: 1\nprofile: p\nversion: 1\nrules:\n{listed}")
-    rules = library.load(str(folder / "p.yaml"), registry().catalogue).rules
+    rules = library.load(str(folder / "p.yaml"), registry().catalogue).own
     return [problem for rule in rules for problem in gathered.proven(rule, (), gatherings)]
 
 

@@ -44,7 +44,7 @@ def profile(name: str, *values: tuple[str, str]) -> Profile:
 
 def judged(name: str, known: Tree, *values: tuple[str, str]) -> dict[str, Verdict]:
     """What each rule of a profile, but those across nodes, says of one machine."""
-    rules = [rule for rule in profile(name, *values).rules if rule.across is None]
+    rules = [rule for rule in profile(name, *values).own if rule.across is None]
     return {v.rule: v for v in judge(rules, known)}
 
 
@@ -65,9 +65,9 @@ def only(found: Mapping[str, Verdict], *statuses: Status) -> set[str]:
 
 @pytest.mark.parametrize("name", SERVERS)
 def test_a_server_is_linux_server_and_its_fragments_and_who_made_its_cpus(name: str) -> None:
-    parts = [{r.id: r for r in profile(part).rules} for part in ("linux-server", *SERVERS[name])]
+    parts = [{r.id: r for r in profile(part).own} for part in ("linux-server", *SERVERS[name])]
     whole = {rule_id: rule for part in parts for rule_id, rule in part.items()}
-    ours = {rule.id: rule for rule in profile(name).rules}
+    ours = {rule.id: rule for rule in profile(name).own}
     assert set(whole) - set(ours) == set(profile(name).dropped)
     assert set(ours) - set(whole) == {"cpu.maker"}
     assert {i for i in whole if i in ours and ours[i].digest != whole[i].digest} == set()
@@ -82,21 +82,21 @@ def test_all_fragments_but_those_of_one_maker_go_together_over_a_node_with_gpus(
             f"rackcheck: 1\nprofile: all\nversion: 1\nextends: linux-gpu-node@2026.11\ninclude: [{', '.join(kept)}]\n"
         )
         loaded = library.load(str(file), CATALOGUE)
-        alone = [{rule.id for rule in profile(part).rules} for part in ("linux-gpu-node", *kept)]
-        assert {rule.id for rule in loaded.rules} == set().union(*alone)
+        alone = [{rule.id for rule in profile(part).own} for part in ("linux-gpu-node", *kept)]
+        assert {rule.id for rule in loaded.own} == set().union(*alone)
 
 
 @pytest.mark.parametrize("name", [*FRAGMENTS, *SERVERS, "example-site"])
 def test_what_captured_machines_alone_show_is_no_more_than_minor(name: str) -> None:
     shown = profile(name)
-    only_shown = [r for r in shown.rules if r.refs and all(ref.endswith(".capture") for ref in r.refs)]
+    only_shown = [r for r in shown.own if r.refs and all(ref.endswith(".capture") for ref in r.refs)]
     assert [r.id for r in only_shown if r.severity in {Severity.BLOCKER, Severity.MAJOR}] == (
         ["bios.active_cores"] if "grace" in name else []
     )
 
 
 def test_every_rule_across_nodes_asks_for_three_quarters_and_blocks_nobody() -> None:
-    rules = profile("nodes-alike").rules
+    rules = profile("nodes-alike").own
     assert {rule.across.quorum for rule in rules if rule.across is not None} == {75}
     assert all(rule.across is not None and rule.severity is not Severity.BLOCKER for rule in rules)
     assert {"alike.mitigations", "alike.panic"} == {rule.id for rule in rules if rule.from_memory}
@@ -148,7 +148,7 @@ def bmc_only(rule: Rule) -> bool:
 @pytest.mark.parametrize(("name", "machine"), [*FINDINGS, *(("bmc-security", machine) for machine in ALL)])
 def test_what_is_unknown_on_a_recorded_bmc_is_what_it_does_not_tell(name: str, machine: str) -> None:
     found = judged(name, Tree(told(machine)))
-    unknown = [rule for rule in profile(name).rules if found[rule.id].status is Status.UNKNOWN]
+    unknown = [rule for rule in profile(name).own if found[rule.id].status is Status.UNKNOWN]
     assert [(r.id, found[r.id].reason) for r in unknown if bmc_only(r) and not SILENT.search(found[r.id].reason)] == []
     # The rest waits for the operating system, which nobody asked here.
     waits = [found[r.id].reason for r in unknown if not bmc_only(r)]
@@ -415,7 +415,7 @@ def test_the_host_side_of_grace(rule: str, known: Mapping[str, Reading], status:
 
 
 def test_what_is_right_on_x86_and_wrong_on_grace_is_asked_of_x86_alone() -> None:
-    facts = {str(path) for rule in profile("grace-server").rules for path in rule.facts()}
+    facts = {str(path) for rule in profile("grace-server").own for path in rule.facts()}
     assert facts & {"bios.acs", "bios.pcie_aspm", "bios.ten_bit_tag"} == set()
     assert judged("grace-host", Tree(told(GB200)), ("active_cores", "144"))["bios.active_cores"].status is Status.PASS
     assert judged("grace-host", Tree(told(GB200)), ("active_cores", "72"))["bios.active_cores"].status is Status.FAIL
@@ -426,12 +426,12 @@ def test_what_is_right_on_x86_and_wrong_on_grace_is_asked_of_x86_alone() -> None
 
 def test_the_example_of_a_site_shows_each_thing_that_a_site_does_once() -> None:
     shown, parent = profile("example-site"), profile("linux-server")
-    before = {rule.id: rule for rule in parent.rules}
-    after = {rule.id: rule for rule in shown.rules}
+    before = {rule.id: rule for rule in parent.own}
+    after = {rule.id: rule for rule in shown.own}
     assert set(shown.dropped) == {"limits.open_files"} == set(before) - set(after)
     assert {i for i in after if i in before and after[i].severity != before[i].severity} == {"time.synchronized"}
     assert "numa.zone_reclaim" in set(after) - set(before)
-    assert [rule.id for rule in shown.rules if rule.unset] == []
+    assert [rule.id for rule in shown.own if rule.unset] == []
     changed = {i for i in after if i in before and after[i].digest != before[i].digest}
     assert changed == {"time.synchronized", "memory.swappiness", "mount.space", "mount.inodes"}
 

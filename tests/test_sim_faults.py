@@ -148,7 +148,7 @@ def of_probes(names: frozenset[str]) -> frozenset[str]:
     given = {entry.pattern: entry.probe for entry in known.catalogue.entries.values()}
     profile = library.load("h100-dgx", known.catalogue, dict(value.split("=") for value in SITE))
     found = set()
-    for rule in profile.rules:
+    for rule in profile.own:
         entries = (known.catalogue.find(path) for path in rule.facts())
         if any(entry is not None and given[entry.pattern] in names for entry in entries):
             found.add(rule.id)

@@ -267,7 +267,7 @@ def test_no_probe_promises_an_item_that_this_machine_has_none_of() -> None:
 def verdicts(name: str) -> dict[str, Any]:
     profile = library.load(name, registry().catalogue)
     planes = frozenset({Plane.OS, Plane.BMC, Plane.DERIVED})
-    rules = [r for r in profile.rules if r.scope is Scope.NODE and in_scope(r, "compute", planes, frozenset(Phase))]
+    rules = [r for r in profile.own if r.scope is Scope.NODE and in_scope(r, "compute", planes, frozenset(Phase))]
     tree = Tree({**told(), **derive(registry().joins, Tree(told()), TIME)})
     alike = {r.id: poll(r.across, dict.fromkeys("abcd", tree), 4) for r in rules if r.across is not None}
     return {v.rule: v for v in judge(rules, tree, polls=alike)}
@@ -302,7 +302,7 @@ def test_no_shipped_profile_that_fits_finds_a_fault(name: str) -> None:
 @pytest.mark.parametrize("name", ["linux-server", "linux-gpu-node", "h100-dgx"])
 def test_what_a_profile_cannot_know_of_it_cannot_be_known_of_the_recorded_dgx_either(name: str) -> None:
     profile = library.load(name, registry().catalogue)
-    recorded = judge([r for r in profile.rules if Plane.BMC in r.planes], Tree(recorded_dgx(DGX)))
+    recorded = judge([r for r in profile.own if Plane.BMC in r.planes], Tree(recorded_dgx(DGX)))
     unknown = {v.rule for v in recorded if v.status is Status.UNKNOWN}
     assert {rule for rule, v in verdicts(name).items() if v.status is Status.UNKNOWN} - {"time.near"} <= unknown
 
@@ -311,7 +311,7 @@ def test_a_rule_is_broken_where_the_machine_is() -> None:
     files = {**node().host.files, "/proc/sys/kernel/numa_balancing": "1\n"}
     host, _ = asked(replace(node(), host=replace(node().host, files=files)))
     profile = library.load("linux-server", registry().catalogue)
-    broken = {v.rule for v in judge(profile.rules, Tree(collect(PROBES, host, TIME))) if v.status is Status.FAIL}
+    broken = {v.rule for v in judge(profile.own, Tree(collect(PROBES, host, TIME))) if v.status is Status.FAIL}
     assert broken == {"numa.balancing_off"}
 
 

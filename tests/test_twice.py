@@ -46,7 +46,7 @@ def judged(
 ) -> Verdict:  # fmt: skip
     """What one rule says of two readings."""
     (folder / "p.yaml").write_text(f"rackcheck: 1\nprofile: p\nversion: 1\nrules:\n  r: {rule}\n")
-    rules = library.load(str(folder / "p.yaml"), CATALOGUE).rules
+    rules = library.load(str(folder / "p.yaml"), CATALOGUE).own
     later = None if second is None else Later(tree(second), apart)
     return judge(rules, replace(tree(first), later=later))[0]
 

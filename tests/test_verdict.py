@@ -24,7 +24,7 @@ from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.core.path import parse
 from rackcheck.core.profile import Phase, Profile, Rule, Severity
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, Status, Verdict, in_scope, judge, misfit, node_outcome, worst
+from rackcheck.core.verdict import Outcome, Status, Verdict, conclude, in_scope, judge, misfit, worst
 
 KINDS: Mapping[str, Kind] = {
     "gpu": collection("GPUs"),
@@ -99,7 +99,7 @@ def verdict(profile: Compile) -> Judge:
     """Judges one rule on what a node tells."""
 
     def judged(rule: str, facts: Facts) -> Verdict:
-        (found,) = judge(profile(f"  r: {rule}").rules, tree(facts))
+        (found,) = judge(profile(f"  r: {rule}").own, tree(facts))
         assert found.reason or found.status is Status.PASS
         return found
 
@@ -493,7 +493,7 @@ def test_when_is_always_the_node_s_also_inside_a_look(verdict: Judge) -> None:
 def test_needs_are_satisfied_by_pass_warn_and_not_applicable(profile: Compile, first: str, status: str) -> None:
     rules = profile(
         f"  a: {{ fact: memory, is: 1 GiB, needs: [b] }}\n  b: {first}", "{ site: { default: unset } }"
-    ).rules
+    ).own
     judged = judge(rules, tree({"driver": "1", "memory": 1.0, "fabric_manager": TIMEOUT}))
     assert [v.rule for v in judged] == ["a", "b"]
     assert judged[0].status == status
@@ -501,7 +501,7 @@ def test_needs_are_satisfied_by_pass_warn_and_not_applicable(profile: Compile, f
 
 
 def test_a_needed_rule_that_is_not_in_scope_does_not_block(profile: Compile) -> None:
-    rules = profile("  a: { fact: memory, is: 1 GiB, needs: [b] }\n  b: { fact: driver, is: 2, phase: burn-in }").rules
+    rules = profile("  a: { fact: memory, is: 1 GiB, needs: [b] }\n  b: { fact: driver, is: 2, phase: burn-in }").own
     scope = [r for r in rules if in_scope(r, "compute", frozenset({Plane.OS}), frozenset({Phase.CONFIG}))]
     (judged,) = judge(scope, tree({"memory": 1.0, "driver": "1"}))
     assert judged.status is Status.PASS
@@ -509,7 +509,7 @@ def test_a_needed_rule_that_is_not_in_scope_does_not_block(profile: Compile) -> 
 
 def test_a_block_is_passed_on_and_a_long_chain_is_judged(profile: Compile) -> None:
     chain = "\n".join(f"  r{n}: {{ fact: memory, is: 1 GiB, needs: [r{n + 1}] }}" for n in range(1500))
-    judged = judge(profile(f"{chain}\n  r1500: {{ fact: driver, is: 2 }}").rules, tree({"memory": 1.0, "driver": "1"}))
+    judged = judge(profile(f"{chain}\n  r1500: {{ fact: driver, is: 2 }}").own, tree({"memory": 1.0, "driver": "1"}))
     assert judged[-1].status is Status.FAIL
     assert {v.status for v in judged[:-1]} == {Status.UNKNOWN}
     assert judged[0].reason == "blocked by r1"
@@ -518,9 +518,9 @@ def test_a_block_is_passed_on_and_a_long_chain_is_judged(profile: Compile) -> No
 def test_a_rule_whose_site_value_is_not_set_does_not_apply_and_says_which(profile: Compile) -> None:
     rule = "  r: { when: { fact: virtual, is: $guest }, fact: driver, at-least: $driver }"
     params = "{ driver: { default: unset }, guest: { default: 'false' } }"
-    (judged,) = judge(profile(rule, params).rules, tree({"virtual": TIMEOUT, "driver": TIMEOUT}))
+    (judged,) = judge(profile(rule, params).own, tree({"virtual": TIMEOUT, "driver": TIMEOUT}))
     assert (judged.status, judged.reason) == (Status.NA, "site value not set: driver")
-    (judged,) = judge(profile(rule, params, driver="2").rules, tree({"virtual": False, "driver": "1"}))
+    (judged,) = judge(profile(rule, params, driver="2").own, tree({"virtual": False, "driver": "1"}))
     assert judged.status is Status.FAIL
 
 
@@ -535,13 +535,13 @@ def test_an_advisory_and_a_figure_from_memory_only_warn(profile: Compile) -> Non
         "  c: { fact: driver, is: 2, severity: blocker, refs: [book] }\n"
         "  d: { fact: fabric_manager, is: 2, severity: advisory }",
         sources=sources,
-    ).rules
+    ).own
     judged = judge(rules, tree({"driver": "1", "fabric_manager": TIMEOUT}))
     assert [v.status for v in judged] == ["warn", "warn", "fail", "unknown"]
 
 
 def test_verdicts_come_in_the_profile_s_order_and_show_item_seen_and_wanted(profile: Compile) -> None:
-    rules = profile(f"  z: {{ {EACH}, needs: [a] }}\n  a: {{ fact: memory, at-least: 1 TiB }}").rules
+    rules = profile(f"  z: {{ {EACH}, needs: [a] }}\n  a: {{ fact: memory, at-least: 1 TiB }}").own
     first, second = judge(rules, tree(gpus("mode", "enabled", "disabled") | {"memory": 1023.0}))
     assert (first.rule, second.rule) == ("z", "a")
     assert second.reason == "memory is 1023 GiB, must be at least 1024 GiB"
@@ -560,10 +560,16 @@ def rule(name: str, severity: Severity) -> Rule:
 @pytest.mark.parametrize(
     ("found", "outcome"),
     [
-        ({"major": "pass"}, "PASS"), ({"major": "warn"}, "PASS"), ({"major": "n/a"}, "PASS"), ({"major": "fail"}, "FAIL"),
-        ({"blocker": "fail"}, "FAIL"), ({"minor": "fail"}, "PASS"), ({"advisory": "warn"}, "PASS"), ({"major": "waived"}, "PASS"),
-        ({"major": "unknown"}, "INCOMPLETE"), ({"blocker": "unknown"}, "INCOMPLETE"), ({"minor": "unknown"}, "PASS"),
-        ({"major": "unknown", "blocker": "fail"}, "FAIL"), ({"minor": "fail", "major": "unknown"}, "INCOMPLETE"),
+        ({"major": "pass"}, "PASS"), ({"blocker": "pass"}, "PASS"), ({"major": "waived"}, "PASS"),
+        ({"major": "pass", "blocker": "n/a"}, "PASS"), ({"major": "pass", "blocker": "warn"}, "PASS"),
+        ({"major": "pass", "minor": "fail"}, "PASS"), ({"major": "pass", "minor": "unknown"}, "PASS"),
+        ({"major": "pass", "advisory": "warn"}, "PASS"),
+        ({"major": "fail"}, "FAIL"), ({"blocker": "fail"}, "FAIL"), ({"major": "unknown", "blocker": "fail"}, "FAIL"),
+        ({"major": "unknown"}, "INCOMPLETE"), ({"blocker": "unknown"}, "INCOMPLETE"),
+        ({"minor": "fail", "major": "unknown"}, "INCOMPLETE"), ({"major": "pass", "blocker": "unknown"}, "INCOMPLETE"),
+        ({"major": "n/a"}, "INCOMPLETE"), ({"major": "warn"}, "INCOMPLETE"), ({"minor": "pass"}, "INCOMPLETE"),
+        ({"minor": "fail"}, "INCOMPLETE"), ({"advisory": "warn"}, "INCOMPLETE"), ({"minor": "unknown"}, "INCOMPLETE"),
+        ({"minor": "pass", "major": "n/a"}, "INCOMPLETE"), ({}, "INCOMPLETE"),
     ],
 )  # fmt: skip
 def test_a_node_fails_by_blockers_and_majors_and_is_incomplete_by_their_unknowns(
@@ -571,7 +577,9 @@ def test_a_node_fails_by_blockers_and_majors_and_is_incomplete_by_their_unknowns
 ) -> None:
     verdicts = [Verdict(severity, Status(status), "why") for severity, status in found.items()]
     rules = {severity: rule(severity, Severity(severity)) for severity in found}
-    assert node_outcome(verdicts, rules) == outcome
+    found_out = conclude(verdicts, rules)
+    assert found_out.outcome == outcome
+    assert bool(found_out.reason) is (outcome == "INCOMPLETE")
 
 
 def test_a_run_is_its_worst_node_and_none_is_not_a_pass() -> None:
@@ -599,7 +607,7 @@ def test_a_run_is_its_worst_node_and_none_is_not_a_pass() -> None:
 def test_a_rule_is_in_scope_by_role_phase_and_all_of_its_planes(
     profile: Compile, text: str, role: str, planes: str, phases: str, inside: bool
 ) -> None:
-    (found,) = profile(f"  r: {{ {text} }}").rules
+    (found,) = profile(f"  r: {{ {text} }}").own
     asked = frozenset(map(Plane, planes.split()))
     assert in_scope(found, role, asked, frozenset(map(Phase, phases.split()))) is inside
 

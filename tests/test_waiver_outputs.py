@@ -66,7 +66,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
             assert done.status == 0, done.err
         file = home / "waivers.yaml"
         given = {waiver.rule: waiver for waiver in waivers.load(file).waivers}
-        rules = {rule.id: rule for rule in library.load("./small.yaml", registry().catalogue).rules}
+        rules = {rule.id: rule for rule in library.load("./small.yaml", registry().catalogue).own}
         unused = replace(given["os.used"], rule="os.unused", digest=rules["os.unused"].digest, ticket="OS.UNUSED")
         changed = [
             given["os.used"],

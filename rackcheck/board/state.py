@@ -16,9 +16,10 @@ from rackcheck.core.fact import Plane, Reading, Unknown
 from rackcheck.core.group import is_group
 from rackcheck.core.profile import Profile
 from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Outcome, Status, Verdict, node_outcome, worst
+from rackcheck.core.verdict import Outcome, Status, Verdict, worst
 from rackcheck.core.waiver import Waiver, standings
 from rackcheck.inventory import Node, Rack
+from rackcheck.judging import concluded
 from rackcheck.report.summary import Finding, Key, Summary, finding, key, notes, ranked, waiver_notes
 
 QUIET = frozenset({Status.PASS, Status.NA})
@@ -204,7 +205,8 @@ class Board:
         is_now = {verdict.rule: verdict.status.value for verdict in ordered}
         self.turned += [Turned(now.node, turn) for turn in turned(was, is_now)]
         left = max(before.not_in_scope - (len(ordered) - len(before.verdicts)), 0)
-        return replace(now, verdicts=ordered, outcome=node_outcome(ordered, known), not_in_scope=left)
+        merged = replace(now, verdicts=ordered, not_in_scope=left)
+        return concluded(merged, known, self.profile.law)
 
     def _whole(self, done: RunDone) -> RunDone:
         """Say what the run comes to with a second reading laid over it: the worst of all that are judged."""

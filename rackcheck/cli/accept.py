@@ -73,7 +73,7 @@ def new(
     nodes, origin = options.choose((), file, rack)
     told = [_node(node, rack) for node in nodes]
     head = {
-        "time": now(), "by": getpass.getuser(), "version": __version__,
+        "time": now(), "by": getpass.getuser(), "version": __version__, "law": loaded.law,
         "profile": {"name": loaded.name, "version": loaded.version, "digest": loaded.digest, "set": given},
         "inventory": {"origin": origin, "digest": _digest(told)},
         "planes": sorted(plane.value for plane in options.planes(planes)), "nodes": told,
@@ -83,7 +83,7 @@ def new(
         _waive(made, files)
     if old is not None:
         acceptance.append(old.folder, {"event": "superseded", "time": now(), "by": name})
-    rules = several(len(loaded.rules), "rule")
+    rules = several(len(loaded.own), "rule")
     click.echo(f"acceptance {name}: {several(len(nodes), 'node')}, {loaded.name} {loaded.version}, {rules}")
     where = f"--rack {rack}" if rack else f"-i {file}" if file else ""
     note(f"Next: rackcheck audit --accept {name} {where}".rstrip())
@@ -222,6 +222,7 @@ def _short(found: subject.Subject) -> None:
     first, last = readings[0].done.outcome.value, summary.done.outcome.value
     then = f"first {first}, now {last}" if len(readings) > 1 else last
     click.echo(f"acceptance {found.name} ({found.state}): {several(len(readings), 'run')}, {then}")
+    print_lines(terminal.why(summary, width()))
     for told in waiver_notes(summary.waivers):
         note(told)
 

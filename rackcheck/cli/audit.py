@@ -116,7 +116,7 @@ def _fresh(
     ready = prepare(choose, profile_name, values, folders, files, planes, output, seconds, deadline, again)
     job, profile = ready.job, ready.profile
     if not quiet:
-        rules = len(profile.rules)
+        rules = len(profile.own)
         note(f"rackcheck {__version__}: {job.targets}, profile {profile.name} {profile.version}, {rules} rules")
         if job.again is not None:
             twice = several(sum(rule.twice for rule in profile.rules), "rule")

@@ -376,6 +376,6 @@ def _nodes(found: Subject) -> Mapping[str, Node]:
 def _cross() -> tuple[Rule, ...]:
     """Load the rules that pair both planes; without them the profile's own must do."""
     try:
-        return library.load(CROSS, known().catalogue).rules
+        return library.load(CROSS, known().catalogue).own
     except Mistake:
         return ()

@@ -27,8 +27,9 @@ def stored_job(
     values: dict[str, str] | None = None,
     folders: Iterable[Path] = (),
     waived: tuple[Waiver, ...] | None = None,
+    law: int | None = None,
 ) -> Job:
-    """Give the job that a stored run was, with its own profile and waivers or others.
+    """Give the job that a stored run was, with its own profile and waivers or others, and by its own law or another.
 
     What a profile itself waives goes with it, beside the others. Raises Mistake where they were changed.
     """
@@ -52,6 +53,7 @@ def stored_job(
         )
     except _DAMAGED as error:
         raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
+    profile = profile.under(began.law if law is None else law)
     return Job(
         known().planned(profile.facts(), phases), nodes, profile, planes, phases,
         words["targets"], (*waivers.own(profile.files), *(_waivers(stored) if waived is None else waived)),

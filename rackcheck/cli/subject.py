@@ -124,7 +124,7 @@ def held(stored: store.Stored) -> tuple[Node, ...]:
 def judged_by(found: Acceptance, stored: store.Stored) -> Told:
     """Judge a run by an acceptance's profile, as it will be once it is part of it; raises Mistake where nobody can."""
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
-    job = stored_job(stored, str(found.profile), given, waived=())
+    job = stored_job(stored, str(found.profile), given, waived=(), law=found.law)
     return gather(replay(job, stored.answers(), stored.done()))
 
 
@@ -132,7 +132,7 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
     if not found.runs:
         raise Mistake(f"acceptance {found.name} has no run yet: rackcheck accept add {found.name} RUN")
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
-    profile = library.load(str(found.profile), known().catalogue, given)
+    profile = library.load(str(found.profile), known().catalogue, given).under(found.law)
     if profile.digest != found.head["profile"]["digest"]:
         raise Mistake(f"the acceptance's profile was changed: {found.profile}")
     stored = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
@@ -143,7 +143,7 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
     jobs = []
     for run, kind in stored:
         held(run)
-        job = stored_job(run, str(found.profile), given, waived=waivers)
+        job = stored_job(run, str(found.profile), given, waived=waivers, law=found.law)
         jobs.append((run, replace(job, held=day), kind))
     places = {str(node["name"]): _place(node) for node in found.nodes}
     return Subject(
@@ -187,7 +187,8 @@ def _named(step: str) -> str:
 def _kept(folder: Path, name: str, given: Mapping[str, str]) -> Profile:
     place = str(folder / f"{name}.yaml")
     bare = library.load(place, known().catalogue)
-    return library.load(place, known().catalogue, {n: v for n, v in given.items() if n in bare.params})
+    whole = library.load(place, known().catalogue, {n: v for n, v in given.items() if n in bare.params})
+    return replace(whole, rules=whole.own)
 
 
 def shown(subject: Subject) -> Summary:
@@ -213,7 +214,7 @@ def readings(name: str) -> Source:
 def summary(subject: Subject, readings: Sequence[Told]) -> Summary:
     """Lay the readings of a subject over each other as one run's summary, for a terminal or a screen."""
     seats = tuple(Seat(name, place.role, place.rack) for name, place in subject.places.items())
-    settled = settle(readings, subject.profile.rules, subject.planes, seats if subject.planes is not None else ())
+    settled = settle(readings, subject.profile, subject.planes, seats if subject.planes is not None else ())
     newest = readings[-1]
     nodes = tuple(dict.fromkeys((*subject.places, *(node.node for node in settled.judged))))
     unread = [node for node in nodes if node not in settled.latest]
@@ -227,7 +228,7 @@ def summary(subject: Subject, readings: Sequence[Told]) -> Summary:
     targets = f"acceptance {subject.name}: {several(len(readings), 'reading')} of {several(len(nodes), 'node')}"
     started = RunStarted(
         subject.name, newest.started.time, newest.started.version, subject.profile.name, subject.profile.version,
-        subject.profile.digest, nodes, planes, targets,
+        subject.profile.digest, nodes, planes, targets, subject.profile.law,
     )  # fmt: skip
     silent = {(node, plane): why for node, tree in settled.trees.items() for plane, why in tree.silent.items()}
     done = RunDone(newest.done.time, outcome)

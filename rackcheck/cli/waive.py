@@ -12,7 +12,7 @@ from rackcheck.cli import subject
 from rackcheck.cli.output import note
 from rackcheck.core.fact import clean, visible
 from rackcheck.core.fold import fold
-from rackcheck.core.profile import Rule
+from rackcheck.core.profile import Profile, Rule
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Status, Verdict
 from rackcheck.core.waiver import Pin, Waiver, last_day, pinned
@@ -71,7 +71,7 @@ def waive(
     if rule not in by_id:
         near = did_you_mean(rule, list(by_id)) or f"; rackcheck profile show {found.profile.name} lists them"
         raise Mistake(f"profile {found.profile.name} has no rule {rule}{near}")
-    judged = _verdicts(readings, found.profile.rules, rule)
+    judged = _verdicts(readings, found.profile, rule)
     made = _grouped(by_id[rule], _chosen(nodes, judged, rule), judged, items, (until, by, ticket, reason))
     before = waivers.load(file).text if file.exists() else _new(file)
     after = waivers.added(before, made)
@@ -119,8 +119,8 @@ def _in_time(until: str) -> None:
         raise Mistake(f"--until {until}: more than a year ahead; {last_day(today)} is the last day it may name")
 
 
-def _verdicts(readings: list[Told], rules: tuple[Rule, ...], rule: str) -> dict[str, Verdict]:
-    settled = settle(readings, rules)
+def _verdicts(readings: list[Told], profile: Profile, rule: str) -> dict[str, Verdict]:
+    settled = settle(readings, profile)
     return {node.node: v for node in settled.everyone for v in node.verdicts if v.rule == rule}
 
 

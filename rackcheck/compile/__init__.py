@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from rackcheck.compile.context import Context
 from rackcheck.compile.needs import order
@@ -10,8 +11,8 @@ from rackcheck.compile.rules import rule_of
 from rackcheck.conform import deviations
 from rackcheck.core.catalogue import Catalogue
 from rackcheck.core.pinned import unpinned
-from rackcheck.core.profile import Profile, Source
-from rackcheck.document import BadFile, Node, Problem, Scalar, Table, plain
+from rackcheck.core.profile import Profile, Rule, Source
+from rackcheck.document import BadFile, Node, Problem, Table, plain
 from rackcheck.layers import Layers, did_you_mean, entries, listed, word
 from rackcheck.schema import profile as profile_schema
 
@@ -25,16 +26,20 @@ def compile_profile(
 ) -> Profile:
     """Read every rule; raises BadFile with all problems at once, the `known` ones of the files among them."""
     ctx = Context(catalogue, sources, _params(found, values))
-    rules = unpinned(rule_of(ctx, rule_id, table) for rule_id, table in found.rules.items())
+    rules = unpinned(_built_in(rule_of(ctx, i, table), found) for i, table in found.rules.items())
     ctx.problems += known
     if not known:  # a rule that could not be read is missing, and would be told as a need that nobody meets
         order(ctx, {rule.id: rule for rule in rules}, found)
-    if not rules and not known:
+    if not any(not rule.built_in for rule in rules) and not known:
         ctx.problems.append(Problem(found.head.place, f"profile {found.name} has no rule"))
     if ctx.problems:
         raise BadFile(ctx.problems)
     applies = {key: tuple(text.text for text in listed(node)) for key, node in found.applies.items()}
-    resolved = {"rules": {i: plain(t) for i, t in found.rules.items()}, "params": ctx.params, "name": found.name}
+    # Built-in rules belong to the law, which every run names; what drops one belongs to the profile.
+    own = {i: plain(t) for i, t in found.rules.items() if i not in found.built_in}
+    resolved = {"rules": own, "params": ctx.params, "name": found.name}
+    without = sorted(found.built_in & found.dropped.keys())
+    resolved |= {"without": without} if without else {}
     packages = {rule.id: rule.called.package for rule in rules if rule.called is not None}
     resolved |= {"packages": packages} if packages else {}
     digest = hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()
@@ -42,8 +47,13 @@ def compile_profile(
     head = found.head
     return Profile(
         found.name, word(head, "version"), word(head, "title"), rules, applies,
-        ctx.params, found.dropped, found.lineage, cited, digest,
+        ctx.params, found.dropped, found.lineage, cited, digest, fragment=word(head, "fragment") == "true",
     )  # fmt: skip
+
+
+def _built_in(rule: Rule, found: Layers) -> Rule:
+    """Mark a rule that belongs to every profile: what is unknown of it does not decide, as nobody asked for it."""
+    return replace(rule, built_in=True, unknown_is_minor=True) if rule.id in found.built_in else rule
 
 
 def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:

@@ -6,14 +6,15 @@ from typing import Any
 
 from rackcheck.core.capture import Capture
 from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.fit import Fit
+from rackcheck.core.fit import NOT_STATED, Fit, Match
+from rackcheck.core.profile import FIRST, LAW
 from rackcheck.core.tree import Tree
 from rackcheck.core.verdict import Evidence, Outcome, Status, Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The run's own facts: what was asked of whom, with which profile, by which version."""
+    """The run's own facts: what was asked of whom, with which profile, by which version and by which law."""
 
     run: str
     time: str
@@ -24,6 +25,7 @@ class RunStarted:
     nodes: tuple[str, ...]
     planes: tuple[str, ...]
     targets: str = ""
+    law: int = LAW
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class Judged:
     not_in_scope: int = 0
     note: str = ""
     reason: str = ""
-    fit: Fit = Fit()
+    fit: Fit = NOT_STATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,8 @@ def to_json(event: Event) -> dict[str, Any] | None:
         case RunStarted():
             names = ("run", "time", "version", "profile", "profile_version", "digest", "targets")
             lists = {"nodes": list(event.nodes), "planes": list(event.planes)}
-            return {"event": "run started"} | {n: getattr(event, n) for n in names} | lists
+            law = {"law": event.law} if event.law != FIRST else {}
+            return {"event": "run started"} | {n: getattr(event, n) for n in names} | lists | law
         case Answered():
             doc = {"event": "answered", "node": event.node, "plane": event.plane.value, "time": event.time}
             doc |= {"reading": event.reading} if event.reading > 1 else {}
@@ -176,12 +179,21 @@ def to_json(event: Event) -> dict[str, Any] | None:
         case Judged():
             doc = {"event": "judged", "node": event.node, "role": event.role, "outcome": event.outcome.value}
             doc |= {"not_in_scope": event.not_in_scope} | ({"note": event.note} if event.note else {})
+            doc |= outcome_json(event)
             return doc | {"verdicts": [verdict_json(v) for v in event.verdicts]}
         case RunDone():
             doc = {"event": "run done", "time": event.time, "outcome": event.outcome.value}
             return doc | ({"interrupted": True} if event.interrupted else {})
         case NodeAsked() | Foreseen() | Burning():
             return None
+
+
+def outcome_json(judged: Judged) -> dict[str, Any]:
+    """Write why a node is INCOMPLETE, and whether it is a machine of the profile, where there is something to write."""
+    doc: dict[str, Any] = {"reason": judged.reason} if judged.reason else {}
+    if judged.fit.match is not Match.NOT_STATED:
+        doc["fit"] = {"match": judged.fit.match.value} | ({"words": judged.fit.words} if judged.fit.words else {})
+    return doc
 
 
 def judged_from_json(doc: Mapping[str, Any]) -> Judged:
@@ -196,7 +208,12 @@ def judged_from_json(doc: Mapping[str, Any]) -> Judged:
         )
         for v in doc["verdicts"]
     )
-    return Judged(doc["node"], doc["role"], Outcome(doc["outcome"]), verdicts, doc["not_in_scope"], doc.get("note", ""))
+    told = doc.get("fit", {})
+    fit = Fit(Match(told["match"]), told.get("words", "")) if told else Fit()
+    return Judged(
+        doc["node"], doc["role"], Outcome(doc["outcome"]), verdicts, doc["not_in_scope"], doc.get("note", ""),
+        doc.get("reason", ""), fit,
+    )  # fmt: skip
 
 
 def _evidence_from_json(doc: Mapping[str, Any]) -> Evidence:

@@ -8,9 +8,13 @@ from rackcheck.core.called import Called
 from rackcheck.core.catalogue import Kind
 from rackcheck.core.evidence import Status
 from rackcheck.core.fact import Plane
+from rackcheck.core.fit import wanted
 from rackcheck.core.operator import TWICE, Test, expectation
 from rackcheck.core.path import Path, parse
 from rackcheck.core.siblings import Siblings
+
+FIRST, LAW = 1, 2
+"""Laws by which verdicts make an outcome: that of runs before the law of evidence, and today's."""
 
 
 class Severity(StrEnum):
@@ -253,10 +257,27 @@ class Profile:
     files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     fragment: bool = False
     meant: str = field(default="", compare=False)
+    law: int = LAW
+
+    @property
+    def own(self) -> tuple[Rule, ...]:
+        """The rules that are written in it, its parents and fragments, without the built-in ones."""
+        return tuple(rule for rule in self.rules if not rule.built_in)
 
     def facts(self) -> frozenset[Path]:
-        """Every fact any rule reads."""
-        return frozenset().union(*(each for rule in self.rules for each in (rule.facts(), rule.kin())))
+        """Every fact any rule reads, and those that show which machine this is: these add no plane."""
+        own = self.own
+        planes = frozenset[Plane]().union(*(rule.planes for rule in own if rule.phase is not Phase.BURN_IN))
+        beside = (rule for rule in self.rules if rule.built_in and rule.planes <= planes | {Plane.DERIVED})
+        machine = wanted(self.applies_to, planes) if planes and self.law != FIRST else frozenset[Path]()
+        return machine.union(*(each for rule in (*own, *beside) for each in (rule.facts(), rule.kin())))
+
+    def under(self, law: int) -> "Profile":
+        """The same as another law judges by it; the first one knows no built-in rules."""
+        if law == self.law:
+            return self
+        assert law == FIRST, f"no way from law {self.law} to law {law}"
+        return replace(self, law=law, rules=self.own, fragment=False)
 
     def twice(self) -> frozenset[Path]:
         """Every fact of which some rule compares two readings."""

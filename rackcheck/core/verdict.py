@@ -1,13 +1,13 @@
 """Judging: one node's facts against a profile's rules, in three-valued logic; pure, and without a clock."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
 
 from rackcheck.core import operator
 from rackcheck.core.consensus import Poll, agreed
 from rackcheck.core.evidence import Evidence, Status, Verdict, all_hold, any_holds, said, seen
 from rackcheck.core.fact import Plane, Reading, Reason, Unknown
+from rackcheck.core.law import Conclusion, Outcome, conclude, worst
 from rackcheck.core.leaf import judge_leaf
 from rackcheck.core.look import looked
 from rackcheck.core.path import Path
@@ -17,18 +17,19 @@ from rackcheck.core.tree import Tree
 from rackcheck.core.waiver import NOTHING, Granted, pinned, taken
 
 __all__ = [
+    "Conclusion",
     "Evidence",
     "Outcome",
     "Status",
     "Verdict",
     "applies",
     "blocked",
+    "conclude",
     "in_scope",
     "judge",
     "judge_one",
     "misfit",
     "needs_first",
-    "node_outcome",
     "worst",
 ]
 
@@ -155,33 +156,6 @@ def _node(rule: Rule, tree: Tree, pins: Granted) -> Verdict:
     reason = "" if status is Status.PASS else "; ".join(map(said, telling))
     waived = () if status is Status.PASS else tuple(e for e in found if e.status is Status.WAIVED)
     return Verdict(rule.id, status, reason, (*telling, *waived))
-
-
-class Outcome(StrEnum):
-    """What a node, or a run, comes to."""
-
-    PASS = "PASS"
-    FAIL = "FAIL"
-    INCOMPLETE = "INCOMPLETE"
-
-
-def node_outcome(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> Outcome:
-    """FAIL if a blocker or major fails; else INCOMPLETE if one is unknown, or nothing was judged at all; else PASS."""
-    verdicts = tuple(verdicts)
-    if not verdicts:
-        return Outcome.INCOMPLETE
-    statuses = {v.status for v in verdicts if rules[v.rule].severity.decides}
-    if Status.FAIL in statuses:
-        return Outcome.FAIL
-    return Outcome.INCOMPLETE if Status.UNKNOWN in statuses else Outcome.PASS
-
-
-def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """Give the worst of several outcomes; of none, INCOMPLETE: nothing was looked at."""
-    found = set(outcomes)
-    if Outcome.FAIL in found:
-        return Outcome.FAIL
-    return Outcome.INCOMPLETE if Outcome.INCOMPLETE in found or not found else Outcome.PASS
 
 
 def misfit(profile: Profile, product: Reading, role: str) -> str:

@@ -20,7 +20,7 @@ def scope(profile: Profile, role: str, planes: frozenset[Plane] = frozenset(Plan
     A rule that waits for a site value is none of them.
     """
     planes, phases = planes | {Plane.DERIVED}, frozenset({Phase.CONFIG})
-    rules = (rule for rule in profile.rules if in_scope(rule, role, planes, phases))
+    rules = (rule for rule in profile.own if in_scope(rule, role, planes, phases))
     return tuple(rule for rule in rules if not rule.unset)
 
 

@@ -80,19 +80,19 @@ def _out_of_scope(
     grouped = {verdict.rule for group in groups for verdict in group.verdicts}
     had = {node.node: {v.rule for v in node.verdicts} for node in judged}
     seen = frozenset[str]().union(*had.values())
-    left = [rule for rule in profile.rules if rule.id not in seen]
+    left = [rule for rule in profile.own if rule.id not in seen]
     for phase in Phase:
         count = sum(rule.phase is phase is not Phase.CONFIG for rule in left)
         if count:
             yield Unchecked("phase", phase.value, f"{several(count, f'{phase.value} rule')} not run", count)
     missed: dict[str, dict[str, set[str]]] = {}
     others = 0
-    together = [rule for rule in profile.rules if rule.scope is not Scope.NODE or rule.across is not None]
+    together = [rule for rule in profile.own if rule.scope is not Scope.NODE or rule.across is not None]
     lone = sum(rule.id not in seen and rule.phase is Phase.CONFIG for rule in together if rule.id not in grouped)
     if lone:
         words = f"{several(lone, 'rule')} about several nodes together not judged: too few of them were asked"
         yield Unchecked("scope", "nodes together", words, lone)
-    for rule in (rule for rule in profile.rules if rule.phase is Phase.CONFIG and rule not in together):
+    for rule in (rule for rule in profile.own if rule.phase is Phase.CONFIG and rule not in together):
         meant = [node.node for node in judged if "any" in rule.roles or node.role in rule.roles]
         others += not meant
         for node in meant:

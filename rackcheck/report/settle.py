@@ -11,12 +11,14 @@ from rackcheck.core.consensus import large_enough
 from rackcheck.core.event import Judged
 from rackcheck.core.evidence import Evidence, said
 from rackcheck.core.fact import Absent, Class, Plane, Reason, Unknown
+from rackcheck.core.fit import Fit
 from rackcheck.core.group import FLEET, Seat, groups, is_group
 from rackcheck.core.moves import TRACKED
-from rackcheck.core.profile import Across, Phase, Rule, Scope
+from rackcheck.core.profile import Across, Phase, Profile, Rule, Scope
 from rackcheck.core.read import natural
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Status, Verdict, in_scope, node_outcome
+from rackcheck.core.verdict import Outcome, Status, Verdict, in_scope
+from rackcheck.judging import concluded, of_profile
 from rackcheck.report.dossier import Rework
 from rackcheck.report.gather import Print, Told
 
@@ -42,7 +44,7 @@ class Settled:
 
 def settle(
     readings: Sequence[Told],
-    rules: Sequence[Rule],
+    profile: Profile,
     agreed: frozenset[Plane] | None = None,
     seats: Sequence[Seat] = (),
 ) -> Settled:
@@ -51,6 +53,7 @@ def settle(
     `agreed` are the planes that an acceptance was begun for, `seats` its nodes: what no reading asked of them is
     unknown. A single run has none; what it was not asked for is not in its scope.
     """
+    rules = profile.rules
     known = {rule.id: rule for rule in rules}
     nodes = list(dict.fromkeys(node for told in readings for node in told.started.nodes))
     wanted = [rule for rule in rules if rule.across is None or _comparable(rule.across, seats)]
@@ -66,20 +69,26 @@ def settle(
         tree = _tree(node, mine, agreed or frozenset())
         verdicts |= _unasked(wanted, newest.role, verdicts, agreed, tree.silent)
         ordered = tuple(verdicts[rule.id] for rule in rules if rule.id in verdicts)
-        outcome = node_outcome(ordered, known)
-        left = sum(rule.scope is Scope.NODE for rule in rules) - len(ordered)
-        judged.append(Judged(node, newest.role, outcome, ordered, left, newest.note))
+        own = sum(not known[verdict.rule].built_in for verdict in ordered)
+        left = sum(rule.scope is Scope.NODE for rule in profile.own) - own
+        fit = next((told.judged[node].fit for told in reversed(mine) if told.judged[node].fit != Fit()), Fit())
+        judged.append(
+            concluded(
+                Judged(node, newest.role, Outcome.INCOMPLETE, ordered, left, newest.note, fit=fit), known, profile.law
+            )
+        )
         trees[node] = tree
         prints[node] = _prints(node, mine)
         latest[node] = mine[-1].started.run
-    together = tuple(_together(readings, rules, agreed, seats)) if len(rules) > 0 else ()
+    together = tuple(_together(readings, profile, agreed, seats)) if len(rules) > 0 else ()
     return Settled(tuple(judged), trees, prints, latest, together)
 
 
 def _together(
-    readings: Sequence[Told], rules: Sequence[Rule], agreed: frozenset[Plane] | None, seats: Sequence[Seat]
+    readings: Sequence[Told], profile: Profile, agreed: frozenset[Plane] | None, seats: Sequence[Seat]
 ) -> Iterator[Judged]:
     """Give the newest verdicts of racks and of the fleet; where they were agreed on and never judged, unknown."""
+    rules = profile.rules
     known = {rule.id: rule for rule in rules}
     scopes = {name: Scope(each.role) for told in readings for name, each in told.judged.items() if is_group(name)}
     scopes |= {g.name: g.scope for g in groups(seats, frozenset(seat.name for seat in seats))}
@@ -89,7 +98,8 @@ def _together(
         verdicts |= _unasked(mine, ANY, verdicts, agreed, {})
         ordered = tuple(verdicts[rule.id] for rule in mine if rule.id in verdicts)
         if ordered:
-            yield Judged(name, scope.value, node_outcome(ordered, known), ordered)
+            group = Judged(name, scope.value, Outcome.INCOMPLETE, ordered, fit=of_profile(profile))
+            yield concluded(group, known, profile.law)
 
 
 def _comparable(across: Across, seats: Sequence[Seat]) -> bool:
@@ -113,7 +123,7 @@ def _unasked(
     """Give unknown for every rule that was agreed on and that no reading judged."""
     found: dict[str, Verdict] = {}
     for rule in rules:
-        if agreed is None or rule.id in judged or (role != ANY and rule.scope is not Scope.NODE):
+        if agreed is None or rule.built_in or rule.id in judged or (role != ANY and rule.scope is not Scope.NODE):
             continue
         if in_scope(
             rule if role != ANY else replace(rule, roles=(ANY,)),

@@ -107,11 +107,17 @@ class Summary:
         return gathered((*((each.node, each.outcome, each.reason) for each in self.everyone), *unread))
 
     @property
+    def expected(self) -> Whole:
+        """How many nodes were to be judged, with those that no run has read, and how many racks were."""
+        asked = {*self.started.nodes, *(node.node for node in self.judged)}
+        return whole(len(asked), (group.node for group in self.groups))
+
+    @property
     def reason(self) -> str:
         """Say in one line why the run is INCOMPLETE; empty where it is not."""
         if self.done.outcome is not Outcome.INCOMPLETE:
             return ""
-        return in_one_line(self.reasons, self.whole) or ("" if self.judged else NO_NODE)
+        return in_one_line(self.reasons, self.expected) or ("" if self.judged else NO_NODE)
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -210,9 +216,9 @@ def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] =
             said.setdefault(node.note, []).append(node.node)
     for note, nodes in said.items():
         yield f"{fold(nodes)}: {note}"
-    unset = sorted({name for rule in profile.rules for name in rule.unset})
+    unset = sorted({name for rule in profile.own for name in rule.unset})
     if unset:
-        count = sum(bool(rule.unset) for rule in profile.rules)
+        count = sum(bool(rule.unset) for rule in profile.own)
         yield f"{several(count, 'rule')} without a site value: {', '.join(unset)} (--set NAME=VALUE)"
     if profile.dropped:
         yield f"{several(len(profile.dropped), 'rule')} of the parent dropped: {', '.join(profile.dropped)}"
@@ -221,10 +227,10 @@ def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] =
     waiting = sorted({n for r in profile.rules if r.id in scoped for n in r.needs if n in present - scoped})
     if waiting:
         yield f"needed rules that are not in scope, and so do not block: {', '.join(waiting)}"
-    phases = [rule.phase.value for rule in profile.rules if rule.id not in scoped and rule.phase.value != "config"]
+    phases = [rule.phase.value for rule in profile.own if rule.id not in scoped and rule.phase.value != "config"]
     for phase in dict.fromkeys(phases):
         yield f"{several(phases.count(phase), f'{phase} rule')} not run"
-    yield from _together(profile.rules, scoped)
+    yield from _together(profile.own, scoped)
     learned = unreviewed(profile.files)
     if learned:
         yield said_of(learned)
