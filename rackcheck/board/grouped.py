@@ -3,18 +3,20 @@
 The command line and the screens both show these; a group's number is its place among all, whatever is filtered.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackcheck.board.census import Census
 from rackcheck.board.hints import Hint, Hints
 from rackcheck.core.event import Event, FactsRead, RunStarted
 from rackcheck.core.evidence import Evidence, seen
-from rackcheck.core.fact import Plane, Reason
+from rackcheck.core.fact import Plane, Reason, Unknown
 from rackcheck.core.group import is_group
 from rackcheck.core.profile import Rule, Severity
-from rackcheck.core.verdict import Status
+from rackcheck.core.verdict import Outcome, Status
+from rackcheck.report.apart import deciding
 from rackcheck.report.causes import Cause, causes
+from rackcheck.report.reasons import gathered
 from rackcheck.report.summary import Finding, Summary, several
 
 QUIET = frozenset({Status.PASS, Status.NA})
@@ -26,7 +28,10 @@ _TELLING = ({Status.FAIL, Status.WARN}, {Status.UNKNOWN}, set(Status))
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Nodes, or racks, that show the same; `rule` is empty where many rules have one cause, which `about` then is."""
+    """Nodes, or racks, that show the same; `rule` is empty where many rules have one cause, which `about` then is.
+
+    A group of nodes that are INCOMPLETE for a reason of their own is about no rule at all: `got` is that reason.
+    """
 
     number: int
     status: Status
@@ -75,16 +80,35 @@ def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mappin
 
 
 def groups(summary: Summary, census: Census) -> tuple[Group, ...]:
-    """Number all groups from 1: what fails first, then causes that make many rules unknown, then the rest."""
+    """Number all groups from 1.
+
+    First come nodes that are INCOMPLETE whatever their rules are, by their reason; then what fails, causes that make
+    many rules unknown, and the rest. Machines that the profile is not for are in none but the first.
+    """
     hints, judged = Hints(census), _judged(summary, census)
     rules = {finding.rule.id: finding.rule for finding in summary.findings}
-    common, single = causes(summary.findings, summary.silent)
+    found = deciding(summary.findings, frozenset(summary.others))
+    common, single = causes(found, summary.silent)
     fails = sum(finding.status is Status.FAIL for finding in single)
     told = [_found(finding, hints, census, judged) for finding in single]
     shared = [_shared(cause, rules, hints, census, judged) for cause in common]
     shared.sort(key=lambda group: -len(group.nodes))
-    ordered = [*told[:fails], *shared, *told[fails:]]
+    ordered = [*_reasoned(summary, found, hints, census), *told[:fails], *shared, *told[fails:]]
     return tuple(replace(group, number=number) for number, group in enumerate(ordered, start=1))
+
+
+def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: Census) -> Iterator[Group]:
+    """Group nodes by the reason for which they are INCOMPLETE, where no rule that is unknown there gives it."""
+    unknown = (each for each in found if each.status is Status.UNKNOWN and each.rule.severity.decides)
+    seen = {node for each in unknown for node in each.nodes}
+    for reason, names in gathered((each.node, each.outcome, each.reason) for each in summary.everyone):
+        nodes = tuple(name for name in names if name not in seen)
+        if not nodes:
+            continue
+        cause = Cause(Unknown(Reason.NOT_TESTED), (), nodes, {reason: nodes})
+        hint = hints.of(census.bits(nodes), census.everyone, unknown=True)
+        gravest = Severity.BLOCKER.value
+        yield Group(0, Status.UNKNOWN, "", Outcome.INCOMPLETE.value, gravest, nodes, "", reason, hint, cause)
 
 
 def _judged(summary: Summary, census: Census) -> Mapping[str, int]:

@@ -13,11 +13,12 @@ from rackcheck.cli.output import is_plain, note, print_lines, width
 from rackcheck.cli.subject import find
 from rackcheck.cli.tables import table
 from rackcheck.core.profile import Rule
+from rackcheck.core.verdict import Outcome
 from rackcheck.core.where import FINDING_KEYS, NODE_KEYS, Subject, Where, left_out
 from rackcheck.report import machine, whereabouts
 from rackcheck.report.signs import OUTCOME, Signs
 from rackcheck.report.summary import COUNTED, Finding, Summary, exit_code, several
-from rackcheck.report.terminal import OUTCOMES, STYLES, Line, within
+from rackcheck.report.terminal import OUTCOMES, STYLES, Line, why, within
 
 KEYS = (NODE_KEYS | FINDING_KEYS) - {"class", "run"}
 """What a filter may ask: of nodes, and of the groups that these are in."""
@@ -151,12 +152,17 @@ def _ending(summary: Summary, told: int, of: int, quiet: int, where: Where, sign
     sign = signs.status(OUTCOME[outcome])
     only = f" ({summary.only})" if summary.only else ""
     verdict = (f"{sign} {outcome.value}", OUTCOMES[outcome])
+    if outcome is not Outcome.INCOMPLETE:
+        yield from why(summary, width(), "INCOMPLETE ")
     yield Line((("Verdict: ", "bold"), verdict, (only, "bold yellow"), (stopped, "yellow")))
+    if outcome is Outcome.INCOMPLETE:
+        yield from why(summary, width())
 
 
 def _document(summary: Summary, told: Sequence[Group], unsure: Sequence[str]) -> dict[str, Any]:
     return {
-        "rackcheck": machine.FORMAT, "run": summary.started.run, "outcome": summary.done.outcome.value,
+        "rackcheck": machine.FORMAT, "run": summary.started.run,
+        "outcome": summary.done.outcome.value, **({"reason": summary.reason} if summary.reason else {}),
         "interrupted": summary.done.interrupted, "planes": list(summary.started.planes),
         "not_in_scope": summary.not_in_scope,
         "counts": {status.value: count for status, count in summary.counts.items()}, "total": summary.total,

@@ -29,7 +29,7 @@ from rackcheck.judging import tree_of
 from rackcheck.report import machine, whereabouts
 from rackcheck.report.signs import OUTCOME, Signs
 from rackcheck.report.summary import Summary, exit_code, several
-from rackcheck.report.terminal import OUTCOMES, Line, within
+from rackcheck.report.terminal import OUTCOMES, Line, why, within
 
 KEYS = NODE_KEYS | {TEXT, "state"}
 """What a filter may ask of a node that stands in a rack."""
@@ -134,6 +134,8 @@ def _lines(
     for line in (found.legend, *_folded(found.cells), *(_wholes(summary, signs) if mode is Mode.STATE else ())):
         if line.pieces:
             yield from within(line, width(), 2)
+    if mode is Mode.STATE:
+        yield from why(summary, width(), "INCOMPLETE ")
 
 
 def _folded(cells: Mapping[str, Cell]) -> Iterator[Line]:
@@ -163,6 +165,9 @@ def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture,
     """Give the picture as one JSON document; a value that is not known is null, and its word says why."""
     measure = found.measure
     cells: dict[str, Any] = {node: {"sign": cell.sign, "word": cell.word} for node, cell in found.cells.items()}
+    for each in summary.judged:
+        if each.node in cells and each.outcome is Outcome.INCOMPLETE and each.reason:
+            cells[each.node]["reason"] = each.reason
     if measure is not None:
         for node, cell in cells.items():
             value = seen.told.get(node, {}).get(measure.pattern)
@@ -170,6 +175,7 @@ def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture,
     return {
         "run": summary.started.run,
         "outcome": summary.done.outcome.value,
+        **({"reason": summary.reason} if summary.reason else {}),
         "mode": mode.value,
         **({"fact": measure.pattern, "of": measure.said, "unit": measure.unit} if measure is not None else {}),
         "racks": [_panel(panel) for panel in standing.racks],

@@ -10,7 +10,7 @@ from rackcheck.core.fit import Match
 from rackcheck.core.fold import fold
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report.dossier import LETTERS, Dossier, GroupRow, NodeRow, Part, Versions
+from rackcheck.report.dossier import LETTERS, OUT, Dossier, GroupRow, NodeRow, Part, Versions
 
 IDENTITIES = ("uuid", "guid", "wwn", "mac")
 """What tells one thing from another where it has no serial, the first that is known."""
@@ -201,10 +201,14 @@ def _loud(dossier: Dossier, vector: str) -> tuple[tuple[Status, tuple[str, ...]]
 
 
 def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
-    """Gather nodes by their verdicts and what they come to, the most common first, then in the nodes' order."""
+    """Gather nodes by their verdicts and what they come to, the most common first, then in the nodes' order.
+
+    Machines that the profile is not for are alike where they are that for one reason: no verdict of theirs tells.
+    """
     found: dict[tuple[str, Outcome, str, Match], list[NodeRow]] = {}
     for node in nodes:
-        found.setdefault((node.vector, node.outcome, node.reason, node.fit.match), []).append(node)
+        vector = OUT * len(node.vector) if node.fit.match is Match.OTHER else node.vector
+        found.setdefault((vector, node.outcome, node.reason, node.fit.match), []).append(node)
     return sorted(((vector, some) for (vector, *_), some in found.items()), key=lambda group: -len(group[1]))
 
 
@@ -212,8 +216,7 @@ def likenesses(dossier: Dossier) -> tuple[Likeness, ...]:
     """Give the groups of nodes that answer alike, the worst outcome first, and the rarest before the common ones."""
     made = [
         Likeness(
-            tuple(node.name for node in nodes), nodes[0].outcome,
-            () if nodes[0].fit.match is Match.OTHER else _loud(dossier, vector), nodes[0].reason,
+            tuple(node.name for node in nodes), nodes[0].outcome, _loud(dossier, vector), nodes[0].reason,
         )
         for vector, nodes in vectors(dossier.nodes)
     ]  # fmt: skip

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rackcheck.core.fact import clean
 from rackcheck.core.fold import fold
+from rackcheck.core.group import is_group
 from rackcheck.core.verdict import Outcome
 from rackcheck.report import whereabouts
 from rackcheck.report.whereabouts import Whole
@@ -17,7 +18,7 @@ MOST = 5
 LONGEST = 400
 """Characters of one reason in a line; the JSON documents have it whole."""
 
-NEVER_READ = "no run has read it to its end; rackcheck audit NODE reads it (an acceptance: --accept NAME)"
+NEVER_READ = "no run has read it; rackcheck audit NODE (of an acceptance: --accept NAME)"
 """The reason of a node that a run was to read and has not judged."""
 
 NO_NODE = "no node was judged; name the nodes to be read: rackcheck audit NODE"
@@ -36,11 +37,15 @@ def gathered(told: Iterable[tuple[str, Outcome, str]]) -> Reasons:
 def lines(reasons: Reasons, of: Whole, most: int = MOST) -> Iterator[tuple[str, str]]:
     """Give each reason as where it holds and why; where it is a node alone there is no where to name."""
     for reason, names in reasons[:most]:
-        alone = of.nodes <= 1 and len(reasons) == 1
-        yield "" if alone else where(names, of), clean(reason, LONGEST)
+        yield "" if is_alone(reasons, of) else where(names, of), clean(reason, LONGEST)
     if len(reasons) > most:
         more = len(reasons) - most
         yield "", f"and {more:,} more reason{'' if more == 1 else 's'}"
+
+
+def is_alone(reasons: Reasons, of: Whole) -> bool:
+    """Whether the one reason is that of the one node there is, which then needs no name."""
+    return of.nodes <= 1 and len(reasons) == 1 and not any(map(is_group, reasons[0][1]))
 
 
 def where(names: Sequence[str], of: Whole) -> str:

@@ -230,7 +230,9 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
 
 def why(summary: Summary, width: int, label: str = "Why:     ") -> Iterator[Line]:
     """Say behind a label why nodes are INCOMPLETE and what to type next: a line for each reason, the most first."""
-    told = tuple(reasons.lines(summary.reasons, summary.whole)) or ((("", summary.reason),) if summary.reason else ())
+    told = tuple(reasons.lines(summary.reasons, summary.expected)) or (
+        (("", summary.reason),) if summary.reason else ()
+    )
     for number, (where, text) in enumerate(told):
         first = (label if number == 0 else " " * len(label), "bold")
         yield from within(_line(first, (f"{where}: " if where else "", "bold cyan"), (text, "")), width, len(label))

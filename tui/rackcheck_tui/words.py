@@ -10,10 +10,14 @@ from rackcheck.board.state import Board
 from rackcheck.core.event import RunStarted
 from rackcheck.core.fold import fold
 from rackcheck.core.group import is_group
+from rackcheck.report.reasons import where
 from rackcheck.report.signs import OUTCOME, Signs
 from rackcheck.report.summary import COUNTED
 from rackcheck.report.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.entries import Entries
+
+WHY = 2
+"""Lines of the head that say why a run is INCOMPLETE."""
 
 TURNS = 3
 """Verdicts that turned which one line tells."""
@@ -43,7 +47,18 @@ def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = F
         Line(((verdict, style), (stopped, "yellow"), (f"  {told}", "bold"), (f"  {more}", ""))),
         _whom(board, signs, width),
         counts(board, signs, width),
+        *(_why(board, signs, width) if done is not None else ()),
     ]
+
+
+def _why(board: Board, signs: Signs, width: int) -> Iterator[Line]:
+    """Say in WHY lines at most why the run is INCOMPLETE, and what to type next; its page has it all."""
+    reason = board.summary().reason
+    rows = textwrap.wrap(signs.text(reason), max(width - 6, 20), break_on_hyphens=False) if reason else []
+    if len(rows) > WHY:
+        rows[WHY - 1 :] = [signs.fit(" ".join(rows[WHY - 1 :]), max(width - 6, 20)).rstrip()]
+    for number, row in enumerate(rows):
+        yield Line(((" Why: " if number == 0 else "      ", "bold"), (row, "")))
 
 
 def _whom(board: Board, signs: Signs, width: int) -> Line:
@@ -107,7 +122,10 @@ def about(board: Board, signs: Signs, width: int, name: str, began: Sequence[str
         nodes, run = fold(board.again.nodes), board.again
         yield from labelled("asked again", f"{nodes} by {run.run} at {run.time}", signs, width)
     yield Line()
-    for note in board.summary().notes:
+    of = board.summary()
+    for reason, names in of.reasons if board.done is not None else ():
+        yield from labelled("incomplete", f"{where(names, of.expected)}: {reason}", signs, width)
+    for note in of.notes:
         yield from labelled("note", note, signs, width)
 
 

@@ -20,7 +20,7 @@ from rackcheck.report.force import in_force
 from rackcheck.report.html import burn, overview, reading, text
 from rackcheck.report.html.data import script_data
 from rackcheck.report.qr import svg
-from rackcheck.report.reasons import LONGEST, MOST
+from rackcheck.report.reasons import LONGEST, MOST, is_alone
 from rackcheck.report.signs import OUTCOME
 from rackcheck.report.summary import COUNTED, several
 from rackcheck.report.terminal import GLYPHS
@@ -66,6 +66,7 @@ def page(dossier: Dossier, digest: str) -> str:
         shelves=reading.by_node(dossier.parts) if len(dossier.parts) <= BOUNDS["parts"] else (),
         drawn=burn.drawn(dossier), unverified=unverified(dossier),
         whys=[(names, clean(why, LONGEST)) for why, names in dossier.reasons[:MOST]],
+        alone=is_alone(dossier.reasons, dossier.whole),
         aside=apart(dossier.findings, dossier.others).said("findings.csv lists them"),
         as_whole={group.name: group.outcome for group in dossier.groups}, together=alike.together(dossier),
     )  # fmt: skip

@@ -89,8 +89,6 @@ def matrix(dossier: Dossier) -> Matrix:
     gathered = vectors(dossier.nodes)
     counts = [Counter[str]() for _ in dossier.gates]
     for vector, nodes in gathered:
-        if nodes[0].fit.match is Match.OTHER:
-            continue
         for count, letter in zip(counts, vector, strict=False):
             count[letter] += len(nodes)
     single = [i for i, gate in enumerate(dossier.gates) if gate.scope == Scope.NODE.value]
@@ -121,12 +119,12 @@ def matrix(dossier: Dossier) -> Matrix:
 
 def racks(nodes: Sequence[NodeRow]) -> tuple[Rack, ...]:
     """Sort nodes into their racks; the pattern is usual that more nodes have than any other one."""
-    gathered = vectors(nodes)
+    gathered = vectors([node for node in nodes if node.fit.match is not Match.OTHER])
     sizes = [len(alike) for _, alike in gathered[:2]] + [0, 0]
-    usual = gathered[0][0] if sizes[0] > max(sizes[1], 1) else None
+    usual = {node.name for node in gathered[0][1]} if sizes[0] > max(sizes[1], 1) else set[str]()
     found: dict[str, list[Cell]] = {}
     for place, node in enumerate(nodes):
-        found.setdefault(node.rack, []).append(Cell(place, node, node.vector == usual))
+        found.setdefault(node.rack, []).append(Cell(place, node, node.name in usual))
     return tuple(
         Rack(name, tuple(sorted(found[name], key=lambda cell: (-cell.node.u, cell.place))))
         for name in sorted(found, key=lambda name: (not name, natural(name)))

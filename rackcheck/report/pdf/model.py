@@ -19,7 +19,7 @@ from rackcheck.report.pdf.findings import findings, not_applicable
 from rackcheck.report.pdf.hardware import bill, firmware, inventory
 from rackcheck.report.pdf.listing import Json, bounded, counts
 from rackcheck.report.pdf.words import prose, text, where
-from rackcheck.report.reasons import LONGEST, MOST
+from rackcheck.report.reasons import LONGEST, MOST, is_alone
 from rackcheck.report.whereabouts import Whole
 from rackcheck.report.withheld import MISSING, missing
 
@@ -133,8 +133,7 @@ def _verdict(dossier: Dossier, of: Whole) -> Json:
 def _why(dossier: Dossier, one: tuple[str, tuple[str, ...]], of: Whole) -> Json:
     """Give why nodes are incomplete; a node alone needs no name."""
     reason, names = one
-    alone = of.nodes <= 1 and len(dossier.reasons) == 1
-    return {"where": "" if alone else where(names, of, 120), "reason": text(reason, LONGEST)}
+    return {"where": "" if is_alone(dossier.reasons, of) else where(names, of, 120), "reason": text(reason, LONGEST)}
 
 
 def _groups(dossier: Dossier, of: Whole) -> Json:

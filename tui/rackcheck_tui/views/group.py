@@ -41,7 +41,7 @@ def _entry(ctx: Context, group: Group, name: str, wide: int) -> Entry:
         (name,) if name in ctx.desk.nodes else (),
         Place("node", (name,), row=group.rule),
         group.rule,
-        cells={"verdict": group.status.value, "seen": mine[0].reason if mine else ""},
+        cells={"verdict": group.status.value, "seen": mine[0].reason if mine else "" if group.rules else group.got},
     )
 
 
@@ -49,7 +49,7 @@ def _line(ctx: Context, group: Group, name: str, mine: Sequence[Verdict], wide: 
     signs, status = ctx.signs, group.status
     place = ctx.desk.nodes.get(name)
     where = f"{place.rack} U{place.u}" if place is not None and place.rack and place.u else place.rack if place else ""
-    said = mine[0].reason if len(mine) == 1 else f"{len(mine)} rules"
+    said = mine[0].reason if len(mine) == 1 else f"{len(mine)} rules" if group.rules else group.got
     side = 12 if where else 0
     return Line((
         (f"{signs.status(status)} ", STYLES[status]), (signs.fit(name, wide) + "  ", "bold"),

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from rackcheck.board.grouped import Group, groups
 from rackcheck.core.verdict import Status
-from rackcheck.core.where import FINDING_KEYS
+from rackcheck.core.where import FINDING_KEYS, Subject
 from rackcheck.report import whereabouts
 from rackcheck.report.causes import Cause
 from rackcheck.report.summary import Finding
@@ -90,6 +90,8 @@ def chosen(ctx: Context, every: list[Group]) -> tuple[list[Group], str]:
         if narrowed is None:
             continue
         subjects = [rule_words(ctx, rules[rule], (group.status.value,)) for rule in group.rules if rule in rules]
+        if not group.rules:  # nodes that are INCOMPLETE for a reason of their own
+            subjects = [Subject({"state": (group.status.value,), "severity": (group.severity,)}, "")]
         words = {"group": (str(group.number),), "node": group.nodes}
         told = " ".join((group.rule, group.title, group.got, group.want, *group.nodes))
         if any(where.holds(type(s)({**s.words, **words}, f"{s.text} {told}", s.read)) for s in subjects):

@@ -3,8 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from rackcheck.core.event import Judged
+from rackcheck.core.fit import Match
 from rackcheck.core.profile import Rule
-from rackcheck.core.verdict import Status, Verdict
+from rackcheck.core.verdict import Outcome, Status, Verdict
+from rackcheck.report.apart import Apart
+from rackcheck.report.reasons import LONGEST
 from rackcheck.report.summary import ORDER, several
 from rackcheck.report.terminal import STYLES, Line
 from rackcheck_tui.context import Context
@@ -21,16 +24,33 @@ def shown(ctx: Context, place: Place) -> Shown:
     name = place.about[0] if place.about else ""
     judged = ctx.board.judged.get(name)
     if judged is None:
-        why = "not judged yet" if ctx.board.running and name in ctx.board.nodes else "not judged in this run"
-        return Shown(Entries(()), f"node {name}", f"{name}: {why}")
+        missing = "not judged yet" if ctx.board.running and name in ctx.board.nodes else "not judged in this run"
+        return Shown(Entries(()), f"node {name}", f"{name}: {missing}")
     rules = {rule.id: rule for rule in ctx.desk.profile.rules}
     severities = list(dict.fromkeys(type(rule.severity) for rule in rules.values()))
     order = [s.value for s in severities[0]] if severities else []
-    verdicts = [v for v in judged.verdicts if ctx.every or v.status not in QUIET]
+    folded = not ctx.every and judged.fit.match is Match.OTHER
+    verdicts = [v for v in judged.verdicts if ctx.every or (v.status not in QUIET and not folded)]
     found, left_out = kept_rules(ctx, judged, verdicts, rules)
     found.sort(key=lambda v: (ORDER.index(v.status), order.index(rules[v.rule].severity.value)))
     entries = [_entry(ctx, judged, verdict, rules) for verdict in found]
-    return Shown(Entries(entries, lambda width: _head(ctx, width)), _words(ctx, judged), _empty(ctx, judged), left_out)
+    above = (Line(((" Why: ", "bold"), (ctx.signs.text(judged.reason, LONGEST), ""))),) if why(judged) else ()
+    return Shown(
+        Entries(entries, lambda width: _head(ctx, width)), _words(ctx, judged), _empty(ctx, judged), left_out, above
+    )  # fmt: skip
+
+
+def why(judged: Judged) -> str:
+    """Give why a node is INCOMPLETE; empty where it is not."""
+    return judged.reason if judged.outcome is Outcome.INCOMPLETE else ""
+
+
+def aside(judged: Judged, where: str) -> str:
+    """Count in one line the rules that decide nothing, as the machine is another; empty where they decide."""
+    if judged.fit.match is not Match.OTHER:
+        return ""
+    counts = [sum(v.status is status for v in judged.verdicts) for status in (Status.FAIL, Status.UNKNOWN)]
+    return Apart((judged.node,), *counts).said(where)
 
 
 def _words(ctx: Context, judged: Judged) -> str:
@@ -43,6 +63,8 @@ def _words(ctx: Context, judged: Judged) -> str:
 def _empty(ctx: Context, judged: Judged) -> str:
     passed = sum(v.status is Status.PASS for v in judged.verdicts)
     idle = sum(v.status is Status.NA for v in judged.verdicts)
+    if not ctx.every and aside(judged, ""):
+        return aside(judged, "z lists them")
     if ctx.where.text:
         return "no rule like this; / changes the filter, z shows what passes, too"
     return f"{several(passed, 'rule')} pass, {idle} do not apply; nothing else (z shows them)"
@@ -57,7 +79,7 @@ def _entry(ctx: Context, judged: Judged, verdict: Verdict, rules: Mapping[str, R
     return Entry(
         verdict.rule,
         lambda width: _line(ctx, verdict, rule, width),
-        lambda width: list(_details(ctx, verdict, rule, width)),
+        lambda width: list(_details(ctx, judged, verdict, rule, width)),
         (judged.node,),
         Place("proof", (judged.node, verdict.rule)),
         verdict.rule,
@@ -79,7 +101,7 @@ def _line(ctx: Context, verdict: Verdict, rule: Rule, width: int) -> Line:
     ))  # fmt: skip
 
 
-def _details(ctx: Context, verdict: Verdict, rule: Rule, width: int) -> Iterator[Line]:
+def _details(ctx: Context, judged: Judged, verdict: Verdict, rule: Rule, width: int) -> Iterator[Line]:
     signs, status = ctx.signs, verdict.status
     truth = f", {verdict.truth.value} without waivers" if verdict.truth is not None else ""
     yield Line((
@@ -90,5 +112,7 @@ def _details(ctx: Context, verdict: Verdict, rule: Rule, width: int) -> Iterator
     yield from labelled("seen", verdict.reason, signs, width)
     sources = dict.fromkeys(e.source for e in verdict.evidence if e.source)
     yield from labelled("read", "; ".join(list(sources)[:3]), signs, width, "dim")
+    if judged.fit.match is Match.OTHER:
+        return  # on a machine that the profile is not for, nothing is to be mended
     yield from labelled("why", rule.why, signs, width)
     yield from labelled("fix", rule.fix, signs, width)

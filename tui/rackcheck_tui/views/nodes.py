@@ -13,6 +13,7 @@ from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.filtering import kept_nodes
 from rackcheck_tui.trail import Place
+from rackcheck_tui.views.node import aside, why
 from rackcheck_tui.words import labelled
 
 WORST = (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
@@ -51,7 +52,12 @@ def _entry(ctx: Context, node: Judged, count: Counter[Status], widest: int) -> E
         lambda width: list(details(ctx, node, width)),
         (node.node,) if node.node in ctx.desk.nodes else (),
         Place("node", (node.node,)),
-        cells={"outcome": node.outcome.value, "role": node.role, **{s.value: str(count[s]) for s in COUNTED}},
+        cells={
+            "outcome": node.outcome.value,
+            "role": node.role,
+            "reason": why(node),
+            **{s.value: str(count[s]) for s in COUNTED},
+        },
     )
 
 
@@ -66,6 +72,9 @@ def _line(ctx: Context, node: Judged, count: Counter[Status], widest: int, width
     told = [
         (f"{signs.status(s)} {count[s]} {s.value}  ", STYLES[s]) for s in (*TOLD, Status.PASS, Status.NA) if count[s]
     ]
+    reason = why(node)
+    if reason and not node.fit.decides:
+        told = []
     if node.node in ctx.board.waiting and not ctx.desk.replays:
         told.insert(0, ("so far  ", "yellow"))
     room = max(width - 14 - widest - 2, 0)
@@ -73,12 +82,12 @@ def _line(ctx: Context, node: Judged, count: Counter[Status], widest: int, width
     for words, style in told:
         kept.append((signs.fit(words, min(len(words), room)), style))
         room = max(room - len(words), 0)
+    last = node.role if not reason else signs.fit(reason, min(len(reason), room))
     return Line((
         (f" {signs.status(OUTCOME[node.outcome])} {node.outcome.value:<11}", OUTCOMES[node.outcome]),
         (signs.fit(node.node, widest) + "  ", "bold"),
         *kept,
-        (signs.fit(node.role, min(len(node.role), room)), "dim"),
-        (" " * (room - min(len(node.role), room)), ""),
+        (signs.fit(last, room), "" if reason else "dim"),
     ))  # fmt: skip
 
 
@@ -90,8 +99,11 @@ def details(ctx: Context, node: Judged, width: int) -> Iterator[Line]:
     yield Line(
         ((head, OUTCOMES[node.outcome]), (f"  {signs.text(node.node)}", "bold"), (f"  {node.role}{scope}", "dim"))
     )
+    yield from labelled("why", why(node), signs, width, "bold")
     yield from labelled("note", node.note, signs, width)
-    for status in TOLD:
+    folded = "" if ctx.every else aside(node, "z lists them")
+    yield from labelled("rules", folded, signs, width)
+    for status in () if folded else TOLD:
         for verdict in (v for v in node.verdicts if v.status is status):
             rule = rules[verdict.rule]
             sign = f"   {signs.status(status)} {status.value.upper():<8}"
