@@ -4,7 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from tempfile import TemporaryDirectory
@@ -32,11 +32,12 @@ from rich.cells import cell_len
 from rackcheck.board.state import Board
 from rackcheck.cli import COMMANDS
 from rackcheck.core.catalogue import Kind, collection, version
-from rackcheck.core.event import RunDone
+from rackcheck.core.event import Judged, RunDone
 from rackcheck.core.fact import Plane, Reading, Reason, Unknown
+from rackcheck.core.fit import Fit, Match
 from rackcheck.core.fold import fold
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Status
+from rackcheck.core.verdict import Outcome, Status
 from rackcheck.core.where import left_out, parse
 from rackcheck.inventory import Rack
 from rackcheck.mistake import Mistake
@@ -382,6 +383,78 @@ def test_a_group_that_a_filter_narrows_keeps_its_number() -> None:
     (row,) = rows(context(made), "groups", "rack:r02", width=120)
     assert row.startswith("1  ✘ FAIL    kernel.clean")
     assert "2/4 n[3-4]" in row
+
+
+# ---- why nodes are INCOMPLETE
+
+REASON = "not a DGX H100 (product ThinkPad X1, board 20XW, no 10de device); did you mean -i FILE or --rack NAME?"
+
+
+def elsewhere(reason: str = REASON, names: Collection[str] = ("n2", "n3", "n4")) -> MadeDesk:
+    """Four nodes; of those named it is known that they are other machines than the profile is for."""
+    laptop = {"hostname": "laptop\n", "tainted": "1\n"}
+    made = desk({"n1": {}, "n2": laptop, "n3": laptop, "n4": laptop})
+    other: dict[str, Any] = {"outcome": Outcome.INCOMPLETE, "reason": reason, "fit": Fit(Match.OTHER, "ThinkPad X1")}
+    made.told = [
+        replace(event, **other) if isinstance(event, Judged) and event.node in names
+        else replace(event, outcome=Outcome.INCOMPLETE) if isinstance(event, RunDone) else event
+        for event in made.told
+    ]  # fmt: skip
+    return made
+
+
+def test_the_head_says_why_a_run_is_incomplete_and_what_to_type() -> None:
+    said = [str(line) for line in head(board(elsewhere()), UNICODE, RUN, 79)]
+    assert said[0].startswith(" ? INCOMPLETE")
+    assert len(said) == 5
+    why = " ".join(line.strip() for line in said[3:])
+    assert why.startswith("Why: 3 of 4 nodes, n[2-4]: not a DGX H100")
+    assert why.endswith("did you mean -i FILE or --rack NAME?")
+
+
+@pytest.mark.parametrize("width", [40, 79, 200])
+def test_a_reason_of_any_length_takes_two_lines_of_the_head_at_most(width: int) -> None:
+    told = head(board(elsewhere("x\x1b[31m " * 900)), UNICODE, RUN, width)
+    assert len(told) <= 5
+    assert all(cell_len(str(line)) <= width and str(line).isprintable() for line in told)
+
+
+def test_a_run_under_way_says_no_reason_yet() -> None:
+    made = elsewhere()
+    told = head(board(made, [event for event in made.told if not isinstance(event, RunDone)]), UNICODE, RUN, 80)
+    assert "Why" not in "\n".join(map(str, told))
+
+
+def test_nodes_of_one_reason_are_the_first_group_and_lead_to_them() -> None:
+    ctx = context(elsewhere())
+    first = view(ctx, "groups").entries.every[0]
+    assert " ".join(str(first.line(120)).split()).startswith(
+        "1 ? UNKNOWN INCOMPLETE: not a DGX H100 (product ThinkPad X1"
+    )
+    assert first.nodes == ("n2", "n3", "n4")
+    assert "kernel.clean" not in " ".join(rows(ctx, "groups"))
+    assert all("not a DGX H100" in row for row in rows(ctx, "group"))
+    assert [entry.nodes for entry in view(ctx, "groups", "node:n3").entries.every] == [("n3",)]
+
+
+def test_the_nodes_say_why_in_their_row_and_whole_beside_it() -> None:
+    ctx = context(elsewhere())
+    row = next(row for row in rows(ctx, "nodes", width=80) if " n2 " in row)
+    assert "not a DGX H100 (product" in row
+    entry = next(each for each in view(ctx, "nodes").entries.every if each.name == "n2")
+    told = " ".join(" ".join(map(str, entry.details(80))).split())
+    assert REASON in told
+    assert "they do not decide: z lists them" in told
+    assert "kernel.clean" not in told
+
+
+def test_a_node_says_above_its_rules_why_and_folds_them() -> None:
+    ctx = context(elsewhere(names=("n1", "n2")))
+    made = view(ctx, "node")
+    assert [str(line).strip() for line in made.above] == [f"Why: {REASON}"]
+    assert made.entries.every == []
+    ctx.every = True
+    assert "fix" not in "\n".join(str(line) for line in lines_of(view(ctx, "node"), 100))
 
 
 # ---- the room, the letters, the colours
