@@ -259,9 +259,7 @@ class Judging:
         if found.match is not Match.OTHER:
             return found
         hint = "did you mean -i FILE or --rack NAME?" if node.is_local else "rackcheck profile list shows the others"
-        gpus = any(path.segments[0].word == "gpu" for path in profile.facts())
-        none = ", no 10de device" if gpus and "device" not in profile.applies_to and _no_nvidia(tree) else ""
-        return Fit(Match.OTHER, f"not {kind(profile.title, profile.name)} ({found.words}{none}); {hint}")
+        return Fit(Match.OTHER, f"not {kind(profile.title, profile.name)} ({found.words}{_beside(profile, tree)}); {hint}")
 
 
 COMPUTE = "compute"
@@ -283,10 +281,12 @@ def of_profile(profile: Profile) -> Fit:
     return Fit(Match.FRAGMENT, f"{profile.name} is a fragment and gives no verdict on a machine{meant}")
 
 
-def _no_nvidia(tree: Tree) -> bool:
-    """Whether all PCI functions are known and none is NVIDIA's."""
-    found = tree.select(paths.parse("pcie"), Plane.OS)
-    if tree.leaf(paths.parse("pcie")) is None or found.unknown is not None:
-        return False
+def _beside(profile: Profile, tree: Tree) -> str:
+    """Say of another machine that it has no NVIDIA device, where a profile by its machine's name looks at GPUs."""
+    listed = paths.parse("pcie")
+    found = tree.select(listed, Plane.OS)
+    if "product" not in profile.applies_to or "device" in profile.applies_to or tree.leaf(listed) is None:
+        return ""
     vendors = [tree.reading(item + paths.parse("vendor"), Plane.OS) for item in found.items]
-    return all(isinstance(vendor, str) and vendor != "0x10de" for vendor in vendors)
+    none = found.unknown is None and all(isinstance(vendor, str) and vendor != "0x10de" for vendor in vendors)
+    return ", no 10de device" if none and any(path.segments[0].word == "gpu" for path in profile.facts()) else ""

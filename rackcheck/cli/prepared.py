@@ -81,7 +81,7 @@ def prepare(
     given = options.pairs(values)
     profile = library.load(profile_name, known().catalogue, given, folders)
     second = _second(profile, again, deadline)
-    if not any(rule.phase in phases for rule in profile.own):
+    if phases != CONFIG and not any(rule.phase in phases for rule in profile.own):
         raise Mistake(f"{profile.name} has no rule of phase {', '.join(sorted(phases))}")
     own = waivers.within(profile.files)
     chosen = choose()

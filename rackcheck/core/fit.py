@@ -57,15 +57,15 @@ ASKED = frozenset({"node.product", "node.board", "bmc.system/*.model", "cpu.mode
 """Facts that are collected for it; the others are read where a rule has them collected: they cost a BMC many GETs."""
 
 
+NAMES = ("product", "board")
+"""Keys that name a machine; the others name parts of one."""
+
+
 def wanted(applies: Mapping[str, Sequence[str]], planes: Iterable[Plane]) -> frozenset[Path]:
     """Give the facts that are collected to learn which machine a node is, on planes that are asked anyway."""
     asked = frozenset(planes)
     facts = (each for key in NAMED if key in applies for each in NAMED[key])
     return frozenset(paths.parse(path) for plane, path in facts if path in ASKED and plane in asked)
-
-
-NAMES = ("product", "board")
-"""Keys that name a machine; the others name parts of one."""
 
 
 def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plane]) -> Fit:
@@ -76,10 +76,10 @@ def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plan
     """
     held = {key: _held(key, applies[key], tree, planes) for key in NAMED if key in applies}
     names = [each for key, each in held.items() if key in NAMES]
-    known = [each.words for each in held.values() if each.match is Match.OTHER]
     decided = "product" in applies and any(each.match is Match.OTHER for each in names)
     if any(each.match is Match.FITS for each in (names if decided else held.values())):
         return Fit(Match.FITS)
+    known = [each.words for each in held.values() if each.match is Match.OTHER]
     if known:
         return Fit(Match.OTHER, ", ".join(known))
     return next((each for each in held.values() if each.match is Match.UNKNOWN), NOT_STATED)
@@ -92,12 +92,14 @@ def _held(key: str, globs: Sequence[str], tree: Tree, planes: frozenset[Plane]) 
     unknown = next((each for each in readings if isinstance(each, Unknown)), None)
     if any(operator.glob(glob, value) for glob in globs for value in values):
         return Fit(Match.FITS)
-    if key == "device" and readings and unknown is None:
-        return Fit(Match.OTHER, f"no {' or '.join(globs)} device")
-    if key != "device" and values:
+    if key == "device":
+        values = {}
+    if values:
         shown = ", ".join(clean(value, SHOWN) for value in list(values)[:3])
         return Fit(Match.OTHER, f"{key} {shown}" + (" ..." if len(values) > 3 else ""))
-    return NOT_STATED if unknown is None else Fit(Match.UNKNOWN, f"{key}: {unknown}")
+    if unknown is not None:
+        return Fit(Match.UNKNOWN, f"{key}: {unknown}")
+    return Fit(Match.OTHER, f"no {' or '.join(globs)} device") if key == "device" and readings else NOT_STATED
 
 
 def _named(key: str, tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
