@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from rackcheck import Absent, Facts, Member, Reason, Scope, Unknown, gathering, listing
 from rackcheck.core.fact import Reading
 from rackcheck.core.identity import Given, Spell, between, given, gives_none, guid, lacking, mac, serial, uuid
-from rackcheck.core.repeated import Kind, Weight, boards, repeated, within
+from rackcheck.core.repeated import Kind, Parts, Weight, boards, repeated, within
 from rackcheck_probes.identity_host import BMC_SERIAL, BMC_UUID, SERIAL, UUID
 
 BMC = "by its BMC"
@@ -57,7 +57,7 @@ def identity_fleet(members: Sequence[Member]) -> Facts:
 Keep = Callable[[Member, Mapping[str, Reading]], Iterable[tuple[str, Reading]]]
 """Which parts have an identity of the node's own, with it, by where they are."""
 
-Judge = Callable[[Mapping[str, str], Sequence[Unknown], Unknown | None], tuple[str, ...] | Unknown]
+Judge = Callable[[Parts, Sequence[Unknown], Unknown | None], tuple[str, ...] | Unknown]
 
 
 class _Fleet:
@@ -123,9 +123,9 @@ class _Fleet:
 
 
 def _judged(judge: Judge, told: Mapping[str, Reading], cut: Unknown | None, spell: Spell) -> tuple[str, ...] | Unknown:
-    spelt = {_item(path): spell(reading) for path, reading in told.items() if isinstance(reading, str)}
+    spelt = {_item(path): (str(spell(reading)), reading) for path, reading in told.items() if isinstance(reading, str)}
     unsure = [lost for reading in told.values() if (lost := lacking(reading)) is not None]
-    return judge({place: str(key) for place, key in spelt.items() if key}, unsure, lacking(cut) if cut else None)
+    return judge({place: both for place, both in spelt.items() if both[0]}, unsure, lacking(cut) if cut else None)
 
 
 def _asked(member: Member, path: str) -> bool:

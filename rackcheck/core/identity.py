@@ -4,7 +4,7 @@ Texts that makers leave where an identity should be, and addresses that software
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -90,14 +90,18 @@ def uuid(value: str) -> str:
     if not re.fullmatch("[0-9a-f]{32}", digits):
         return serial(value)
     pairs = [digits[at : at + 2] for at in range(0, 32, 2)]
-    ways = [spelt for order in (pairs, pairs[::-1]) for spelt in ("".join(order), _swapped(order))]
+    ways = ["".join(way) for way in _orders(pairs)]
     if len(set(pairs)) == 1 or len(set(digits)) == 1 or any(way in _SHARED or way.endswith("f" * 24) for way in ways):
         return ""
     return min(ways)
 
 
-def _swapped(pairs: list[str]) -> str:
-    return "".join((*pairs[3::-1], *pairs[5:3:-1], *pairs[7:5:-1], *pairs[8:]))
+def _orders(pairs: list[str]) -> Iterator[list[str]]:
+    """Give the bytes of a UUID from either end, with the three fields at either end as they are and turned."""
+    for first, last in ((pairs[:8], pairs[8:]), (pairs[:7:-1], pairs[7::-1])):
+        for left in (first, [*first[3::-1], *first[5:3:-1], *first[:5:-1]]):
+            for right in (last, [*last[1::-1], *last[3:1:-1], *last[:3:-1]]):
+                yield [*left, *right]
 
 
 def mac(value: str) -> str:

@@ -63,15 +63,15 @@ def named(why: Unknown, name: str) -> Unknown:
 
 
 def _within(kind: Kind, names: Sequence[str]) -> tuple[list[str], Unknown | None]:
-    found: list[str] = []
+    found: list[tuple[str, str]] = []
     lost: Unknown | None = None
     for number, name in enumerate(names):
         told = kind.inside(number)
         if isinstance(told, Unknown):
             lost = lost or named(told, name)
         else:
-            found += [f"{kind.word} {each} of {name}" for each in told]
-    return found, lost
+            found += [(name, f"{kind.word} {each} of {name}") for each in told]
+    return [sentence for _, sentence in sorted(found, key=lambda told: natural(told[0]))], lost
 
 
 def _across(kind: Kind, names: Sequence[str]) -> tuple[list[str], Unknown | None]:
@@ -122,7 +122,7 @@ def _sentences(kind: Kind, twice: Mapping[str, Set[int]], names: Sequence[str]) 
     """Name each identity with everyone who gives it; several that the same nodes give are one sentence."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for key in sorted(twice):
-        groups.setdefault(tuple(sorted(twice[key])), []).append(key)
+        groups.setdefault(tuple(sorted(twice[key], key=lambda node: natural(names[node]))), []).append(key)
     for nodes, keys in sorted(groups.items(), key=lambda item: [natural(names[n]) for n in item[0]]):
         if len(keys) == 1:
             spots = [kind.given(node).keys[keys[0]] for node in nodes[:HOLDERS]]
@@ -141,7 +141,11 @@ def enumerated(shown: Sequence[str], count: int) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def within(places: Mapping[str, str], unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
+Parts = Mapping[str, tuple[str, str]]
+"""Parts of one node by place: the identity of each, as it is compared and as it is spelled."""
+
+
+def within(places: Parts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
     """Say which identities several parts of one node give, by place.
 
     `unsure` are parts whose identity is not known; with `cut`, there may be more parts.
@@ -150,16 +154,16 @@ def within(places: Mapping[str, str], unsure: Sequence[Unknown], cut: Unknown | 
     return found or _doubt(places, unsure, cut) or ()
 
 
-def boards(places: Mapping[str, str], unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
+def boards(places: Parts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
     """Say the same of serial numbers; where each is given equally often, it is that of a board with several parts."""
-    counts = Counter(places.values())
+    counts = Counter(key for key, _ in places.values())
     doubt = _doubt(places, unsure, cut)
     if doubt is None:
         return _places(places) if len(set(counts.values())) > 1 else ()
     return doubt if cut is not None or not counts or _evened(counts, len(unsure)) else _places(places)
 
 
-def _doubt(places: Mapping[str, str], unsure: Sequence[Unknown], cut: Unknown | None) -> Unknown | None:
+def _doubt(places: Parts, unsure: Sequence[Unknown], cut: Unknown | None) -> Unknown | None:
     """Give why it is not known whether two parts give one identity; one part alone cannot."""
     if cut is not None:
         return cut
@@ -175,12 +179,12 @@ def _evened(counts: Mapping[str, int], more: int) -> bool:
     )
 
 
-def _places(places: Mapping[str, str]) -> tuple[str, ...]:
+def _places(places: Parts) -> tuple[str, ...]:
     groups: dict[str, list[str]] = {}
-    for place, key in places.items():
-        groups.setdefault(key, []).append(place)
+    for place in sorted(places, key=natural):
+        groups.setdefault(places[place][0], []).append(place)
     return tuple(
-        f"{clean(key, 80)}: {enumerated(sorted(at, key=natural)[:HOLDERS], len(at))}"
-        for key, at in sorted(groups.items())
+        f"{clean(places[at[0]][1], 80)}: {enumerated(at[:HOLDERS], len(at))}"
+        for _, at in sorted(groups.items())
         if len(at) > 1
     )
