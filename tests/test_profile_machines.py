@@ -50,6 +50,9 @@ def test_every_profile_names_its_machines_but_those_for_any_and_no_fragment_does
     assert named is not (profile(name).fragment or name in ANY)
 
 
+PARTS = {"linux-gpu-node", "mi300x-oam"}
+"""Profiles that go by PCI ids alone, which no BMC returns."""
+
 CPUS = {"epyc-server", "grace-server", "xeon-server"}
 ON_BMC: Mapping[str, tuple[set[str], set[str]]] = {
     DELL: ({"xeon-server"}, set()),
@@ -61,8 +64,8 @@ ON_BMC: Mapping[str, tuple[set[str], set[str]]] = {
     GB200: ({"gb200-nvl72", "grace-server"}, CPUS - {"grace-server"}),
     NVSWITCH: (set(), CPUS - {"grace-server"}),
     DMTF: ({"xeon-server"}, set()),
-    X10: ({"xeon-server"}, set()),
-    DELTA: (set(), {*CPUS - {"grace-server"}, "mi300x-oam", "example-site"}),
+    X10: ({"xeon-server"}, {"gb200-nvl72", "gh200", "h100-hgx", "h200-hgx"}),  # its chassis has no model
+    DELTA: (set(), {*CPUS - {"grace-server"}, "example-site"}),
 }
 """Recorded BMCs: the profiles that are for such a machine, and those of which the BMC does not tell."""
 
@@ -72,8 +75,8 @@ def test_a_recorded_bmc_fits_the_profiles_of_its_machine_and_is_another_to_the_r
     found = matching(Tree(told(machine)), Plane.BMC)
     fits, silent = ON_BMC[machine]
     assert (found[Match.FITS], found[Match.UNKNOWN]) == (fits, silent)
-    assert found[Match.NOT_STATED] == {"linux-gpu-node"}  # PCI ids are the operating system's to return
-    assert found[Match.OTHER] == {*verdicts()} - fits - silent - {"linux-gpu-node"}
+    assert found[Match.NOT_STATED] == PARTS
+    assert found[Match.OTHER] == {*verdicts()} - fits - silent - PARTS
 
 
 def host(product: str, cpu: str, *devices: str, board: str = "") -> Tree:
@@ -104,8 +107,12 @@ ON_HOST: Mapping[str, tuple[Tree, set[str]]] = {
     "HGX H200 of no maker that is named": (
         host("AS-8U-8GPU", XEON, "10de:2335"), {"h200-hgx", "linux-gpu-node", "xeon-server"},
     ),
-    "ESC N8-E11, no GPU on the bus": (host("ESC N8-E11", XEON), {"h100-hgx", "h200-hgx", "xeon-server"}),
-    "no product name, and H100": (host("", EPYC, "10de:2330"), {"h100-hgx", "linux-gpu-node", "epyc-server"}),
+    "SYS-821GE-TNHR, no GPU on the bus": (
+        host("SYS-821GE-TNHR", XEON, board="X13DEG-OAD"), {"h100-hgx", "h200-hgx", "xeon-server"},
+    ),
+    "no product name, and H100": (
+        host("", EPYC, "10de:2330"), {"h100-dgx", "h100-hgx", "linux-gpu-node", "epyc-server"},
+    ),
     "PowerEdge R760": (host("PowerEdge R760xa", XEON), {"example-site", "xeon-server"}),
     "guest with H100": (host("KVM", "Processor", "10de:2330"), {"h100-hgx", "linux-gpu-node"}),
     "GB200 tray of another maker": (
@@ -142,7 +149,7 @@ def test_a_recorded_guest_on_epyc_is_a_server_with_epyc_and_nothing_else_that_sh
 
 @pytest.mark.parametrize(
     "name",
-    ["h100-hgx", "h200-hgx", "gb200-nvl72", "gh200", "mi300x-oam"],
+    ["a100-dgx", "h100-dgx", "h200-dgx", "b200-dgx", "h100-hgx", "h200-hgx", "gb200-nvl72", "gh200", "mi300x-oam"],
 )
 def test_a_device_that_a_profile_is_for_stands_in_the_base_of_facts_and_is_what_its_rules_count(name: str) -> None:
     ids = profile(name).applies_to["device"]
