@@ -1,5 +1,6 @@
 """Which machine a verdict is about: what host and BMC are both known by, and what two nodes or two parts both give."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -8,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nvl72 import rack
 from recordings import shared_text
+from test_sim_machine import told as simulated
 from trees import DELL, DGX, GB200, HPE_AMD, HPE_INTEL, LENOVO, SUPERMICRO, X10
 from trees import told as recorded
 
 from rackcheck.core import identity
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
 from rackcheck.core.group import FLEET, Gathering, Group, Seat, gathered
 from rackcheck.core.join import Join, derive
 from rackcheck.core.path import parse
@@ -186,6 +188,28 @@ def test_an_address_is_one_however_it_is_parted() -> None:
     assert {identity.mac(said) for said in ("7C:C2:55:50:A8:FF", "7cc25550a8ff", "7c-c2-55-50-a8-ff")} == {
         "7c:c2:55:50:a8:ff"
     }
+
+
+@pytest.mark.parametrize(
+    ("reason", "detail", "none"),
+    [
+        (Reason.NOT_COLLECTED, "SerialNumber says nothing", True),
+        (Reason.NOT_COLLECTED, "UUID says 'null'", True),
+        (Reason.NOT_COLLECTED, "dmidecode 0x0001: Serial Number: the maker left it as 'Default string'", True),
+        (Reason.NOT_COLLECTED, "this BMC lists no GPU", True),
+        (Reason.NOT_COLLECTED, "this BMC has no Fabrics", True),
+        (Reason.NOT_COLLECTED, "no system of this BMC has EthernetInterfaces", True),
+        (Reason.NOT_COLLECTED, "/redfish/v1/Systems/1 has no Memory", True),
+        (Reason.NOT_COLLECTED, "/redfish/v1/Systems/1 says nothing of itself", False),
+        (Reason.NOT_COLLECTED, "not fetched: /redfish/v1/Systems/1", False),
+        (Reason.NOT_COLLECTED, "the answer does not say", False),
+        (Reason.NOT_COLLECTED, "no BMC in inventory", False),
+        (Reason.UNPARSABLE, "SerialNumber says nothing", False),
+        (Reason.DENIED, "HTTP 403: says nothing", False),
+    ],
+)
+def test_only_a_machine_that_answered_gives_no_identity(reason: Reason, detail: str, none: bool) -> None:
+    assert identity.gives_none(Unknown(reason, detail)) is none
 
 
 @pytest.mark.parametrize("name", ["ToHost", "ToManager", "usb0", "hostusb0", "hmcusb0", "tmfifo_net0", "rndis0"])
@@ -633,3 +657,35 @@ def test_of_less_a_fleet_is_not_another_thing(told: list[dict[str, Reading]], da
     assert isinstance(after, Unknown) or (isinstance(before, tuple) and bool(before) == bool(after)), (before, after)
     silent = fleet({**nodes, name: replace(tree({}), silent={Plane.OS: GONE, Plane.BMC: GONE})})
     assert isinstance(silent, Unknown) or (isinstance(before, tuple) and bool(before) == bool(silent)), (before, silent)
+
+
+# ---- the simulator ---------------------------------------------------------------------------------------------------------
+
+
+def test_simulated_machines_are_each_one_and_have_nothing_in_common_with_others() -> None:
+    """Also where their numbers have more digits than those of a rack."""
+    nodes = {f"n{number}": Tree(simulated(f"n{number}", number)) for number in (1, 2, 11, 100, 101, 1001)}
+    assert fleet(nodes) == ()
+    for each in nodes.values():
+        found = derive([join()], each, ROW)
+        assert found["node.identity.differs"].reading == ()
+        assert found["node.identity.common"].reading == ("serial", "uuid", "dimms", "gpus")
+    one, other = (nodes[name].leaves for name in ("n1", "n2"))
+    named = re.compile(r"serial|uuid|guid|mac(_permanent)?$|gid/.*address")
+    same = {p for p in one.keys() & other.keys() if named.search(p) and one[p].reading == other[p].reading}
+    assert {p for p in same if isinstance(one[p].reading, str) and one[p].kind.cls is Class.IDENTITY} == set()
+
+
+def test_a_simulated_machine_under_another_name_is_found() -> None:
+    found = fleet({name: Tree(simulated(name, 1)) for name in ("n1", "n2")})
+    assert isinstance(found, tuple)
+    assert [each.split(" n1")[0].split(":")[0].split(",")[0] for each in found] == [
+        "serial 1663124000001",
+        "UUID d6c10001-bfde-1000-02bc-000000000001",
+        "4 MACs",
+        "12 GUIDs",
+        "8 GPU serials",
+        "8 GPU UUIDs",
+        "10 drive serials",
+        "32 memory modules",
+    ]

@@ -55,7 +55,8 @@ _TMFIFO = "001acaffff"
 """BlueField DPUs give both ends of their tmfifo_net0 one address each, which all of them share."""
 
 _SAYS_NONE = re.compile(
-    r"(?:says (?:nothing|(['\"]).*\1)|the maker left it as (['\"]).*\2|lists (?:none|no [\w ]+)|/\S+ has no \w+)\Z",
+    r"(?:says (?:nothing|(['\"]).*\1)|the maker left it as (['\"]).*\2|lists none"
+    r"|(?:this BMC|/\S+) (?:has|lists) no [\w /]+|no \w+ of this BMC has [\w /]+)\Z",
     re.DOTALL,
 )
 """How readers put it that a machine answered and gave no identity: null, empty, words of its maker, an empty list."""
