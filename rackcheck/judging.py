@@ -68,7 +68,7 @@ class _Role:
         self.known = {rule.id: rule for rule in rules}
         self.alone = [rule for rule in rules if rule.across is None]
         self.across = [rule for rule in rules if rule.across is not None]
-        votes = read_of(path for rule in self.across for path in rule.facts())
+        votes = read_of(path for rule in self.across for path in rule.facts() | rule.kin())
         needs = {each.name: read_of(map(paths.parse, each.reads)) for each in gatherings}
         self.reads = Reads([*map(read_by, self.alone), votes, *needs.values()])
         self.memo = Memo(self.alone, self.reads)
@@ -259,7 +259,8 @@ class Judging:
         if found.match is not Match.OTHER:
             return found
         hint = "did you mean -i FILE or --rack NAME?" if node.is_local else "rackcheck profile list shows the others"
-        return Fit(Match.OTHER, f"not {kind(profile.title, profile.name)} ({found.words}{_beside(profile, tree)}); {hint}")
+        words = f"{found.words}{_beside(profile, tree)}"
+        return Fit(Match.OTHER, f"not {kind(profile.title, profile.name)} ({words}); {hint}")
 
 
 COMPUTE = "compute"

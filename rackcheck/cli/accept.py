@@ -74,7 +74,8 @@ def new(
     told = [_node(node, rack) for node in nodes]
     head = {
         "time": now(), "by": getpass.getuser(), "version": __version__, "law": loaded.law,
-        "profile": {"name": loaded.name, "version": loaded.version, "digest": loaded.digest, "set": given},
+        "profile": {"name": loaded.name, "version": loaded.version, "digest": loaded.digest, "set": given,
+                    "machines": loaded.machines},
         "inventory": {"origin": origin, "digest": _digest(told)},
         "planes": sorted(plane.value for plane in options.planes(planes)), "nodes": told,
     }  # fmt: skip
@@ -222,7 +223,8 @@ def _short(found: subject.Subject) -> None:
     first, last = readings[0].done.outcome.value, summary.done.outcome.value
     then = f"first {first}, now {last}" if len(readings) > 1 else last
     click.echo(f"acceptance {found.name} ({found.state}): {several(len(readings), 'run')}, {then}")
-    print_lines(terminal.why(summary, width()))
+    if summary.reason:
+        print_lines(terminal.why(summary, width()))
     for told in waiver_notes(summary.waivers):
         note(told)
 

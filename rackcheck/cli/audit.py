@@ -19,9 +19,11 @@ from rackcheck.cli.stored import stored_job
 from rackcheck.core.event import Event
 from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
+from rackcheck.core.profile import LAW
 from rackcheck.mistake import Mistake
 from rackcheck.report import machine, terminal
 from rackcheck.report.summary import Summary, exit_code, several, summarize
+from rackcheck.report.whereabouts import said
 from rackcheck.run import replay
 from rackcheck.waivers import File
 
@@ -50,13 +52,14 @@ from rackcheck.waivers import File
 @options.again_option
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
+@click.option("--fragment", is_flag=True, help="Try a fragment on purpose; it gives no verdict on a machine.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
 def audit(
     targets: tuple[str, ...], profile: str | None, file: Path | None, rack: str | None, run: str | None,
     values: tuple[str, ...], folders: tuple[Path, ...], waiver_files: tuple[Path, ...], accept: str | None,
     planes: str | None, output: Path | None, seconds: float | None, deadline: float | None, again: float | None,
-    strict: bool, every: bool, quiet: bool, as_json: bool,
+    strict: bool, every: bool, fragment: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge nodes against a profile; changes nothing on them.
 
@@ -89,6 +92,10 @@ def audit(
     if joined is not None and waiver_files:
         raise click.UsageError(f"an acceptance has its waivers: rackcheck accept add {accept} --waivers FILE")
     files = joined.files() if joined is not None else options.waiver_files(waiver_files, found=True)
+    if fragment and not library.seems_fragment(library.find(profile, folders)):
+        raise click.UsageError(f"--fragment: {profile} is no fragment")
+    if not fragment and joined is None and library.seems_fragment(library.find(profile, folders)):
+        note(f"rackcheck: {profile} is a fragment and gives no verdict on a machine; --fragment tries it on purpose")
     return _fresh(
         targets, profile, file, rack, values, folders, files, joined, wanted, output, seconds, deadline, again, strict,
         every, quiet, as_json,
@@ -161,13 +168,31 @@ def _again(
 ) -> int:  # fmt: skip
     """Judge a stored run: its own profile, waivers and planes unless others are named; asks no one, writes nothing."""
     waived = None if files is None else tuple(waiver for file in files for waiver in file.waivers)
-    job = stored_job(stored, profile_name, options.pairs(values), folders, waived)
+    job = stored_job(stored, profile_name, options.pairs(values), folders, waived, LAW)
     if planes != options.PLANES:
         job = replace(job, planes=planes)
     assert job.profile is not None
     summary = summarize(replay(job, stored.answers(), stored.done()), job.profile, job.waivers)
+    if profile_name is None:
+        summary = replace(summary, notes=(*_since(stored, summary), *summary.notes))
     show(summary, every=every, as_json=as_json)
     return exit_code(summary, strict=strict)
+
+
+def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
+    """Say where today's law, or today's rackcheck, comes to another outcome than the run has stored."""
+    began, now = stored.started(), {each.node: each for each in summary.everyone}
+    turned: dict[tuple[str, str, str], list[str]] = {}
+    for was in stored.judged():
+        each = now.get(was.node)
+        if each is not None and each.outcome is not was.outcome:
+            turned.setdefault((was.outcome.value, each.outcome.value, each.reason), []).append(was.node)
+    law = f" by law {began.law}" if began.law != LAW else ""
+    for (before, after, reason), nodes in turned.items():
+        why = f": {reason}" if reason else ""
+        yield f"{said(nodes)}: stored as {before}{law}, {after} by today's (law {LAW}){why}"
+    if law and not turned:
+        yield f"this run was judged{law}; today's (law {LAW}) comes to the same outcomes"
 
 
 def _captured(

@@ -159,6 +159,7 @@ def head(audit: Prepared) -> dict[str, Any]:
             "name": profile.name,
             "lineage": list(profile.lineage),
             "digest": profile.digest,
+            **({"machines": profile.machines} if profile.machines else {}),
             "set": dict(audit.given),
             **({"waivers": waivers.fingerprint(own)} if own else {}),
         },

@@ -11,7 +11,7 @@ from rackcheck.cli.known import known
 from rackcheck.core.event import RunStarted
 from rackcheck.core.fact import Plane
 from rackcheck.core.group import Seat
-from rackcheck.core.profile import Phase, Profile
+from rackcheck.core.profile import FIRST, Phase, Profile
 from rackcheck.core.waiver import Waiver
 from rackcheck.inventory import NODES, Bmc, Node, Rack, Slot
 from rackcheck.inventory.rack import UNITS
@@ -92,6 +92,9 @@ def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> 
     if not profile.digest == digest == began.digest:
         # The digest is of the rules as they stand with all parents laid under them, and of the values.
         raise Mistake(f"the run's profile was changed: {place}; judge with -p {place} to use it on purpose")
+    if began.law != FIRST and profile.machines != kept.word(told, "machines", ""):
+        said = f"the machines that the run's profile is for were changed: {place}"
+        raise Mistake(f"{said}; judge with -p {place} to use it on purpose")
     if waivers.fingerprint(waivers.within(profile.files)) != kept.word(told, "waivers", ""):
         said = f"the waivers in the run's profile were changed: {place.parent}"
         raise Mistake(f"{said}; judge with -p {place} to use them on purpose")

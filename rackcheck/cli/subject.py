@@ -15,7 +15,7 @@ from rackcheck.core.event import RunDone, RunStarted
 from rackcheck.core.fact import Plane, clean
 from rackcheck.core.fold import fold
 from rackcheck.core.group import Seat
-from rackcheck.core.profile import Profile
+from rackcheck.core.profile import FIRST, Profile
 from rackcheck.core.verdict import Outcome, worst
 from rackcheck.core.waiver import Waiver, standings
 from rackcheck.index.pair import Source
@@ -133,7 +133,8 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
         raise Mistake(f"acceptance {found.name} has no run yet: rackcheck accept add {found.name} RUN")
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
     profile = library.load(str(found.profile), known().catalogue, given).under(found.law)
-    if profile.digest != found.head["profile"]["digest"]:
+    head = found.head["profile"]
+    if profile.digest != head["digest"] or (found.law != FIRST and profile.machines != head.get("machines", "")):
         raise Mistake(f"the acceptance's profile was changed: {found.profile}")
     stored = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
     kept_files = found.files() if files is None else files

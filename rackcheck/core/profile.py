@@ -1,8 +1,10 @@
 """A profile as typed values: what to look at, what it must be, and the words for people."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from hashlib import sha256
 
 from rackcheck.core.called import Called
 from rackcheck.core.catalogue import Kind
@@ -260,6 +262,14 @@ class Profile:
     law: int = LAW
 
     @property
+    def machines(self) -> str:
+        """A digest of the machines that it is for, which decide beside its rules; empty where it names none."""
+        if not self.applies_to:
+            return ""
+        named = {key: list(globs) for key, globs in self.applies_to.items()}
+        return sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+
+    @property
     def own(self) -> tuple[Rule, ...]:
         """The rules that are written in it, its parents and fragments, without the built-in ones."""
         return tuple(rule for rule in self.rules if not rule.built_in)
@@ -273,11 +283,11 @@ class Profile:
         return machine.union(*(each for rule in (*own, *beside) for each in (rule.facts(), rule.kin())))
 
     def under(self, law: int) -> "Profile":
-        """The same as another law judges by it; the first one knows no built-in rules."""
+        """The same as another law judges by it; the first one knows no built-in rules and no siblings."""
         if law == self.law:
             return self
         assert law == FIRST, f"no way from law {self.law} to law {law}"
-        return replace(self, law=law, rules=self.own, fragment=False)
+        return replace(self, law=law, rules=tuple(rule.without_siblings() for rule in self.own), fragment=False)
 
     def twice(self) -> frozenset[Path]:
         """Every fact of which some rule compares two readings."""

@@ -8,7 +8,7 @@ from rackcheck.core.fact import Plane, Unknown
 from rackcheck.core.fit import Match
 from rackcheck.core.fold import fold
 from rackcheck.core.group import is_group
-from rackcheck.core.profile import Profile, Rule, Scope, Severity
+from rackcheck.core.profile import FIRST, Profile, Rule, Scope, Severity
 from rackcheck.core.read import natural
 from rackcheck.core.verdict import Evidence, Outcome, Status, Verdict
 from rackcheck.core.waiver import Standing, State, Waiver, standings
@@ -216,6 +216,8 @@ def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] =
             said.setdefault(node.note, []).append(node.node)
     for note, nodes in said.items():
         yield f"{fold(nodes)}: {note}"
+    if profile.law == FIRST:
+        yield f"judged by law {FIRST}, before a PASS needed evidence; rackcheck audit --from judges a run by today's"
     unset = sorted({name for rule in profile.own for name in rule.unset})
     if unset:
         count = sum(bool(rule.unset) for rule in profile.own)
