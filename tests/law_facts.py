@@ -93,7 +93,7 @@ def _entries() -> Iterable[Entry]:
 def _shipped() -> Iterable[Entry]:
     """What the gatherings that ship read of a node."""
     known = registry().catalogue
-    for need in dict.fromkeys(need for each in registry().gatherings for need in each.needs):
+    for need in dict.fromkeys(need for each in registry().gatherings for need in each.reads):
         entry = known.find(parse(need))
         assert entry is not None
         yield entry

@@ -1,6 +1,20 @@
 """The GID table of each RDMA port: which of its entries carry RoCE v2."""
 
-from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, collection, integer, listing, probe, spell_key, text
+from rackcheck import (
+    Absent,
+    Class,
+    Facts,
+    Reason,
+    Shell,
+    Unknown,
+    collection,
+    final,
+    integer,
+    listing,
+    probe,
+    spell_key,
+    text,
+)
 from rackcheck.core.read import gid_table
 
 # A table has up to 256 entries, nearly all of them zeros, and the kernel refuses to tell an empty entry's type.
@@ -28,8 +42,8 @@ done 2>/dev/null"""
         "nic/*.port/*.gid/*.type": text("What the entry carries: IB/RoCE v1 or RoCE v2."),
         "nic/*.port/*.gid/*.interface": text("The network interface whose address it is; absent on InfiniBand."),
         "nic/*.port/*.roce_v2": listing("Indices of the entries that carry RoCE v2."),
-        "nic/*.port/*.roce_v2_ipv4": integer(
-            "The lowest index that carries RoCE v2 over an IPv4 address: what NCCL_IB_GID_INDEX has to name."
+        "nic/*.port/*.roce_v2_ipv4": final(
+            integer("The lowest index that carries RoCE v2 over an IPv4 address: what NCCL_IB_GID_INDEX has to name.")
         ),
     },
 )  # fmt: skip

@@ -88,7 +88,7 @@ def _choose(look: Look, tree: Tree) -> _Chosen:
     selection = tree.select(look.collection, look.plane)
     more = selection.unknown
     if more is None and look.siblings is not None:
-        more = empty_doubt(look.collection, look.plane, look.siblings, tree)
+        more = empty_doubt(look.collection, selection.items, look.plane, look.siblings, tree)
     if look.where is None:
         return _Chosen(selection.items, (), more)
     sure: list[Path] = []

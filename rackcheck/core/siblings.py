@@ -4,7 +4,7 @@ Items are siblings only in collections that the catalogue marks as `alike`, wher
 grouping fact that is unknown or absent sets no item apart. An item whose place is known to be empty is no sibling.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.core.catalogue import Catalogue
@@ -38,6 +38,9 @@ class Siblings:
     plane: Plane
     by: tuple[Ground, ...] = ()
     vacant: Ground | None = None
+
+    def __hash__(self) -> int:
+        return hash(self.collection)
 
     @property
     def grounds(self) -> tuple[Ground, ...]:
@@ -78,59 +81,84 @@ def _ground(catalogue: Catalogue, text: str) -> Ground | None:
 def sibling_doubt(path: Path, plane: Plane, absent: Absent, siblings: Siblings, tree: Tree) -> Unknown | None:
     """Give why an absent fact is not known to be: a sibling has it, may have it, or may be there unseen."""
     depth = len(siblings.collection.segments)
-    rest = path.segments[depth:]
-    others, unseen = _beside(Path(path.segments[:depth]), siblings, tree)
-    readings = [tree.reading(Path(other.segments + rest), plane) for other in others]
-    return _doubt(absent.detail or "absent", others, list(map(_returned, readings)), unseen)
+    family = _family(siblings, tree)
+    has = family.returned(Path(path.segments[depth:]), plane, tree)
+    return family.doubt(absent.detail or "absent", str(Path(path.segments[:depth])), has)
 
 
-def empty_doubt(collection: Path, plane: Plane, siblings: Siblings, tree: Tree) -> Unknown | None:
-    """Give why an item's empty collection is not known to be empty, of the first item where it is not."""
+def empty_doubt(look: Path, chosen: Iterable[Path], plane: Plane, siblings: Siblings, tree: Tree) -> Unknown | None:
+    """Give why an item's empty collection is not known to be empty, of the first item where it is not.
+
+    `look` is the collection that is looked at, `chosen` are the items that it was found to hold.
+    """
     depth = len(siblings.collection.segments)
-    held = Path((*collection.segments[: depth - 1], Segment(collection.segments[depth - 1].word)))
-    key, rest = collection.segments[depth - 1].key, collection.segments[depth:]
-    chosen = tree.select(held, siblings.plane).items
-    items = chosen if key == EVERY else tuple(item for item in chosen if item.segments[-1].key == key)
-    found: list[tuple[Path, Unknown]] = []
-
-    def holds(item: Path) -> bool | None:
-        selection = tree.select(Path(item.segments + rest), plane)
-        return True if selection.items else None if selection.unknown is not None else False
-
-    for item in items:
-        if holds(item) is not False:
-            continue
-        others, unseen = _beside(item, siblings, tree)
-        doubt = _doubt("empty", others, list(map(holds, others)), unseen)
-        if doubt is not None:
-            found.append((Path(item.segments + rest), doubt))
+    filled = {item.segments[:depth] for item in chosen}
+    family, rest = _family(siblings, tree), Path(look.segments[depth:])
+    empty = [item for item in family.items.values() if item.segments not in filled and _within(item, look)]
+    if not empty:
+        return None
+    has: dict[str, bool | None] = {}
+    for text, item in family.items.items():
+        selection = tree.select(item + rest, plane)
+        if selection.items or selection.unknown is not None:
+            has[text] = True if selection.items else None
+    found = [(item, doubt) for item in empty if (doubt := family.doubt("empty", str(item), has)) is not None]
     if not found:
         return None
     (first, doubt), more = found[0], len(found) - 1
-    return Unknown(doubt.reason, f"{clean(str(first), DETAIL)}{f' and {more} more' if more else ''}: {doubt.detail}")
+    name = clean(str(first + rest), DETAIL)
+    return Unknown(doubt.reason, f"{name}{f' and {more} more' if more else ''}: {doubt.detail}")
 
 
-def _returned(reading: Reading) -> bool | None:
-    """Whether a fact is there; None where that is not known."""
-    return None if isinstance(reading, Unknown) else not isinstance(reading, Absent)
+def _within(item: Path, look: Path) -> bool:
+    """Whether a look is at this item too; of one that is not there it is not asked."""
+    return all(b.key in {EVERY, a.key} for a, b in zip(item.segments, look.segments, strict=False))
 
 
-def _beside(item: Path, siblings: Siblings, tree: Tree) -> tuple[list[Path], bool]:
-    """Give the siblings of an item, and whether there may be more; none of one that is not there itself."""
-    selection = tree.select(siblings.collection, siblings.plane)
-    if item not in selection.items or _vacant(item, siblings, tree):
-        return [], False
-    mine = _told(item, siblings, tree)
-    others = [other for other in selection.items if other != item and not _vacant(other, siblings, tree)]
-    return [other for other in others if not _apart(mine, _told(other, siblings, tree))], selection.unknown is not None
+class _Family:
+    """The items of one collection on a node that are no empty places, and which of them return what."""
+
+    def __init__(self, siblings: Siblings, tree: Tree) -> None:
+        selection = tree.select(siblings.collection, siblings.plane)
+        kept = (item for item in selection.items if not _vacant(item, siblings, tree))
+        self.items = {str(item): item for item in kept}
+        self.unseen = selection.unknown is not None
+        self._told = {text: [_at(item, each, tree) for each in siblings.by] for text, item in self.items.items()}
+        self._others: dict[str, list[str]] = {}
+        self._returned: dict[tuple[str, Plane], Mapping[str, bool | None]] = {}
+
+    def returned(self, fact: Path, plane: Plane, tree: Tree) -> Mapping[str, bool | None]:
+        """Give the items of which a fact is there, or, as None, may be."""
+        key = str(fact), plane
+        found = self._returned.get(key)
+        if found is None:
+            told = {text: tree.reading(item + fact, plane) for text, item in self.items.items()}
+            found = {t: None if isinstance(r, Unknown) else True for t, r in told.items() if not isinstance(r, Absent)}
+            self._returned[key] = found
+        return found
+
+    def doubt(self, why: str, item: str, has: Mapping[str, bool | None]) -> Unknown | None:
+        """Say which siblings of an item have what it has not; none of an item that is not there."""
+        if item not in self.items or not (has or self.unseen):
+            return None
+        others = self._others.get(item)
+        if others is None:
+            mine = self._told[item]
+            others = [text for text, told in self._told.items() if text != item and not _apart(mine, told)]
+            self._others[item] = others
+        return _said(clean(why, DETAIL), others, has, unseen=self.unseen)
+
+
+def _family(siblings: Siblings, tree: Tree) -> _Family:
+    """Give what is known of the items of a collection; found once for each tree."""
+    found = tree.kept.get(siblings)
+    if not isinstance(found, _Family):
+        found = tree.kept[siblings] = _Family(siblings, tree)
+    return found
 
 
 def _vacant(item: Path, siblings: Siblings, tree: Tree) -> bool:
     return siblings.vacant is not None and _at(item, siblings.vacant, tree) == EMPTY
-
-
-def _told(item: Path, siblings: Siblings, tree: Tree) -> list[Reading]:
-    return [_at(item, ground, tree) for ground in siblings.by]
 
 
 def _at(item: Path, ground: Ground, tree: Tree) -> Reading:
@@ -144,15 +172,12 @@ def _apart(one: Sequence[Reading], two: Sequence[Reading]) -> bool:
     return any(not isinstance(a, told) and not isinstance(b, told) and a != b for a, b in zip(one, two, strict=True))
 
 
-def _doubt(why: str, others: Sequence[Path], has: Sequence[bool | None], unseen: bool) -> Unknown | None:
-    """Say which siblings have what an item has not."""
-    why = clean(why, DETAIL)
+def _said(why: str, others: Sequence[str], has: Mapping[str, bool | None], *, unseen: bool) -> Unknown | None:
     for answer, words in ((True, "return it"), (None, "may have it, which is not known")):
-        found = [clean(str(other), DETAIL) for other, each in zip(others, has, strict=True) if each is answer]
+        found = [other for other in others if other in has and has[other] is answer]
         if found:
             more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-            named = ", ".join(found[:NAMED])
-            return Unknown(
-                Reason.NOT_COLLECTED, f"{why}, and {len(found)} of {len(others)} siblings {words}: {named}{more}"
-            )
+            named = ", ".join(clean(other, DETAIL) for other in found[:NAMED])
+            count = f"{len(found)} of {len(others)} siblings {words}"
+            return Unknown(Reason.NOT_COLLECTED, f"{why}, and {count}: {named}{more}")
     return Unknown(Reason.NOT_COLLECTED, f"{why}, and not all of its siblings are known") if unseen else None

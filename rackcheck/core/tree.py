@@ -1,6 +1,6 @@
 """The typed facts of one node: leaves by path, collections by name."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
 
@@ -50,6 +50,8 @@ class Tree:
     leaves: Mapping[str, Leaf]
     silent: Mapping[Plane, Unknown] = field(default_factory=dict)
     later: Later | None = None
+    kept: dict[Hashable, object] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """What was found in it once, by what looks at several of its facts."""
     _items: dict[str, dict[str, None]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
