@@ -57,13 +57,13 @@ def test_terms_about_findings_choose_groups() -> None:
     assert rules("state:fail") == ["nic.rate"]
     assert rules("group:1") == ["nic.rate"]
     assert rules("rule:bmc.clock") == [""]
-    assert rules("!state:fail") == [""]
+    assert rules("!state:fail") == ["", "identity.unique"]
     assert rules("plane:fabric") == []
 
 
 def test_nodes_of_which_nobody_can_tell_are_left_out_and_it_is_said() -> None:
     done = rackcheck("groups", folder() / "first", "--where", "bios.smt=enabled")
-    assert "1 of 3 nodes left out: what `bios.smt=enabled` compares is unknown there" in done.err
+    assert "1 of 3 nodes, the fleet left out: what `bios.smt=enabled` compares is unknown there" in done.err
     assert "unreachable" not in done.out
 
 

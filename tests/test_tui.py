@@ -115,8 +115,8 @@ def test_the_head_says_verdict_profile_run_and_every_count_by_sign_and_word() ->
     made = desk({"n1": {"tainted": "128\n"}, "n2": {}})
     said = "\n".join(map(str, head(board(made), UNICODE, made.name, 80)))
     assert f"✘ FAIL  small 2026.11  {RUN}" in said
-    assert "2 nodes, 8 verdicts: the test" in said
-    for words in ("✔ 5 pass", "! 0 warn", "✘ 1 fail", "~ 0 waived", "? 0 unknown", "· 2 n/a"):
+    assert "2 nodes, 9 verdicts: the test" in said
+    for words in ("✔ 5 pass", "! 0 warn", "✘ 1 fail", "~ 0 waived", "? 1 unknown", "· 2 n/a"):
         assert words in said
 
 
@@ -179,7 +179,7 @@ def test_the_same_failure_on_many_nodes_is_one_line_with_the_nodes_folded() -> N
     assert first.startswith("1  ✘ FAIL    kernel.clean")
     assert "128 (wants 0)" in first
     assert "17/18 dgx[01-06,08-18]" in first
-    assert rest == []
+    assert ["identity.unique" in row for row in rest] == [True]  # of the fleet, whose nodes told no serial here
     details = "\n".join(map(str, view(context(made), "groups").entries.details(0, 132)))
     assert "(blocker)" in details
     assert "Reboot, and report the trace." in details
@@ -194,7 +194,7 @@ def test_silent_nodes_take_one_row_behind_the_fails_however_many_rules_there_are
     assert "? UNKNOWN 8 rules of the os plane: unre" in found[1]
     assert " unreachable " in found[1]
     assert "37/39 n[3-39]" in found[1]
-    assert len(found) == 2
+    assert ["identity.unique" in row for row in found] == [False, False, True]
 
 
 def test_nodes_stand_worst_first_and_a_silent_one_before_a_passing_one() -> None:
@@ -202,20 +202,21 @@ def test_nodes_stand_worst_first_and_a_silent_one_before_a_passing_one() -> None
     assert [row.split()[:3] for row in rows(context(made, every=True), "nodes")] == [
         ["✘", "FAIL", "n3"],
         ["?", "INCOMPLETE", "n2"],
+        ["✔", "PASS", "@fleet"],
         ["✔", "PASS", "n1"],
     ]
 
 
 def test_what_passes_is_left_out_until_it_is_asked_for_and_its_count_is_said() -> None:
     made = desk({"n1": {}, "n2": {"tainted": "1\n"}})
-    assert [row.split()[2] for row in rows(context(made), "nodes")] == ["n2"]
+    assert [row.split()[2] for row in rows(context(made), "nodes")] == ["n2", "@fleet"]
     assert "1 pass with nothing to see" in view(context(made), "nodes").words
-    assert len(rows(context(made, every=True), "nodes")) == 2
+    assert len(rows(context(made, every=True), "nodes")) == 3
     assert len(rows(context(made), "node")) == 0
     assert "3 rules pass, 1 do not apply" in view(context(made), "node").empty
     assert len(rows(context(made, every=True), "node")) == 4
     few, all_of_them = rows(context(made), "groups"), rows(context(made, every=True), "groups")
-    assert [row.split()[2] for row in few] == ["FAIL"]
+    assert [row.split()[2] for row in few] == ["FAIL", "UNKNOWN"]
     assert {row.split()[2] for row in all_of_them} == {"FAIL", "PASS", "N/A"}
 
 
@@ -349,7 +350,7 @@ def test_a_past_says_how_many_nodes_fail_run_by_run_the_newest_first() -> None:
         ("state:fail", ["host.named", "kernel.clean"]),
         ("state:warn", ["memory.swappiness"]),
         ("!state:unknown", ["kernel.clean", "host.named", "memory.swappiness"]),
-        ("severity:blocker", ["kernel.clean", ""]),
+        ("severity:blocker", ["kernel.clean", "", "identity.unique"]),
         ("rule:kernel.*", ["kernel.clean", ""]),
         ("~KERNEL.CLEAN", ["kernel.clean", ""]),
         ("node:n1", ["kernel.clean", "host.named", "memory.swappiness"]),
@@ -373,7 +374,7 @@ def test_words_find_rules_reasons_and_nodes_in_any_case() -> None:
 def test_nodes_of_whom_nobody_knows_whether_they_are_meant_are_counted_and_not_shown() -> None:
     for name in ("groups", "nodes", "rack"):
         found = view(context(wrong(), every=True), name, "kernel.tainted<1")
-        assert "1 node left out" in found.left_out, name
+        assert f"{1 if name == 'rack' else 2} node" in found.left_out, name  # the fleet has no such fact
         assert "unknown" in found.left_out
     assert "n5" not in " ".join(rows(context(wrong(), every=True), "nodes", "kernel.tainted<1"))
 
@@ -651,7 +652,7 @@ def test_a_filter_is_part_of_the_command_that_prints_the_same() -> None:
 
 def test_a_nodes_names_in_rows_are_those_that_are_acted_on() -> None:
     made = desk({f"n{n}": {"tainted": "1\n"} for n in range(1, 5)})
-    (entry,) = view(context(made), "groups").entries.every
+    entry, _ = view(context(made), "groups").entries.every
     assert isinstance(entry, Entry)
     assert fold(entry.nodes) == "n[1-4]"
     assert entry.into == Place("group", ("1",), key="fail:kernel.clean:1")

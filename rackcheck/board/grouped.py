@@ -99,7 +99,7 @@ def groups(summary: Summary, census: Census) -> tuple[Group, ...]:
 
 def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: Census) -> Iterator[Group]:
     """Group nodes by the reason for which they are INCOMPLETE, where no rule that is unknown there gives it."""
-    unknown = (each for each in found if each.status is Status.UNKNOWN and each.rule.severity.decides)
+    unknown = (each for each in found if each.status is Status.UNKNOWN and each.rule.decides(each.status))
     seen = {node for each in unknown for node in each.nodes}
     for reason, names in gathered((each.node, each.outcome, each.reason) for each in summary.everyone):
         nodes = tuple(name for name in names if name not in seen)

@@ -152,7 +152,7 @@ def _ending(summary: Summary, told: int, of: int, quiet: int, where: Where, sign
     sign = signs.status(OUTCOME[outcome])
     only = f" ({summary.only})" if summary.only else ""
     verdict = (f"{sign} {outcome.value}", OUTCOMES[outcome])
-    if outcome is not Outcome.INCOMPLETE:
+    if outcome is not Outcome.INCOMPLETE and not where:
         yield from why(summary, width(), "INCOMPLETE ")
     yield Line((("Verdict: ", "bold"), verdict, (only, "bold yellow"), (stopped, "yellow")))
     if outcome is Outcome.INCOMPLETE:

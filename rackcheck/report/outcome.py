@@ -154,7 +154,7 @@ def punch(
     found += [Punch("A", "", "no node was read", ())] if not judged and not unread else []
     found += [p for finding in single for p in _line(finding, owners)]
     for cause in common:
-        decides = any(f.rule.severity.decides for f in findings if f.rule.id in cause.rules)
+        decides = any(f.rule.decides(Status.UNKNOWN) for f in findings if f.rule.id in cause.rules)
         what = f"{cause.plane.value} plane" if cause.plane is not None else ", ".join(cause.rules)
         told = f"{several(len(cause.rules), 'rule')} not known: {what}: {_why(cause)}"
         found.append(Punch("A" if decides else "B", "", told, cause.nodes))
@@ -167,7 +167,7 @@ def punch(
 def _line(finding: Finding, owners: Mapping[tuple[str, str], tuple[str, str]]) -> Iterator[Punch]:
     rule = finding.rule
     if finding.status in {Status.FAIL, Status.UNKNOWN}:
-        yield Punch("A" if rule.severity.decides else "B", rule.id, finding.reason, finding.nodes)
+        yield Punch("A" if rule.decides(finding.status) else "B", rule.id, finding.reason, finding.nodes)
     elif finding.status is Status.WARN:
         yield Punch("C", rule.id, finding.reason, finding.nodes)
     elif finding.status is Status.WAIVED:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rackcheck.core.fold import alike, fold
 from rackcheck.core.group import is_group
+from rackcheck.core.profile import Severity
 from rackcheck.core.verdict import Outcome, Status
 from rackcheck.report import reasons, whereabouts
 from rackcheck.report.apart import apart, deciding
@@ -103,7 +104,10 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
     where = _where(finding.nodes, summary)
     title = f" {finding.rule.title}" if finding.rule.title else ""
     truth = f", {finding.truth.value} without waivers" if finding.truth is not None else ""
-    severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({finding.rule.severity.value}{truth})"
+    weight = finding.rule.severity.value
+    if finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor:
+        weight = f"{weight}, {Severity.MINOR.value} while unknown"
+    severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({weight}{truth})"
     pieces = [(head, style), (finding.rule.id, "bold"), (title, ""), (severity, "dim"), (where, "bold cyan")]
     if sum(len(text) for text, _ in pieces) > width:
         yield _line(*pieces[:4])
