@@ -1,5 +1,6 @@
 """From answers to verdicts: each node by itself, then those rules that look at several nodes together. Asks nobody."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from rackcheck.core.memo import Memo
 from rackcheck.core.plan import Plan
 from rackcheck.core.profile import FIRST, Profile, Rule, Scope
 from rackcheck.core.reads import Reads, read_by
+from rackcheck.core.silence import ENTRY, FACT, Silences, asked
 from rackcheck.core.tree import Later, Leaf, Tree
 from rackcheck.core.verdict import Outcome, Verdict, applies, conclude, in_scope, judge, misfit
 from rackcheck.core.waiver import Granted, granted
@@ -66,6 +68,7 @@ class _Role:
     def __init__(self, rules: Sequence[Rule], left: int, gatherings: Iterable[Gathering]) -> None:
         self.rules, self.left = rules, left
         self.known = {rule.id: rule for rule in rules}
+        self.excused = asked(rules)
         self.alone = [rule for rule in rules if rule.across is None]
         self.across = [rule for rule in rules if rule.across is not None]
         votes = read_of(path for rule in self.across for path in rule.facts() | rule.kin())
@@ -96,6 +99,8 @@ class Judging:
         self._held: dict[str, Judged] = {}
         self._comparisons = tuple(each for each in job.plan.comparisons if each.inputs <= job.planes)
         self._compared: dict[str, Tree] = {}
+        fleet = (rule for _, rules in self._groups for rule in rules)
+        self._silences = Silences() if any(str(fact) == FACT for rule in fleet for fact in rule.facts()) else None
 
     def _judged_together(self) -> list[tuple[Group, list[Rule]]]:
         """Give the racks and the fleet with their rules; built-in ones hold for whatever part of a fleet was asked."""
@@ -127,6 +132,8 @@ class Judging:
         numbered = role.reads.of(tree)
         verdicts = role.memo.judge(tree, numbered, self._granted(role.alone, node.name))
         judged = self._told(node, role, verdicts, tree)
+        if self._silences is not None:
+            self._silences.take(node.role, node.name, role.excused, tree)
         for name, held in role.seats.items():
             self._members[name][node.name] = held.of(tree, numbered)
         if role.across:
@@ -156,6 +163,11 @@ class Judging:
             leaves: dict[str, Leaf] = {}
             for each in self._gatherings:
                 leaves |= gathered(group, (each,), self._members[each.name], time).leaves
+            if self._silences is not None and group.name == FLEET:
+                expected = Counter(seat.role for seat in self.job.seats)
+                leaves[FACT] = Leaf(
+                    self._silences.reading(expected), ENTRY.kind, ENTRY.plane, f"from the facts of {FLEET}", time
+                )
             tree = Tree(leaves)
             yield FactsRead(group.name, tree)
             verdicts = judge(rules, tree, self._granted(rules, group.name))

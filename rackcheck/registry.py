@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from types import ModuleType
 
+from rackcheck.core import silence
 from rackcheck.core.among import Comparison
 from rackcheck.core.catalogue import Catalogue, Clash, Entry
 from rackcheck.core.fact import Plane
@@ -63,7 +64,7 @@ def registry() -> Registry:
     loading.bind()
     return Registry(
         tuple(loading.probes.values()),
-        Catalogue(loading.entries),
+        Catalogue({**loading.entries, silence.ENTRY.pattern: silence.ENTRY}),
         tuple(loading.broken),
         tuple(loading.joins.values()),
         tuple(loading.gatherings.values()),

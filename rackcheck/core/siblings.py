@@ -157,6 +157,19 @@ def _family(siblings: Siblings, tree: Tree) -> _Family:
     return found
 
 
+def occupied(item: Path, siblings: Siblings, tree: Tree) -> bool:
+    """Whether an item's place is not known to be empty."""
+    return not _vacant(item, siblings, tree)
+
+
+def sort_of(item: Path, siblings: Siblings, tree: Tree) -> tuple[str, ...] | None:
+    """Give what groups an item, each fact as a text, empty where it is absent; None where one of them is unknown."""
+    told = [_at(item, ground, tree) for ground in siblings.by]
+    if any(isinstance(reading, Unknown) for reading in told):
+        return None
+    return tuple("" if isinstance(reading, Absent) else str(reading) for reading in told)
+
+
 def _vacant(item: Path, siblings: Siblings, tree: Tree) -> bool:
     return siblings.vacant is not None and _at(item, siblings.vacant, tree) == EMPTY
 
