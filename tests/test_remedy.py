@@ -483,7 +483,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "inventory.yaml").write_text(
             "rackcheck: 1\ndefaults:\n  bmc: { user: root, password: 'env:BMC_PASSWORD' }\nnodes:\n" + nodes
         )
-        words = ("-p", "xeon-performance", "-i", tmp_path / "inventory.yaml", "--planes", "bmc", "-q")
+        ours = tmp_path / "ours.yaml"
+        ours.write_text("rackcheck: 1\nprofile: ours\nversion: 1\ninclude: [xeon-performance]\n")
+        words = ("-p", ours, "-i", tmp_path / "inventory.yaml", "--planes", "bmc", "-q")
         assert rackcheck("audit", *words, "-o", tmp_path / "run").status == 1
     return tmp_path / "run"
 

@@ -195,15 +195,15 @@ def test_what_the_tuned_server_shows_is_a_row_of_the_fact_base(rule_id: str, row
 
 
 def audit(folder: Path, bodies: Mapping[str, object] | None, *words: str) -> tuple[int, str]:
-    """The real command against the server over HTTPS, the BMC's plane alone."""
+    """The real command against the server over HTTPS, the BMC's plane alone, by a site's profile of this fragment."""
+    ours = folder / "ours.yaml"
+    ours.write_text("rackcheck: 1\nprofile: ours\nversion: 1\ninclude: [xeon-performance]\n")
     with Mockup(tree(DELL), bodies=bodies) as bmc:
         (folder / "inventory.yaml").write_text(
             "rackcheck: 1\ndefaults:\n  bmc: { user: root, password: 'env:BMC_PASSWORD' }\n"
             f'nodes:\n  n1: {{ bmc: {{ url: "{bmc.url}", fingerprint: "{bmc.fingerprint}" }} }}\n'
         )
-        done = rackcheck(
-            "audit", "-p", "xeon-performance", "-i", folder / "inventory.yaml", "--planes", "bmc", "-q", *words
-        )
+        done = rackcheck("audit", "-p", ours, "-i", folder / "inventory.yaml", "--planes", "bmc", "-q", *words)
     return done.status, done.out
 
 
