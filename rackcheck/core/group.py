@@ -59,10 +59,11 @@ def groups(expected: Sequence[Seat], asked: frozenset[str]) -> Iterator[Group]:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A node of a group, and what may be read of it: the facts that were declared."""
+    """A node of a group, and what may be read of it: the facts that were declared, or what was made of them."""
 
     seat: Seat
     facts: Inputs
+    own: object = None
 
     def reading(self, path: str) -> Reading:
         """What is known at a path of this node."""
@@ -79,6 +80,21 @@ class Member:
 
 
 Gather = Callable[[Sequence[Member]], Facts]
+
+Distil = Callable[[Inputs], object]
+"""Makes what is held of a node, where a fleet of trees would be too large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distilled:
+    """What one gathering holds of a node in place of its facts, of which the newest came at `newest`."""
+
+    own: object
+    newest: str = ""
+
+
+class Fault(str):
+    """Why nothing could be made of a node's facts."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +115,7 @@ class Gathering:
     inputs: frozenset[Plane] = field(default_factory=frozenset, compare=False)
     also: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    distil: Distil | None = field(default=None, compare=False)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -117,6 +134,24 @@ class Gathering:
             inputs |= (entry.inputs or {entry.plane}) if need in self.needs else set()
         return replace(self, planes=planes, inputs=frozenset(inputs))
 
+    def distilled(self, tree: Tree) -> Distilled:
+        """Make what is held of a node in place of its facts."""
+        assert self.distil is not None
+        newest = max((leaf.time for path in self.reads if (leaf := tree.leaves.get(path)) is not None), default="")
+        try:
+            return Distilled(self.distil(Inputs(tree, self.planes)), newest)
+        except Exception as error:  # noqa: BLE001  it may be anybody's code: its fault costs its own facts only
+            return Distilled(Fault(clean(repr(error))), newest)
+
+    def member(self, seat: Seat, held: Tree | Distilled) -> Member:
+        """Give a node as it is gathered, from its facts or from what was made of them."""
+        if isinstance(held, Tree) and self.distil is None:
+            return Member(seat, Inputs(held, self.planes))
+        own = self.distilled(held).own if isinstance(held, Tree) else held.own
+        if isinstance(own, Fault):
+            raise TypeError(own)
+        return Member(seat, Inputs(_EMPTY, self.planes), own)
+
     def entries(self) -> Iterable[Entry]:
         """What it adds to the catalogue, once it is bound."""
         return (Entry(pattern, kind, Plane.DERIVED, self.name, self.inputs) for pattern, kind in self.gives.items())
@@ -129,6 +164,7 @@ def gathering(
     also: Iterable[str] = (),
     beside: Iterable[str] = (),
     gives: Mapping[str, Kind],
+    distil: Distil | None = None,
 ) -> Callable[[Gather], Gathering]:
     """Make one of the function below; name and help are the function's, as with a probe."""
     needed, read, planned = tuple(needs), tuple(also), tuple(beside)
@@ -140,29 +176,29 @@ def gathering(
         doc = (gather.__doc__ or "").strip().splitlines()
         name = getattr(gather, "__name__", "gathering")
         words = doc[0] if doc else ""
-        return Gathering(name, scope, needed, dict(gives), gather, words, also=read, beside=planned)
+        return Gathering(name, scope, needed, dict(gives), gather, words, also=read, beside=planned, distil=distil)
 
     return made
 
 
-def gathered(group: Group, known: Iterable[Gathering], trees: Mapping[str, Tree], time: str) -> Tree:
-    """Compute the facts of a group from the trees of its nodes, all of which must be there."""
+_EMPTY = Tree({})
+
+
+def gathered(group: Group, known: Iterable[Gathering], held: Mapping[str, Tree | Distilled], time: str) -> Tree:
+    """Compute the facts of a group from what is held of its nodes, all of which must be there."""
     leaves: dict[str, Leaf] = {}
     for each in known:
         if each.scope is group.scope:
-            members = tuple(Member(seat, Inputs(trees[seat.name], each.planes)) for seat in group.seats)
-            leaves |= _told(each, members, time)
+            leaves |= _told(each, [(seat, held[seat.name]) for seat in group.seats], time)
     return Tree(leaves)
 
 
-def _told(each: Gathering, members: Sequence[Member], time: str) -> Mapping[str, Leaf]:
-    source = (
-        f"from {', '.join((*each.needs, *each.beside))} of {len(members)} {'node' if len(members) == 1 else 'nodes'}"
-    )
+def _told(each: Gathering, nodes: Sequence[tuple[Seat, Tree | Distilled]], time: str) -> Mapping[str, Leaf]:
+    source = f"from {', '.join((*each.needs, *each.beside))} of {len(nodes)} {'node' if len(nodes) == 1 else 'nodes'}"
     leaves: dict[str, Leaf] = {}
     left = Unknown(Reason.NOT_COLLECTED, "what it follows from does not say")
     try:
-        for path, told in each.gather(members):
+        for path, told in each.gather(tuple(each.member(*node) for node in nodes)):
             kind = each.gives[str(paths.parse(path).pattern)]
             reading = told.reading if isinstance(told, Sourced) else told
             leaves[path] = Leaf(typed(reading, kind), kind, Plane.DERIVED, source, time)

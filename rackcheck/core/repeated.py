@@ -5,12 +5,12 @@ has hundreds of thousands of them.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from rackcheck.core.fact import Unknown, clean
-from rackcheck.core.identity import Given
+from rackcheck.core.identity import Given, Spell, Spot, given
 from rackcheck.core.read import natural
 
 
@@ -27,15 +27,33 @@ class Weight(Enum):
     """One that both give, and others that they do not: what two nodes share wholly belongs to an enclosure of both."""
 
 
-@dataclass(frozen=True)
+Twice = tuple[str, ...] | Unknown
+"""What comes twice within a node, in words without the kind's own; or why that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What a node gives of one kind: each with its place, why there may be more, and what comes twice in it."""
+
+    spots: tuple[Spot, ...] = ()
+    lost: Unknown | None = None
+    twice: Twice = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of identity: its word, what a node gives of it by number, and what is repeated within a node."""
+    """One kind of identity: its words, how it is spelled, what each node gives of it, and what it takes to say so."""
 
     word: str
     several: str
-    given: Callable[[int], Given]
+    spell: Spell
+    nodes: Sequence[Own]
     weight: Weight = Weight.EACH
-    inside: Callable[[int], tuple[str, ...] | Unknown] = lambda _: ()
+
+    def given(self, node: int) -> Given:
+        """Spell what a node gives."""
+        own = self.nodes[node]
+        return given(own.spots, self.spell, own.lost)
 
 
 HOLDERS, SENTENCES = 8, 64
@@ -66,7 +84,7 @@ def _within(kind: Kind, names: Sequence[str]) -> tuple[list[str], Unknown | None
     found: list[tuple[str, str]] = []
     lost: Unknown | None = None
     for number, name in enumerate(names):
-        told = kind.inside(number)
+        told = kind.nodes[number].twice
         if isinstance(told, Unknown):
             lost = lost or named(told, name)
         else:
