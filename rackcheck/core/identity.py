@@ -30,6 +30,8 @@ _NONE = frozenset(
 _COUNTED = ("01234567890123456789abcdef", "1234567890123456789abcdef")
 """What is counted up where a number should be; as far as it is counted."""
 
+_MARKS = re.compile(r"[\W_]")
+
 _SHARED = frozenset(
     {
         "03000200040005000006000700080009",
@@ -68,11 +70,16 @@ SPELLED = 200
 def serial(value: str) -> str:
     """Spell a serial number: small letters, no blanks; empty where it is none."""
     low = value[:SPELLED].strip().casefold()
-    spelt = "".join(low.split())
-    bare = re.sub(r"[\W_]", "", spelt)
+    plain = low.isalnum()
+    spelt = low if plain else "".join(low.split())
+    bare = low if plain else _MARKS.sub("", spelt)
     if low in _NONE or spelt in _NONE or len(set(bare)) < 2:
         return ""
-    return "" if len(bare) > 4 and any(run.startswith(bare) for run in _COUNTED) else spelt
+    return "" if len(bare) > 4 and bare.startswith(("0123", "1234")) and _counted(bare) else spelt
+
+
+def _counted(bare: str) -> bool:
+    return any(run.startswith(bare) for run in _COUNTED)
 
 
 def serials(value: str) -> tuple[str, ...]:

@@ -40,18 +40,20 @@ class Inputs:
 
     def every(self, pattern: str) -> tuple[Mapping[str, Reading], Unknown | None]:
         """One fact of all items of its collections, by path; and why these may not be all items."""
-        asked = paths.parse(pattern)
-        plane = self.planes[str(asked.pattern)]
-        star = max(i for i, segment in enumerate(asked.segments) if segment.key == EVERY)
-        owner = Path((*asked.segments[:star], paths.Segment(asked.segments[star].word)))
-        chosen = self.tree.select(owner, plane)
-        leaf, leaves = str(Path(asked.segments[star + 1 :])), self.tree.leaves
-        found: dict[str, Reading] = {}
-        for item in chosen.items:
-            text = f"{item}.{leaf}"
-            known = leaves.get(text)
-            found[text] = known.reading if known is not None else self.tree.reading(paths.parse(text), plane)
-        return found, chosen.unknown
+        first, *parts = pattern.split(f"/{EVERY}.")
+        plane, tree = self.planes[pattern], self.tree
+        at, cut = [first], None
+        for part in parts:
+            for owner in at:
+                listing = tree.leaves.get(owner)
+                reading = listing.reading if listing is not None else tree.reading(paths.parse(owner), plane)
+                cut = cut or (reading if isinstance(reading, Unknown) else None)
+            at = [f"{owner}/{paths.spell_key(key)}.{part}" for owner in at for key in tree.keys(owner)]
+        return {text: self._at(text, plane) for text in at}, cut
+
+    def _at(self, text: str, plane: Plane) -> Reading:
+        leaf = self.tree.leaves.get(text)
+        return leaf.reading if leaf is not None else self.tree.reading(paths.parse(text), plane)
 
     def collected(self, pattern: str) -> bool:
         """Whether this run collected a declared fact at all, be it unknown; raises KeyError for another.
@@ -59,21 +61,18 @@ class Inputs:
         It did where the fact has a leaf, where a collection on its way is empty or unknown, and where its plane is
         silent.
         """
-        asked = paths.parse(pattern)
-        return self.planes[str(asked.pattern)] in self.tree.silent or self._has(asked)
+        return self.planes[pattern] in self.tree.silent or self._has(*pattern.split(f"/{EVERY}."))
 
-    def _has(self, asked: Path) -> bool:
-        text = str(asked)
-        if text in self.tree.leaves:
+    def _has(self, first: str, *parts: str) -> bool:
+        """Whether there is a leaf at a fact, or where it stands for all items of a collection."""
+        if not parts:
+            return first in self.tree.leaves
+        keys = self.tree.keys(first)
+        if not keys and first in self.tree.leaves:
             return True
-        star = next((i for i, segment in enumerate(asked.segments) if segment.key == EVERY), None)
-        if star is None:
-            return False
-        owner = Path((*asked.segments[:star], paths.Segment(asked.segments[star].word)))
-        items = self.tree.select(owner, self.planes[str(asked.pattern)]).items
-        if not items:
-            return str(owner) in self.tree.leaves
-        return any(self._has(Path(item.segments + asked.segments[star + 1 :])) for item in items)
+        whole = f"/{EVERY}.".join((first, *parts))
+        rest = (f"{first}/{paths.spell_key(key)}.{parts[0]}" for key in keys)
+        return whole in self.tree.leaves or any(self._has(each, *parts[1:]) for each in rest)
 
 
 Derive = Callable[[Inputs], Facts]

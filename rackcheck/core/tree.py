@@ -69,6 +69,10 @@ class Tree:
         kept = {text: leaf for text, leaf in self.leaves.items() if str(paths.parse(text).pattern) in patterns}
         return Tree(kept, self.silent)
 
+    def keys(self, collection: str) -> Iterable[str]:
+        """The keys of a collection's items, those of which there is only a leaf too, in no order."""
+        return self._items.get(collection, {})
+
     def leaf(self, path: Path) -> Leaf | None:
         """The leaf at a path, if some probe spoke of it."""
         return self.leaves.get(str(path))
