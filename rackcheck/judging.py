@@ -11,7 +11,7 @@ from rackcheck.core.consensus import Poll, large_enough, poll
 from rackcheck.core.event import Answered, Event, FactsRead, Foreseen, Judged
 from rackcheck.core.fact import Plane, Reason, Unknown
 from rackcheck.core.fit import Fit, Match, fit, kind
-from rackcheck.core.group import FLEET, Gathering, Group, gathered, groups, is_group
+from rackcheck.core.group import FLEET, Distilled, Gathering, Group, gathered, groups, is_group
 from rackcheck.core.held import Held, read_of
 from rackcheck.core.join import derive
 from rackcheck.core.memo import Memo
@@ -72,7 +72,7 @@ class _Role:
         self.alone = [rule for rule in rules if rule.across is None]
         self.across = [rule for rule in rules if rule.across is not None]
         votes = read_of(path for rule in self.across for path in rule.facts() | rule.kin())
-        needs = {each.name: read_of(map(paths.parse, each.reads)) for each in gatherings}
+        needs = {each.name: read_of(map(paths.parse, each.reads)) for each in gatherings if each.distil is None}
         self.reads = Reads([*map(read_by, self.alone), votes, *needs.values()])
         self.memo = Memo(self.alone, self.reads)
         self.votes = Held(votes, self.reads)
@@ -95,8 +95,9 @@ class Judging:
         self._gatherings = job.plan.gatherings if self._groups else ()
         self._roles: dict[tuple[str, frozenset[Plane]], _Role] = {}
         self._votes: dict[str, Tree] = {}
-        self._members: dict[str, dict[str, Tree]] = {each.name: {} for each in self._gatherings}
+        self._members: dict[str, dict[str, Tree | Distilled]] = {each.name: {} for each in self._gatherings}
         self._held: dict[str, Judged] = {}
+        self._newest = ""
         self._comparisons = tuple(each for each in job.plan.comparisons if each.inputs <= job.planes)
         self._compared: dict[str, Tree] = {}
         fleet = (rule for _, rules in self._groups for rule in rules)
@@ -136,6 +137,10 @@ class Judging:
             self._silences.take(node.role, node.name, role.excused, tree)
         for name, held in role.seats.items():
             self._members[name][node.name] = held.of(tree, numbered)
+        for each in self._gatherings:
+            if each.distil is not None:
+                self._members[each.name][node.name] = own = each.distilled(tree)
+                self._newest = max(self._newest, own.newest)
         if role.across:
             self._votes[node.name] = role.votes.of(tree, numbered)
             self._held[node.name] = judged
@@ -158,7 +163,7 @@ class Judging:
                 self._keep(judged)
                 yield judged
         held = [each for role in self._roles.values() for each in (role.votes, *role.seats.values())]
-        time = max((each.newest for each in held), default="")
+        time = max((self._newest, *(each.newest for each in held)))
         for group, rules in self._groups:
             leaves: dict[str, Leaf] = {}
             for each in self._gatherings:
@@ -216,6 +221,8 @@ class Judging:
     def _scoped(self, rule: Rule, role: str, planes: frozenset[Plane]) -> bool:
         """Whether a rule is judged on nodes of a role; `planes` bound built-in rules alone, which add none."""
         job = self.job
+        if rule.built_in and len(self._asked) > 1 and ALONE in map(str, rule.facts()):
+            return False
         roles = rule.roles if role != "any" else ("any",)
         bounds = planes if rule.built_in else job.planes
         return in_scope(
@@ -274,6 +281,9 @@ class Judging:
         words = f"{found.words}{_beside(profile, tree)}"
         return Fit(Match.OTHER, f"not {kind(profile.title, profile.name)} ({words}); {hint}")
 
+
+ALONE = "node.identity.repeated"
+"""A fact that is judged where one node is asked: of several, the fleet's rule judges the parts of all together."""
 
 COMPUTE = "compute"
 """The role that a profile is for where it names none."""

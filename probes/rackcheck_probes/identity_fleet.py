@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import intern
 
-from rackcheck import Absent, Facts, Inputs, Member, Reason, Scope, Unknown, gathering, listing
+from rackcheck import Absent, Facts, Inputs, Member, Reason, Scope, Unknown, gathering, join, listing
 from rackcheck.core.fact import Reading
 from rackcheck.core.identity import Spell, Spot, between, given, gives_none, guid, lacking, mac, serial, uuid
 from rackcheck.core.repeated import Kind, Own, Parts, Twice, Weight, boards, repeated, within
@@ -217,7 +217,7 @@ SORTS = (
 """Kinds of identities, the weightiest first."""
 
 
-def distilled(inputs: Inputs) -> object:
+def distilled(inputs: Inputs) -> tuple[Own, ...]:
     """Make what is held of a node: some hundred texts in place of all facts that they were read from."""
     return tuple(sort.of(inputs) for sort in SORTS)
 
@@ -237,8 +237,23 @@ def identity_fleet(members: Sequence[Member]) -> Facts:
     """Find identities that two nodes or two parts give; of every role, and of what this run collected."""
     owned = [member.own for member in members]
     assert all(isinstance(own, tuple) for own in owned)
+    known = [own for own in owned if isinstance(own, tuple)]
+    yield "fleet.identity.repeated", _repeated(known, [member.seat.name for member in members])
+
+
+@join(
+    needs=(),
+    also=(SERIAL, BMC_SERIAL, *COLLECTIONS, *ALSO),
+    gives={"node.identity.repeated": listing("Serial numbers, UUIDs and addresses that two parts of it both give.")},
+)
+def identity_parts(inputs: Inputs) -> Facts:
+    """Find identities that two parts of one node give."""
+    yield "node.identity.repeated", _repeated([distilled(inputs)], ["this node"])
+
+
+def _repeated(owned: Sequence[tuple[Own, ...]], names: Sequence[str]) -> tuple[str, ...] | Unknown:
     kinds = [
-        Kind(sort.word, sort.several, sort.spell, [own[number] for own in owned if isinstance(own, tuple)], sort.weight)
+        Kind(sort.word, sort.several, sort.spell, [own[number] for own in owned], sort.weight)
         for number, sort in enumerate(SORTS)
     ]
-    yield "fleet.identity.repeated", repeated(kinds, [member.seat.name for member in members])
+    return repeated(kinds, names)

@@ -49,13 +49,18 @@ NAMED: Mapping[str, tuple[tuple[Plane, str], ...]] = {
     "product": ((Plane.OS, "node.product"), (Plane.BMC, "bmc.system/*.model")),
     "board": ((Plane.OS, "node.board"), (Plane.BMC, "bmc.chassis/*.model"), (Plane.BMC, "bmc.product")),
     "cpu": ((Plane.OS, "cpu.model"), (Plane.BMC, "bmc.cpu/*.model")),
-    "device": ((Plane.OS, "pcie/*.vendor"), (Plane.OS, "pcie/*.device")),
+    "device": ((Plane.OS, "pcie/*.vendor"), (Plane.OS, "pcie/*.device"), (Plane.OS, "pcie/*.class")),
 }
 """By key of `applies-to`, the facts that it is held against."""
 
-ASKED = frozenset({"node.product", "node.board", "bmc.system/*.model", "cpu.model", "pcie/*.vendor", "pcie/*.device"})
+ASKED = frozenset(
+    {"node.product", "node.board", "bmc.system/*.model", "cpu.model", "pcie/*.vendor", "pcie/*.device", "pcie/*.class"}
+)
 """Facts that are collected for it; the others are read where a rule has them collected: they cost a BMC many GETs."""
 
+
+BRIDGES = ("0x0600", "0x0604")
+"""PCI classes of host bridges and of ports: a processor's maker says nothing of devices below them."""
 
 NAMES = ("product", "board")
 """Keys that name a machine; the others name parts of one."""
@@ -132,6 +137,11 @@ def _devices(tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
     elif not chosen.items:
         yield Absent("no PCI function")
     for item in chosen.items:
+        sort = tree.reading(item + paths.parse("class"), Plane.OS)
+        if isinstance(sort, Unknown):
+            yield sort
+        if not isinstance(sort, str) or sort.startswith(BRIDGES):
+            continue
         ids = [tree.reading(item + paths.parse(leaf), Plane.OS) for leaf in ("vendor", "device")]
         vendor, device = (each.removeprefix("0x") if isinstance(each, str) else each for each in ids)
         yield vendor
