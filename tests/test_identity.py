@@ -577,6 +577,27 @@ def test_the_rules_add_no_plane_of_their_own() -> None:
     assert "bmc_host" in both
 
 
+def test_what_is_held_of_nodes_finds_what_their_facts_do() -> None:
+    nodes = {"dgx01": married(1, 2), "dgx02": dgx(1, **{"gpu/3.serial": "1650001000000"}), "dgx03": dgx(3)}
+    group = Group(FLEET, Scope.FLEET, tuple(Seat(name) for name in nodes))
+    held = {name: gathering().distilled(tree(facts)) for name, facts in nodes.items()}
+    assert {each.newest for each in held.values()} == {ROW}
+    found = gathered(group, [gathering()], held, ROW).leaves["fleet.identity.repeated"]
+    assert found.reading == fleet(nodes) != ()
+
+
+def test_what_fails_while_a_node_is_held_is_unknown_and_costs_no_other_fact() -> None:
+    def broken(_: object) -> object:
+        raise ValueError("no such thing")
+
+    odd = replace(gathering(), distil=broken)
+    held = {name: odd.distilled(tree(small(n))) for n, name in enumerate(("a", "b"))}
+    found = gathered(Group(FLEET, Scope.FLEET, (Seat("a"), Seat("b"))), [odd], held, ROW)
+    reading = found.leaves["fleet.identity.repeated"].reading
+    assert isinstance(reading, Unknown)
+    assert (reading.reason, "no such thing" in reading.detail) == (Reason.UNPARSABLE, True)
+
+
 # ---- nonsense ------------------------------------------------------------------------------------------------------------
 
 ODD = st.text(max_size=60)

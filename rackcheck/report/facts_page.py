@@ -169,7 +169,8 @@ def _questions(registry: Registry) -> Iterator[str]:
     for probe in registry.probes:
         asked.setdefault(_asked(probe), []).append(probe.name)
     for join in registry.joins:
-        asked.setdefault(Question(DERIVED, tuple(sorted(join.needs, key=natural))), []).append(join.name)
+        facts = (*join.needs, *(f"{fact}, where it was collected" for fact in join.also))
+        asked.setdefault(Question(DERIVED, tuple(sorted(facts, key=natural))), []).append(join.name)
     for heading, words in WORDS.items():
         found = {", ".join(sorted(names)): question for question, names in asked.items() if question.heading == heading}
         if found:
