@@ -239,7 +239,7 @@ NAMED = {H.NODE: "node-{:0{}}", H.RUN: "run-{:0{}}", H.SUBJECT: "acceptance-{:0{
 
 WIDTH = {H.NODE: 3, H.RUN: 1, H.SUBJECT: 1, H.RACK: 2, H.SERIAL: 4}
 
-MAKES = frozenset({"pci", "manufacturer", "vendor", "model", "part_number", "psid", "sku"})
+MAKES = frozenset({"pci", "manufacturer", "vendor", "model", "part_number", "psid", "sku", "board"})
 """What a part tells beside its identity that any other part of its make tells, too."""
 
 REPLACED = {
