@@ -9,8 +9,9 @@ from rackcheck.core import operator
 from rackcheck.core.catalogue import Catalogue, Kind, Type
 from rackcheck.core.fact import Absent, Plane, Reading, Unknown
 from rackcheck.core.operator import SIBLINGS, TWICE, WARNING, Test
-from rackcheck.core.path import Path, Segment
+from rackcheck.core.path import Path, Segment, parse
 from rackcheck.core.profile import Clause
+from rackcheck.core.siblings import EMPTY
 from rackcheck.core.tree import Later, Leaf, Tree
 from rackcheck.core.verdict import Status
 
@@ -52,7 +53,26 @@ def _leaves(machine: Machine, catalogue: Catalogue) -> dict[str, Leaf]:
             continue  # keys of a family (`sysctl.**`), of which nobody lists the items
         kind, plane = (entry.kind, entry.plane) if entry is not None else (Kind(Type.COLLECTION, ""), Plane.OS)
         leaves[str(path)] = Leaf(reading, kind, plane, f"read {path}", "2026-01-01T00:00:00Z")
-    return leaves
+    return {**_apart(machine, catalogue), **leaves}
+
+
+def _apart(machine: Machine, catalogue: Catalogue) -> Mapping[str, Leaf]:
+    """Give each item what sets it apart from all others: what siblings know of each other is proven elsewhere."""
+    found: dict[str, Leaf] = {}
+    for path in machine:
+        for depth, segment in enumerate(path.segments, start=1):
+            item = Path(path.segments[:depth])
+            collection = Path((*item.segments[:-1], Segment(segment.word))).pattern
+            entry = catalogue.entries.get(str(collection)) if segment.key is not None else None
+            if entry is None or entry.kind.alike is None:
+                continue
+            keys = [each.key for each in item.segments if each.key is not None]
+            for pattern, word in (*((each, str(item)) for each in entry.kind.alike), (entry.kind.vacant, EMPTY)):
+                fact = catalogue.find(parse(pattern)) if pattern else None
+                if fact is not None and fact.kind.type is Type.TEXT:
+                    at = str(parse(pattern).fill(keys))
+                    found[at] = Leaf(word, fact.kind, fact.plane, f"read {at}", "2026-01-01T00:00:00Z")
+    return found
 
 
 def put(machine: Machine, path: Path, reading: Reading) -> Machine:
