@@ -72,7 +72,7 @@ class Sort:
                 hidden = hidden or cut
                 found += [(_item(path), reading) for path, reading in keep(inputs, told)]
         mine = given(found, self.spell, hidden)
-        spots = tuple(Spot(intern(place), said) for place, said in mine.keys.values())
+        spots = {said if key == said else key: Spot(intern(place), said) for key, (place, said) in mine.keys.items()}
         return Own(spots, mine.lost, self.inside(inputs))
 
 
@@ -154,8 +154,9 @@ def _where(
 
 def _module(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
     """Give serial numbers of memory with the part number before: makers give one to modules of several parts."""
+    numbers = {each: inputs.every(f"{each}/*.part_number")[0] for each in {path.partition("/")[0] for path in told}}
     for path, reading in told.items():
-        part = inputs.reading(f"{_item(path)}.part_number")
+        part = numbers[path.partition("/")[0]][f"{_item(path)}.part_number"]
         lost = lacking(part)
         if isinstance(reading, str) and not serial(reading):
             continue
@@ -253,7 +254,6 @@ def identity_parts(inputs: Inputs) -> Facts:
 
 def _repeated(owned: Sequence[tuple[Own, ...]], names: Sequence[str]) -> tuple[str, ...] | Unknown:
     kinds = [
-        Kind(sort.word, sort.several, sort.spell, [own[number] for own in owned], sort.weight)
-        for number, sort in enumerate(SORTS)
+        Kind(sort.word, sort.several, [own[number] for own in owned], sort.weight) for number, sort in enumerate(SORTS)
     ]
     return repeated(kinds, names)

@@ -4,7 +4,7 @@ Texts that makers leave where an identity should be, and addresses that software
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,28 +30,10 @@ _NONE = frozenset(
 _COUNTED = ("01234567890123456789abcdef", "1234567890123456789abcdef")
 """What is counted up where a number should be; as far as it is counted."""
 
+_HEX = frozenset("0123456789abcdef")
+_PARTED = str.maketrans("", "", ":.-{} \t")
 _MARKS = re.compile(r"[\W_]")
 
-_SHARED = frozenset(
-    {
-        "03000200040005000006000700080009",
-        "00020003000400050006000700080009",
-        "00010203040506070809 0a0b0c0d0e0f".replace(" ", ""),
-        "07090201010303010807060504030201",
-        "12345678123456781234567812345678",
-        "12345678123412341234123456789abc",
-        "deadbeefdeadbeefdeadbeefdeadbeef",
-        "8e275844178f44a8aceba7d7e5178c63",
-        "890e2d14cacd45d1ae66bc80e8bfeb0f",
-        "dc698397fa544cf282c8b1b5307a6a7f",
-    }
-)
-"""UUIDs that makers gave to whole series of boards.
-
-Collected by CapaSystems (Non-Unique UUID, capasystems.atlassian.net/wiki/spaces/CI64DOC/pages/19306236205) and in the
-field (SMBIOS UUID FAIL, howtowriteaprogram.blogspot.com/2012/06/smbios-uuid-fail.html). Zeros and ones are none by the
-SMBIOS specification (DSP0134, System Information: UUID).
-"""
 
 _TMFIFO = "001acaffff"
 """BlueField DPUs give both ends of their tmfifo_net0 one address each, which all of them share."""
@@ -94,39 +76,61 @@ def uuid(value: str) -> str:
     SMBIOS writes the first three fields with their lowest byte first, and not all read them so; Dell's iDRAC has the
     host's with all bytes turned round for its own.
     """
-    digits = re.sub(r"[-{}\s]", "", value[:SPELLED].casefold()).removeprefix("gpu").removeprefix("0x")
-    if not re.fullmatch("[0-9a-f]{32}", digits):
+    digits = value[:SPELLED].casefold().translate(_PARTED).removeprefix("gpu").removeprefix("0x")
+    if len(digits) != 32 or not _HEX.issuperset(digits):
         return serial(value)
-    pairs = [digits[at : at + 2] for at in range(0, 32, 2)]
-    ways = ["".join(way) for way in _orders(pairs)]
-    if len(set(pairs)) == 1 or len(set(digits)) == 1 or any(way in _SHARED or way.endswith("f" * 24) for way in ways):
-        return ""
-    return min(ways)
+    spelt = _ordered(bytes.fromhex(digits))
+    return "" if spelt in _SHARED or digits.count(digits[:2]) >= 16 or digits.count("f") >= 24 else spelt
 
 
-def _orders(pairs: list[str]) -> Iterator[list[str]]:
-    """Give the bytes of a UUID from either end, with the three fields at either end as they are and turned."""
-    for first, last in ((pairs[:8], pairs[8:]), (pairs[:7:-1], pairs[7::-1])):
-        for left in (first, [*first[3::-1], *first[5:3:-1], *first[:5:-1]]):
-            for right in (last, [*last[1::-1], *last[3:1:-1], *last[:3:-1]]):
-                yield [*left, *right]
+def _ordered(value: bytes) -> str:
+    """Give the least order of a UUID's bytes: from either end, with the fields at either end as they are or turned."""
+    ends = ((value[:8], value[8:]), (value[:7:-1], value[7::-1]))
+    return min(min(a, _fields(a)) + min(b, _fields(b[::-1])[::-1]) for a, b in ends).hex()
+
+
+def _fields(half: bytes) -> bytes:
+    return half[3::-1] + half[5:3:-1] + half[:5:-1]
+
+
+_SHARED = frozenset(
+    _ordered(bytes.fromhex(each))
+    for each in (
+        "03000200040005000006000700080009",
+        "00020003000400050006000700080009",
+        "00010203040506070809 0a0b0c0d0e0f".replace(" ", ""),
+        "07090201010303010807060504030201",
+        "12345678123456781234567812345678",
+        "12345678123412341234123456789abc",
+        "deadbeefdeadbeefdeadbeefdeadbeef",
+        "8e275844178f44a8aceba7d7e5178c63",
+        "890e2d14cacd45d1ae66bc80e8bfeb0f",
+        "dc698397fa544cf282c8b1b5307a6a7f",
+    )
+)
+"""UUIDs that makers gave to whole series of boards.
+
+Collected by CapaSystems (Non-Unique UUID, capasystems.atlassian.net/wiki/spaces/CI64DOC/pages/19306236205) and in the
+field (SMBIOS UUID FAIL, howtowriteaprogram.blogspot.com/2012/06/smbios-uuid-fail.html). Zeros and ones are none by the
+SMBIOS specification (DSP0134, System Information: UUID).
+"""
 
 
 def mac(value: str) -> str:
     """Spell an Ethernet address as Linux does; empty for another one, and for one that software made up.
 
-    In the first octet, 2 marks an address that is not the maker's, and 1 one of many receivers.
+    In the first octet, 2 marks an address that is not the maker's, and 1 one of many receivers (IEEE 802).
     """
-    digits = re.sub("[:.-]", "", value[:SPELLED].strip().casefold())
-    if not re.fullmatch("[0-9a-f]{12}", digits) or int(digits[:2], 16) & 3 or digits.startswith(_TMFIFO):
+    digits = value[:SPELLED].casefold().translate(_PARTED)
+    if len(digits) != 12 or digits[1] not in "048c" or not _HEX.issuperset(digits) or digits.startswith(_TMFIFO):
         return ""
     return "" if len(set(digits)) == 1 else ":".join(digits[at : at + 2] for at in range(0, 12, 2))
 
 
 def guid(value: str) -> str:
     """Spell a GUID of InfiniBand as sixteen digits; empty where it is none: a virtual function has zeros."""
-    digits = re.sub("[:.-]", "", value[:SPELLED].strip().casefold()).removeprefix("0x")
-    return digits if re.fullmatch("[0-9a-f]{16}", digits) and len(set(digits)) > 1 else ""
+    digits = value[:SPELLED].casefold().translate(_PARTED).removeprefix("0x")
+    return digits if len(digits) == 16 and _HEX.issuperset(digits) and len(set(digits)) > 1 else ""
 
 
 _TO_HOST = re.compile(
@@ -176,9 +180,13 @@ Spell = Callable[[str], str | tuple[str, ...]]
 def given(readings: Iterable[tuple[str, Reading]], spell: Spell, hidden: Unknown | None = None) -> Given:
     """Spell the identities of several places; what is no text is none."""
     keys: dict[str, Spot] = {}
+    seen: set[str] = set()  # two planes give most of them alike
     lost = None if hidden is None else lacking(hidden)
     for place, reading in readings:
         if isinstance(reading, str):
+            if reading in seen:
+                continue
+            seen.add(reading)
             spelt = spell(reading)
             for key in (spelt,) if isinstance(spelt, str) else spelt:
                 if key:

@@ -6,11 +6,11 @@ has hundreds of thousands of them.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from rackcheck.core.fact import Unknown, clean
-from rackcheck.core.identity import Given, Spell, Spot, given
+from rackcheck.core.identity import Spot
 from rackcheck.core.read import natural
 
 
@@ -33,27 +33,21 @@ Twice = tuple[str, ...] | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What a node gives of one kind: each with its place, why there may be more, and what comes twice in it."""
+    """What a node gives of one kind, by how it is compared; why there may be more, and what comes twice within."""
 
-    spots: tuple[Spot, ...] = ()
+    spots: Mapping[str, Spot] = field(default_factory=dict)
     lost: Unknown | None = None
     twice: Twice = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of identity: its words, how it is spelled, what each node gives of it, and what it takes to say so."""
+    """One kind of identity: its words, what each node gives of it, and what it takes to say so."""
 
     word: str
     several: str
-    spell: Spell
     nodes: Sequence[Own]
     weight: Weight = Weight.EACH
-
-    def given(self, node: int) -> Given:
-        """Spell what a node gives."""
-        own = self.nodes[node]
-        return given(own.spots, self.spell, own.lost)
 
 
 HOLDERS, SENTENCES = 8, 64
@@ -100,12 +94,12 @@ def _across(kind: Kind, names: Sequence[str]) -> tuple[list[str], Unknown | None
     first: Unknown | None = None
     holders = 0
     for number, name in enumerate(names):
-        told = kind.given(number)
+        told = kind.nodes[number]
         if told.lost is not None:
             unsure.add(number)
             first = first or named(told.lost, name)
-        holders += bool(told.keys) or told.lost is not None
-        for key in told.keys:
+        holders += bool(told.spots) or told.lost is not None
+        for key in told.spots:
             other = seen.setdefault(key, number)
             if other != number:
                 twice.setdefault(key, {other}).add(number)
@@ -127,7 +121,7 @@ def _several(twice: Mapping[str, set[int]]) -> dict[str, set[int]]:
 
 def _partly(twice: Mapping[str, set[int]], kind: Kind, unsure: Set[int]) -> dict[str, set[int]]:
     """Leave out what nodes share that share all; a node that may give more differs only by what others lack."""
-    own = {node: frozenset(kind.given(node).keys) for node in {n for nodes in twice.values() for n in nodes}}
+    own = {node: frozenset(kind.nodes[node].spots) for node in {n for nodes in twice.values() for n in nodes}}
     return {key: nodes for key, nodes in twice.items() if _differ({n: own[n] for n in nodes}, unsure)}
 
 
@@ -143,12 +137,12 @@ def _sentences(kind: Kind, twice: Mapping[str, Set[int]], names: Sequence[str]) 
         groups.setdefault(tuple(sorted(twice[key], key=lambda node: natural(names[node]))), []).append(key)
     for nodes, keys in sorted(groups.items(), key=lambda item: [natural(names[n]) for n in item[0]]):
         if len(keys) == 1:
-            spots = [kind.given(node).keys[keys[0]] for node in nodes[:HOLDERS]]
+            spots = [kind.nodes[node].spots[keys[0]] for node in nodes[:HOLDERS]]
             who = [f"{names[node]} {spot.place}".rstrip() for node, spot in zip(nodes, spots, strict=False)]
             yield f"{kind.word} {clean(spots[0].said, 80)}: {enumerated(who, len(nodes))}"
         else:
             who = [names[node] for node in nodes[:HOLDERS]]
-            said = kind.given(nodes[0]).keys[keys[0]].said
+            said = kind.nodes[nodes[0]].spots[keys[0]].said
             yield f"{len(keys)} {kind.several}, {clean(said, 80)} first: {enumerated(who, len(nodes))}"
 
 
