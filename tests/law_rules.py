@@ -221,9 +221,9 @@ def clauses(
             found.append(spelt.value)
             yaml[op] = spelt.yaml
     excuses = not warns or {test.op for test in found} == {"present"}
-    siblings = kin(prefix + fact) if excuses else None
-    planes = other_plane, at_item, inputs
-    return Spelt(Clause(parse(fact), entry.kind, entry.plane, tuple(found), other, *planes, siblings, beside), yaml)
+    family = kin(prefix + fact) if excuses else None
+    made = Clause(parse(fact), entry.kind, entry.plane, tuple(found), other, other_plane, at_item, inputs)
+    return Spelt(replace(made, siblings=family, other_siblings=beside), yaml)
 
 
 COUNTED = Kind(Type.INTEGER, "how many items")
