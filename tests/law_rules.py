@@ -59,6 +59,7 @@ FEW = (
     Few(("power",), ("at-most", "warn-below", "equal", "spread")),
     Few(("number", "flag"), ("is", "is-not", "present", "same-as", "warn-below")),
     Few(("version", "text"), ("at-least", "like", "one-of", "same-as", "warn-above")),
+    Few(("number", "flag"), ("present",)),
     Few(("number", "flag"), ("present", "is")),
 )
 FEW_TWICE = (
