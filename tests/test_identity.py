@@ -710,3 +710,12 @@ def test_a_simulated_machine_under_another_name_is_found() -> None:
         "10 drive serials",
         "32 memory modules",
     ]
+
+
+@pytest.mark.parametrize("serials", [("A1", "A1", "B1"), ("A1", "A1", "B1", "B1"), ("A1", "B1", LOST), (LOST,)])
+def test_a_node_by_itself_has_twice_what_a_fleet_of_it_has(serials: tuple[Reading, ...]) -> None:
+    (parts,) = (each for each in registry().joins if each.name == "identity_parts")
+    facts = {**boards(*serials), "node.serial": LOST}
+    found = derive([parts], tree(facts), ROW)["node.identity.repeated"].reading
+    alone = fleet({"this node": facts})
+    assert found == alone

@@ -249,7 +249,7 @@ def identity_fleet(members: Sequence[Member]) -> Facts:
 )
 def identity_parts(inputs: Inputs) -> Facts:
     """Find identities that two parts of one node give."""
-    yield "node.identity.repeated", _repeated([distilled(inputs)], ["this node"])
+    yield "node.identity.repeated", _repeated([tuple(Own(twice=sort.inside(inputs)) for sort in SORTS)], ["this node"])
 
 
 def _repeated(owned: Sequence[tuple[Own, ...]], names: Sequence[str]) -> tuple[str, ...] | Unknown:
