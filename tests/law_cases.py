@@ -7,12 +7,15 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from law_built_in import laid_under
 from law_facts import CATALOGUE, GATHERINGS, JOINS
 from law_rules import ALONE, MIXES, judged_rules, pick
 from law_told import PLANES, TIME, Told, asked_by, changed, each_taken, told_of, told_twice
 
 from rackcheck.core.event import Judged
-from rackcheck.core.group import Seat
+from rackcheck.core.fit import Match
+from rackcheck.core.group import Seat, is_group
+from rackcheck.core.law import Outcome
 from rackcheck.core.plan import plan
 from rackcheck.core.profile import Phase, Profile, Rule, Scope
 from rackcheck.core.tree import Tree
@@ -163,6 +166,8 @@ def audits(draw: st.DrawFn, mixes: st.SearchStrategy[tuple[str, ...]] = MIXES) -
     if not draw(st.integers(0, 9)):
         name = pick(draw, sorted(told))
         told[name] = told[name].silenced(pick(draw, PLANES))
+    if not draw(st.integers(0, 2)):
+        job, told = draw(laid_under(job, told))
     less, words = draw(taken_away(told))
     audit = Audit(job, told, less, words)
     if not draw(st.integers(0, 4)):
@@ -201,7 +206,14 @@ def compared(audit: Audit, before: Verdicts, trees: Mapping[str, Tree], taken: s
             assert a.status in {b.status, Status.UNKNOWN}, (
                 f"{name}: {b.rule}: {b.status} ({b.reason}) became {a.status} ({a.reason}) without {taken}"
             )
-        assert now.outcome in {was.outcome, "INCOMPLETE"}, f"{name}: {was.outcome} became {now.outcome} without {taken}"
+        # Where it is not known any more that this is another machine, its rules decide again; they never pass it.
+        lost = was.fit.match is Match.OTHER and now.fit.match is Match.UNKNOWN
+        # What is unknown of a built-in rule does not decide: where it alone failed, the others' evidence stands.
+        known = {rule.id: rule for rule in audit.rules}
+        failed = [v for v in was.verdicts if v.status is Status.FAIL and known[v.rule].severity.decides]
+        alone = bool(failed) and all(known[v.rule].built_in for v in failed)
+        allowed = {was.outcome, Outcome.INCOMPLETE, *([Outcome.FAIL] * lost), *([Outcome.PASS] * alone)}
+        assert now.outcome in allowed, f"{name}: {was.outcome} became {now.outcome} without {taken}"
     return after
 
 
@@ -211,4 +223,18 @@ def checked(job: Job, trees: Mapping[str, Tree]) -> Verdicts:
     for each in found.values():
         for verdict in each.verdicts:
             assert verdict.reason or verdict.status is Status.PASS, f"{verdict.status} of {verdict.rule} has no reason"
+        rests_on_evidence(job, each)
     return found
+
+
+def rests_on_evidence(job: Job, node: Judged) -> None:
+    """Hold what a node or a group comes to: no PASS on nothing, and none of another machine; a reason where INCOMPLETE."""
+    assert job.profile is not None
+    known = {rule.id: rule for rule in job.profile.rules}
+    assert bool(node.reason) is (node.outcome is Outcome.INCOMPLETE), f"{node.node}: {node.outcome}: {node.reason!r}"
+    if node.outcome is not Outcome.PASS:
+        return
+    own = [v.status for v in node.verdicts if known[v.rule].severity.decides and not known[v.rule].built_in]
+    assert is_group(node.node) or {Status.PASS, Status.WAIVED} & set(own), f"{node.node} passes on nothing"
+    assert not {Status.FAIL, Status.UNKNOWN} & set(own), f"{node.node} passes with {own}"
+    assert node.fit.match in {Match.FITS, Match.NOT_STATED}, f"{node.node} passes, and {node.fit}"

@@ -1,108 +1,31 @@
 """No PASS on nothing, of another machine, or by silence: whole racks and hosts, broken in the ways that once passed."""
 
-import atexit
+import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from command import rackcheck
-from mockup_server import WatchedRack as Rack
+from evidence import NODES, judged, of, rack, recorded, rewritten, taken, verdict
 
 from rackcheck import library, store
 from rackcheck.cli.stored import stored_job
-from rackcheck.core.capture import BmcCapture, NodeCapture
-from rackcheck.core.event import Answered, Judged
-from rackcheck.core.fact import Plane, Reason, Unknown
-from rackcheck.core.fit import Match
-from rackcheck.core.law import Outcome
-from rackcheck.core.profile import FIRST, LAW
-from rackcheck.core.verdict import Status
-from rackcheck.job import Job
+from rackcheck.core.capture import NodeCapture
+from rackcheck.core.event import Answered
+from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.core.fit import Fit, Match, fit
+from rackcheck.core.law import Outcome, conclude
+from rackcheck.core.path import parse
+from rackcheck.core.profile import FIRST, LAW, Rule
+from rackcheck.core.silence import Silences, asked
+from rackcheck.core.tree import Leaf, Tree
+from rackcheck.core.verdict import Status, Verdict
 from rackcheck.registry import registry
-from rackcheck.report.summary import Summary, exit_code, summarize
+from rackcheck.report.summary import exit_code, summarize
 from rackcheck.run import replay
-from rackcheck.sim import scenario
-
-NODES = 4
-
-
-@cache
-def rack() -> Path:
-    """A run of four simulated DGX H100, as they should be."""
-    kept = TemporaryDirectory()
-    atexit.register(kept.cleanup)
-    place = Path(kept.name)
-    (place / "rack.yaml").write_text(
-        f"rackcheck: 1\nscenario: four\nnodes: {{ 'n[1-{NODES}]': {{ machine: dgx-h100 }} }}\n"
-    )
-    with Rack(scenario.load(place / "rack.yaml"), place) as up:
-        done = rackcheck("audit", "-i", up.inventory, "-p", "h100-dgx", "-q", "-o", place / "run")
-        assert done.status == 0, done.out + done.err
-    return place / "run"
-
-
-@cache
-def recorded() -> tuple[Job, tuple[Answered, ...]]:
-    stored = store.find(str(rack()))
-    return stored_job(stored), tuple(stored.answers())
-
-
-Edit = Callable[[Answered], Answered]
-
-
-def judged(
-    edit: Edit = lambda each: each, *, nodes: Sequence[str] = (), planes: frozenset[Plane] | None = None
-) -> Summary:
-    """Judge the run's answers again, edited; `nodes` and `planes` narrow what was asked."""
-    job, answers = recorded()
-    if nodes:
-        job = replace(job, nodes=tuple(node for node in job.nodes if node.name in nodes), expected=())
-    if planes is not None:
-        job = replace(job, planes=planes)
-    assert job.profile is not None
-    asked = {node.name for node in job.nodes}
-    came = [edit(each) for each in answers if each.node in asked and each.plane in job.planes]
-    return summarize(replay(job, came, store.find(str(rack())).done()), job.profile)
-
-
-def of(summary: Summary, name: str) -> Judged:
-    return next(each for each in summary.everyone if each.node == name)
-
-
-def verdict(summary: Summary, node: str, rule: str) -> tuple[Status, str]:
-    found = next(each for each in of(summary, node).verdicts if each.rule == rule)
-    return found.status, found.reason
-
-
-def taken(names: Mapping[str, str], plane: Plane | None = None) -> Edit:
-    """Give nodes the answers of others."""
-    _, answers = recorded()
-    by = {(each.node, each.plane): each for each in answers}
-
-    def edit(each: Answered) -> Answered:
-        if each.node not in names or plane not in {None, each.plane}:
-            return each
-        return replace(by[names[each.node], each.plane], node=each.node)
-
-    return edit
-
-
-def rewritten(node: str, old: str, new: str) -> Edit:
-    """Replace a text in all that a node's planes returned."""
-
-    def edit(each: Answered) -> Answered:
-        if each.node != node or each.capture is None:
-            return each
-        text = json.dumps(each.capture.to_json())
-        kind = NodeCapture if isinstance(each.capture, NodeCapture) else BmcCapture
-        return replace(each, capture=kind.from_json(json.loads(text.replace(old, new))))
-
-    return edit
-
 
 # ---- whose evidence it is ----------------------------------------------------------------------------------------------
 
@@ -169,6 +92,42 @@ def test_an_unreachable_node_makes_itself_incomplete_and_no_other() -> None:
     assert "connection refused" in of(found, "n3").reason
     assert (of(found, "@fleet").outcome, exit_code(found, strict=False)) == (Outcome.PASS, 3)
     assert found.reason
+
+
+def test_a_part_of_a_fleet_is_compared_as_far_as_it_is_asked() -> None:
+    job, _ = recorded()
+    some = judged(taken({"n2": "n1"}), nodes=["n1", "n2"], fleet=job.seats)
+    status, reason = verdict(some, "@fleet", "identity.unique")
+    assert (some.done.outcome, status) == (Outcome.FAIL, Status.FAIL)
+    assert "n1" in reason and "n2" in reason  # noqa: PT018
+
+
+def test_a_node_without_a_bmc_is_not_asked_whether_its_bmc_is_its_own() -> None:
+    found = judged(nodes=["n1", "n2"], bmc=False)
+    rules = {v.rule for v in of(found, "n1").verdicts}
+    assert "identity.host_and_bmc" not in rules
+    assert "gpu.count" in rules or "gpu.present" in rules
+
+
+@pytest.mark.parametrize("name", ["ecc", "remap_failed", "fabric_state", "recovery_action", "temperature_margin"])
+def test_what_one_gpu_of_eight_does_not_return_among_siblings_is_no_pass(name: str) -> None:
+    found = judged(lambda each: unsupported(each, "n2", name, 3), nodes=["n2"])
+    assert (found.done.outcome, exit_code(found, strict=False)) == (Outcome.INCOMPLETE, 3)
+    assert "7 of 7 siblings return it: gpu/0, gpu/1, gpu/2 and 4 more" in found.reason
+
+
+def unsupported(each: Answered, node: str, name: str, index: int) -> Answered:
+    """Let the driver of a node not support one question of one GPU."""
+    if each.node != node or not isinstance(each.capture, NodeCapture):
+        return each
+    text, count = json.dumps(each.capture.to_json()), itertools.count()
+    told = re.sub(
+        rf'(\\"{name}\\": ){{\\"value\\": [^}}]*}}',
+        lambda m: m[0] if next(count) != index else f'{m[1]}{{\\"absent\\": \\"NVML: not supported\\"}}',
+        text,
+    )
+    assert told != text, f"no {name} of GPU {index}"
+    return replace(each, capture=NodeCapture.from_json(json.loads(told)))
 
 
 # ---- which machine it is -----------------------------------------------------------------------------------------------
@@ -329,6 +288,78 @@ def test_what_a_run_s_profile_is_for_may_not_be_changed(tmp_path: Path) -> None:
         (place / "profile" / each.name).write_text(each.read_text().replace('"DGXH100*"', '"DGXH*"'))
     done = rackcheck("audit", "--from", place)
     assert (done.status, "the machines that the run's profile is for were changed" in done.err) == (2, True)
+
+
+# ---- single clauses ----------------------------------------------------------------------------------------------------
+
+
+def test_a_built_in_rule_that_passes_is_no_evidence() -> None:
+    rules = {"own": Rule("own", ()), "built": Rule("built", (), built_in=True, unknown_is_minor=True)}
+    passed = [Verdict("own", Status.NA, "not here"), Verdict("built", Status.PASS)]
+    assert conclude(passed, rules).outcome is Outcome.INCOMPLETE
+    assert conclude([Verdict("own", Status.PASS), passed[1]], rules).outcome is Outcome.PASS
+    unknown = [Verdict("own", Status.PASS), Verdict("built", Status.UNKNOWN, "denied")]
+    assert conclude(unknown, rules).outcome is Outcome.PASS
+    assert conclude([unknown[0], Verdict("built", Status.FAIL, "copied")], rules).outcome is Outcome.FAIL
+
+
+def test_where_it_is_unknown_which_machine_this_is_nothing_passes_and_a_failure_stands() -> None:
+    rules, unknown = {"own": Rule("own", ())}, Fit(Match.UNKNOWN, "product: denied")
+    assert conclude([Verdict("own", Status.PASS)], rules, unknown).outcome is Outcome.INCOMPLETE
+    assert conclude([Verdict("own", Status.FAIL, "wrong")], rules, unknown).outcome is Outcome.FAIL
+
+
+def test_a_machine_of_another_name_with_the_same_parts_is_another() -> None:
+    applies = {"product": ("DGXH100*",), "device": ("10de:2330",)}
+    gpu = 'pcie/"0000:17:00.0"'
+    found: dict[str, Reading] = {"pcie": ("0000:17:00.0",), f"{gpu}.vendor": "0x10de", f"{gpu}.device": "0x2330"}
+    found |= {f"{gpu}.class": "0x030200"}
+    os_plane = frozenset({Plane.OS})
+    assert fit(applies, tree(found), os_plane).match is Match.FITS
+    assert fit(applies, tree(found | {"node.product": "SYS-821GE"}), os_plane).match is Match.OTHER
+    assert fit(applies, tree(found | {"node.product": "DGXH100"}), os_plane).match is Match.FITS
+    bridge = found | {f"{gpu}.class": "0x060400"}
+    assert fit(applies, tree(bridge), os_plane) == Fit(Match.OTHER, "no 10de:2330 device")
+    assert fit(applies, tree(found | {f"{gpu}.class": Unknown(Reason.DENIED)}), os_plane).match is Match.UNKNOWN
+    assert fit(applies, tree(found), frozenset()).match is Match.NOT_STATED
+
+
+def tree(facts: Mapping[str, Reading]) -> Tree:
+    catalogue = registry().catalogue
+    leaves = {}
+    for path, reading in facts.items():
+        entry = catalogue.find(parse(path))
+        assert entry is not None
+        leaves[path] = Leaf(reading, entry.kind, entry.plane, "", "")
+    return Tree(leaves)
+
+
+def test_a_node_all_of_whose_parts_are_silent_is_named_by_what_most_nodes_return() -> None:
+    job, _ = recorded()
+    assert job.profile is not None
+    one = next(fact for fact in asked(job.profile.own) if str(fact) == "gpu/*.ecc.mode")
+    gpus: dict[str, Reading] = {"gpu": ("0",), "gpu/0.name": "NVIDIA H100 80GB HBM3", "gpu/0.mig.mode": False}
+    full, silent = (tree({**gpus, "gpu/0.ecc.mode": reading}) for reading in (True, Absent("not supported")))
+    hidden = tree({"gpu": Unknown(Reason.TIMEOUT)})
+
+    def told(*trees: Tree, expected: int) -> Reading:
+        counted = Silences()
+        for number, each in enumerate(trees, start=1):
+            counted.take("compute", f"n{number}", [one], each)
+        return counted.reading({"compute": expected})
+
+    (sentence,) = known(told(full, full, full, silent, expected=4))
+    assert sentence.startswith("n4: no gpu/*.ecc.mode of NVIDIA H100 80GB HBM3 ")
+    assert known(told(full, full, full, silent, hidden, expected=4))  # certain, whatever the fifth returns
+    assert told(full, full, silent, silent, expected=4) == ()  # no quorum: neither is the usual
+    assert told(full, full, full, silent, expected=8) == ()
+    assert isinstance(told(full, full, full, hidden, expected=4), Unknown)  # it may be silent
+    assert told(full, silent, expected=2) == ()
+
+
+def known(reading: Reading) -> tuple[str, ...]:
+    assert isinstance(reading, tuple), reading
+    return reading
 
 
 # ---- built-in rules ----------------------------------------------------------------------------------------------------

@@ -132,10 +132,7 @@ def _devices(tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
     if Plane.OS not in planes:
         return
     chosen = tree.select(paths.parse("pcie"), Plane.OS)
-    if chosen.unknown is not None:
-        yield chosen.unknown
-    elif not chosen.items:
-        yield Absent("no PCI function")
+    yield Absent("no other PCI function") if chosen.unknown is None else chosen.unknown
     for item in chosen.items:
         sort = tree.reading(item + paths.parse("class"), Plane.OS)
         if isinstance(sort, Unknown):
