@@ -261,7 +261,7 @@ class Judging:
         note = ""
         if profile.law == FIRST:
             note = misfit(profile, tree.reading(paths.parse("node.product"), Plane.OS), node.role)
-        if not role.rules:
+        if all(rule.built_in for rule in role.rules):
             note = f"no rule of {profile.name} is for role {node.role} on these planes: nothing was judged"
         judged = Judged(node.name, node.role, Outcome.INCOMPLETE, verdicts, role.left, note, fit=self._fit(node, tree))
         return concluded(judged, role.known, profile.law)
@@ -292,7 +292,8 @@ COMPUTE = "compute"
 def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
     """Give what was judged with the outcome that its verdicts come to, and the reason."""
     found = conclude(judged.verdicts, rules, judged.fit, law=law, together=is_group(judged.node))
-    reason = judged.note if judged.note and not judged.verdicts else found.reason
+    own = any(not rules[verdict.rule].built_in for verdict in judged.verdicts)
+    reason = judged.note if judged.note and judged.fit.decides and not own else found.reason
     return replace(judged, outcome=found.outcome, reason=reason)
 
 

@@ -59,7 +59,9 @@ MUTANTS = {
     "nothing comes twice": Mutant(
         "rackcheck/core/repeated.py", "found += [*told, *within]", "found += []", "every_name"
     ),
-    "no node is silent": Mutant("rackcheck/core/silence.py", "and key in self.silent:", "and False:", "parts_are_silent"),
+    "no node is silent": Mutant(
+        "rackcheck/core/silence.py", "and key in self.silent:", "and False:", "parts_are_silent"
+    ),
     "silent siblings are believed": Mutant(
         "rackcheck/core/siblings.py",
         '    return family.doubt(absent.detail or "absent", str(Path(path.segments[:depth])), has)',

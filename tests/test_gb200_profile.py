@@ -76,9 +76,7 @@ def host(**changes: Reading) -> Leaves:
 
 def verdicts(profile: Profile, leaves: Leaves, role: str = "compute") -> dict[str, Verdict]:
     """The verdicts of all rules of a role that judge a node by itself, read once."""
-    rules = [
-        r for r in profile.own if role in r.roles and r.across is None and not r.twice and r.scope.value == "node"
-    ]
+    rules = [r for r in profile.own if role in r.roles and r.across is None and not r.twice and r.scope.value == "node"]
     return {v.rule: v for v in judge(rules, Tree(leaves))}
 
 

@@ -57,7 +57,7 @@ def test_terms_about_findings_choose_groups() -> None:
     assert rules("state:fail") == ["nic.rate"]
     assert rules("group:1") == ["nic.rate"]
     assert rules("rule:bmc.clock") == [""]
-    assert rules("!state:fail") == ["", "identity.unique"]
+    assert rules("!state:fail") == ["", "identity.unique", "silence.nodes"]
     assert rules("plane:fabric") == []
 
 

@@ -425,9 +425,7 @@ def audited() -> Audited:
     script = compose(asked.questions, mark).encode()
     raw = subprocess.run(["sh", "-s"], input=script, capture_output=True, check=True).stdout
     planes = frozenset({Plane.OS, Plane.DERIVED})
-    return Audited(
-        asked, mark, raw, tuple(r for r in profile.own if in_scope(r, "compute", planes, frozenset(Phase)))
-    )
+    return Audited(asked, mark, raw, tuple(r for r in profile.own if in_scope(r, "compute", planes, frozenset(Phase))))
 
 
 def lessened(capture: NodeCapture, ask: Shell | Read) -> Iterable[NodeCapture]:

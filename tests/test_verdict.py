@@ -491,9 +491,7 @@ def test_when_is_always_the_node_s_also_inside_a_look(verdict: Judge) -> None:
     ],
 )
 def test_needs_are_satisfied_by_pass_warn_and_not_applicable(profile: Compile, first: str, status: str) -> None:
-    rules = profile(
-        f"  a: {{ fact: memory, is: 1 GiB, needs: [b] }}\n  b: {first}", "{ site: { default: unset } }"
-    ).own
+    rules = profile(f"  a: {{ fact: memory, is: 1 GiB, needs: [b] }}\n  b: {first}", "{ site: { default: unset } }").own
     judged = judge(rules, tree({"driver": "1", "memory": 1.0, "fabric_manager": TIMEOUT}))
     assert [v.rule for v in judged] == ["a", "b"]
     assert judged[0].status == status

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import intern
 
-from rackcheck import Absent, Facts, Inputs, Member, Reason, Scope, Unknown, gathering, join, listing
+from rackcheck import Absent, Class, Facts, Inputs, Member, Reason, Scope, Unknown, gathering, join, listing
 from rackcheck.core.fact import Reading
 from rackcheck.core.identity import Spell, Spot, between, given, gives_none, guid, lacking, mac, serial, uuid
 from rackcheck.core.repeated import Kind, Own, Parts, Twice, Weight, boards, repeated, within
@@ -245,7 +245,11 @@ def identity_fleet(members: Sequence[Member]) -> Facts:
 @join(
     needs=(),
     also=(SERIAL, BMC_SERIAL, *COLLECTIONS, *ALSO),
-    gives={"node.identity.repeated": listing("Serial numbers, UUIDs and addresses that two parts of it both give.")},
+    gives={
+        "node.identity.repeated": listing(
+            "Identities that two parts of it both give, each with them.", Class.MEASUREMENT
+        )
+    },
 )
 def identity_parts(inputs: Inputs) -> Facts:
     """Find identities that two parts of one node give."""

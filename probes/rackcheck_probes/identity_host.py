@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rackcheck import Facts, Inputs, join, listing
+from rackcheck import Class, Facts, Inputs, join, listing
 from rackcheck.core.fact import Reading, clean
 from rackcheck.core.identity import (
     Compared,
@@ -40,10 +40,11 @@ GPUS: tuple[tuple[Spell, str, str], ...] = (
     ),
     gives={
         "node.identity.common": listing(
-            "What host and BMC both give, and give alike: serial, uuid, macs, dimms, gpus."
+            "What host and BMC both give, and give alike: serial, uuid, macs, dimms, gpus.", Class.MEASUREMENT
         ),
         "node.identity.differs": listing(
-            "What host and BMC both give, and give otherwise; unknown where they give nothing in common."
+            "What host and BMC both give, and give otherwise; unknown where they give nothing in common.",
+            Class.MEASUREMENT,
         ),
     },
 )

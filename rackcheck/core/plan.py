@@ -134,13 +134,23 @@ def plan(
 
 
 def _beside(
-    names: Mapping[str, None], probes: Iterable[AnyProbe], catalogue: Catalogue, gatherings: Iterable[Gathering]
+    names: Mapping[str, None], probes: Sequence[AnyProbe], catalogue: Catalogue, gatherings: Iterable[Gathering]
 ) -> dict[str, None]:
-    """Name the probes of facts that chosen gatherings read on planes that are asked anyway."""
-    planes = {probe.plane for probe in probes if probe.name in names}
+    """Name the probes of facts that chosen gatherings read on planes that are asked anyway.
+
+    What only root gets an answer to is among them where something else is asked as root: no right is wanted for them.
+    """
+    chosen = [probe for probe in probes if probe.name in names]
+    planes = {probe.plane for probe in chosen}
+    rooted = any(_as_root(probe) for probe in chosen)
+    given = {probe.name for probe in probes if rooted or not _as_root(probe)}
     wanted = [parse_path(fact) for each in gatherings if each.name in names for fact in each.beside]
     entries = (catalogue.find(asked) for path in wanted for asked in (path, *path.collections))
-    return {entry.probe: None for entry in entries if entry is not None and entry.plane in planes}
+    return {e.probe: None for e in entries if e is not None and e.plane in planes and e.probe in given}
+
+
+def _as_root(probe: AnyProbe) -> bool:
+    return isinstance(probe.ask, Shell) and probe.ask.root
 
 
 def _followed(

@@ -23,7 +23,9 @@ def tally(
     for node in (*judged, *groups):
         for verdict in node.verdicts:
             counts[verdict.status] += 1
-            severe[rules[verdict.rule].severity][verdict.status] += 1
+            rule = rules[verdict.rule]
+            minor = rule.severity.decides and not rule.decides(verdict.status)
+            severe[Severity.MINOR if minor else rule.severity][verdict.status] += 1
     nodes = {o: tuple(node.node for node in judged if node.outcome is o) for o in Outcome}
     nodes[Outcome.INCOMPLETE] += tuple(unread)
     return Tally(outcome, cut, counts, sum(counts.values()), nodes, severe)
