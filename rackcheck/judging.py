@@ -16,7 +16,7 @@ from rackcheck.core.held import Held, read_of
 from rackcheck.core.join import derive
 from rackcheck.core.memo import Memo
 from rackcheck.core.plan import Plan
-from rackcheck.core.profile import FIRST, Profile, Rule, Scope
+from rackcheck.core.profile import FIRST, Phase, Profile, Rule, Scope
 from rackcheck.core.reads import Reads, read_by
 from rackcheck.core.silence import ENTRY, FACT, Silences, asked
 from rackcheck.core.tree import Later, Leaf, Tree
@@ -100,6 +100,7 @@ class Judging:
         self._newest = ""
         self._comparisons = tuple(each for each in job.plan.comparisons if each.inputs <= job.planes)
         self._compared: dict[str, Tree] = {}
+        self._fits: dict[str, Fit] = {}
         fleet = (rule for _, rules in self._groups for rule in rules)
         self._silences = Silences() if any(str(fact) == FACT for rule in fleet for fact in rule.facts()) else None
 
@@ -113,7 +114,7 @@ class Judging:
                 found.append((group, mine))
         whole = any(group.name == FLEET for group, _ in found)
         part = [r for r in rules if r.built_in and r.scope is Scope.FLEET and self._scoped(r, "any", self._planes)]
-        if part and not whole and len(self._asked) > 1:
+        if part and not whole and len(self.job.seats) > 1 and self._asked:
             seats = tuple(seat for seat in self.job.seats if seat.name in self._asked)
             found.append((Group(FLEET, Scope.FLEET, seats), part))
         return found
@@ -178,7 +179,7 @@ class Judging:
             verdicts = judge(rules, tree, self._granted(rules, group.name))
             assert self.job.profile is not None
             judged = concluded(
-                Judged(group.name, group.scope.value, Outcome.INCOMPLETE, verdicts, fit=of_profile(self.job.profile)),
+                Judged(group.name, group.scope.value, Outcome.INCOMPLETE, verdicts, fit=self._fit_of(group)),
                 {rule.id: rule for rule in rules}, self.job.profile.law,
             )  # fmt: skip
             self._keep(judged)
@@ -221,7 +222,7 @@ class Judging:
     def _scoped(self, rule: Rule, role: str, planes: frozenset[Plane]) -> bool:
         """Whether a rule is judged on nodes of a role; `planes` bound built-in rules alone, which add none."""
         job = self.job
-        if rule.built_in and len(self._asked) > 1 and ALONE in map(str, rule.facts()):
+        if rule.built_in and len(job.seats) > 1 and ALONE in map(str, rule.facts()):
             return False
         roles = rule.roles if role != "any" else ("any",)
         bounds = planes if rule.built_in else job.planes
@@ -262,9 +263,35 @@ class Judging:
         if profile.law == FIRST:
             note = misfit(profile, tree.reading(paths.parse("node.product"), Plane.OS), node.role)
         if all(rule.built_in for rule in role.rules):
-            note = f"no rule of {profile.name} is for role {node.role} on these planes: nothing was judged"
-        judged = Judged(node.name, node.role, Outcome.INCOMPLETE, verdicts, role.left, note, fit=self._fit(node, tree))
+            note = self._nothing(node)
+        self._fits[node.name] = found = self._fit(node, tree)
+        judged = Judged(node.name, node.role, Outcome.INCOMPLETE, verdicts, role.left, note, fit=found)
         return concluded(judged, role.known, profile.law)
+
+    def _fit_of(self, group: Group) -> Fit:
+        """Say whether a machine that the profile is for is among them: on others alone, no rule decides."""
+        assert self.job.profile is not None
+        fits = [self._fits[seat.name] for seat in group.seats if seat.name in self._fits]
+        fits = [each for each in fits if each.match is not Match.NOT_STATED]
+        if fits and all(each.match is Match.OTHER for each in fits):
+            return fits[0]
+        return of_profile(self.job.profile)
+
+    def _nothing(self, node: Node) -> str:
+        """Say why a profile judges nothing on a node, and what to type next."""
+        profile = self.job.profile
+        assert profile is not None
+        phases = sorted(phase.value for phase in self.job.phases)
+        mine = [rule for rule in profile.own if rule.scope is Scope.NODE and rule.phase in self.job.phases]
+        if not mine:
+            other = "; rackcheck burnin judges others" if any(r.phase is Phase.BURN_IN for r in profile.own) else ""
+            return f"no rule of {profile.name} is of phase {', '.join(phases)}: nothing was judged{other}"
+        if not any("any" in rule.roles or node.role in rule.roles for rule in mine):
+            said = f"no rule of {profile.name} is for role {node.role}: nothing was judged"
+            return f"{said}; rackcheck profile list shows others"
+        asked = " and ".join(sorted(plane.value for plane in self.job.planes))
+        said = f"no rule of {profile.name} is for role {node.role} on the planes asked ({asked}): nothing was judged"
+        return f"{said}; name others with --planes, or more nodes"
 
     def _fit(self, node: Node, tree: Tree) -> Fit:
         """Say whether a node is a machine that the profile is for; nodes of other roles are none that it names."""
@@ -283,7 +310,7 @@ class Judging:
 
 
 ALONE = "node.identity.repeated"
-"""A fact that is judged where one node is asked: of several, the fleet's rule judges the parts of all together."""
+"""A fact that is judged where the inventory has one node: the fleet's rule judges the parts of several together."""
 
 COMPUTE = "compute"
 """The role that a profile is for where it names none."""

@@ -158,5 +158,5 @@ def test_a_mistake_is_told_before_any_node_is_asked(tmp_path: Path) -> None:
 
 def test_an_audit_judges_no_burn_in_rule_and_says_so(tmp_path: Path) -> None:
     done = rackcheck("audit", "localhost", "-p", "burn-in", "-q")
-    assert done.status == 2
-    assert "no rule of phase config" in done.err
+    assert done.status == 3
+    assert "no rule of burn-in is of phase config: nothing was judged; rackcheck burnin" in " ".join(done.out.split())

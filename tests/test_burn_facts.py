@@ -28,7 +28,7 @@ def reading(records: Records, path: str) -> Reading:
 def verdicts(records: Records) -> Mapping[str, Status]:
     profile = job(1).profile
     assert profile is not None
-    alone = [rule for rule in profile.rules if ".among." not in "".join(map(str, rule.facts()))]
+    alone = [rule for rule in profile.own if ".among." not in "".join(map(str, rule.facts()))]
     found = tree(1, 1, BurnCapture(tuple(records)))
     return {verdict.rule: verdict.status for verdict in judge(alone, found)}
 

@@ -67,15 +67,19 @@ def test_a_stored_run_is_judged_by_another_profile_without_asking(tmp_path: Path
     assert verdicts["not_asked"]["evidence"][0]["unknown"] == "not collected"
 
 
+OK = "  ok: { fact: kernel.release, present: true }\n"
+"""A rule that passes: without one that decides, nothing does."""
+
+
 @pytest.mark.parametrize(
     ("rules", "status", "strict"),
     [
         ("  r: { fact: kernel.release, present: true }\n", 0, 0),
         ("  r: { fact: kernel.release, is: none }\n", 1, 1),
-        ("  r: { severity: minor, fact: kernel.release, is: none }\n", 0, 1),
-        ("  r: { severity: advisory, fact: kernel.release, is: none }\n", 0, 1),
+        (f"{OK}  r: {{ severity: minor, fact: kernel.release, is: none }}\n", 0, 1),
+        (f"{OK}  r: {{ severity: advisory, fact: kernel.release, is: none }}\n", 0, 1),
         ("  r: { fact: bmc.vendor, is: ACME }\n", 3, 3),
-        ("  r: { severity: minor, fact: bmc.vendor, is: ACME }\n", 0, 3),
+        (f"{OK}  r: {{ severity: minor, fact: bmc.vendor, is: ACME }}\n", 0, 3),
         ("  r: { fact: kernel.release, is: none }\n  s: { fact: bmc.vendor, is: ACME }\n", 1, 1),
     ],
 )

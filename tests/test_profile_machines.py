@@ -87,6 +87,7 @@ def host(product: str, cpu: str, *devices: str, board: str = "") -> Tree:
     }  # fmt: skip
     for n, (vendor, device) in enumerate(ids.split(":") for ids in ("1a03:2000", *devices)):
         facts |= {f'pcie/"0000:{n:02}:00.0".vendor': f"0x{vendor}", f'pcie/"0000:{n:02}:00.0".device': f"0x{device}"}
+        facts |= {f'pcie/"0000:{n:02}:00.0".class': "0x030200"}
     return node(facts)
 
 

@@ -51,11 +51,14 @@ def test_junit_says_how_many_of_its_cases_are_no_verdicts(tmp_path: Path) -> Non
     root = ET.fromstring(target.read_text())
     properties = [{p.attrib["name"]: p.attrib["value"] for p in suite.iter("property")} for suite in root]
     verdicts = [int(found["rackcheck.node.verdicts"]) for found in properties]
-    assert verdicts[1:] == [0, 0]
-    assert verdicts[0] > 0
+    assert verdicts[1:3] == [0, 0]  # the nodes that were not read; then the fleet, as far as it was
+    assert min(verdicts[0], *verdicts[3:]) > 0
     assert {found["rackcheck.verdicts"] for found in properties} == {str(sum(verdicts))}
     assert int(root.attrib["tests"]) == sum(verdicts) + 2
-    assert root.attrib["name"] == f"rackcheck pod: {sum(verdicts)} verdicts and 2 cases for nodes that nobody judged"
+    assert (
+        root.attrib["name"]
+        == f"rackcheck pod: {sum(verdicts)} verdicts and 2 cases for what is INCOMPLETE or was not judged"
+    )
 
 
 def test_the_screens_of_an_acceptance_tell_its_first_and_its_newest_run() -> None:

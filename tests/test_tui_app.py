@@ -514,7 +514,7 @@ async def test_rows_that_are_marked_are_the_ones_that_are_written(home: Path) ->
         await typed(pilot, "rows.csv", "enter")
         await until(pilot, f"written: {RUN}-nodes.csv (1 row)")
     head, row = (home / f"{RUN}-nodes.csv").read_text().splitlines()
-    assert head.startswith("row,nodes,rule,fact,outcome,role,pass")
+    assert head.startswith("row,nodes,rule,fact,outcome,role,reason,pass")
     assert row.startswith("n1,n1,,,FAIL,compute,")
 
 

@@ -92,11 +92,11 @@ def test_a_plane_that_was_agreed_on_and_never_asked_is_no_pass(home: Path) -> No
 
 def test_another_machine_under_the_same_name_is_no_re_audit(home: Path) -> None:
     with rack(home / "one") as inventory:
-        rackcheck("accept", "new", "pod", *PROFILE, "-i", inventory)
-        assert rackcheck("audit", "--accept", "pod", "-i", inventory, "-q").status == 0
+        rackcheck("accept", "new", "pod", *PROFILE, "-i", inventory, "--planes", "bmc")
+        assert rackcheck("audit", "--accept", "pod", "-i", inventory, "-q", "--planes", "bmc").status == 0
     serial = "fault: resource, uri: /redfish/v1/Systems/DGX, name: SerialNumber, value: ANOTHER-1"
     with rack(home / "two", serial) as inventory:
-        done = rackcheck("audit", "--accept", "pod", "-i", inventory, "-q")
+        done = rackcheck("audit", "--accept", "pod", "-i", inventory, "-q", "--planes", "bmc")
     assert done.status == 2
     assert "has read other machines than before: n1 (n1: serial " in done.err
     assert len(json.loads(rackcheck("accept", "show", "pod", "--json").out)["runs"]) == 1

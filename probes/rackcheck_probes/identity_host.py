@@ -1,8 +1,9 @@
 """Whether the host and the BMC that the inventory gives one name are one machine: what both give to know it by."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from rackcheck import Class, Facts, Inputs, join, listing
+from rackcheck import Class, Facts, Inputs, Unknown, join, listing
 from rackcheck.core.fact import Reading, clean
 from rackcheck.core.identity import (
     Compared,
@@ -56,8 +57,13 @@ def identity_host(inputs: Inputs) -> Facts:
 
 
 def _kinds(inputs: Inputs) -> Iterator[Compared]:
-    sides = _of_host(inputs), given(((path, inputs.reading(path)) for path in (BMC_SERIAL, BMC_SKU)), serial)
-    yield _one("serial", *sides)
+    # An order number is shared by a whole product: only where it is the host's serial, as Dell's, does it say anything.
+    host, known, order = _of_host(inputs), *(given([(p, inputs.reading(p))], serial) for p in (BMC_SERIAL, BMC_SKU))
+    one = _one("serial", host, known)
+    by_order = held(host, order)
+    if by_order is True or (one.answer is False and isinstance(by_order, Unknown)):
+        one = replace(one, answer=by_order)
+    yield one
     yield _one("uuid", _single(inputs, UUID), _single(inputs, BMC_UUID))
     # A BMC may list ports that have no driver, and others than the host does; modules are spelled in several ways.
     for kind, ours, theirs, spell in (("macs", MACS, BMC_MACS, mac), ("dimms", DIMMS, BMC_DIMMS, serial)):

@@ -13,13 +13,14 @@ from rackcheck.board.modes import Mode, told
 from rackcheck.core.change import Turn, turned
 from rackcheck.core.event import Answered, Event, FactsRead, Foreseen, Judged, NodeAsked, RunDone, RunStarted
 from rackcheck.core.fact import Plane, Reading, Unknown
-from rackcheck.core.group import is_group
+from rackcheck.core.group import FLEET, is_group
 from rackcheck.core.profile import Profile
 from rackcheck.core.tree import Tree
 from rackcheck.core.verdict import Outcome, Status, Verdict, worst
 from rackcheck.core.waiver import Waiver, standings
 from rackcheck.inventory import Node, Rack
 from rackcheck.judging import concluded
+from rackcheck.report.settle import over
 from rackcheck.report.summary import Finding, Key, Summary, finding, key, notes, ranked, waiver_notes
 
 QUIET = frozenset({Status.PASS, Status.NA})
@@ -199,7 +200,8 @@ class Board:
         known = {rule.id: rule for rule in self.profile.rules}
         found = {verdict.rule: verdict for verdict in before.verdicts}
         was = {rule: verdict.status.value for rule, verdict in found.items()}
-        found |= {verdict.rule: verdict for verdict in now.verdicts}
+        part = now.node == FLEET and len(self.due()) < len(self.nodes)
+        found = over(found, now.verdicts, part=part)
         ordered = tuple(found[rule] for rule in known if rule in found)
         self.turned = [each for each in self.turned if each.node != now.node]
         is_now = {verdict.rule: verdict.status.value for verdict in ordered}

@@ -18,7 +18,7 @@ from rackcheck.report.terminal import Line
 
 PARTS = {
     "profile": "to judge by: rackcheck audit -p NAME",
-    "fragment": "which give no verdict on a machine, to add to a profile of your own: include: [NAME]",
+    "fragment": "no verdict by themselves; to add to your own: include: [NAME]",
 }
 """The kinds of files, in the order of the list, and what each is there for."""
 

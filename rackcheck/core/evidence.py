@@ -64,7 +64,7 @@ def any_holds(found: Iterable[Status]) -> Status:
 def said(evidence: Evidence) -> str:
     """Write a piece of evidence as a clause of a reason."""
     if evidence.status is Status.UNKNOWN:
-        if evidence.unknown and evidence.unknown.reason is Reason.NO_CONSENSUS:
+        if evidence.unknown and evidence.observed and evidence.unknown.reason is Reason.NO_CONSENSUS:
             return f"{evidence.item} is {evidence.observed}: {evidence.unknown}"
         if evidence.unknown and evidence.observed:  # what stands here is known, and what it is held against is not
             return f"{evidence.item} is {evidence.observed}, held against what is unknown ({evidence.unknown})"

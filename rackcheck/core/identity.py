@@ -49,13 +49,26 @@ SPELLED = 200
 """Characters of an identity that are looked at: none is longer."""
 
 
+_BARE = frozenset(re.sub(r"[\W_]", "", text) for text in _NONE) | {
+    "tobefilled", "noassettag", "assettag", "unspecified", "tbd", "invalidserial", "invalidserialnumber", "nana",
+    "type1systemserialnumber", "type2boardserialnumber", "type3chassisserialnumber", "nonumber", "noserialnumber",
+}  # fmt: skip
+"""The same without blanks and marks, and others of their kind."""
+
+_BEFORE = re.compile(r"0x|[bcs]?sn(?=[0-9])")
+"""What stands before a number that is none: 0x00000000, SN00000000."""
+
+
 def serial(value: str) -> str:
     """Spell a serial number: small letters, no blanks; empty where it is none."""
     low = value[:SPELLED].strip().casefold()
     plain = low.isalnum()
     spelt = low if plain else "".join(low.split())
     bare = low if plain else _MARKS.sub("", spelt)
-    if low in _NONE or spelt in _NONE or len(set(bare)) < 2:
+    if low in _NONE or bare in _BARE or len(set(bare)) < 2:
+        return ""
+    bare = _BEFORE.sub("", bare, count=1) if _BEFORE.match(bare) else bare
+    if len(set(bare)) < 2:
         return ""
     return "" if len(bare) > 4 and bare.startswith(("0123", "1234")) and _counted(bare) else spelt
 

@@ -81,6 +81,11 @@ def _unknown(unknown: list[Verdict], deciding: int) -> str:
 
 def _no_evidence(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> str:
     own = [verdict for verdict in verdicts if not rules[verdict.rule].built_in]
+    unset = sorted({name for verdict in own for name in rules[verdict.rule].unset})
+    if own and not any(rules[verdict.rule].severity.decides for verdict in own):
+        return "no rule here is a blocker or major, and others give no verdict; rackcheck profile check says so"
+    if unset and all(rules[v.rule].unset for v in own if rules[v.rule].severity.decides):
+        return f"no blocker or major rule could be judged: site values are not set; --set {unset[0]}=VALUE"
     counts = {status: sum(v.status is status for v in own) for status in Status}
     told = ", ".join(f"{count} {status.value}" for status, count in counts.items() if count)
     return f"no blocker or major rule passed: nothing here is evidence ({told or 'no rule'}); audit --all lists why"

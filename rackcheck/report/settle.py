@@ -3,7 +3,7 @@
 Pure. A newest reading that is unknown counts as unknown, whatever an earlier one knew.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackcheck.core import path as paths
@@ -90,16 +90,30 @@ def _together(
     """Give the newest verdicts of racks and of the fleet; where they were agreed on and never judged, unknown."""
     rules = profile.rules
     known = {rule.id: rule for rule in rules}
+    everyone = {node for told in readings for node in told.started.nodes} | {seat.name for seat in seats}
     scopes = {name: Scope(each.role) for told in readings for name, each in told.judged.items() if is_group(name)}
     scopes |= {g.name: g.scope for g in groups(seats, frozenset(seat.name for seat in seats))}
     for name, scope in sorted(scopes.items(), key=lambda item: (item[0] == FLEET, natural(item[0]))):
-        verdicts = {v.rule: v for told in readings if name in told.judged for v in told.judged[name].verdicts}
+        verdicts = dict[str, Verdict]()
+        for told in (told for told in readings if name in told.judged):
+            part = name == FLEET and len(told.started.nodes) < len(everyone)
+            verdicts = over(verdicts, told.judged[name].verdicts, part=part)
         mine = [rule for rule in rules if rule.scope is scope]
         verdicts |= _unasked(mine, ANY, verdicts, agreed, {})
         ordered = tuple(verdicts[rule.id] for rule in mine if rule.id in verdicts)
         if ordered:
-            group = Judged(name, scope.value, Outcome.INCOMPLETE, ordered, fit=of_profile(profile))
+            fits = (told.judged[name].fit for told in reversed(readings) if name in told.judged)
+            group = Judged(name, scope.value, Outcome.INCOMPLETE, ordered, fit=next(fits, None) or of_profile(profile))
             yield concluded(group, known, profile.law)
+
+
+def over(before: Mapping[str, Verdict], now: Iterable[Verdict], *, part: bool) -> dict[str, Verdict]:
+    """Lay newer verdicts over earlier ones; those of a part of the fleet hide nothing that all of it came to."""
+    found = dict(before)
+    for verdict in now:
+        if not part or verdict.rule not in found or verdict.status is Status.FAIL:
+            found[verdict.rule] = verdict
+    return found
 
 
 def _comparable(across: Across, seats: Sequence[Seat]) -> bool:

@@ -91,7 +91,8 @@ def matrix(dossier: Dossier) -> Matrix:
     for vector, nodes in gathered:
         for count, letter in zip(counts, vector, strict=False):
             count[letter] += len(nodes)
-    single = [i for i, gate in enumerate(dossier.gates) if gate.scope == Scope.NODE.value]
+    judged = (i for i, count in enumerate(counts) if set(count) - {OUT})  # what no node was judged by passes nowhere
+    single = [i for i in judged if dossier.gates[i].scope == Scope.NODE.value]
     telling = [i for i in single if set(counts[i]) - QUIET]
     alike: dict[str, list[int]] = {}
     for i in telling:
