@@ -3,15 +3,16 @@
 import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command import rackcheck
-from evidence import NODES, judged, of, rack, recorded, rewritten, taken, verdict
+from evidence import NODES, Edit, judged, of, rack, recorded, rewritten, taken, verdict
 
 from rackcheck import library, store
+from rackcheck.acceptance import Acceptance
 from rackcheck.cli.stored import stored_job
 from rackcheck.core.capture import NodeCapture
 from rackcheck.core.event import Answered
@@ -19,11 +20,13 @@ from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.core.fit import Fit, Match, fit
 from rackcheck.core.law import Outcome, conclude
 from rackcheck.core.path import parse
-from rackcheck.core.profile import FIRST, LAW, Rule
+from rackcheck.core.profile import FIRST, LAW, Rule, Severity
 from rackcheck.core.silence import Silences, asked
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import Status, Verdict
 from rackcheck.registry import registry
+from rackcheck.report.gather import Told, gather
+from rackcheck.report.settle import over, settle
 from rackcheck.report.summary import exit_code, summarize
 from rackcheck.run import replay
 
@@ -393,3 +396,70 @@ def test_a_built_in_rule_asks_no_plane_for_its_own_sake() -> None:
     loaded = library.load("linux-server", registry().catalogue)
     planes = {plane for rule in loaded.own if rule.phase.value == "config" for plane in rule.planes}
     assert registry().planned(loaded.facts(), {rule.phase for rule in loaded.own}).planes <= planes | {Plane.BURNIN}
+
+
+# ---- over several readings -----------------------------------------------------------------------------------------------
+
+
+def test_what_a_part_of_the_fleet_comes_to_hides_nothing_that_all_of_it_came_to() -> None:
+    failed, passed = Verdict("identity.unique", Status.FAIL, "n1 and n2"), Verdict("identity.unique", Status.PASS)
+    whole = over({}, [failed], part=False)
+    assert over(whole, [passed], part=True)["identity.unique"] is failed
+    assert over(whole, [passed], part=False)["identity.unique"] is passed
+    assert over({"identity.unique": passed}, [failed], part=True)["identity.unique"] is failed
+
+
+def test_a_later_audit_of_two_nodes_does_not_settle_that_two_others_are_one_machine() -> None:
+    def told(nodes: Sequence[str], edit: Edit) -> Told:
+        job, answers = recorded()
+        job = replace(job, nodes=tuple(node for node in job.nodes if node.name in nodes), expected=job.seats)
+        came = [edit(each) for each in answers if each.node in nodes]
+        return gather(replay(job, came, store.find(str(rack())).done()))
+
+    job, _ = recorded()
+    assert job.profile is not None
+    every = [node.name for node in job.nodes]
+    readings = [told(every, taken({"n2": "n1"})), told(["n3", "n4"], lambda each: each)]
+    (fleet,) = (each for each in settle(readings, job.profile, seats=job.seats).groups if each.node == "@fleet")
+    assert fleet.outcome is Outcome.FAIL
+    (mended,) = (
+        each
+        for each in settle([*readings, told(every, lambda each: each)], job.profile, seats=job.seats).groups
+        if each.node == "@fleet"
+    )
+    assert mended.outcome is Outcome.PASS
+
+
+def test_an_acceptance_keeps_the_law_that_it_was_begun_under() -> None:
+    assert Acceptance("pod", Path(), {}).law == FIRST
+    assert Acceptance("pod", Path(), {"law": LAW}).law == LAW
+
+
+# ---- other machines of a rack ----------------------------------------------------------------------------------------------
+
+
+def test_a_node_of_another_role_is_not_held_against_the_machine_and_needs_a_pass_of_its_own() -> None:
+    job, answers = recorded()
+    nodes = tuple(replace(node, role="nvswitch-tray", host="") if node.name == "n4" else node for node in job.nodes)
+    came = [each for each in answers if each.node != "n4" or each.plane is Plane.BMC]
+    assert job.profile is not None
+    found = summarize(replay(replace(job, nodes=nodes, expected=()), came, store.find(str(rack())).done()), job.profile)
+    tray = of(found, "n4")
+    assert (tray.outcome, tray.fit.match) == (Outcome.INCOMPLETE, Match.NOT_STATED)
+    assert "no rule of h100-dgx is for role nvswitch-tray" in tray.reason
+    assert [each.outcome.value for each in found.judged[:3]] == ["PASS"] * 3
+
+
+def test_a_rack_of_other_machines_alone_decides_nothing() -> None:
+    found = judged(lambda each: rewritten(each.node, "DGXH100", "DGXH200")(each))
+    assert {each.outcome for each in found.everyone} == {Outcome.INCOMPLETE}
+    assert exit_code(found, strict=False) == 3
+    assert found.reason.startswith("4 of 4 nodes") or "not a DGX H100" in found.reason
+
+
+def test_a_site_value_that_is_not_set_is_what_the_reason_names() -> None:
+    rules = {"own": Rule("own", (), unset=("driver",))}
+    said = conclude([Verdict("own", Status.NA, "site value not set: driver")], rules)
+    assert (said.outcome, "--set driver=VALUE" in said.reason) == (Outcome.INCOMPLETE, True)
+    minor = {"own": Rule("own", (), severity=Severity.MINOR)}
+    assert "no rule here is a blocker or major" in conclude([Verdict("own", Status.PASS)], minor).reason
