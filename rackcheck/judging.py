@@ -273,9 +273,9 @@ class Judging:
         assert self.job.profile is not None
         fits = [self._fits[seat.name] for seat in group.seats if seat.name in self._fits]
         fits = [each for each in fits if each.match is not Match.NOT_STATED]
-        if fits and all(each.match is Match.OTHER for each in fits):
-            return fits[0]
-        return of_profile(self.job.profile)
+        if not fits or any(each.match is not Match.OTHER and each.match is not Match.UNKNOWN for each in fits):
+            return of_profile(self.job.profile)
+        return next((each for each in fits if each.match is Match.UNKNOWN), fits[0])
 
     def _nothing(self, node: Node) -> str:
         """Say why a profile judges nothing on a node, and what to type next."""
@@ -321,7 +321,7 @@ def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
     found = conclude(judged.verdicts, rules, judged.fit, law=law, together=is_group(judged.node))
     own = any(not rules[verdict.rule].built_in for verdict in judged.verdicts)
     reason = judged.note if judged.note and judged.fit.decides and not own else found.reason
-    return replace(judged, outcome=found.outcome, reason=reason)
+    return replace(judged, outcome=found.outcome, reason=reason if found.outcome is Outcome.INCOMPLETE else "")
 
 
 def of_profile(profile: Profile) -> Fit:

@@ -259,7 +259,7 @@ def test_each_line_of_a_real_run_ends_with_the_rules_that_read_the_fact(tmp_path
     lines = (run / "events.jsonl").read_text().splitlines()
     for at, line in enumerate(lines):
         doc = json.loads(line)
-        if doc["event"] == "facts":
+        if doc["event"] == "facts" and not doc["node"].startswith("@"):
             for item in range(8):
                 doc["facts"][f"gpu/{item}.vbios"]["value"] = "96.00.00.00.00"
             doc["facts"]["cpu.vendor"]["value"] = "Another"

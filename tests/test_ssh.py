@@ -33,12 +33,16 @@ def write(path: Path, text: str) -> Path:
 
 
 def steady(document: dict[str, Any]) -> dict[str, Any]:
-    """What must not differ between two readings of one machine; a session's own limits and mounts do not count."""
+    """What must not differ between two readings of one machine; a session's own limits and mounts do not count.
+
+    Nor does the size of memory: the host of a virtual machine may take some of it back meanwhile.
+    """
     kept = ("value", "absent", "unknown")
     return {
         path: {k: v for k, v in fact.items() if k in kept}
         for path, fact in document["facts"].items()
         if fact["class"] in STEADY
+        and not (path.endswith((".memory", "memory.total")) and "GiB" in fact.get("unit", ""))
     }
 
 

@@ -142,6 +142,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
         log.no_gpu_reset_failed slurm.controllers fan.turning k8s.forwards k8s.bridged_traffic burnin.readable
         burnin.cpu_correct burnin.disk_correct burnin.gpu_correct burnin.no_uncorrected burnin.no_remap burnin.no_replay
         burnin.no_nvlink_errors burnin.no_xid burnin.all_reduce_correct burnin.disk_readable
+        burnin.gpu_stays_cool
     """,
     a_word_of_its_state: """
         burnin.gpu_work_best burnin.gpu_alike burnin.gpu_work burnin.gpu_rate burnin.gpu_heat
@@ -154,7 +155,7 @@ WITHOUT_A_ROW: Mapping[Callable[[Rule, tuple[str, ...]], bool], str] = {
     """,
     a_vote: "alike.os alike.microcode firmware.alike switch.firmware_alike",
     of_a_recorded_machine: "bmc.gpu_count numa.two bios.virtualization firmware.eight_roots",
-    our_own_choice: "burnin.gpu_stays_cool burnin.gpu_heat_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear",
+    our_own_choice: "burnin.gpu_heat_alike bmc.clock planes.clock security.certificate_valid security.certificate_digest nvme.wear",
     of_an_example: "memory.swappiness mount.space nvme.count storage.read_ahead",
     of_a_tuned_machine: "bios.node_interleave bios.upi_prefetch",
     by_the_params_of_another: "mount.inodes",

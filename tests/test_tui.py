@@ -4,7 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from tempfile import TemporaryDirectory
@@ -32,12 +32,11 @@ from rich.cells import cell_len
 from rackcheck.board.state import Board
 from rackcheck.cli import COMMANDS
 from rackcheck.core.catalogue import Kind, collection, version
-from rackcheck.core.event import Judged, RunDone
+from rackcheck.core.event import RunDone
 from rackcheck.core.fact import Plane, Reading, Reason, Unknown
-from rackcheck.core.fit import Fit, Match
 from rackcheck.core.fold import fold
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.core.verdict import Status
 from rackcheck.core.where import left_out, parse
 from rackcheck.inventory import Rack
 from rackcheck.mistake import Mistake
@@ -115,8 +114,8 @@ def test_the_head_says_verdict_profile_run_and_every_count_by_sign_and_word() ->
     made = desk({"n1": {"tainted": "128\n"}, "n2": {}})
     said = "\n".join(map(str, head(board(made), UNICODE, made.name, 80)))
     assert f"✘ FAIL  small 2026.11  {RUN}" in said
-    assert "2 nodes, 10 verdicts: the test" in said
-    for words in ("✔ 6 pass", "! 0 warn", "✘ 1 fail", "~ 0 waived", "? 1 unknown", "· 2 n/a"):
+    assert "2 nodes, 8 verdicts: the test" in said
+    for words in ("✔ 5 pass", "! 0 warn", "✘ 1 fail", "~ 0 waived", "? 0 unknown", "· 2 n/a"):
         assert words in said
 
 
@@ -179,7 +178,7 @@ def test_the_same_failure_on_many_nodes_is_one_line_with_the_nodes_folded() -> N
     assert first.startswith("1  ✘ FAIL    kernel.clean")
     assert "128 (wants 0)" in first
     assert "17/18 dgx[01-06,08-18]" in first
-    assert ["identity.unique" in row for row in rest] == [True]  # of the fleet, whose nodes told no serial here
+    assert rest == []
     details = "\n".join(map(str, view(context(made), "groups").entries.details(0, 132)))
     assert "(blocker)" in details
     assert "Reboot, and report the trace." in details
@@ -194,7 +193,7 @@ def test_silent_nodes_take_one_row_behind_the_fails_however_many_rules_there_are
     assert "? UNKNOWN 8 rules of the os plane: unre" in found[1]
     assert " unreachable " in found[1]
     assert "37/39 n[3-39]" in found[1]
-    assert ["identity.unique" in row for row in found] == [False, False, True]
+    assert len(found) == 2
 
 
 def test_nodes_stand_worst_first_and_a_silent_one_before_a_passing_one() -> None:
@@ -202,22 +201,21 @@ def test_nodes_stand_worst_first_and_a_silent_one_before_a_passing_one() -> None
     assert [row.split()[:3] for row in rows(context(made, every=True), "nodes")] == [
         ["✘", "FAIL", "n3"],
         ["?", "INCOMPLETE", "n2"],
-        ["✔", "PASS", "@fleet"],
         ["✔", "PASS", "n1"],
     ]
 
 
 def test_what_passes_is_left_out_until_it_is_asked_for_and_its_count_is_said() -> None:
     made = desk({"n1": {}, "n2": {"tainted": "1\n"}})
-    assert [row.split()[2] for row in rows(context(made), "nodes")] == ["n2", "@fleet"]
+    assert [row.split()[2] for row in rows(context(made), "nodes")] == ["n2"]
     assert "1 pass with nothing to see" in view(context(made), "nodes").words
-    assert len(rows(context(made, every=True), "nodes")) == 3
+    assert len(rows(context(made, every=True), "nodes")) == 2
     assert len(rows(context(made), "node")) == 0
     assert "3 rules pass, 1 do not apply" in view(context(made), "node").empty
     assert len(rows(context(made, every=True), "node")) == 4
     few, all_of_them = rows(context(made), "groups"), rows(context(made, every=True), "groups")
-    assert [row.split()[2] for row in few] == ["FAIL", "UNKNOWN"]
-    assert {row.split()[2] for row in all_of_them} == {"FAIL", "UNKNOWN", "PASS", "N/A"}
+    assert [row.split()[2] for row in few] == ["FAIL"]
+    assert {row.split()[2] for row in all_of_them} == {"FAIL", "PASS", "N/A"}
 
 
 def test_a_nodes_view_is_worst_and_heaviest_first() -> None:
@@ -350,7 +348,7 @@ def test_a_past_says_how_many_nodes_fail_run_by_run_the_newest_first() -> None:
         ("state:fail", ["host.named", "kernel.clean"]),
         ("state:warn", ["memory.swappiness"]),
         ("!state:unknown", ["kernel.clean", "host.named", "memory.swappiness"]),
-        ("severity:blocker", ["kernel.clean", "", "identity.unique"]),
+        ("severity:blocker", ["kernel.clean", ""]),
         ("rule:kernel.*", ["kernel.clean", ""]),
         ("~KERNEL.CLEAN", ["kernel.clean", ""]),
         ("node:n1", ["kernel.clean", "host.named", "memory.swappiness"]),
@@ -374,7 +372,7 @@ def test_words_find_rules_reasons_and_nodes_in_any_case() -> None:
 def test_nodes_of_whom_nobody_knows_whether_they_are_meant_are_counted_and_not_shown() -> None:
     for name in ("groups", "nodes", "rack"):
         found = view(context(wrong(), every=True), name, "kernel.tainted<1")
-        assert f"{1 if name == 'rack' else 2} node" in found.left_out, name  # the fleet has no such fact
+        assert "1 node left out" in found.left_out, name
         assert "unknown" in found.left_out
     assert "n5" not in " ".join(rows(context(wrong(), every=True), "nodes", "kernel.tainted<1"))
 
@@ -384,78 +382,6 @@ def test_a_group_that_a_filter_narrows_keeps_its_number() -> None:
     (row,) = rows(context(made), "groups", "rack:r02", width=120)
     assert row.startswith("1  ✘ FAIL    kernel.clean")
     assert "2/4 n[3-4]" in row
-
-
-# ---- why nodes are INCOMPLETE
-
-REASON = "not a DGX H100 (product ThinkPad X1, board 20XW, no 10de device); did you mean -i FILE or --rack NAME?"
-
-
-def elsewhere(reason: str = REASON, names: Collection[str] = ("n2", "n3", "n4")) -> MadeDesk:
-    """Four nodes; of those named it is known that they are other machines than the profile is for."""
-    laptop = {"hostname": "laptop\n", "tainted": "1\n"}
-    made = desk({"n1": {}, "n2": laptop, "n3": laptop, "n4": laptop})
-    other: dict[str, Any] = {"outcome": Outcome.INCOMPLETE, "reason": reason, "fit": Fit(Match.OTHER, "ThinkPad X1")}
-    made.told = [
-        replace(event, **other) if isinstance(event, Judged) and event.node in names
-        else replace(event, outcome=Outcome.INCOMPLETE) if isinstance(event, RunDone) else event
-        for event in made.told
-    ]  # fmt: skip
-    return made
-
-
-def test_the_head_says_why_a_run_is_incomplete_and_what_to_type() -> None:
-    said = [str(line) for line in head(board(elsewhere()), UNICODE, RUN, 79)]
-    assert said[0].startswith(" ? INCOMPLETE")
-    assert len(said) == 5
-    why = " ".join(line.strip() for line in said[3:])
-    assert why.startswith("Why: 3 of 4 nodes, n[2-4]: not a DGX H100")
-    assert why.endswith("did you mean -i FILE or --rack NAME?")
-
-
-@pytest.mark.parametrize("width", [40, 79, 200])
-def test_a_reason_of_any_length_takes_two_lines_of_the_head_at_most(width: int) -> None:
-    told = head(board(elsewhere("x\x1b[31m " * 900)), UNICODE, RUN, width)
-    assert len(told) <= 5
-    assert all(cell_len(str(line)) <= width and str(line).isprintable() for line in told)
-
-
-def test_a_run_under_way_says_no_reason_yet() -> None:
-    made = elsewhere()
-    told = head(board(made, [event for event in made.told if not isinstance(event, RunDone)]), UNICODE, RUN, 80)
-    assert "Why" not in "\n".join(map(str, told))
-
-
-def test_nodes_of_one_reason_are_the_first_group_and_lead_to_them() -> None:
-    ctx = context(elsewhere())
-    first = view(ctx, "groups").entries.every[0]
-    assert " ".join(str(first.line(120)).split()).startswith(
-        "1 ? UNKNOWN INCOMPLETE: not a DGX H100 (product ThinkPad X1"
-    )
-    assert first.nodes == ("n2", "n3", "n4")
-    assert "kernel.clean" not in " ".join(rows(ctx, "groups"))
-    assert all("not a DGX H100" in row for row in rows(ctx, "group"))
-    assert [entry.nodes for entry in view(ctx, "groups", "node:n3").entries.every] == [("n3",)]
-
-
-def test_the_nodes_say_why_in_their_row_and_whole_beside_it() -> None:
-    ctx = context(elsewhere())
-    row = next(row for row in rows(ctx, "nodes", width=80) if " n2 " in row)
-    assert "not a DGX H100 (product" in row
-    entry = next(each for each in view(ctx, "nodes").entries.every if each.name == "n2")
-    told = " ".join(" ".join(map(str, entry.details(80))).split())
-    assert REASON in told
-    assert "they do not decide: z lists them" in told
-    assert "kernel.clean" not in told
-
-
-def test_a_node_says_above_its_rules_why_and_folds_them() -> None:
-    ctx = context(elsewhere(names=("n1", "n2")))
-    made = view(ctx, "node")
-    assert [str(line).strip() for line in made.above] == [f"Why: {REASON}"]
-    assert made.entries.every == []
-    ctx.every = True
-    assert "fix" not in "\n".join(str(line) for line in lines_of(view(ctx, "node"), 100))
 
 
 # ---- the room, the letters, the colours
@@ -652,7 +578,7 @@ def test_a_filter_is_part_of_the_command_that_prints_the_same() -> None:
 
 def test_a_nodes_names_in_rows_are_those_that_are_acted_on() -> None:
     made = desk({f"n{n}": {"tainted": "1\n"} for n in range(1, 5)})
-    entry, _ = view(context(made), "groups").entries.every
+    (entry,) = view(context(made), "groups").entries.every
     assert isinstance(entry, Entry)
     assert fold(entry.nodes) == "n[1-4]"
     assert entry.into == Place("group", ("1",), key="fail:kernel.clean:1")

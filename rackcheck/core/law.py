@@ -60,9 +60,9 @@ def conclude(
     unknown = [verdict for verdict in deciding if verdict.status is Status.UNKNOWN]
     if unknown:
         return Conclusion(Outcome.INCOMPLETE, _unknown(unknown, len(deciding)))
-    if law == FIRST or together:
+    if law == FIRST:
         return Conclusion(Outcome.PASS)
-    if not any(v.status in EVIDENCE and not rules[v.rule].built_in for v in deciding):
+    if not together and not any(v.status in EVIDENCE and not rules[v.rule].built_in for v in deciding):
         return Conclusion(Outcome.INCOMPLETE, _no_evidence(verdicts, rules))
     if fit.match is Match.UNKNOWN:
         said = f"it is unknown whether this is a machine of this profile ({fit.words})"
