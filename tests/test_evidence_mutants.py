@@ -48,7 +48,7 @@ MUTANTS = {
         JUDGING, "if part and not whole and", "if False and", "part_of_a_fleet"
     ),
     "one node's parts are not looked at": Mutant(
-        JUDGING, "if rule.built_in and len(self._asked) > 1", "if rule.built_in", "only_node"
+        JUDGING, "if rule.built_in and len(job.seats) > 1", "if rule.built_in", "only_node"
     ),
     "host and BMC are never compared": Mutant(
         "probes/rackcheck_probes/identity_host.py",
