@@ -9,7 +9,7 @@ from law_facts import CATALOGUE, KEYS, VALUES
 from law_rules import pick
 
 from rackcheck.core.catalogue import Type
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown, Value
+from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown, Value
 from rackcheck.core.join import Join, derive
 from rackcheck.core.path import parse
 from rackcheck.core.plan import Plan
@@ -206,6 +206,20 @@ def asked_by(chosen: Plan) -> set[str]:
     return {*map(str, chosen.wanted), *(need for several in needs for need in several)}
 
 
+RISES = (0, 0, 1, 60)
+"""By how much every counter of a node rises between two readings, beside what else changes."""
+
+
+def risen(world: World, by: int) -> World:
+    """The same with every counter that gives a number risen by so much."""
+    return {
+        path: replace(leaf, reading=leaf.reading + by)
+        if leaf.kind.cls is Class.COUNTER and isinstance(leaf.reading, int)
+        else leaf
+        for path, leaf in world.items()
+    }
+
+
 @st.composite
 def told_twice(draw: st.DrawFn, world: World, again: Plan | None) -> Told:
     """The same node, read again where a run reads twice."""
@@ -213,7 +227,7 @@ def told_twice(draw: st.DrawFn, world: World, again: Plan | None) -> Told:
         return Told(world)
     patterns = {str(each.pattern) for path in map(parse, asked_by(again)) for each in (path, *path.collections)}
     kept = {path: leaf for path, leaf in world.items() if str(parse(path).pattern) in patterns}
-    second = draw(changed(kept, 4))
+    second = risen(draw(changed(kept, 4)), pick(draw, RISES))
     spans = {plane: draw(SPANS) for plane in PLANES if draw(st.integers(0, 9))}
     return Told(
         world, second, silent_then={p: HIDDEN for p in PLANES if p not in spans and draw(st.booleans())}, apart=spans

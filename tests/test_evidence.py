@@ -358,6 +358,10 @@ def test_a_node_all_of_whose_parts_are_silent_is_named_by_what_most_nodes_return
     assert told(full, full, full, silent, expected=8) == ()
     assert isinstance(told(full, full, full, hidden, expected=4), Unknown)  # it may be silent
     assert told(full, silent, expected=2) == ()
+    # A node with one part in view and perhaps more counts once: two of three are no quorum, with the list or without.
+    part = tree({**gpus, "gpu": Unknown(Reason.TIMEOUT), "gpu/0.ecc.mode": True})
+    assert told(part, full, expected=3) == ()
+    assert told(hidden, full, expected=3) == ()
 
 
 def known(reading: Reading) -> tuple[str, ...]:

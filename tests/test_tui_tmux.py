@@ -98,7 +98,7 @@ def test_what_is_wrong_on_many_nodes_is_answered_in_tmux_while_they_are_asked(tm
     assert "2/8 dgx[06-07]" in first, "nodes that fail alike are one row"
     tmux.type("g")
     steps = [
-        ("`rackcheck tui --rack sim:dgx-h100 -p h100-dgx`, once all nodes were asked, and `g`:", tmux.until("1/8 ─"))
+        ("`rackcheck tui --rack sim:dgx-h100 -p h100-dgx`, once all nodes were asked, and `g`:", tmux.until("1/10 ─"))
     ]
 
     tmux.type("/", "=rule:bios.turbo state:fail", "Enter")

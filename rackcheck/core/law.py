@@ -59,7 +59,7 @@ def conclude(
         return Conclusion(Outcome.FAIL)
     unknown = [verdict for verdict in deciding if verdict.status is Status.UNKNOWN]
     if unknown:
-        return Conclusion(Outcome.INCOMPLETE, _unknown(unknown, len(deciding)))
+        return Conclusion(Outcome.INCOMPLETE, _unknown(unknown))
     if law == FIRST:
         return Conclusion(Outcome.PASS)
     if not together and not any(v.status in EVIDENCE and not rules[v.rule].built_in for v in deciding):
@@ -70,12 +70,14 @@ def conclude(
     return Conclusion(Outcome.PASS)
 
 
-def _unknown(unknown: list[Verdict], deciding: int) -> str:
+def _unknown(unknown: list[Verdict]) -> str:
+    """Name one rule with its reason, or of several the first with the sort of it: nodes in one plight give one line."""
     first = unknown[0]
     why = clean(first.reason, REASON)
     if len(unknown) == 1:
         return f"{first.rule} is unknown: {why}; rackcheck doctor shows what could not be read"
-    many = f"{len(unknown)} of {deciding} deciding rules are unknown, first {first.rule}: {why}"
+    sort = next((each.unknown.reason.value for each in first.evidence if each.unknown is not None), why)
+    many = f"{first.rule} and other deciding rules are unknown ({sort})"
     return f"{many}; rackcheck doctor shows what could not be read"
 
 

@@ -80,6 +80,7 @@ class Silences:
     given: Counter[_Key] = field(default_factory=Counter)
     unsure: Counter[_Key] = field(default_factory=Counter)
     unseen: Counter[tuple[str, Asked]] = field(default_factory=Counter)
+    both: Counter[_Key] = field(default_factory=Counter)  # of unseen: nodes that given or unsure counts already
     silent: dict[_Key, list[str]] = field(default_factory=dict)
 
     def take(self, role: str, node: str, facts: Sequence[Asked], tree: Tree) -> None:
@@ -109,6 +110,8 @@ class Silences:
                     self.unsure[role, each, sort] += 1
                 elif not lost:
                     self.silent.setdefault((role, each, sort), []).append(node)
+                if lost and answers != {False}:
+                    self.both[role, each, sort] += 1
 
     def reading(self, expected: Mapping[str, int]) -> Reading:
         """Give the silent nodes; `expected` counts the nodes of each role that the inventory has."""
@@ -119,7 +122,7 @@ class Silences:
             of, given = expected.get(role, 0), self.given[key]
             if of < FEWEST:
                 continue
-            lost = self.unsure[key] + self.unseen[role, each]
+            lost = self.unsure[key] + self.unseen[role, each] - self.both[key]
             if given * 100 >= QUORUM * of and key in self.silent:
                 silent = tuple(self.silent[key])
                 found.setdefault((role, sort, silent, f"{given} of {of}"), []).append(str(each))

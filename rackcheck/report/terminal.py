@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rackcheck.core.fold import alike, fold
@@ -68,6 +68,9 @@ def within(line: Line, width: int, indent: int) -> Iterator[Line]:
         yield Line(tuple(row))
 
 
+REASONS = 3
+"""Reasons of INCOMPLETE that stand at the end, below the findings that they follow from."""
+
 _WORDS = re.compile(r"\s*[^\s,]*(?:,+|\s+|$)|\s*[^\s,]+")
 
 
@@ -80,6 +83,8 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
     others = frozenset() if every else frozenset(summary.others)
     shown = [f for f in summary.findings if every or f.status not in {Status.PASS, Status.NA}]
     common, single = causes(deciding(shown, others), summary.silent)
+    minor = () if every else tuple(dict.fromkeys(f.rule.id for f in single if _is_minor(f)))
+    single = [finding for finding in single if every or not _is_minor(finding)]
     failed = [finding for finding in single if finding.status is Status.FAIL]
     for finding in failed:
         yield from _finding(finding, summary, width, plain=plain)
@@ -89,8 +94,13 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
         yield from _finding(finding, summary, width, plain=plain)
     if others:
         yield from _apart(summary, width, plain=plain)
-    yield from _folded(summary, width, every=every)
+    yield from _folded(summary, width, minor, every=every)
     yield from _counts(summary, width, plain=plain)
+
+
+def _is_minor(finding: Finding) -> bool:
+    """Whether it is unknown and decides nothing while it is: what it follows from is shown for itself."""
+    return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor
 
 
 def _line(*pieces: tuple[str, str]) -> Line:
@@ -105,7 +115,7 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
     title = f" {finding.rule.title}" if finding.rule.title else ""
     truth = f", {finding.truth.value} without waivers" if finding.truth is not None else ""
     weight = finding.rule.severity.value
-    if finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor:
+    if _is_minor(finding):
         weight = f"{weight}, {Severity.MINOR.value} while unknown"
     severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({weight}{truth})"
     pieces = [(head, style), (finding.rule.id, "bold"), (title, ""), (severity, "dim"), (where, "bold cyan")]
@@ -172,7 +182,7 @@ def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Lin
         yield _line((margin, ""), (label if number == 0 else " " * len(label), "dim"), (row, style))
 
 
-def _folded(summary: Summary, width: int, *, every: bool) -> Iterator[Line]:
+def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) -> Iterator[Line]:
     """Count the rules that nothing above is about, in one line for each kind."""
     met: dict[str, set[Status]] = {}
     for finding in summary.findings:
@@ -186,6 +196,9 @@ def _folded(summary: Summary, width: int, *, every: bool) -> Iterator[Line]:
             they = "it applies" if len(rules) == 1 else "they apply"
             wherever = f" wherever {they}" if rules is fine and len(summary.judged) > 1 else ""
             yield from _wrapped("", f"{what}{wherever}: {names}", width, "dim")
+    if minor:
+        said = "is unknown, and minor while it is" if len(minor) == 1 else "are unknown, and minor while they are"
+        yield from _wrapped("", f"{', '.join(minor)} {said}: --all shows why", width, "dim")
     if not every:
         yield Line()
     for note in summary.notes:
@@ -234,7 +247,7 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
 
 def why(summary: Summary, width: int, label: str = "Why:     ") -> Iterator[Line]:
     """Say behind a label why nodes are INCOMPLETE and what to type next: a line for each reason, the most first."""
-    told = tuple(reasons.lines(summary.reasons, summary.expected)) or (
+    told = tuple(reasons.lines(summary.reasons, summary.expected, REASONS)) or (
         (("", summary.reason),) if summary.reason else ()
     )
     for number, (where, text) in enumerate(told):
