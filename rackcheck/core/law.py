@@ -71,14 +71,9 @@ def conclude(
 
 
 def _unknown(unknown: list[Verdict]) -> str:
-    """Name one rule with its reason, or of several the first with the sort of it: nodes in one plight give one line."""
-    first = unknown[0]
-    why = clean(first.reason, REASON)
-    if len(unknown) == 1:
-        return f"{first.rule} is unknown: {why}; rackcheck doctor shows what could not be read"
-    sort = next((each.unknown.reason.value for each in first.evidence if each.unknown is not None), why)
-    many = f"{first.rule} and other deciding rules are unknown ({sort})"
-    return f"{many}; rackcheck doctor shows what could not be read"
+    """Name the first rule that is unknown with its reason; without a count, nodes in one plight give one line."""
+    first, others = unknown[0], " and others are" if len(unknown) > 1 else " is"
+    return f"{first.rule}{others} unknown: {clean(first.reason, REASON)}; rackcheck doctor shows what could not be read"
 
 
 def _no_evidence(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> str:
