@@ -8,13 +8,15 @@ COMPILERS := $(VENV)/compilers
 YAML_LS := tests/editor/node_modules/yaml-language-server/package.json
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test check full kernels explore schemas screens bundle gpu-check gpu-check-bundle clean
+.PHONY: help audit quick test check full durations kernels explore schemas screens bundle gpu-check gpu-check-bundle clean
 
 help:
 	@echo "make audit   judge a simulated rack by h100-dgx, then this machine by linux-server"
-	@echo "make test    run the tests"
+	@echo "make quick   the tests that cost little, for every change"
+	@echo "make test    these and more, in five minutes of two cores"
+	@echo "make full    the others: the long properties, the wheel"
 	@echo "make check   types, lint, imports, generated files"
-	@echo "make full    the long properties, the wheel"
+	@echo "make durations  measure what each test costs, which decides where it runs"
 	@echo "make bundle  wheels and an install script for machines without a network"
 	@echo "make gpu-check  hold the GPU probes against nvidia-smi, on a machine with NVIDIA GPUs; needs python3 alone"
 	@echo "make kernels what a burn-in carries to a node, compiled anew"
@@ -44,8 +46,8 @@ audit: $(VENV)/.runtime
 judged = $(BIN)/rackcheck audit $(1); status=$$?; \
 	case $$status in 0|1|3) ;; *) echo "rackcheck ended with $$status"; exit $$status ;; esac
 
-test: $(VENV)/.dev
-	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not slow"
+quick test: $(VENV)/.dev
+	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal --tier $@
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -54,8 +56,10 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/facts.md docs/tui.md
 
-full: $(VENV)/.dev $(BROWSER) $(YAML_LS) $(COMPILERS)/.there
-	@PYTHONPATH=$(CURDIR)/$(COMPILERS) RACKCHECK_CUDA_WHEELS=$(CURDIR)/$(COMPILERS) $(BIN)/pytest -q -n $(JOBS) --dist worksteal -m slow
+full: TESTS := --tier full
+durations: TESTS := --measure
+full durations: $(VENV)/.dev $(BROWSER) $(YAML_LS) $(COMPILERS)/.there
+	@PYTHONPATH=$(CURDIR)/$(COMPILERS) RACKCHECK_CUDA_WHEELS=$(CURDIR)/$(COMPILERS) $(BIN)/pytest -q -n $(JOBS) --dist worksteal $(TESTS)
 
 # The compilers that made the kernels of the burn-in, each of one version: whoever builds them anew gets the same bytes.
 $(COMPILERS)/.there: $(VENV)/.dev

@@ -4,6 +4,7 @@ import gc
 import os
 
 import pytest
+import tiers
 from hypothesis import settings
 
 gc.set_threshold(50_000, 20, 50)  # as the command line has it
@@ -11,6 +12,20 @@ gc.set_threshold(50_000, 20, 50)  # as the command line has it
 settings.register_profile("same", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("fresh", deadline=None, print_blob=True)
 settings.load_profile("fresh" if os.environ.get("RACKCHECK_EXPLORE") else "same")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--tier", choices=tiers.TIERS, help="run the tests of one tier: " + ", ".join(tiers.TIERS))
+    parser.addoption("--measure", action="store_true", help="write what the tests cost to tests/durations.json")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--measure"):
+        config.pluginmanager.register(tiers.Measuring())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    tiers.select(config, items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,0 +1,104 @@
+"""Which tests run when: by what each one costs, as durations.json has it.
+
+`quick` runs what costs little, for every change; `test` what five minutes of two cores hold; `full` the rest. A property
+that costs more than its tier allows runs there on few cases, and on all of them in `full`. `make durations` measures
+anew; a test that it has not seen is quick.
+"""
+
+import json
+import resource
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import is_hypothesis_test, settings
+
+TIERS = ("quick", "test", "full")
+BOUNDS = {"quick": 0.1, "test": 0.5}
+"""CPU-seconds that a test of a tier may cost, with what it starts."""
+
+FEW = 10
+"""Cases of a property that costs more than its tier allows."""
+
+DURATIONS = Path(__file__).with_name("durations.json")
+
+
+def costs() -> dict[str, float]:
+    """Give the CPU-seconds of the tests that are not quick, by their ids."""
+    known = json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.is_file() else {}
+    assert isinstance(known, dict)
+    return known
+
+
+def select(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the tests of the tier that was chosen; each test is in one of `test` and `full`, or, on few cases, in both."""
+    tier = config.getoption("--tier")
+    if tier is None:
+        return
+    known = costs()
+    kept, left = list[pytest.Item](), list[pytest.Item]()
+    for item in items:
+        cost = known.get(item.nodeid, 0.0)
+        slow = item.get_closest_marker("slow") is not None
+        if tier == "full":
+            mine = slow or cost > BOUNDS["test"]
+        else:
+            mine = not slow and (cost <= BOUNDS[tier] or _on_few_cases(item))
+        (kept if mine else left).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)
+
+
+def _on_few_cases(item: pytest.Item) -> bool:
+    """Bound the cases of a property; whether it is one."""
+    function: Any = getattr(item, "obj", None)
+    if not is_hypothesis_test(function):
+        return False
+    inner = getattr(function, "__func__", function)
+    own: settings = inner._hypothesis_internal_use_settings or settings()
+    inner._hypothesis_internal_use_settings = settings(own, max_examples=min(own.max_examples, FEW))
+    return True
+
+
+class Measuring:
+    """Measures what each test costs, in whichever process it runs, and writes it down where pytest was started."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, float] = {}
+        self._before = 0.0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        self._before = spent()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if call.when == "teardown":
+            report.user_properties.append((COST, spent() - self._before))
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "teardown":
+            cost = dict(report.user_properties)[COST]
+            assert isinstance(cost, float)
+            self._found[report.nodeid] = cost
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if hasattr(session.config, "workerinput"):
+            return
+        kept = {test: cost for test, cost in costs().items() if test not in self._found}
+        kept |= {test: round(cost, 2) for test, cost in self._found.items() if cost > BOUNDS["quick"]}
+        DURATIONS.write_text(json.dumps(dict(sorted(kept.items())), indent=0) + "\n", "utf-8")
+
+
+COST = "CPU-seconds"
+
+
+def spent() -> float:
+    """Give the CPU-seconds of this process and of those that it started and that ended."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
