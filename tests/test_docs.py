@@ -18,7 +18,11 @@ from rackcheck.schema import profile
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+TARGETS = {
+    name
+    for names in re.findall(r"^([a-z -]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for name in names.split()
+}
 NAMED = r"`((?:rackcheck|probes|tui|profiles|schemas|tests|docs|benchmarks)/[\w./-]*)`"
 
 

@@ -62,23 +62,40 @@ def _on_few_cases(item: pytest.Item) -> bool:
 
 
 class Measuring:
-    """Measures what each test costs, in whichever process it runs, and writes it down where pytest was started."""
+    """Measures what each test costs, in whichever process it runs, and writes it down where pytest was started.
+
+    What several tests share, each of them bears: whichever of them runs first pays for it.
+    """
 
     def __init__(self) -> None:
         self._found: dict[str, float] = {}
+        self._shared: dict[pytest.FixtureDef[Any], float] = {}
         self._before = 0.0
+        self._within = 0.0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:
-        self._before = spent()
+        self._before, self._within = spent(), 0.0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
+        before, within = spent(), self._within
+        try:
+            return (yield)
+        finally:
+            if fixturedef.scope != "function":
+                own = spent() - before - (self._within - within)
+                self._shared[fixturedef] = max(own, self._shared.get(fixturedef, 0.0))
+                self._within += own
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
-        self, call: pytest.CallInfo[None]
+        self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         if call.when == "teardown":
-            report.user_properties.append((COST, spent() - self._before))
+            own = spent() - self._before - self._within
+            report.user_properties.append((COST, own + sum(self._shared.get(each, 0.0) for each in _used_by(item))))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -93,6 +110,12 @@ class Measuring:
         kept = {test: cost for test, cost in costs().items() if test not in self._found}
         kept |= {test: round(cost, 2) for test, cost in self._found.items() if cost > BOUNDS["quick"]}
         DURATIONS.write_text(json.dumps(dict(sorted(kept.items())), indent=0) + "\n", "utf-8")
+
+
+def _used_by(item: pytest.Item) -> set[pytest.FixtureDef[Any]]:
+    """Give the fixtures that a test rests on."""
+    known: Any = getattr(item, "_fixtureinfo", None)
+    return set() if known is None else {found[-1] for found in known.name2fixturedefs.values() if found}
 
 
 COST = "CPU-seconds"
