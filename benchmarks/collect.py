@@ -27,7 +27,7 @@ from sshd import Server, serving
 
 from rackcheck import inventory, ssh, ssh_config
 from rackcheck.core.plan import Plan
-from rackcheck.core.probe import Read, Shell
+from rackcheck.core.question import Read, Shell
 from rackcheck.core.script import compose
 from rackcheck.registry import registry
 from rackcheck.wire import Limits

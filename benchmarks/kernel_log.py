@@ -13,7 +13,8 @@ from importlib import import_module
 
 import rackcheck_probes
 from rackcheck.core.fact import Unreadable
-from rackcheck.core.probe import Probe, Shell
+from rackcheck.core.probe import Probe
+from rackcheck.core.question import Shell
 from rackcheck_probes.kernel_log import DMESG
 
 SIZE = 8 << 20

@@ -15,7 +15,7 @@ from secrets import token_hex
 
 from rackcheck.core import script
 from rackcheck.core.plan import Plan
-from rackcheck.core.probe import Read, Shell
+from rackcheck.core.question import Read, Shell
 from rackcheck.registry import registry
 
 ROUNDS = 20

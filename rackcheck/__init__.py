@@ -6,10 +6,12 @@ from rackcheck.core.catalogue import collection, final, flag, integer, listing, 
 from rackcheck.core.documents import Documents, Walk
 from rackcheck.core.fact import Absent, Class, Facts, Reason, Unknown, Unreadable
 from rackcheck.core.group import Member, gathering
-from rackcheck.core.join import Inputs, join
+from rackcheck.core.inputs import Inputs
+from rackcheck.core.join import join
 from rackcheck.core.path import spell_key
-from rackcheck.core.probe import Load, Read, Redfish, Shell, probe
+from rackcheck.core.probe import probe
 from rackcheck.core.profile import Scope
+from rackcheck.core.question import Load, Read, Redfish, Shell
 from rackcheck.core.read import Files, Sourced
 from rackcheck.core.resource import Resource
 

@@ -18,7 +18,8 @@ from rackcheck.core.memo import Memo
 from rackcheck.core.plan import Plan
 from rackcheck.core.profile import FIRST, Phase, Profile, Rule, Scope
 from rackcheck.core.reads import Reads, read_by
-from rackcheck.core.silence import ENTRY, FACT, Silences, asked
+from rackcheck.core.siblings import ENTRY, FACT
+from rackcheck.core.silence import Silences, asked
 from rackcheck.core.tree import Later, Leaf, Tree
 from rackcheck.core.verdict import Outcome, Verdict, applies, conclude, in_scope, judge, misfit
 from rackcheck.core.waiver import Granted, granted

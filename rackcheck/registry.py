@@ -9,7 +9,6 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from types import ModuleType
 
-from rackcheck.core import silence
 from rackcheck.core.among import Comparison
 from rackcheck.core.catalogue import Catalogue, Clash, Entry
 from rackcheck.core.fact import Plane
@@ -20,6 +19,7 @@ from rackcheck.core.path import parse as parse_path
 from rackcheck.core.plan import Plan, plan
 from rackcheck.core.probe import AnyProbe, Probe
 from rackcheck.core.profile import Phase
+from rackcheck.core.siblings import ENTRY
 
 GROUP = "rackcheck.probes"
 
@@ -64,7 +64,7 @@ def registry() -> Registry:
     loading.bind()
     return Registry(
         tuple(loading.probes.values()),
-        Catalogue({**loading.entries, silence.ENTRY.pattern: silence.ENTRY}),
+        Catalogue({**loading.entries, ENTRY.pattern: ENTRY}),
         tuple(loading.broken),
         tuple(loading.joins.values()),
         tuple(loading.gatherings.values()),

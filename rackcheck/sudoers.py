@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rackcheck.core.fact import clean
-from rackcheck.core.probe import AnyProbe, Shell
+from rackcheck.core.probe import AnyProbe
+from rackcheck.core.question import Shell
 from rackcheck.mistake import Mistake
 
 PLACES = ("/usr/bin", "/bin", "/usr/sbin", "/sbin")

@@ -24,8 +24,9 @@ from rackcheck.core.event import Answered, Event, FactsRead, NodeAsked, RunDone
 from rackcheck.core.fact import Plane, Unknown
 from rackcheck.core.path import BadPath, Path
 from rackcheck.core.plan import plan
-from rackcheck.core.probe import AnyProbe, Read
+from rackcheck.core.probe import AnyProbe
 from rackcheck.core.profile import Profile, Rule
+from rackcheck.core.question import Read
 from rackcheck.core.tree import Tree
 from rackcheck.core.verdict import Outcome, Verdict
 from rackcheck.core.waiver import Waiver

@@ -7,7 +7,8 @@ from math import inf
 from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
 from rackcheck.core.fact import Absent, Class, Facts, Plane, Reading, Unknown, Value
 from rackcheck.core.group import Gathering, Member, gathering
-from rackcheck.core.join import Inputs, join
+from rackcheck.core.inputs import Inputs
+from rackcheck.core.join import join
 from rackcheck.core.path import parse
 from rackcheck.core.profile import Scope
 from rackcheck.core.siblings import Ground, Siblings

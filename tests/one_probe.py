@@ -10,7 +10,8 @@ from rackcheck import redfish
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import Reading, Unknown
-from rackcheck.core.probe import Probe, Redfish
+from rackcheck.core.probe import Probe
+from rackcheck.core.question import Redfish
 from rackcheck.core.resource import Body
 
 Found = dict[str, Reading]

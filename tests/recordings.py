@@ -18,7 +18,8 @@ from rackcheck.core.capture import NodeCapture, Output, named
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown
 from rackcheck.core.path import Path as FactPath
-from rackcheck.core.probe import Probe, Read, Shell
+from rackcheck.core.probe import Probe
+from rackcheck.core.question import Read, Shell
 from rackcheck.core.script import compose
 from rackcheck.core.tree import Leaf
 from rackcheck.wire import stamped

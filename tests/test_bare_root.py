@@ -19,7 +19,7 @@ from rackcheck.core.collect import collect
 from rackcheck.core.fact import VOLATILE, Absent, Reason, Unknown
 from rackcheck.core.path import parse
 from rackcheck.core.plan import Plan
-from rackcheck.core.probe import Read
+from rackcheck.core.question import Read
 from rackcheck.core.script import compose
 from rackcheck.core.tree import Leaf
 from rackcheck.wire import stamped

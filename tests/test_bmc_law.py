@@ -14,8 +14,9 @@ from rackcheck.core.collect import collect
 from rackcheck.core.evidence import Status
 from rackcheck.core.fact import Plane, Reason, Unknown
 from rackcheck.core.plan import plan
-from rackcheck.core.probe import Probe, Redfish
+from rackcheck.core.probe import Probe
 from rackcheck.core.profile import Phase, Rule
+from rackcheck.core.question import Redfish
 from rackcheck.core.resource import ROOT, Body
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import in_scope, judge

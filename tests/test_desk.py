@@ -16,7 +16,7 @@ from rack_runs import accepted, copied, folder
 
 from rackcheck import store
 from rackcheck.board.state import Board, Turned
-from rackcheck.cli import options, subject
+from rackcheck.cli import choice, subject
 from rackcheck.cli.desk import Desk
 from rackcheck.cli.prepared import prepare
 from rackcheck.core import path as paths
@@ -276,7 +276,7 @@ def live(place: Path) -> Iterator[tuple[WatchedRack, Desk]]:
     (place / "rack.yaml").write_text(f"{text}faults: [{{ nodes: n1, fault: nic-down, nic: mlx5_4 }}]\n")
     (place / "links.yaml").write_text(RULES)
     with WatchedRack(scenario.load(place / "rack.yaml"), place) as rack:
-        chosen = lambda: options.chosen((), Path(rack.inventory), None)  # noqa: E731
+        chosen = lambda: choice.chosen((), Path(rack.inventory), None)  # noqa: E731
         yield rack, Desk(ready=prepare(chosen, "./links.yaml", (), (), (), frozenset({Plane.OS})))
 
 

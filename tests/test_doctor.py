@@ -34,7 +34,7 @@ from rackcheck.core.capture import NodeCapture, Output, named
 from rackcheck.core.fact import Plane, Reason, Unknown
 from rackcheck.core.path import parse
 from rackcheck.core.plan import Plan, plan
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck.core.resource import Body
 from rackcheck.doctor import controller, names, readable
 from rackcheck.doctor.advice import DAEMONS, MAKERS, PACKAGES, advice, together

@@ -18,8 +18,8 @@ from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import Outcome
 from rackcheck.inventory import Rack, Slot
 from rackcheck.registry import registry
-from rackcheck.report.build import Place
 from rackcheck.report.signs import Signs
+from rackcheck.report.whereabouts import Place
 
 PLAIN, RICH = Signs(plain=True), Signs(plain=False)
 TWIN = Rack("p", "B", "twin", 6, {"top": Slot(5, 2, "storage"), "low": Slot(1, 1, "compute")})

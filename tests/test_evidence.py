@@ -23,10 +23,10 @@ from rackcheck.core.path import parse
 from rackcheck.core.profile import FIRST, LAW, Rule, Severity
 from rackcheck.core.silence import Silences, asked
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Status, Verdict
+from rackcheck.core.verdict import Status, Verdict, over
 from rackcheck.registry import registry
 from rackcheck.report.gather import Told, gather
-from rackcheck.report.settle import over, settle
+from rackcheck.report.settle import settle
 from rackcheck.report.summary import exit_code, summarize
 from rackcheck.run import replay
 

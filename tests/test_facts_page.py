@@ -7,7 +7,7 @@ import pytest
 
 from rackcheck import Class, Facts, Shell, flag, integer, probe, text
 from rackcheck.core.catalogue import Catalogue
-from rackcheck.core.probe import Read
+from rackcheck.core.question import Read
 from rackcheck.core.read import natural
 from rackcheck.registry import Registry, registry
 from rackcheck.report.facts_page import AREAS, ROOT, area, page

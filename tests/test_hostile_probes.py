@@ -22,7 +22,7 @@ from rackcheck.core.collect import FACTS, collect
 from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.core.join import derive
 from rackcheck.core.path import parse, spell_key
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck.core.tree import Leaf, Tree
 from rackcheck.doctor.tools import calls
 from rackcheck.registry import registry

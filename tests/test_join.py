@@ -7,11 +7,13 @@ import pytest
 from rackcheck.core.catalogue import Catalogue, Entry, collection, integer, text
 from rackcheck.core.fact import Absent, Facts, Plane, Reading, Reason, Unknown, Unreadable
 from rackcheck.core.group import gathering
-from rackcheck.core.join import Inputs, Join, derive, join, settled
+from rackcheck.core.inputs import Inputs
+from rackcheck.core.join import Join, derive, join, settled
 from rackcheck.core.path import parse
 from rackcheck.core.plan import plan
-from rackcheck.core.probe import AnyProbe, Read, Redfish, probe
+from rackcheck.core.probe import AnyProbe, probe
 from rackcheck.core.profile import Scope
+from rackcheck.core.question import Read, Redfish
 from rackcheck.core.tree import Leaf, Tree
 
 KINDS = {"gpu": collection("GPUs."), "gpu/*.pci": text("Where."), "bmc.gpu_count": integer("How many.")}

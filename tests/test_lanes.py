@@ -15,7 +15,7 @@ from rackcheck.core.capture import Output
 from rackcheck.core.collect import _refusal
 from rackcheck.core.fact import Reason, Unknown
 from rackcheck.core.plan import Plan
-from rackcheck.core.probe import Read, Shell
+from rackcheck.core.question import Read, Shell
 from rackcheck.core.script import LANES, compose, lanes
 from rackcheck.registry import registry
 

@@ -33,8 +33,8 @@ from rackcheck.core.operator import WORDS, Operand
 from rackcheck.core.path import EVERY, Path, parse
 from rackcheck.core.pinned import unpinned
 from rackcheck.core.plan import Plan, plan
-from rackcheck.core.probe import Ask, Read, Shell
 from rackcheck.core.profile import Clause, Look, Phase, Profile, Rule, Scope, Severity
+from rackcheck.core.question import Ask, Read, Shell
 from rackcheck.core.read import covers
 from rackcheck.core.script import compose
 from rackcheck.core.tree import Leaf, Tree

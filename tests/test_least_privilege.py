@@ -22,7 +22,7 @@ from rackcheck import local, sudoers
 from rackcheck.core.answers import split
 from rackcheck.core.capture import Output
 from rackcheck.core.path import parse
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck.core.script import compose
 from rackcheck.mistake import Mistake
 from rackcheck.registry import registry

@@ -1,7 +1,7 @@
 """What is asked where no profile says what is wanted: all but what takes a GET for each of hundreds of parts."""
 
 from rackcheck.core.plan import affordable
-from rackcheck.core.probe import Redfish
+from rackcheck.core.question import Redfish
 from rackcheck.registry import registry
 
 PROBES = registry().probes

@@ -11,7 +11,7 @@ from trees import DELL, DGX, DMTF, bmc_probes, read
 from rackcheck.core.capture import BmcCapture
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import Reading, Reason, Unknown
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck.core.resource import ROOT
 from rackcheck.wire import stamped
 

@@ -6,7 +6,7 @@ from recordings import answering, facts, leaves, os_probes, shared_text
 from rackcheck import library
 from rackcheck.core.evidence import Status
 from rackcheck.core.fact import Reading, Reason, Unknown
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck.core.tree import Tree
 from rackcheck.core.verdict import judge
 from rackcheck.registry import registry

@@ -10,7 +10,7 @@ from recordings import answering, facts, holding, os_probes, shared_text, tree
 
 from rackcheck.core.capture import NodeCapture
 from rackcheck.core.fact import Absent, Class, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.probe import Read
+from rackcheck.core.question import Read
 from rackcheck.core.read import amdsmi, kfd
 
 PROBES = os_probes()

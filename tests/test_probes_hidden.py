@@ -16,7 +16,7 @@ import pytest
 from recordings import answering, facts, os_probes
 
 from rackcheck.core.fact import Reading, Reason, Unknown
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck_probes.hidden import THERE
 
 PROBES = os_probes()

@@ -10,7 +10,7 @@ import pytest
 from recordings import answering, facts, os_probes, shared, shared_text
 
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck.core.read import dmesg, journalctl
 from rackcheck.core.read import xid as xids
 from rackcheck.core.read.dmesg import line, message, of_each, seconds, tallies

@@ -10,7 +10,7 @@ from recordings import answering, facts, holding, leaves, os_probes, shared_text
 
 from rackcheck.core.capture import NodeCapture
 from rackcheck.core.fact import Absent, Class, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck.core.read import ethtool, mlxlink, module_eeprom
 
 PROBES = os_probes()

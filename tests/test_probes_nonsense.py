@@ -12,7 +12,7 @@ from recordings import OsProbe, as_json, os_probes, ours, recorded
 from rackcheck.core import path as paths
 from rackcheck.core.catalogue import Catalogue
 from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.probe import Read, Shell
+from rackcheck.core.question import Read, Shell
 from rackcheck.core.read import Files, Sourced
 
 PROBES = os_probes()

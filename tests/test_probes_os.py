@@ -10,7 +10,7 @@ import pytest
 from recordings import answering, facts, holding, os_probes, shared, shared_text
 
 from rackcheck.core.fact import Absent, Class, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck.core.read.cpu_ranges import ranges, within
 
 PROBES = os_probes()

@@ -9,7 +9,7 @@ from rackcheck.core import path as paths
 from rackcheck.core.capture import named
 from rackcheck.core.catalogue import Catalogue
 from rackcheck.core.collect import typed
-from rackcheck.core.probe import Read
+from rackcheck.core.question import Read
 
 PROBES = os_probes()
 

@@ -10,7 +10,7 @@ import pytest
 from recordings import answering, facts, holding, os_probes
 
 from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck.core.read import toolkit_versions
 from rackcheck_probes import libraries
 

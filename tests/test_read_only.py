@@ -12,7 +12,7 @@ from recordings import os_probes
 
 import rackcheck_probes
 from rackcheck.core.capture import PAYLOAD
-from rackcheck.core.probe import Read, Shell
+from rackcheck.core.question import Read, Shell
 from rackcheck.doctor.tools import BUILTINS, Call, calls
 
 FILTERS = ["awk", "cat", "grep", "head", "od", "readlink", "sed", "sort", "tail", "tr", "uniq", "wc"]

@@ -24,11 +24,12 @@ from rackcheck.core.tree import Leaf, Tree
 from rackcheck.core.verdict import Outcome, Status, in_scope, judge, worst
 from rackcheck.judging import concluded
 from rackcheck.report import record
-from rackcheck.report.build import Order, Place, build
+from rackcheck.report.build import Order, build
 from rackcheck.report.dossier import LETTERS, OUT, Dossier
 from rackcheck.report.gather import Told, gather
 from rackcheck.report.record_schema import schema
 from rackcheck.report.settle import reworked, settle
+from rackcheck.report.whereabouts import Place
 
 DENIED = Unknown(Reason.DENIED, "sudo")
 BOTH = (Plane.OS, Plane.BMC)

@@ -29,12 +29,13 @@ from rackcheck.core.fact import Plane
 from rackcheck.core.verdict import Outcome
 from rackcheck.judging import Judging, tree_of
 from rackcheck.report import annex, chart, html, junit, markdown, record, redact
-from rackcheck.report.build import Order, Place, build
+from rackcheck.report.build import Order, build
 from rackcheck.report.burn_fold import folded
 from rackcheck.report.burn_model import Burned, BurnLine, BurnPanel, figure
 from rackcheck.report.burn_words import again
 from rackcheck.report.dossier import Dossier
 from rackcheck.report.gather import gather
+from rackcheck.report.whereabouts import Place
 from rackcheck.sim.load import Load
 
 SEED = 4711

@@ -25,14 +25,14 @@ from rackcheck.judging import Judging
 from rackcheck.registry import registry
 from rackcheck.report import annex, junit, machine, markdown, record, terminal
 from rackcheck.report.alike import together
-from rackcheck.report.build import Order, Place, build
+from rackcheck.report.build import Order, build
 from rackcheck.report.dossier import Change, Dossier, Exhibit, Found
 from rackcheck.report.gather import gather
 from rackcheck.report.html import page
 from rackcheck.report.pdf.model import model
 from rackcheck.report.redact import redacted
 from rackcheck.report.summary import Summary, summarize
-from rackcheck.report.whereabouts import Whole, among, passing, said, share, told, whole
+from rackcheck.report.whereabouts import Place, Whole, among, passing, said, share, told, whole
 
 DIGEST = "0" * 64
 OWN = 6

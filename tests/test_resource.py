@@ -17,7 +17,8 @@ from rackcheck.core.documents import PAGES, Documents, Missing, wanted
 from rackcheck.core.fact import Absent, Facts, Plane, Reason, Unknown, Unreadable
 from rackcheck.core.item import fitted, gather, in_chassis, keyed, members, named
 from rackcheck.core.path import parse
-from rackcheck.core.probe import Redfish, probe
+from rackcheck.core.probe import probe
+from rackcheck.core.question import Redfish
 from rackcheck.core.redfish_value import amount, health, measured, said, truth
 from rackcheck.core.resource import MEMBERS, ROOT, Body, Resource, inside, same_place
 from rackcheck.core.tree import Tree

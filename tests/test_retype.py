@@ -19,7 +19,8 @@ from rackcheck.board import retype
 from rackcheck.core import catalogue
 from rackcheck.core.catalogue import Kind
 from rackcheck.core.fact import Absent, Class, Facts, Plane, Reason, Unknown
-from rackcheck.core.probe import AnyProbe, Probe, Shell
+from rackcheck.core.probe import AnyProbe, Probe
+from rackcheck.core.question import Shell
 from rackcheck.core.remedy_words import Table
 from rackcheck.core.tree import Leaf
 from rackcheck.core.verdict import Evidence, Status, Verdict

@@ -13,7 +13,7 @@ from rackcheck.core.capture import NodeCapture, Output
 from rackcheck.core.collect import _refusal
 from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
 from rackcheck.core.path import parse
-from rackcheck.core.probe import Read, Shell
+from rackcheck.core.question import Read, Shell
 from rackcheck.core.read import each
 from rackcheck.core.refusal import LATE
 from rackcheck.core.script import compose

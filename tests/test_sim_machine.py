@@ -26,8 +26,8 @@ from rackcheck.core.evidence import Status
 from rackcheck.core.fact import Class, Plane, Reason, Unknown
 from rackcheck.core.join import derive
 from rackcheck.core.path import spell_key
-from rackcheck.core.probe import Read, Shell
 from rackcheck.core.profile import Phase, Scope
+from rackcheck.core.question import Read, Shell
 from rackcheck.core.read import covers
 from rackcheck.core.resource import ROOT, same_place
 from rackcheck.core.tree import Leaf, Tree

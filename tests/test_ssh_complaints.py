@@ -8,7 +8,7 @@ from sshd import serving
 from rackcheck import ssh
 from rackcheck.core.answers import split
 from rackcheck.core.fact import Reason
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck.core.script import compose
 from rackcheck.ssh_config import Target
 from rackcheck.wire import Limits, Reply

@@ -16,7 +16,7 @@ from desks import ASCII, HOSTILE, UNICODE, MadeDesk, context, rows, screen, scre
 
 from rackcheck import store
 from rackcheck.burnin import drive
-from rackcheck.cli import options, subject
+from rackcheck.cli import choice, subject
 from rackcheck.cli.desk import Desk
 from rackcheck.cli.prepared import Prepared, head, prepare
 from rackcheck.core.burn.plan import Tier
@@ -303,7 +303,7 @@ def test_a_simulated_rack_behind_the_screens_stops_within_a_second_and_is_stored
     """The drive, the store and the rack are the real ones; the screens' part is their desk."""
     with click.Context(click.Command("burnin")):
         ready = prepare(
-            lambda: options.chosen((), None, "sim:dgx-h100"), "burn-in", (), (), (), frozenset({Plane.BURNIN}), None,
+            lambda: choice.chosen((), None, "sim:dgx-h100"), "burn-in", (), (), (), frozenset({Plane.BURNIN}), None,
             phases=frozenset({Phase.BURN_IN}),
         )  # fmt: skip
         what = drive.Burnin(Tier.SMOKE, SEED)

@@ -13,7 +13,7 @@ from mockup_server import WatchedRack
 from rack_runs import copied
 
 from rackcheck import store, waivers
-from rackcheck.cli import options, subject
+from rackcheck.cli import choice, subject
 from rackcheck.cli.desk import Desk
 from rackcheck.cli.prepared import prepare
 from rackcheck.core.fact import Plane, Reason, Unknown
@@ -120,7 +120,7 @@ def live(folder: Path) -> Iterator[tuple[WatchedRack, Desk]]:
     (folder / "links.yaml").write_text(LINKS)
     with WatchedRack(scenario.load(folder / "rack.yaml"), folder) as rack:
         ready = prepare(
-            lambda: options.chosen((), Path(rack.inventory), None), "./links.yaml", (), (), (), frozenset({Plane.OS})
+            lambda: choice.chosen((), Path(rack.inventory), None), "./links.yaml", (), (), (), frozenset({Plane.OS})
         )
         yield rack, Desk(ready=ready)
 

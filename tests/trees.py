@@ -17,7 +17,8 @@ from rackcheck.core.capture import BmcCapture
 from rackcheck.core.collect import collect
 from rackcheck.core.documents import Link, wanted
 from rackcheck.core.fact import Reading, Reason, Unknown
-from rackcheck.core.probe import Probe, Redfish
+from rackcheck.core.probe import Probe
+from rackcheck.core.question import Redfish
 from rackcheck.core.resource import Body
 from rackcheck.core.tree import Leaf
 from rackcheck.redfish.answer import parsed

@@ -14,7 +14,7 @@ from rackcheck.core.read import natural
 
 if TYPE_CHECKING:
     from rackcheck.inventory import Node, Rack, Slot
-    from rackcheck.report.build import Place
+    from rackcheck.report.whereabouts import Place
 
     Standing: TypeAlias = Node | Place
 

@@ -12,8 +12,8 @@ from rackcheck.core.catalogue import Type
 from rackcheck.core.evidence import Evidence, Verdict
 from rackcheck.core.fact import Absent, Plane, Unknown
 from rackcheck.core.path import EVERY, BadPath, Path, Segment
-from rackcheck.core.probe import Ask
 from rackcheck.core.profile import Clause, Rule
+from rackcheck.core.question import Ask
 from rackcheck.core.read import natural
 from rackcheck.core.tree import Leaf, Tree
 

@@ -15,7 +15,7 @@ from rackcheck.core import path as paths
 from rackcheck.core.capture import BmcCapture, Capture, NodeCapture, Output, named
 from rackcheck.core.documents import HANDSHAKE, Missing
 from rackcheck.core.fact import Absent, Plane, Unknown, Unreadable
-from rackcheck.core.probe import Ask, Read, Redfish, Shell
+from rackcheck.core.question import Ask, Read, Redfish, Shell
 from rackcheck.core.read import matching
 from rackcheck.core.resource import ROOT, same_place
 from rackcheck.core.secret import scrub, scrub_text

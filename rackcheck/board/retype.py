@@ -16,8 +16,9 @@ from rackcheck.core.documents import HANDSHAKE, Documents
 from rackcheck.core.event import facts_json
 from rackcheck.core.fact import Absent, Plane, Unknown, clean
 from rackcheck.core.fold import fold
-from rackcheck.core.probe import AnyProbe, Read, Redfish, Shell
+from rackcheck.core.probe import AnyProbe
 from rackcheck.core.profile import Rule
+from rackcheck.core.question import Read, Redfish, Shell
 from rackcheck.core.read import natural
 from rackcheck.core.remedy import ByHand, Firmware, Lines, by_hand, remedies
 from rackcheck.core.remedy_bios import patches

@@ -16,11 +16,10 @@ from rackcheck.core.fact import Plane, Reading, Unknown
 from rackcheck.core.group import FLEET, is_group
 from rackcheck.core.profile import Profile
 from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Outcome, Status, Verdict, worst
+from rackcheck.core.verdict import Outcome, Status, Verdict, over, worst
 from rackcheck.core.waiver import Waiver, standings
 from rackcheck.inventory import Node, Rack
 from rackcheck.judging import concluded
-from rackcheck.report.settle import over
 from rackcheck.report.summary import Finding, Key, Summary, finding, key, notes, ranked, waiver_notes
 
 QUIET = frozenset({Status.PASS, Status.NA})

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from rackcheck import __version__, acceptance, library, reviewed, store
 from rackcheck.acceptance import Acceptance
-from rackcheck.cli import options, subject
+from rackcheck.cli import choice, options, subject
 from rackcheck.cli.known import known
 from rackcheck.cli.output import is_plain, note, print_lines, width
 from rackcheck.cli.tables import table
@@ -63,21 +63,21 @@ def new(
     rackcheck accept new pod7 -p h100-dgx --rack sim:dgx-h100          to learn on
     rackcheck accept new pod7b -p h100-dgx -i pod7.yaml --supersedes pod7
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    given = options.pairs(values)
-    files = options.waiver_files(waiver_files, found=False)
+    given = choice.pairs(values)
+    files = choice.waiver_files(waiver_files, found=False)
     old = acceptance.find(supersedes) if supersedes is not None else None
     loaded = library.load(profile, known().catalogue, given, folders)
     waiting = reviewed.unreviewed(loaded.files)
     if waiting:
         raise Mistake(reviewed.said(waiting))
-    nodes, origin = options.choose((), file, rack)
+    nodes, origin = choice.choose((), file, rack)
     told = [_node(node, rack) for node in nodes]
     head = {
         "time": now(), "by": getpass.getuser(), "version": __version__, "law": loaded.law,
         "profile": {"name": loaded.name, "version": loaded.version, "digest": loaded.digest, "set": given,
                     "machines": loaded.machines},
         "inventory": {"origin": origin, "digest": _digest(told)},
-        "planes": sorted(plane.value for plane in options.planes(planes)), "nodes": told,
+        "planes": sorted(plane.value for plane in choice.planes(planes)), "nodes": told,
     }  # fmt: skip
     made = acceptance.create(name, head, loaded.files)
     if files:
@@ -128,7 +128,7 @@ def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_fi
         raise click.UsageError("what is to be added? RUN, or --waivers FILE")
     found = acceptance.find(name)
     _open(found)
-    files = options.waiver_files(waiver_files, found=False)
+    files = choice.waiver_files(waiver_files, found=False)
     stored = [store.find(run) for run in runs]
     for run in stored:
         member = next((m for m in found.runs if m.run == run.started().run), None)

@@ -10,7 +10,7 @@ import click
 from rackcheck import __version__, acceptance, library, store, waivers
 from rackcheck.acceptance import Acceptance
 from rackcheck.captured import Captured
-from rackcheck.cli import captures, options
+from rackcheck.cli import captures, choice, options
 from rackcheck.cli.accept import added
 from rackcheck.cli.output import Watch, is_plain, note, print_lines, progress, width
 from rackcheck.cli.prepared import prepare
@@ -74,12 +74,12 @@ def audit(
 
     Nodes that are asked are judged with ./waivers.yaml, where there is one and no --waivers.
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    wanted = options.planes(planes)
+    wanted = choice.planes(planes)
     if run is not None:
         if targets or file or rack or output or accept or again:
             said = "it takes no targets, no inventory, no rack, no acceptance, no output and no second reading"
             raise click.UsageError(f"--from reads a stored run: {said}")
-        files = options.waiver_files(waiver_files, found=False) if waiver_files else None
+        files = choice.waiver_files(waiver_files, found=False) if waiver_files else None
         kept = captures.find(run)
         if kept is not None:
             return _captured(kept, profile, values, folders, files or (), wanted, strict, every, as_json)
@@ -91,7 +91,7 @@ def audit(
         raise click.UsageError(f"which profile? -p NAME; there are: {', '.join(sorted(library.profiles(folders)))}")
     if joined is not None and waiver_files:
         raise click.UsageError(f"an acceptance has its waivers: rackcheck accept add {accept} --waivers FILE")
-    files = joined.files() if joined is not None else options.waiver_files(waiver_files, found=True)
+    files = joined.files() if joined is not None else choice.waiver_files(waiver_files, found=True)
     if fragment and not library.seems_fragment(library.find(profile, folders)):
         raise click.UsageError(f"--fragment: {profile} is no fragment")
     if not fragment and joined is None and library.seems_fragment(library.find(profile, folders)):
@@ -117,7 +117,7 @@ def _fresh(
     output: Path | None, seconds: float | None, deadline: float | None, again: float | None, strict: bool,
     every: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    def choose() -> options.Chosen:
+    def choose() -> choice.Chosen:
         return _chosen(targets, file, rack, joined)
 
     ready = prepare(choose, profile_name, values, folders, files, planes, output, seconds, deadline, again)
@@ -145,9 +145,9 @@ def _fresh(
     return exit_code(summary, strict=strict)
 
 
-def _chosen(targets: tuple[str, ...], file: Path | None, rack: str | None, joined: Acceptance | None) -> options.Chosen:
+def _chosen(targets: tuple[str, ...], file: Path | None, rack: str | None, joined: Acceptance | None) -> choice.Chosen:
     """Resolve whom to ask; raises Mistake where an acceptance is not about one of them."""
-    chosen = options.chosen(targets, file, rack)
+    chosen = choice.chosen(targets, file, rack)
     if joined is not None:
         strangers = {node.name for node in chosen.nodes} - {node["name"] for node in joined.nodes}
         if strangers:
@@ -168,8 +168,8 @@ def _again(
 ) -> int:  # fmt: skip
     """Judge a stored run: its own profile, waivers and planes unless others are named; asks no one, writes nothing."""
     waived = None if files is None else tuple(waiver for file in files for waiver in file.waivers)
-    job = stored_job(stored, profile_name, options.pairs(values), folders, waived, LAW)
-    if planes != options.PLANES:
+    job = stored_job(stored, profile_name, choice.pairs(values), folders, waived, LAW)
+    if planes != choice.PLANES:
         job = replace(job, planes=planes)
     assert job.profile is not None
     summary = summarize(replay(job, stored.answers(), stored.done()), job.profile, job.waivers)
@@ -201,8 +201,8 @@ def _captured(
 ) -> int:  # fmt: skip
     """Judge a capture by a profile: it has none of its own; asks no one, writes nothing."""
     waived = [waiver for file in files for waiver in file.waivers]
-    job = captures.judging(kept, profile_name, options.pairs(values), folders, waived)
-    if planes != options.PLANES:
+    job = captures.judging(kept, profile_name, choice.pairs(values), folders, waived)
+    if planes != choice.PLANES:
         job = replace(job, planes=planes)
     profile = job.profile
     assert profile is not None

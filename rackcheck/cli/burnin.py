@@ -9,7 +9,7 @@ import click
 from rackcheck import __version__
 from rackcheck.burnin import beside, drive
 from rackcheck.burnin.drive import Burnin
-from rackcheck.cli import options
+from rackcheck.cli import choice, options
 from rackcheck.cli.audit import show
 from rackcheck.cli.burning import watching
 from rackcheck.cli.known import known
@@ -83,9 +83,9 @@ def burnin(
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if screens and as_json:
         raise click.UsageError("--screens shows, --json prints: choose one")
-    waived = options.waiver_files(waiver_files, found=True)
+    waived = choice.waiver_files(waiver_files, found=True)
     ready = prepare(
-        lambda: options.chosen(targets, file, rack), profile or PROFILE, values, folders, waived,
+        lambda: choice.chosen(targets, file, rack), profile or PROFILE, values, folders, waived,
         frozenset({Plane.BURNIN}), output, phases=frozenset({Phase.BURN_IN}),
     )  # fmt: skip
     job = ready.job

@@ -12,7 +12,7 @@ import click
 
 from rackcheck import __version__, captured
 from rackcheck.captured.writing import Head
-from rackcheck.cli import captures, options
+from rackcheck.cli import captures, choice, options
 from rackcheck.cli.known import known
 from rackcheck.cli.output import Watch, note, progress
 from rackcheck.cli.secrets import secrets_of
@@ -63,8 +63,8 @@ def capture(
     rackcheck sim up --machine ./kept              up again
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     known()
-    wanted = options.planes(planes)
-    nodes, origin = options.choose(targets, file, rack)
+    wanted = choice.planes(planes)
+    nodes, origin = choice.choose(targets, file, rack)
     asked = captures.everything()
     asking = captures.asking(nodes, asked, wanted, named=planes is not None)
     job = Job(

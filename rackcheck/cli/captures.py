@@ -13,7 +13,7 @@ from rackcheck.core.fact import Plane
 from rackcheck.core.fold import fold
 from rackcheck.core.path import Path as FactPath
 from rackcheck.core.plan import Plan, affordable
-from rackcheck.core.probe import Read
+from rackcheck.core.question import Read
 from rackcheck.core.verdict import Outcome
 from rackcheck.core.waiver import Waiver
 from rackcheck.inventory import Node

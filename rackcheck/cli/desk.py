@@ -19,7 +19,6 @@ from rackcheck.cli import subject
 from rackcheck.cli.known import known
 from rackcheck.cli.prepared import Drive, Prepared
 from rackcheck.cli.raw import probe_of
-from rackcheck.cli.remedy import settings
 from rackcheck.cli.since import since
 from rackcheck.cli.stored import stored_nodes, stored_racks
 from rackcheck.cli.subject import Subject
@@ -41,6 +40,7 @@ from rackcheck.job import Job
 from rackcheck.judging import tree_of
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
+from rackcheck.remedy.settings import settings
 from rackcheck.run import replay
 
 PATIENCE = 120.0

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rackcheck import library, sudoers
-from rackcheck.cli import options
+from rackcheck.cli import choice, options
 from rackcheck.cli.known import known
 from rackcheck.cli.output import note, print_lines, width
 from rackcheck.cli.secrets import fetched
@@ -67,14 +67,14 @@ def doctor(
     if as_sudoers:
         if targets or file or rack or as_json:
             raise click.UsageError("--sudoers asks no one: it takes no targets, no inventory and no --json")
-        wanted, _ = _plan(profile, values, folders, options.PLANES)
+        wanted, _ = _plan(profile, values, folders, choice.PLANES)
         click.echo(sudoers.text(sudoers.commands(wanted.probes), USER if user is None else user), nl=False)
         return 0
     if user is not None:
         raise click.UsageError("--user goes with --sudoers; the user of a login stands in the inventory (ssh: user)")
-    chosen = options.planes(planes)
+    chosen = choice.planes(planes)
     wanted, loaded = _plan(profile, values, folders, chosen)
-    nodes, origin = options.choose(targets, file, rack)
+    nodes, origin = choice.choose(targets, file, rack)
     secrets, lost = fetched(nodes, wanted.planes)
     listed = rack is not None or found(file) is not None
     asking = Doctor(wanted, nodes, secrets, lost, needed=loaded is not None, listed=listed, pace=Pace(seconds))
@@ -105,7 +105,7 @@ def _plan(
         if values:
             raise click.UsageError("--set is for a profile: -p NAME")
         return Plan(tuple(probe for probe in known().probes if probe.plane in planes)), None
-    profile = library.load(name, known().catalogue, options.pairs(values), folders)
+    profile = library.load(name, known().catalogue, choice.pairs(values), folders)
     whole = known().plan(profile.facts())
     return Plan(tuple(probe for probe in whole.probes if probe.plane in planes), whole.wanted), profile
 

@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from rackcheck import library
-from rackcheck.cli import options
+from rackcheck.cli import choice, options
 from rackcheck.cli.known import known
 from rackcheck.cli.output import print_lines
 from rackcheck.core.profile import Rule
@@ -49,7 +49,7 @@ def command(rule: str, profile: str, values: tuple[str, ...], folders: tuple[Pat
     rackcheck profile explain -p h100-dgx gpu.power_limit
     rackcheck profile explain -p ./ours.yaml os.qualified --set os="Debian*"
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    given = options.pairs(values)
+    given = choice.pairs(values)
     loaded, laid = library.load_laid(profile, known().catalogue, given, folders)
     told = explain(rule, loaded, laid, known().catalogue, given)
     if as_json:

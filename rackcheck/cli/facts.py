@@ -10,7 +10,7 @@ import click
 
 from rackcheck import inventory, store
 from rackcheck.board.proof import Said
-from rackcheck.cli import captures, filters, options
+from rackcheck.cli import captures, choice, filters, options
 from rackcheck.cli.known import known
 from rackcheck.cli.output import note, print_lines, progress, width
 from rackcheck.cli.raw import documents, lines, said
@@ -136,7 +136,7 @@ def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unkno
 
 
 def _asked(name: str, file: Path | None, rack: str | None, seconds: float | None, words: tuple[str, ...]) -> _Came:
-    nodes, _ = options.choose([name], file, rack)
+    nodes, _ = choice.choose([name], file, rack)
     asked = Plan(affordable(known().probes, words), joins=known().joins)
     job = Job(asked, nodes, seconds=seconds, secrets=secrets_of(nodes, asked.planes))
     tree, came = Tree({}), []

@@ -8,7 +8,7 @@ import click
 
 from rackcheck.board.grouped import Group, groups
 from rackcheck.board.traits import Sort
-from rackcheck.cli import counting, filters, options
+from rackcheck.cli import choice, counting, filters, options
 from rackcheck.cli.output import is_plain, note, print_lines, width
 from rackcheck.cli.subject import find
 from rackcheck.cli.tables import table
@@ -43,7 +43,7 @@ def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...],
     rackcheck groups --where 'rack:r03'        what the nodes of one rack are in
     rackcheck groups pod7 --where 'group:2'    one group of an acceptance
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    files = options.waiver_files(waiver_files, found=False) if waiver_files else None
+    files = choice.waiver_files(waiver_files, found=False) if waiver_files else None
     subject = find(run, files)
     summary, census = counting.read(subject)
     found = groups(summary, census)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from rackcheck import importers
-from rackcheck.cli import options
+from rackcheck.cli import choice, options
 from rackcheck.cli.output import note, print_lines, width
 from rackcheck.cli.tables import table
 from rackcheck.core.fact import clean
@@ -81,7 +81,7 @@ def show(targets: tuple[str, ...], file: Path | None, rack: str | None, as_racks
     rackcheck inventory show -i pod7.yaml
     rackcheck inventory show @rack:a01 --elevation
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    read = _read(options.place(file, rack), rack)
+    read = _read(choice.place(file, rack), rack)
     nodes = narrowed(targets, read)
     if as_json:
         click.echo(machine.text(document(read, nodes)))

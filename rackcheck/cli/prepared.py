@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from rackcheck import library, store, waivers
-from rackcheck.cli import options
+from rackcheck.cli import choice
 from rackcheck.cli.known import known
 from rackcheck.cli.output import note
 from rackcheck.cli.secrets import secrets_of
@@ -70,7 +70,7 @@ class Prepared:
 
 
 def prepare(
-    choose: Callable[[], options.Chosen], profile_name: str, values: tuple[str, ...], folders: tuple[Path, ...],
+    choose: Callable[[], choice.Chosen], profile_name: str, values: tuple[str, ...], folders: tuple[Path, ...],
     files: tuple[File, ...], planes: frozenset[Plane], output: Path | None = None, seconds: float | None = None,
     deadline: float | None = None, again: float | None = None, phases: frozenset[Phase] = CONFIG,
 ) -> Prepared:  # fmt: skip
@@ -78,7 +78,7 @@ def prepare(
 
     Nodes are chosen once the profile is known to be one: a simulated rack takes its time to come up.
     """
-    given = options.pairs(values)
+    given = choice.pairs(values)
     profile = library.load(profile_name, known().catalogue, given, folders)
     second = _second(profile, again, deadline)
     if phases != CONFIG and not any(rule.phase in phases for rule in profile.own):

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from rackcheck import inventory
-from rackcheck.cli import options
+from rackcheck.cli import choice, options
 from rackcheck.cli.facts import show_tree
 from rackcheck.cli.known import known
 from rackcheck.cli.output import note, print_lines, width
@@ -64,7 +64,7 @@ def run(name: str, node: str, file: Path | None, rack: str | None, raw: bool, as
     """Ask one probe's question of one node and show the facts read from the answer."""
     found = _find(name)
     plan = Plan((found,))
-    nodes, _ = options.choose([node], file, rack)
+    nodes, _ = choice.choose([node], file, rack)
     job = Job(plan, nodes, planes=plan.planes, secrets=secrets_of(nodes, plan.planes))
     trouble = False
     for event in audit(job, ask_plane, threading.Event()):

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rackcheck import library, lint, reviewed, waivers
-from rackcheck.cli import explain, learn, options, profile_diff, profile_list, profile_schema
+from rackcheck.cli import choice, explain, learn, options, profile_diff, profile_list, profile_schema
 from rackcheck.cli.known import known
 from rackcheck.cli.output import print_lines
 from rackcheck.core.fold import fold
@@ -40,7 +40,7 @@ profile.add_command(profile_schema.command)
 def show(name: str, values: tuple[str, ...], folders: tuple[Path, ...]) -> None:
     """Show a profile whole, parents and fragments laid under it: each rule with what it wants, why and its sources."""
     options.note_closed()
-    loaded = library.load(name, known().catalogue, options.pairs(values), folders)
+    loaded = library.load(name, known().catalogue, choice.pairs(values), folders)
     print_lines(_lines(loaded, waivers.own(loaded.files)))
 
 
@@ -60,7 +60,7 @@ def check(
     rackcheck profile check h100-dgx --set driver=570.86.15 --strict
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     options.note_closed()
-    checked = [_checked(name, options.pairs(values), folders, strict=strict) for name in names]
+    checked = [_checked(name, choice.pairs(values), folders, strict=strict) for name in names]
     if as_json:
         click.echo(machine.text([each.plain() for each in checked]))
         return 2 if any(each.refused for each in checked) else 0

@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from rackcheck import acceptance, library, store
-from rackcheck.cli import options, subject
+from rackcheck.cli import choice, options, subject
 from rackcheck.cli.known import known
 from rackcheck.cli.output import print_lines
 from rackcheck.core.compare import Difference, differences
@@ -50,7 +50,7 @@ def command(a: str, b: str, values: tuple[str, ...], folders: tuple[Path, ...], 
     rackcheck profile diff last ./ours.yaml          a run's profile, and another
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     options.note_closed()
-    given = options.pairs(values)
+    given = choice.pairs(values)
     sides = [_find(name, folders) for name in (a, b)]
     params = sorted({param for profile, place in sides if place for param in profile.params})
     strangers = [name for name in given if name not in params]

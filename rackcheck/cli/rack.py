@@ -9,7 +9,7 @@ import click
 from rackcheck.board import drawn
 from rackcheck.board.elevation import Elevation, Panel, elevation
 from rackcheck.board.modes import LEFT_OUT, Cell, Mode, Picture, Seen, needs, picture, told
-from rackcheck.cli import filters, options
+from rackcheck.cli import choice, filters, options
 from rackcheck.cli.known import known
 from rackcheck.cli.output import is_plain, note, print_lines, width
 from rackcheck.cli.stored import stored_racks
@@ -55,7 +55,7 @@ def rack(run: str, mode: str, where: Where, waiver_files: tuple[File, ...], as_j
     rackcheck rack pod7 --mode temperature     how warm its nodes are
     rackcheck rack --where 'role:compute'      the compute nodes of all racks
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    files = options.waiver_files(waiver_files, found=False) if waiver_files else None
+    files = choice.waiver_files(waiver_files, found=False) if waiver_files else None
     subject = find(run, files)
     summary = shown(subject)
     signs = Signs(plain=is_plain())

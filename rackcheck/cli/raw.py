@@ -9,7 +9,8 @@ from rackcheck.cli.known import known
 from rackcheck.core import path as paths
 from rackcheck.core.capture import Capture
 from rackcheck.core.fact import Plane, clean
-from rackcheck.core.probe import AnyProbe, Ask
+from rackcheck.core.probe import AnyProbe
+from rackcheck.core.question import Ask
 from rackcheck.core.tree import Tree
 from rackcheck.report.terminal import Line
 

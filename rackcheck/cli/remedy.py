@@ -1,11 +1,8 @@
 """`rackcheck remedy`: writes what would mend a stored run's findings, for review; asks and changes no machine."""
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
-from importlib.resources import files
 from pathlib import Path
 
 import click
@@ -20,12 +17,11 @@ from rackcheck.core.read import natural
 from rackcheck.core.remedy import ByHand, Firmware, Lines, by_hand, remedies
 from rackcheck.core.remedy_bios import NotFixable, patches
 from rackcheck.core.remedy_text import Order, Remedies, bmc_script, body, document, script, text
-from rackcheck.core.remedy_words import Table, table
 from rackcheck.core.verdict import Verdict
 from rackcheck.inventory import unfold
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
-from rackcheck.registry import GROUP
+from rackcheck.remedy.settings import settings
 from rackcheck.report import machine
 from rackcheck.report.summary import several
 from rackcheck.report.terminal import Line
@@ -160,15 +156,6 @@ def _firmware(
 
 def _unreached(rule: str) -> NotFixable:
     return NotFixable(rule, "the inventory names no https address of this BMC")
-
-
-def settings() -> Table:
-    """Read the table of BIOS settings, which lies beside the probe that reads by it."""
-    for point in entry_points(group=GROUP):
-        place = files(point.value) / "bios_settings.json"
-        if place.is_file():
-            return table(json.loads(place.read_text("utf-8")))
-    return Table({}, {})
 
 
 def _written(folder: Path, told: Remedies) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rackcheck import acceptance, bill, brand
-from rackcheck.cli import options, subject
+from rackcheck.cli import choice, options, subject
 from rackcheck.cli.output import is_plain, note
 from rackcheck.cli.subject import Subject
 from rackcheck.job import now
@@ -69,7 +69,7 @@ def report(
         raise click.UsageError("a bundle is a folder: -o FOLDER, or none for rackcheck's own place")
     if template is not None and not whole and form != "pdf":
         raise click.UsageError("--template is for the PDF: --format pdf, or --bundle")
-    files = options.waiver_files(waiver_files, found=False) if waiver_files else None
+    files = choice.waiver_files(waiver_files, found=False) if waiver_files else None
     found = subject.find(run, files)
     if files is not None and found.acceptance is not None:
         raise Mistake(f"an acceptance has its waivers: rackcheck accept add {found.name} --waivers {waiver_files[0]}")

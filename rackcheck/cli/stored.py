@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rackcheck import kept, library, store, waivers
-from rackcheck.cli import options
+from rackcheck.cli import choice
 from rackcheck.cli.known import known
 from rackcheck.core.event import RunStarted
 from rackcheck.core.fact import Plane
@@ -41,7 +41,7 @@ def stored_job(
         phases = frozenset(map(Phase, kept.words_of(head, "phases")))
         nodes = stored_nodes(stored)
         again = head.get("again")
-        if again is not None and (type(again) not in (int, float) or not 1 <= again <= options.LONGEST_WAIT):
+        if again is not None and (type(again) not in (int, float) or not 1 <= again <= choice.LONGEST_WAIT):
             raise TypeError(f"again is no number of seconds: {again!r:.80}")
         others = tuple(
             Seat(*(kept.word(doc, word) for word in ("name", "role", "rack"))) for doc in head.get("others", ())

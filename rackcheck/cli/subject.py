@@ -24,11 +24,12 @@ from rackcheck.inventory.nodeset import is_name
 from rackcheck.job import Job
 from rackcheck.layers import did_you_mean
 from rackcheck.mistake import Mistake
-from rackcheck.report.build import Order, Place
+from rackcheck.report.build import Order
 from rackcheck.report.dossier import Brand
 from rackcheck.report.gather import Told, gather
 from rackcheck.report.settle import settle
 from rackcheck.report.summary import Summary, findings, notes, several, summarize, waiver_notes
+from rackcheck.report.whereabouts import Place
 from rackcheck.run import replay
 from rackcheck.waivers import File
 from rackcheck.waivers import own as waivers_of

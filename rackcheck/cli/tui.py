@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rackcheck.cli import filters, options
+from rackcheck.cli import choice, filters, options
 from rackcheck.cli.output import note
 from rackcheck.core.where import Where
 from rackcheck.mistake import Mistake
@@ -55,7 +55,7 @@ def tui(
     rackcheck tui --rack sim:dgx-h100 -p h100-dgx  a simulated rack to learn on
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     show = screens()
-    wanted = options.planes(planes)
+    wanted = choice.planes(planes)
     if profile is None:
         if file or rack or values or folders or planes or seconds or len(words) > 1:
             from rackcheck import library  # noqa: PLC0415  the screens come first, what they show after them
@@ -72,9 +72,9 @@ def tui(
         from rackcheck.cli.desk import Desk  # noqa: PLC0415  once there is a terminal to show it on
         from rackcheck.cli.prepared import prepare  # noqa: PLC0415
 
-        files = options.waiver_files(waiver_files, found=True)
+        files = choice.waiver_files(waiver_files, found=True)
         made = prepare(
-            lambda: options.chosen(words, file, rack), profile, values, folders, files, wanted, seconds=seconds
+            lambda: choice.chosen(words, file, rack), profile, values, folders, files, wanted, seconds=seconds
         )
         desks.append(Desk(ready=made))
         return desks[0]
@@ -105,5 +105,5 @@ def _stored(run: str, waiver_files: tuple[Path, ...]) -> object:
         raise Mistake(
             "there is no run yet: rackcheck tui -p PROFILE audits this machine, --rack sim:dgx-h100 a simulated rack"
         )
-    files = options.waiver_files(waiver_files, found=False) if waiver_files else None
+    files = choice.waiver_files(waiver_files, found=False) if waiver_files else None
     return Desk(found=subject.find(run, files))

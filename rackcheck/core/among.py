@@ -12,7 +12,7 @@ from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
 from rackcheck.core.collect import typed
 from rackcheck.core.fact import Plane, Reading, Reason, Sourced, Unknown, Unreadable, clean
 from rackcheck.core.group import Member, Seat
-from rackcheck.core.join import Inputs
+from rackcheck.core.inputs import Inputs
 from rackcheck.core.path import EVERY, Path
 from rackcheck.core.tree import Leaf, Tree
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rackcheck.core.capture import NodeCapture, Output, merge, named
 from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.probe import Read, Shell
+from rackcheck.core.question import Read, Shell
 from rackcheck.core.read import SILENT, covering, matching
 from rackcheck.core.refusal import LATE
 from rackcheck.core.script import NOTHING, Question, folder, kept, lanes

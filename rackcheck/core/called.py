@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from rackcheck.core import path as paths
 from rackcheck.core.catalogue import Catalogue, Type
 from rackcheck.core.fact import Plane
-from rackcheck.core.join import Inputs
+from rackcheck.core.inputs import Inputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 from rackcheck.core.burn.record import Burn
 from rackcheck.core.documents import Documents
 from rackcheck.core.fact import Plane, Reason, Unknown
-from rackcheck.core.probe import Read, Shell
+from rackcheck.core.question import Read, Shell
 from rackcheck.core.read import Files, matching
 from rackcheck.core.resource import Body
 from rackcheck.core.secret import scrub_text

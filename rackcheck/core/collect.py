@@ -10,7 +10,8 @@ from rackcheck.core.catalogue import FAMILY, Catalogue, Kind, Type
 from rackcheck.core.documents import Missing
 from rackcheck.core.fact import Absent, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
 from rackcheck.core.path import EVERY, Path
-from rackcheck.core.probe import AnyProbe, Ask, Load, Read, Redfish, Shell
+from rackcheck.core.probe import AnyProbe
+from rackcheck.core.question import Ask, Load, Read, Redfish, Shell
 from rackcheck.core.read import Sourced, natural
 from rackcheck.core.refusal import refusal
 from rackcheck.core.tree import Leaf

@@ -11,7 +11,7 @@ from rackcheck.core import path as paths
 from rackcheck.core.catalogue import Catalogue, Entry, Kind
 from rackcheck.core.collect import typed
 from rackcheck.core.fact import Facts, Plane, Reading, Reason, Sourced, Unknown, Unreadable, clean
-from rackcheck.core.join import Inputs
+from rackcheck.core.inputs import Inputs
 from rackcheck.core.profile import Scope
 from rackcheck.core.read import natural
 from rackcheck.core.tree import Leaf, Tree

@@ -11,7 +11,8 @@ from rackcheck.core.group import Gathering
 from rackcheck.core.join import Join
 from rackcheck.core.path import Path
 from rackcheck.core.path import parse as parse_path
-from rackcheck.core.probe import AnyProbe, Read, Redfish, Shell
+from rackcheck.core.probe import AnyProbe
+from rackcheck.core.question import Read, Redfish, Shell
 
 
 @dataclass(frozen=True)

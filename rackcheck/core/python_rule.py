@@ -7,7 +7,7 @@ from rackcheck.core import path as paths
 from rackcheck.core.called import Called, Wrong
 from rackcheck.core.evidence import Evidence, Status, Verdict, all_hold, said
 from rackcheck.core.fact import Plane, Reason, Unknown, clean
-from rackcheck.core.join import Inputs
+from rackcheck.core.inputs import Inputs
 from rackcheck.core.path import EVERY, Path, Segment
 from rackcheck.core.tree import Tree
 from rackcheck.core.waiver import Granted, taken

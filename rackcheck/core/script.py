@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rackcheck.core.probe import Read, Shell
+from rackcheck.core.question import Read, Shell
 
 Question = Shell | Read
 

@@ -7,10 +7,21 @@ grouping fact that is unknown or absent sets no item apart. An item whose place 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rackcheck.core.catalogue import Catalogue
+from rackcheck.core.catalogue import Catalogue, Entry, listing
 from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown, clean
 from rackcheck.core.path import EVERY, Path, Segment, parse
 from rackcheck.core.tree import Tree
+
+FACT = "fleet.silent"
+"""The fact of a fleet whose nodes are held against one another."""
+
+ENTRY = Entry(
+    FACT,
+    listing("Nodes on which all parts of a sort lack facts that most nodes of the role return, with these facts."),
+    Plane.DERIVED,
+    "silence",
+)
+"""What that adds to the catalogue; it follows from whatever facts the rules of a profile read."""
 
 EMPTY = "Absent"
 """The word of a state for a place that holds nothing."""

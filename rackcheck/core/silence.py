@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rackcheck.core.catalogue import Entry, listing
 from rackcheck.core.consensus import FEWEST
 from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown, clean
 from rackcheck.core.fold import fold
@@ -17,17 +16,6 @@ from rackcheck.core.path import Path
 from rackcheck.core.profile import Rule
 from rackcheck.core.siblings import Siblings, occupied, sort_of
 from rackcheck.core.tree import Tree
-
-FACT = "fleet.silent"
-"""The fact that this gives of a fleet."""
-
-ENTRY = Entry(
-    FACT,
-    listing("Nodes on which all parts of a sort lack facts that most nodes of the role return, with these facts."),
-    Plane.DERIVED,
-    "silence",
-)
-"""What it adds to the catalogue; it follows from whatever facts the rules of a profile read."""
 
 QUORUM = 75.0
 """Share of the expected nodes of a role, in %, that must return a fact before its lack is a finding."""

@@ -1,6 +1,6 @@
 """Judging: one node's facts against a profile's rules, in three-valued logic; pure, and without a clock."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rackcheck.core import operator
@@ -30,6 +30,7 @@ __all__ = [
     "judge_one",
     "misfit",
     "needs_first",
+    "over",
     "worst",
 ]
 
@@ -167,3 +168,12 @@ def misfit(profile: Profile, product: Reading, role: str) -> str:
     if wanted and role not in wanted:
         return f"profile {profile.name} is for role {', '.join(wanted)}, this is {role}"
     return ""
+
+
+def over(before: Mapping[str, Verdict], now: Iterable[Verdict], *, part: bool) -> dict[str, Verdict]:
+    """Lay newer verdicts over earlier ones; those of a part of the fleet hide nothing that all of it came to."""
+    found = dict(before)
+    for verdict in now:
+        if not part or verdict.rule not in found or verdict.status is Status.FAIL:
+            found[verdict.rule] = verdict
+    return found

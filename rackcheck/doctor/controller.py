@@ -6,7 +6,7 @@ from statistics import median
 from rackcheck.core.documents import Documents, Missing
 from rackcheck.core.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.core.plan import Plan
-from rackcheck.core.probe import Redfish
+from rackcheck.core.question import Redfish
 from rackcheck.core.redfish_value import said
 from rackcheck.core.resource import ROOT, Body, Resource
 from rackcheck.doctor.finding import Controller, Finding, Trouble

@@ -9,7 +9,7 @@ from rackcheck.core.capture import NodeCapture, Output, named
 from rackcheck.core.collect import collect
 from rackcheck.core.fact import Plane, Reason, Unknown, clean
 from rackcheck.core.plan import Plan
-from rackcheck.core.probe import Read, Shell
+from rackcheck.core.question import Read, Shell
 from rackcheck.core.refusal import LATE
 from rackcheck.doctor import readable
 from rackcheck.doctor.blind import of_plane

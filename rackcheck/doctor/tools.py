@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rackcheck.core.capture import named
-from rackcheck.core.probe import Shell
+from rackcheck.core.question import Shell
 from rackcheck.doctor.readable import quoted
 
 RESERVED = frozenset({"!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac"})

@@ -4,14 +4,36 @@ Pure. What such a machine comes to is INCOMPLETE, for the reason that it is anot
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import Field, dataclass, replace
+from typing import Any, ClassVar, Protocol, TypeVar
 
+from rackcheck.core.profile import Rule
 from rackcheck.core.verdict import Status
-from rackcheck.report.dossier import Found
-from rackcheck.report.summary import Finding, several
+from rackcheck.report.summary import several
 
-F = TypeVar("F", Finding, Found)
+
+class OnNodes(Protocol):
+    """One rule's verdict on nodes: a finding of a run, or of a document, which names the rule alone."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def rule(self) -> Rule | str:
+        """The rule, or its id."""
+        ...
+
+    @property
+    def status(self) -> Status:
+        """What it came to."""
+        ...
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that it came to this on."""
+        ...
+
+
+F = TypeVar("F", bound=OnNodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +70,6 @@ def apart(found: Iterable[F], nodes: Sequence[str]) -> Apart:
     rules: dict[Status, set[str]] = {Status.FAIL: set(), Status.UNKNOWN: set()}
     for each in found:
         if each.status in rules and not others.isdisjoint(each.nodes):
-            rules[each.status].add(each.rule if isinstance(each, Found) else each.rule.id)
+            rules[each.status].add(each.rule if isinstance(each.rule, str) else each.rule.id)
     fails = rules[Status.FAIL]
     return Apart(tuple(nodes), len(fails), len(rules[Status.UNKNOWN] - fails))

@@ -40,25 +40,12 @@ from rackcheck.report.reasons import NEVER_READ
 from rackcheck.report.settle import Settled, reworked, settle
 from rackcheck.report.summary import COUNTED, Finding, findings, notes, waiver_notes
 from rackcheck.report.wants import wants
-from rackcheck.report.whereabouts import RACK
+from rackcheck.report.whereabouts import RACK, Place
 
 SHOWN = 12
 """Pieces of evidence that a finding shows; the run holds the rest."""
 
 NO_BURN_IN = "No burn-in was run: nothing here says how fast these machines are."
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a node is, and how it is reached."""
-
-    role: str
-    rack: str = ""
-    u: int = 0
-    height: int = 1
-    slot: str = ""
-    host: str = ""
-    bmc: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from rackcheck.core.capture import named
 from rackcheck.core.catalogue import Entry
 from rackcheck.core.path import parse
-from rackcheck.core.probe import AnyProbe, Load, Redfish, Shell
+from rackcheck.core.probe import AnyProbe
+from rackcheck.core.question import Load, Redfish, Shell
 from rackcheck.core.read import natural
 from rackcheck.registry import Registry
 

@@ -3,7 +3,7 @@
 Pure. A newest reading that is unknown counts as unknown, whatever an earlier one knew.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackcheck.core import path as paths
@@ -17,7 +17,7 @@ from rackcheck.core.moves import TRACKED
 from rackcheck.core.profile import Across, Phase, Profile, Rule, Scope
 from rackcheck.core.read import natural
 from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, Status, Verdict, in_scope
+from rackcheck.core.verdict import Outcome, Status, Verdict, in_scope, over
 from rackcheck.judging import concluded, of_profile
 from rackcheck.report.dossier import Rework
 from rackcheck.report.gather import Print, Told
@@ -105,15 +105,6 @@ def _together(
             fits = (told.judged[name].fit for told in reversed(readings) if name in told.judged)
             group = Judged(name, scope.value, Outcome.INCOMPLETE, ordered, fit=next(fits, None) or of_profile(profile))
             yield concluded(group, known, profile.law)
-
-
-def over(before: Mapping[str, Verdict], now: Iterable[Verdict], *, part: bool) -> dict[str, Verdict]:
-    """Lay newer verdicts over earlier ones; those of a part of the fleet hide nothing that all of it came to."""
-    found = dict(before)
-    for verdict in now:
-        if not part or verdict.rule not in found or verdict.status is Status.FAIL:
-            found[verdict.rule] = verdict
-    return found
 
 
 def _comparable(across: Across, seats: Sequence[Seat]) -> bool:

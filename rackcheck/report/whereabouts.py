@@ -16,6 +16,19 @@ RACK = "@rack:"
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node is, and how it is reached."""
+
+    role: str
+    rack: str = ""
+    u: int = 0
+    height: int = 1
+    slot: str = ""
+    host: str = ""
+    bmc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Whole:
     """How many nodes there are, and how many racks were judged as a whole."""
 

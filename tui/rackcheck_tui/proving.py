@@ -10,7 +10,7 @@ from rackcheck.board.reply import Reply, told
 from rackcheck.board.state import Board
 from rackcheck.core import operator
 from rackcheck.core.fact import Absent, Unknown
-from rackcheck.core.probe import Ask
+from rackcheck.core.question import Ask
 from rackcheck.core.tree import Leaf
 from rackcheck.mistake import Mistake
 from rackcheck.report.signs import Signs

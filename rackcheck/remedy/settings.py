@@ -1,0 +1,17 @@
+"""The table of BIOS settings, of the installed packages of probes."""
+
+import json
+from importlib.metadata import entry_points
+from importlib.resources import files
+
+from rackcheck.core.remedy_words import Table, table
+from rackcheck.registry import GROUP
+
+
+def settings() -> Table:
+    """Read the table of BIOS settings, which lies beside the probe that reads by it."""
+    for point in entry_points(group=GROUP):
+        place = files(point.value) / "bios_settings.json"
+        if place.is_file():
+            return table(json.loads(place.read_text("utf-8")))
+    return Table({}, {})
