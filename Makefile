@@ -84,8 +84,8 @@ explore: $(VENV)/.dev
 	@RACKCHECK_EXPLORE=1 $(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not slow"
 
 schemas: $(VENV)/.runtime
-	@$(BIN)/python -m rackcheck.schema schemas
-	@$(BIN)/python -m rackcheck.editor schemas
+	@$(BIN)/python -m rackcheck.profile.schema schemas
+	@$(BIN)/python -m rackcheck.profile.editor schemas
 	@$(BIN)/python -m rackcheck.sim.shape schemas
 	@$(BIN)/python -m rackcheck.report.record_schema schemas
 	@$(BIN)/python -m rackcheck.report.facts_page docs

@@ -18,16 +18,16 @@ from pathlib import Path
 sys.path.pop(0)  # this folder: a measurement in it has the name of the DMTF's library
 
 from rackcheck import inventory
-from rackcheck.cli.secrets import secrets_of
-from rackcheck.core.event import Answered
-from rackcheck.core.fact import Plane
-from rackcheck.core.path import parse
-from rackcheck.core.plan import plan
-from rackcheck.job import Job
-from rackcheck.redfish import Limits
-from rackcheck.registry import registry
-from rackcheck.run import ask_plane, audit
+from rackcheck.model.fact import Plane
+from rackcheck.model.path import parse
+from rackcheck.probe.plan import plan
+from rackcheck.probe.registry import registry
+from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.event import Answered
+from rackcheck.run.job import Job
+from rackcheck.session.secrets import secrets_of
 from rackcheck.sim import child
+from rackcheck.transport.redfish import Limits
 
 ROUNDS = 3
 DEADLINE = 20.0

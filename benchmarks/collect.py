@@ -25,12 +25,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import paramiko
 from sshd import Server, serving
 
-from rackcheck import inventory, ssh, ssh_config
-from rackcheck.core.plan import Plan
-from rackcheck.core.question import Read, Shell
-from rackcheck.core.script import compose
-from rackcheck.registry import registry
-from rackcheck.wire import Limits
+from rackcheck import inventory
+from rackcheck.model.question import Read, Shell
+from rackcheck.probe.plan import Plan
+from rackcheck.probe.registry import registry
+from rackcheck.probe.script import compose
+from rackcheck.transport import ssh, ssh_config
+from rackcheck.transport.wire import Limits
 
 ROUNDS = 5
 SLOW = (0.1, 0.3, 1.0)

@@ -38,14 +38,14 @@ if sys.version_info < (3, 11):  # noqa: UP036  the machine's own python3
     print("python3 >= 3.11 is needed to hold the probes against nvidia-smi; the burn-in is held against its goals")
     sys.exit(gpu_burn.main(sys.argv[1:]))
 
-from rackcheck.core.answers import split  # noqa: E402
-from rackcheck.core.capture import NodeCapture, Output, named  # noqa: E402  the path to it is made above
-from rackcheck.core.collect import collect  # noqa: E402
-from rackcheck.core.fact import VOLATILE, Absent, Reading, Reason, Unknown  # noqa: E402
-from rackcheck.core.probe import AnyProbe, Probe  # noqa: E402
-from rackcheck.core.script import compose  # noqa: E402
-from rackcheck.core.tree import Leaf  # noqa: E402
-from rackcheck.wire import stamped  # noqa: E402
+from rackcheck.model.capture import NodeCapture, Output, named  # noqa: E402  the path to it is made above
+from rackcheck.model.fact import VOLATILE, Absent, Reading, Reason, Unknown  # noqa: E402
+from rackcheck.model.tree import Leaf  # noqa: E402
+from rackcheck.probe.answers import split  # noqa: E402
+from rackcheck.probe.collect import collect  # noqa: E402
+from rackcheck.probe.contract import AnyProbe, Probe  # noqa: E402
+from rackcheck.probe.script import compose  # noqa: E402
+from rackcheck.transport.wire import stamped  # noqa: E402
 
 SMI = ("nvidia-smi", "-q", "-x")
 TIME = "2026-01-01T00:00:00Z"

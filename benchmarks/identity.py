@@ -20,18 +20,18 @@ from pathlib import Path
 from judge import BOTH, Bench, ours
 
 from rackcheck import inventory
-from rackcheck.cli.secrets import secrets_of
-from rackcheck.core.event import Answered
-from rackcheck.core.fact import Class
-from rackcheck.core.group import FLEET, Distilled, Group, Seat, gathered
-from rackcheck.core.join import derive
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Scope
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.job import Job
-from rackcheck.judging import tree_of
-from rackcheck.registry import registry
-from rackcheck.run import ask_plane, audit
+from rackcheck.model.fact import Class
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Scope
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.group import FLEET, Distilled, Group, Seat, gathered
+from rackcheck.probe.join import derive
+from rackcheck.probe.registry import registry
+from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.event import Answered
+from rackcheck.run.job import Job
+from rackcheck.run.judging import tree_of
+from rackcheck.session.secrets import secrets_of
 from rackcheck.sim import child
 
 NODES, TIMES = 10_000, 3

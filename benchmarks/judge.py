@@ -32,20 +32,21 @@ from math import inf
 from pathlib import Path
 from random import Random
 
-from rackcheck import inventory, library
-from rackcheck.cli.secrets import secrets_of
-from rackcheck.core import path as paths
-from rackcheck.core.catalogue import Type
-from rackcheck.core.event import Answered, Event, Judged
-from rackcheck.core.fact import VOLATILE, Absent, Class, Plane, Reading, Unknown
-from rackcheck.core.profile import Look, Phase, Profile, Rule, Scope
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Status, judge
+from rackcheck import inventory
+from rackcheck.evaluate.verdict import Status, judge
 from rackcheck.inventory import Bmc, Node
-from rackcheck.job import Job
-from rackcheck.judging import Judging, tree_of
-from rackcheck.registry import registry
-from rackcheck.run import ask_plane, audit
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Type
+from rackcheck.model.fact import VOLATILE, Absent, Class, Plane, Reading, Unknown
+from rackcheck.model.profile import Look, Phase, Profile, Rule, Scope
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.event import Answered, Event, Judged
+from rackcheck.run.job import Job
+from rackcheck.run.judging import Judging, tree_of
+from rackcheck.session.secrets import secrets_of
 from rackcheck.sim import child
 
 NODES, RULES = 10_000, 300

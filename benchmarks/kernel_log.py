@@ -12,9 +12,9 @@ from collections.abc import Callable
 from importlib import import_module
 
 import rackcheck_probes
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.probe import Probe
-from rackcheck.core.question import Shell
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.question import Shell
+from rackcheck.probe.contract import Probe
 from rackcheck_probes.kernel_log import DMESG
 
 SIZE = 8 << 20

@@ -13,10 +13,10 @@ import time
 from dataclasses import replace
 from secrets import token_hex
 
-from rackcheck.core import script
-from rackcheck.core.plan import Plan
-from rackcheck.core.question import Read, Shell
-from rackcheck.registry import registry
+from rackcheck.model.question import Read, Shell
+from rackcheck.probe import script
+from rackcheck.probe.plan import Plan
+from rackcheck.probe.registry import registry
 
 ROUNDS = 20
 

@@ -27,10 +27,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from mockup_server import Mockup
 from trees import DGX, SUPERMICRO, client, links, tree
 
-from rackcheck import library, redfish
-from rackcheck.core.documents import Link
-from rackcheck.core.plan import plan
-from rackcheck.registry import registry
+from rackcheck.model.documents import Link
+from rackcheck.probe.plan import plan
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.transport import redfish
 
 ROUNDS = 3
 LATENCY = 0.05

@@ -20,14 +20,14 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from rackcheck.core.change import STEADY
-from rackcheck.core.event import RunDone, RunStarted
-from rackcheck.core.fact import Class
-from rackcheck.core.verdict import Outcome
-from rackcheck.index import file, pair, queries
-from rackcheck.index.adding import Adder
-from rackcheck.index.parts import Part, part_of
-from rackcheck.index.rows import Snap, Told, Vector, vector_of
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.model.change import STEADY
+from rackcheck.model.fact import Class
+from rackcheck.run.event import RunDone, RunStarted
+from rackcheck.run.index import file, pair, queries
+from rackcheck.run.index.adding import Adder
+from rackcheck.run.index.parts import Part, part_of
+from rackcheck.run.index.rows import Snap, Told, Vector, vector_of
 
 STATUSES = ("pass", "warn", "fail", "unknown")
 

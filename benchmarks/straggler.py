@@ -16,10 +16,10 @@ from dataclasses import replace
 from itertools import chain
 from statistics import median
 
-from rackcheck.core.burn.pairs import Outcome as Told
-from rackcheck.core.burn.pairs import matchings, round_robin, solve
-from rackcheck.core.burn.polish import polish, scale
-from rackcheck.core.burn.straggler import Held, Measured, Outcome, judge
+from rackcheck.parse.burnin.pairs import Outcome as Told
+from rackcheck.parse.burnin.pairs import matchings, round_robin, solve
+from rackcheck.parse.burnin.polish import polish, scale
+from rackcheck.parse.burnin.straggler import Held, Measured, Outcome, judge
 
 NODES, SLOTS = 16, 8
 POSITION, NODE, CHIP, WORK = 0.015, 0.005, 0.01, 0.002

@@ -40,7 +40,7 @@ else:
     Sparing = App  # type: ignore[assignment, misc]
 
 if TYPE_CHECKING:  # what a bare application would not load is not loaded for one
-    from rackcheck.report.terminal import Line
+    from rackcheck.views.terminal import Line
 
 STATES = (("✔", "green"), ("!", "yellow"), ("✘", "bold red"), ("~", "cyan"), ("?", "bold magenta"), ("·", "dim"))
 RACK, SIDE = 64, 8
@@ -204,8 +204,8 @@ class Ours(Bench, Sparing):
 
     def body(self) -> Iterator[Widget]:
         """The racks."""
-        from rackcheck.board.modes import Cell  # noqa: PLC0415
-        from rackcheck.report.signs import Signs  # noqa: PLC0415
+        from rackcheck.views.modes import Cell  # noqa: PLC0415
+        from rackcheck.views.signs import Signs  # noqa: PLC0415
         from rackcheck_tui.pace import Pace  # noqa: PLC0415
         from rackcheck_tui.rackview import Racks  # noqa: PLC0415
 
@@ -274,7 +274,7 @@ class OurTable(Bench, Sparing):
 
     def body(self) -> Iterator[Widget]:
         """The table."""
-        from rackcheck.report.signs import Signs  # noqa: PLC0415
+        from rackcheck.views.signs import Signs  # noqa: PLC0415
         from rackcheck_tui.table import Table  # noqa: PLC0415
 
         self.rows = rows()
@@ -332,8 +332,8 @@ class Verdicts:
         return [self.line(row, width)]
 
     def _line(self, texts: Row, width: int) -> "Line":
-        from rackcheck.report.signs import Signs  # noqa: PLC0415
-        from rackcheck.report.terminal import Line  # noqa: PLC0415
+        from rackcheck.views.signs import Signs  # noqa: PLC0415
+        from rackcheck.views.terminal import Line  # noqa: PLC0415
 
         fit = Signs(plain=False).fit
         node, rule, state, why = texts

@@ -1,19 +1,30 @@
 """The words that the author of a probe, or of a rule in Python, needs."""
 
-from rackcheck.core.among import comparison
-from rackcheck.core.called import Wrong, rule
-from rackcheck.core.catalogue import collection, final, flag, integer, listing, quantity, setting, text, version, view
-from rackcheck.core.documents import Documents, Walk
-from rackcheck.core.fact import Absent, Class, Facts, Reason, Unknown, Unreadable
-from rackcheck.core.group import Member, gathering
-from rackcheck.core.inputs import Inputs
-from rackcheck.core.join import join
-from rackcheck.core.path import spell_key
-from rackcheck.core.probe import probe
-from rackcheck.core.profile import Scope
-from rackcheck.core.question import Load, Read, Redfish, Shell
-from rackcheck.core.read import Files, Sourced
-from rackcheck.core.resource import Resource
+from rackcheck.model.called import Wrong, rule
+from rackcheck.model.catalogue import (
+    collection,
+    final,
+    flag,
+    integer,
+    listing,
+    quantity,
+    setting,
+    text,
+    version,
+    view,
+)
+from rackcheck.model.documents import Documents, Walk
+from rackcheck.model.fact import Absent, Class, Facts, Reason, Unknown, Unreadable
+from rackcheck.model.inputs import Inputs
+from rackcheck.model.path import spell_key
+from rackcheck.model.profile import Scope
+from rackcheck.model.question import Load, Read, Redfish, Shell
+from rackcheck.model.resource import Resource
+from rackcheck.model.text import Files, Sourced
+from rackcheck.probe.among import comparison
+from rackcheck.probe.contract import probe
+from rackcheck.probe.group import Member, gathering
+from rackcheck.probe.join import join
 
 __version__ = "0.1.0"
 

@@ -9,17 +9,17 @@ from burn_racks import PERIOD, TIME, ills, parts
 from burn_racks import job as rack_of
 from desks import MadeDesk, job_of, small
 
-from rackcheck.board.burning import Burns
-from rackcheck.core.burn.plan import Tier, document, starts
-from rackcheck.core.capture import BurnCapture
-from rackcheck.core.event import Answered, Burning, Event, NodeAsked, RunDone
-from rackcheck.core.fact import Plane
-from rackcheck.core.profile import Phase
-from rackcheck.core.verdict import Outcome, worst
-from rackcheck.job import Job
-from rackcheck.judging import Judging, tree_of
+from rackcheck.evaluate.verdict import Outcome, worst
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.fact import Plane
+from rackcheck.model.profile import Phase
+from rackcheck.parse.burnin.plan import Tier, document, starts
+from rackcheck.run.event import Answered, Burning, Event, NodeAsked, RunDone
+from rackcheck.run.job import Job
+from rackcheck.run.judging import Judging, tree_of
 from rackcheck.sim.conduct import Ill
 from rackcheck.sim.load import Load
+from rackcheck.views.burning import Burns
 
 SEED = 4242
 PROFILE = """\

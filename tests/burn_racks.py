@@ -4,20 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from rackcheck import library
-from rackcheck.core.burn.plan import Tier, document
-from rackcheck.core.capture import BurnCapture
-from rackcheck.core.event import Answered, FactsRead, Judged
-from rackcheck.core.evidence import Status
-from rackcheck.core.fact import Plane, Reading
-from rackcheck.core.group import Seat
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Phase
-from rackcheck.core.tree import Tree
 from rackcheck.inventory import Node
-from rackcheck.job import Job
-from rackcheck.judging import Judging, tree_of
-from rackcheck.registry import registry
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.evidence import Status
+from rackcheck.model.fact import Plane, Reading
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Phase
+from rackcheck.model.tree import Tree
+from rackcheck.parse.burnin.plan import Tier, document
+from rackcheck.probe.group import Seat
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.run.event import Answered, FactsRead, Judged
+from rackcheck.run.job import Job
+from rackcheck.run.judging import Judging, tree_of
 from rackcheck.sim import faults, machine
 from rackcheck.sim.conduct import Ill, Station
 from rackcheck.sim.load import Load

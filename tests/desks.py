@@ -13,30 +13,31 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from rackcheck import library, store
-from rackcheck.board.desk import Desk, Said
-from rackcheck.board.state import Board
-from rackcheck.cli.prepared import Prepared, head
-from rackcheck.core import path as paths
-from rackcheck.core.capture import Capture, NodeCapture
-from rackcheck.core.catalogue import Kind
-from rackcheck.core.event import Answered, Event, FactsRead, NodeAsked, RunDone
-from rackcheck.core.fact import Plane, Unknown
-from rackcheck.core.path import BadPath, Path
-from rackcheck.core.plan import plan
-from rackcheck.core.probe import AnyProbe
-from rackcheck.core.profile import Profile, Rule
-from rackcheck.core.question import Read
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Outcome, Verdict
-from rackcheck.core.waiver import Waiver
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Outcome, Verdict
+from rackcheck.evaluate.waiver import Waiver
 from rackcheck.inventory import Node, Rack
-from rackcheck.job import Job
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
-from rackcheck.report.signs import Signs
-from rackcheck.run import replay
+from rackcheck.model import path as paths
+from rackcheck.model.capture import Capture, NodeCapture
+from rackcheck.model.catalogue import Kind
+from rackcheck.model.fact import Plane, Unknown
+from rackcheck.model.path import BadPath, Path
+from rackcheck.model.profile import Profile, Rule
+from rackcheck.model.question import Read
+from rackcheck.model.tree import Tree
+from rackcheck.probe.contract import AnyProbe
+from rackcheck.probe.plan import plan
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.run import store
+from rackcheck.run.engine import replay
+from rackcheck.run.event import Answered, Event, FactsRead, NodeAsked, RunDone
+from rackcheck.run.job import Job
+from rackcheck.session.prepared import Prepared, head
+from rackcheck.views.desk import Desk, Said
+from rackcheck.views.signs import Signs
+from rackcheck.views.state import Board
 from rackcheck_tui.app import Screens
 from rackcheck_tui.context import Context
 from rackcheck_tui.trail import Place

@@ -2,8 +2,8 @@
 
 import hashlib
 
-from rackcheck.core.profile import Severity, Source
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.profile import Severity, Source
 from rackcheck.report.dossier import (
     LETTERS,
     Answer,

@@ -12,17 +12,17 @@ from tempfile import TemporaryDirectory
 from command import rackcheck
 from mockup_server import WatchedRack as Rack
 
-from rackcheck import store
-from rackcheck.cli.stored import stored_job
-from rackcheck.core.capture import BmcCapture, NodeCapture
-from rackcheck.core.event import Answered, Judged
-from rackcheck.core.fact import Plane
-from rackcheck.core.group import Seat
-from rackcheck.core.verdict import Status
-from rackcheck.job import Job
-from rackcheck.report.summary import Summary, summarize
-from rackcheck.run import replay
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.capture import BmcCapture, NodeCapture
+from rackcheck.model.fact import Plane
+from rackcheck.probe.group import Seat
+from rackcheck.run import store
+from rackcheck.run.engine import replay
+from rackcheck.run.event import Answered, Judged
+from rackcheck.run.job import Job
+from rackcheck.session.stored import stored_job
 from rackcheck.sim import scenario
+from rackcheck.views.summary import Summary, summarize
 
 NODES = 4
 RUN = "RACKCHECK_EVIDENCE_RUN"

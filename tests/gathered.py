@@ -13,17 +13,17 @@ from near_values import ABSENT
 from rule_bench import HIDDEN, Gap
 from satisfied import cases
 
-from rackcheck.core import operator
-from rackcheck.core.event import Judged
-from rackcheck.core.fact import Absent, Plane, Reading, Unknown
-from rackcheck.core.group import Gathering
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Profile, Rule, Scope, Severity
-from rackcheck.core.verdict import Status, Verdict
+from rackcheck.evaluate.verdict import Status, Verdict
 from rackcheck.inventory import Node
-from rackcheck.job import Job
-from rackcheck.judging import Judging
-from rackcheck.registry import registry
+from rackcheck.model import operator
+from rackcheck.model.fact import Absent, Plane, Reading, Unknown
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Profile, Rule, Scope, Severity
+from rackcheck.probe.group import Gathering
+from rackcheck.probe.registry import registry
+from rackcheck.run.event import Judged
+from rackcheck.run.job import Job
+from rackcheck.run.judging import Judging
 
 Nodes = tuple[Machine, ...]
 TRAY = 4

@@ -5,15 +5,15 @@ from pathlib import Path
 
 from dossiers import sample
 
-from rackcheck import library
-from rackcheck.core.event import Judged, RunDone, RunStarted
-from rackcheck.core.evidence import Evidence
-from rackcheck.core.fit import Fit, Match
-from rackcheck.core.profile import Profile
-from rackcheck.core.verdict import Outcome, Status, Verdict, worst
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import Outcome, Status, Verdict, worst
+from rackcheck.model.evidence import Evidence
+from rackcheck.model.fit import Fit, Match
+from rackcheck.model.profile import Profile
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 from rackcheck.report.dossier import Dossier
-from rackcheck.report.summary import Summary, findings
+from rackcheck.run.event import Judged, RunDone, RunStarted
+from rackcheck.views.summary import Summary, findings
 
 OTHER = "not a DGX H100 (product ThinkPad X1, board 20XW, no 10de device); did you mean -i FILE or --rack NAME?"
 UNKNOWN = "1 of 2 deciding rules is unknown: gpu.some: unreachable; rackcheck doctor shows why"

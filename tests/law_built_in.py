@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from law_rules import pick
 from law_told import TIME, Told, readings
 
-from rackcheck import library
-from rackcheck.core.join import Join
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Profile, Rule
-from rackcheck.core.tree import Leaf
 from rackcheck.inventory import Bmc, Node
-from rackcheck.job import Job
-from rackcheck.registry import registry
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Profile, Rule
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.join import Join
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.run.job import Job
 
 IDENTITIES: Mapping[str, tuple[str, ...]] = {
     "node.serial": ("S1", "S2", "S3", "S4", "None", "0000"),

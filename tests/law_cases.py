@@ -12,18 +12,18 @@ from law_facts import CATALOGUE, GATHERINGS, JOINS
 from law_rules import ALONE, MIXES, judged_rules, pick
 from law_told import PLANES, TIME, Told, asked_by, changed, each_taken, told_of, told_twice
 
-from rackcheck.core.event import Judged
-from rackcheck.core.fit import Match
-from rackcheck.core.group import Seat, is_group
-from rackcheck.core.law import Outcome
-from rackcheck.core.plan import plan
-from rackcheck.core.profile import Phase, Profile, Rule, Scope
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Status
-from rackcheck.core.waiver import Pin, Waiver, pinned
+from rackcheck.evaluate.law import Outcome
+from rackcheck.evaluate.verdict import Status
+from rackcheck.evaluate.waiver import Pin, Waiver, pinned
 from rackcheck.inventory import Node
-from rackcheck.job import Again, Job
-from rackcheck.judging import Judging
+from rackcheck.model.fit import Match
+from rackcheck.model.profile import Phase, Profile, Rule, Scope
+from rackcheck.model.tree import Tree
+from rackcheck.probe.group import Seat, is_group
+from rackcheck.probe.plan import plan
+from rackcheck.run.event import Judged
+from rackcheck.run.job import Again, Job
+from rackcheck.run.judging import Judging
 
 RELAXED = settings(deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
-from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
-from rackcheck.core.fact import Absent, Class, Facts, Plane, Reading, Unknown, Value
-from rackcheck.core.group import Gathering, Member, gathering
-from rackcheck.core.inputs import Inputs
-from rackcheck.core.join import join
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Scope
-from rackcheck.core.siblings import Ground, Siblings
-from rackcheck.registry import registry
+from rackcheck.model.catalogue import Catalogue, Entry, Kind, Type
+from rackcheck.model.fact import Absent, Class, Facts, Plane, Reading, Unknown, Value
+from rackcheck.model.inputs import Inputs
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Scope
+from rackcheck.model.siblings import Ground, Siblings
+from rackcheck.probe.group import Gathering, Member, gathering
+from rackcheck.probe.join import join
+from rackcheck.probe.registry import registry
 
 KINDS: Mapping[str, Kind] = {
     "flag": Kind(Type.FLAG, ""),

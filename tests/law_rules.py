@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 from law_facts import CATALOGUE, COLLECTIONS, GROUP_FACTS, KINDS, OF_A_SEAT, kin
 
-from rackcheck.core import operator
-from rackcheck.core.catalogue import Entry, Kind, Type
-from rackcheck.core.fact import Plane, Value
-from rackcheck.core.operator import SIBLINGS, TWICE, WARNING, WORDS, Mask, Operand, Within
-from rackcheck.core.path import Path, parse
-from rackcheck.core.profile import Across, Clause, Look, Rule, Scope, Severity, Shared
+from rackcheck.model import operator
+from rackcheck.model.catalogue import Entry, Kind, Type
+from rackcheck.model.fact import Plane, Value
+from rackcheck.model.operator import SIBLINGS, TWICE, WARNING, WORDS, Mask, Operand, Within
+from rackcheck.model.path import Path, parse
+from rackcheck.model.profile import Across, Clause, Look, Rule, Scope, Severity, Shared
 
 Yaml = dict[str, Any]
 

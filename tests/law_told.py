@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from law_facts import CATALOGUE, KEYS, VALUES
 from law_rules import pick
 
-from rackcheck.core.catalogue import Type
-from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown, Value
-from rackcheck.core.join import Join, derive
-from rackcheck.core.path import parse
-from rackcheck.core.plan import Plan
-from rackcheck.core.profile import Rule
-from rackcheck.core.tree import Later, Leaf, Tree
+from rackcheck.model.catalogue import Type
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown, Value
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Rule
+from rackcheck.model.tree import Later, Leaf, Tree
+from rackcheck.probe.join import Join, derive
+from rackcheck.probe.plan import Plan
 
 HIDDEN = Unknown(Reason.DENIED, "taken away")
 TIME = "2026-01-01T00:00:00Z"

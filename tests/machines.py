@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 
 from near_values import ABSENT, beyond, meeting, meets, neighbours, real, same, some
 
-from rackcheck.core import operator
-from rackcheck.core.catalogue import Catalogue, Kind, Type
-from rackcheck.core.fact import Absent, Plane, Reading, Unknown
-from rackcheck.core.operator import SIBLINGS, TWICE, WARNING, Test
-from rackcheck.core.path import Path, Segment, parse
-from rackcheck.core.profile import Clause
-from rackcheck.core.siblings import EMPTY
-from rackcheck.core.tree import Later, Leaf, Tree
-from rackcheck.core.verdict import Status
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model import operator
+from rackcheck.model.catalogue import Catalogue, Kind, Type
+from rackcheck.model.fact import Absent, Plane, Reading, Unknown
+from rackcheck.model.operator import SIBLINGS, TWICE, WARNING, Test
+from rackcheck.model.path import Path, Segment, parse
+from rackcheck.model.profile import Clause
+from rackcheck.model.siblings import EMPTY
+from rackcheck.model.tree import Later, Leaf, Tree
 
 Machine = Mapping[Path, Reading]
 """What a node tells, by path; of a collection the names of its items. What it tells a second time stands below THEN."""

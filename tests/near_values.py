@@ -14,9 +14,9 @@ import re2
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis import strategies as st
 
-from rackcheck.core.catalogue import Kind, Type
-from rackcheck.core.fact import Absent, Class, Reading, Value
-from rackcheck.core.operator import Mask, Test, Within
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Absent, Class, Reading, Value
+from rackcheck.model.operator import Mask, Test, Within
 
 ABSENT = Absent("not there")
 SOME: Mapping[Type, Value] = {

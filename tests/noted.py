@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from rackcheck.core.fact import Unknown
-from rackcheck.core.resource import Body
+from rackcheck.model.fact import Unknown
+from rackcheck.model.resource import Body
 
 Bodies = Mapping[str, Body | Unknown]
 

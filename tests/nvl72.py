@@ -11,10 +11,10 @@ from functools import cache
 from recordings import answering, os_probes, shared_text
 from trees import DELTA, GB200, NVSWITCH, told
 
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Plane, Reading
-from rackcheck.core.tree import Leaf
 from rackcheck.inventory import Bmc, Node
+from rackcheck.model.fact import Absent, Plane, Reading
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.collect import collect
 from rackcheck_probes.nvml import QUESTION
 
 TRAYS, SWITCHES, SHELVES = 18, 9, 8

@@ -6,13 +6,13 @@ from functools import cache
 from mockup_server import Mockup
 from trees import ANY_CASE, client, completed, tree
 
-from rackcheck import redfish
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Reading, Unknown
-from rackcheck.core.probe import Probe
-from rackcheck.core.question import Redfish
-from rackcheck.core.resource import Body
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Reading, Unknown
+from rackcheck.model.question import Redfish
+from rackcheck.model.resource import Body
+from rackcheck.probe.collect import collect
+from rackcheck.probe.contract import Probe
+from rackcheck.transport import redfish
 
 Found = dict[str, Reading]
 

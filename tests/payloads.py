@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rackcheck.burnin import pack
-from rackcheck.core.burn.plan import Tier, document
+from rackcheck.parse.burnin.plan import Tier, document
 
 OLD = Path("~/.pyenv/versions/3.8.18/bin/python3.8").expanduser()
 """An older Python, where this machine has one."""

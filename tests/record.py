@@ -13,7 +13,7 @@ from difflib import get_close_matches
 try:
     from recordings import OURS, as_json, ask, facts, os_probes
 
-    from rackcheck.core.capture import NodeCapture
+    from rackcheck.model.capture import NodeCapture
 except ModuleNotFoundError as error:
     sys.exit(f"no module {error.name} for {sys.executable}: `make .venv/.dev`, then `. .venv/bin/activate`")
 

@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 
 import rackcheck_probes
-from rackcheck.core.answers import split
-from rackcheck.core.capture import NodeCapture, Output, named
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.path import Path as FactPath
-from rackcheck.core.probe import Probe
-from rackcheck.core.question import Read, Shell
-from rackcheck.core.script import compose
-from rackcheck.core.tree import Leaf
-from rackcheck.wire import stamped
+from rackcheck.model.capture import NodeCapture, Output, named
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.path import Path as FactPath
+from rackcheck.model.question import Read, Shell
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.answers import split
+from rackcheck.probe.collect import collect
+from rackcheck.probe.contract import Probe
+from rackcheck.probe.script import compose
+from rackcheck.transport.wire import stamped
 
 OURS = Path(__file__).parent / "recorded"
 OsProbe = Probe[Shell] | Probe[Read]

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from machines import WORST, Machine, Want, answer, now, other, put, solved, spot, spots, then, told
 from near_values import ABSENT, beyond, neighbours
 
-from rackcheck.core.catalogue import Catalogue, Kind
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.operator import SIBLINGS, TWICE, Test
-from rackcheck.core.path import Path
-from rackcheck.core.profile import Clause, Rule
-from rackcheck.core.verdict import Status
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.catalogue import Catalogue, Kind
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.operator import SIBLINGS, TWICE, Test
+from rackcheck.model.path import Path
+from rackcheck.model.profile import Clause, Rule
 
 NODE = Path(())
 HIDDEN = Unknown(Reason.DENIED, "taken away")

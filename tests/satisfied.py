@@ -11,13 +11,13 @@ from machines import Machine, Want, copied, listed, put, solved, spot, spots, to
 from near_values import ABSENT, beyond, meeting, meets, neighbours, real
 from rule_bench import EXPECTED, HIDDEN, NODE, Bench, Case, Cases, Gap
 
-from rackcheck.core import operator
-from rackcheck.core.catalogue import Catalogue, Kind, Type
-from rackcheck.core.fact import Absent, Reading, Unknown
-from rackcheck.core.operator import SIBLINGS, WARNING, Test
-from rackcheck.core.path import EVERY, Path, Segment
-from rackcheck.core.profile import Look, Rule
-from rackcheck.core.verdict import Status
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model import operator
+from rackcheck.model.catalogue import Catalogue, Kind, Type
+from rackcheck.model.fact import Absent, Reading, Unknown
+from rackcheck.model.operator import SIBLINGS, WARNING, Test
+from rackcheck.model.path import EVERY, Path, Segment
+from rackcheck.model.profile import Look, Rule
 
 MOST = 4096
 """Items that a machine is made of at most."""

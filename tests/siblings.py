@@ -7,14 +7,14 @@ from machines import Machine, Want, put, solved, tree
 from near_values import ABSENT, neighbours, some
 from rule_bench import HIDDEN, NODE
 
-from rackcheck.core import operator
-from rackcheck.core.catalogue import Catalogue
-from rackcheck.core.consensus import FEWEST, poll
-from rackcheck.core.fact import Absent, Reading
-from rackcheck.core.path import EVERY, Path
-from rackcheck.core.profile import Across, Rule, Severity, Shared
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Status, Verdict, judge
+from rackcheck.evaluate.consensus import FEWEST, poll
+from rackcheck.evaluate.verdict import Status, Verdict, judge
+from rackcheck.model import operator
+from rackcheck.model.catalogue import Catalogue
+from rackcheck.model.fact import Absent, Reading
+from rackcheck.model.path import EVERY, Path
+from rackcheck.model.profile import Across, Rule, Severity, Shared
+from rackcheck.model.tree import Tree
 
 
 def proven(rule: Rule, catalogue: Catalogue) -> Iterator[str]:

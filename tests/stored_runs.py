@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rackcheck import store
+from rackcheck.run import store
 
 Facts = Mapping[str, tuple[str, object]]
 """A node's facts: path -> class and value; None is unknown (denied), Ellipsis is absent."""

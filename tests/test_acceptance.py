@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rack_runs import accepted, copied, edited, folder
 
-from rackcheck import acceptance
-from rackcheck.acceptance import Acceptance
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.signoff import acceptance
+from rackcheck.signoff.acceptance import Acceptance
 
 HEAD: dict[str, Any] = {
     "time": "2026-11-21T00:00:00Z", "by": "jo", "version": "1",

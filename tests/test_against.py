@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from rack_runs import copied, folder
 from stored_runs import events, made, stored
 
-from rackcheck.board.against import Against, against, document, facts_of, rules, said, word_difference
-from rackcheck.board.covering import Covering
-from rackcheck.board.peers import peers
-from rackcheck.core import catalogue
-from rackcheck.core.change import Facts, Kind, compare
-from rackcheck.core.fact import Class, Plane
-from rackcheck.core.join import Join
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Clause, Look, Rule
-from rackcheck.core.tree import Leaf, Tree
+from rackcheck.model import catalogue
+from rackcheck.model.change import Facts, Kind, compare
+from rackcheck.model.fact import Class, Plane
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Clause, Look, Rule
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.join import Join
+from rackcheck.views.against import Against, against, document, facts_of, rules, said, word_difference
+from rackcheck.views.covering import Covering
+from rackcheck.views.peers import peers
 
 KIND = catalogue.text("A text.")
 

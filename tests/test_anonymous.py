@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import leaves, os_probes, ours, recorded
 
-from rackcheck.core.anonymous import Anonymous
-from rackcheck.core.capture import BmcCapture, NodeCapture, Output
-from rackcheck.core.fact import Class, Reason, Unknown
-from rackcheck.core.identities import ALIKE, Identities, logins, named, of_capture, of_facts, together
-from rackcheck.core.stand_in import Dice
-from rackcheck.core.tree import Tree
+from rackcheck.anonymise.captures import Anonymous
+from rackcheck.anonymise.identities import ALIKE, Identities, logins, named, of_capture, of_facts, together
+from rackcheck.anonymise.stand_in import Dice
+from rackcheck.model.capture import BmcCapture, NodeCapture, Output
+from rackcheck.model.fact import Class, Reason, Unknown
+from rackcheck.model.tree import Tree
 
 SALT = b"a salt of these tests, nobody's"
 SERIAL, MAC, UUID = "MT2333VS00104", "a0:88:c2:00:01:04", "5a1c0001-00a1-4d00-8000-00000000abcd"

@@ -13,16 +13,16 @@ from tempfile import TemporaryDirectory
 import pytest
 from recordings import os_probes
 
-from rackcheck.core.answers import split
-from rackcheck.core.capture import NodeCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import VOLATILE, Absent, Reason, Unknown
-from rackcheck.core.path import parse
-from rackcheck.core.plan import Plan
-from rackcheck.core.question import Read
-from rackcheck.core.script import compose
-from rackcheck.core.tree import Leaf
-from rackcheck.wire import stamped
+from rackcheck.model.capture import NodeCapture
+from rackcheck.model.fact import VOLATILE, Absent, Reason, Unknown
+from rackcheck.model.path import parse
+from rackcheck.model.question import Read
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.answers import split
+from rackcheck.probe.collect import collect
+from rackcheck.probe.plan import Plan
+from rackcheck.probe.script import compose
+from rackcheck.transport.wire import stamped
 
 PROBES = tuple(os_probes().values())
 QUESTIONS = Plan(PROBES).questions

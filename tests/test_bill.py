@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rack_runs import folder
 
-from rackcheck import bill
-from rackcheck.bill import Bill, Line
-from rackcheck.core.catalogue import Kind, Type
-from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.tree import Leaf, Tree
 from rackcheck.report.dossier import Billed
 from rackcheck.report.hardware import compared, parts, versions
+from rackcheck.signoff import bill
+from rackcheck.signoff.bill import Bill, Line
 
 DENIED = Unknown(Reason.DENIED, "sudo")
 TEXT = Kind(Type.TEXT, "", cls=Class.IDENTITY)

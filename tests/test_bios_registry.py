@@ -8,10 +8,11 @@ from mockup_server import Mockup
 from one_probe import of
 from trees import ALL, BLUEFIELD, DELL, DGX, GB200, HPE_AMD, HPE_INTEL, LENOVO, SUPERMICRO, client, resource, tree
 
-from rackcheck import Reason, Unknown, redfish
-from rackcheck.core.bios_registry import displayed, unread
-from rackcheck.core.fact import Reading
-from rackcheck.core.resource import ROOT
+from rackcheck import Reason, Unknown
+from rackcheck.model.fact import Reading
+from rackcheck.model.resource import ROOT
+from rackcheck.parse.bmc.bios_registry import displayed, unread
+from rackcheck.transport import redfish
 from rackcheck_probes.bmc_bios import TABLE, bmc_bios
 
 PLACE = f"{ROOT}/Systems/1/Bios"

@@ -30,13 +30,14 @@ from trees import (
 )
 
 import rackcheck_probes
-from rackcheck.core import bios, bios_registry, bios_table, unit
-from rackcheck.core.bios_table import ELSEWHERE, MIXED, UNSAID
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.catalogue import Type
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Reading, Reason, Unknown
-from rackcheck.core.resource import ROOT
+from rackcheck.model import unit
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.catalogue import Type
+from rackcheck.model.fact import Reading, Reason, Unknown
+from rackcheck.model.resource import ROOT
+from rackcheck.parse.bmc import bios, bios_registry, bios_table
+from rackcheck.parse.bmc.bios_table import ELSEWHERE, MIXED, UNSAID
+from rackcheck.probe.collect import collect
 from rackcheck_probes.bmc_bios import TABLE
 
 HERE = Path(__file__).parents[1]

@@ -20,17 +20,18 @@ from mockup_server import Mockup
 from one_probe import of
 from trees import client
 
-from rackcheck import Reason, Unknown, redfish
-from rackcheck.core.anonymous import Anonymous
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.documents import HANDSHAKE
-from rackcheck.core.fact import Reading
-from rackcheck.core.identities import of_capture
-from rackcheck.core.resource import ROOT, Body
-from rackcheck.redfish.handshake import Handshake
+from rackcheck import Reason, Unknown
+from rackcheck.anonymise.captures import Anonymous
+from rackcheck.anonymise.identities import of_capture
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.documents import HANDSHAKE
+from rackcheck.model.fact import Reading
+from rackcheck.model.resource import ROOT, Body
 from rackcheck.sim import certificate as sim
 from rackcheck.sim.bmc import Bmc, tls
 from rackcheck.sim.doors import Doors
+from rackcheck.transport import redfish
+from rackcheck.transport.redfish.handshake import Handshake
 from rackcheck_probes.bmc_certificate import bmc_certificate
 
 BODIES: dict[str, Body] = {ROOT: {"Systems": {"@odata.id": f"{ROOT}/Systems"}}, f"{ROOT}/Systems": {"Members": []}}

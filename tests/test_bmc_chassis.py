@@ -4,9 +4,9 @@ import pytest
 from one_probe import altered, ask
 from trees import BLUEFIELD, DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO, X10
 
-from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.redfish_integrity import protocol, target
-from rackcheck.core.redfish_part import label, whole
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.parse.bmc.integrity import protocol, target
+from rackcheck.parse.bmc.part import label, whole
 from rackcheck_probes.bmc_chassis import bmc_chassis
 from rackcheck_probes.bmc_integrity import bmc_integrity
 

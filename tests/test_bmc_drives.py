@@ -6,8 +6,8 @@ import pytest
 from one_probe import altered, ask, bodies
 from trees import BLUEFIELD, DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO, X10
 
-from rackcheck.core.fact import Absent, Reason, Unknown
-from rackcheck.core.resource import ROOT
+from rackcheck.model.fact import Absent, Reason, Unknown
+from rackcheck.model.resource import ROOT
 from rackcheck_probes.bmc_drives import bmc_drives
 
 LOST = Unknown(Reason.TIMEOUT, "no answer")

@@ -27,13 +27,13 @@ from trees import (
     tree,
 )
 
-from rackcheck import redfish
-from rackcheck.core import redfish_firmware as firmware
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.path import spell_key
-from rackcheck.core.resource import Resource
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.path import spell_key
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc import firmware
+from rackcheck.probe.collect import collect
+from rackcheck.transport import redfish
 from rackcheck_probes.bmc_firmware import TABLE, bmc_firmware
 
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"

@@ -23,11 +23,11 @@ from trees import (
     read,
 )
 
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.redfish_gpu import limit, uuid
-from rackcheck.core.resource import Body
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.resource import Body
+from rackcheck.parse.bmc.gpu import limit, uuid
+from rackcheck.probe.collect import collect
 
 PROBES = ("bmc_gpu", "bmc_gpu_power", "bmc_gpu_nvlink", "bmc_nvswitch")
 LOST = Unknown(Reason.TIMEOUT, "no answer")

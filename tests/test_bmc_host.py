@@ -21,12 +21,12 @@ from trees import (
     read,
 )
 
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.redfish_boot import order
-from rackcheck.core.redfish_systems import entries, some, whole
-from rackcheck.core.resource import Body
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.resource import Body
+from rackcheck.parse.bmc.boot import order
+from rackcheck.parse.bmc.systems import entries, some, whole
+from rackcheck.probe.collect import collect
 
 PROBES = ("bmc_memory", "bmc_cpu", "bmc_boot", "bmc_tpm")
 LOST = Unknown(Reason.TIMEOUT, "no answer")

@@ -25,10 +25,10 @@ from trees import (
     tree,
 )
 
-from rackcheck.core.documents import Documents
-from rackcheck.core.fact import Absent, Reason, Unknown
-from rackcheck.core.redfish_identified import LINKS, fold, identify, table
-from rackcheck.core.resource import ROOT, Body
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Absent, Reason, Unknown
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.parse.bmc.identified import LINKS, fold, identify, table
 from rackcheck_probes.bmc_identified import TABLE, bmc_identified
 
 RAW: dict[str, Any] = json.loads((files("rackcheck_probes") / "systems.json").read_text("utf-8"))

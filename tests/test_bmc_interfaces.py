@@ -4,9 +4,9 @@ import pytest
 from one_probe import altered, ask
 from trees import BLUEFIELD, DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO, X10
 
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.redfish_interface import mac
-from rackcheck.core.resource import ROOT
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.resource import ROOT
+from rackcheck.parse.bmc.interface import mac
 from rackcheck_probes.bmc_interfaces import bmc_interfaces
 
 LOST = Unknown(Reason.TIMEOUT, "no answer")

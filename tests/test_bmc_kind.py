@@ -22,11 +22,11 @@ from trees import (
     tree,
 )
 
-from rackcheck import redfish
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Reading, Reason, Unknown
-from rackcheck.core.resource import ROOT, Body
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Reading, Reason, Unknown
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.probe.collect import collect
+from rackcheck.transport import redfish
 from rackcheck_probes.bmc_kind import bmc_kind
 
 LOST = Unknown(Reason.TIMEOUT, "no answer")

@@ -8,19 +8,19 @@ import pytest
 from noted import Bodies, Noted
 from trees import ALL, read
 
-from rackcheck import library
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.evidence import Status
-from rackcheck.core.fact import Plane, Reason, Unknown
-from rackcheck.core.plan import plan
-from rackcheck.core.probe import Probe
-from rackcheck.core.profile import Phase, Rule
-from rackcheck.core.question import Redfish
-from rackcheck.core.resource import ROOT, Body
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import in_scope, judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import in_scope, judge
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.evidence import Status
+from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.model.profile import Phase, Rule
+from rackcheck.model.question import Redfish
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.collect import collect
+from rackcheck.probe.contract import Probe
+from rackcheck.probe.plan import plan
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 from rackcheck.sim import machine
 
 TIME = "2026-01-01T00:00:00Z"

@@ -7,12 +7,12 @@ import pytest
 from mockup_server import Mockup
 from trees import ALL, ANY_CASE, DGX, GB200, NVSWITCH, client, tree
 
-from rackcheck import redfish
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.path import spell_key
-from rackcheck.core.resource import ROOT, Body
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.path import spell_key
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.probe.collect import collect
+from rackcheck.transport import redfish
 from rackcheck_probes.bmc_leaks import bmc_leaks
 
 CHASSIS = f"{ROOT}/Chassis"

@@ -6,10 +6,10 @@ import pytest
 from test_bmc_law import less
 from trees import ALL, DMTF, GB200, LENOVO, bmc_probes, completed, links, read
 
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Reading, Unknown
-from rackcheck.core.resource import Body
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Reading, Unknown
+from rackcheck.model.resource import Body
+from rackcheck.probe.collect import collect
 
 PROBES = (
     "bmc_drives",

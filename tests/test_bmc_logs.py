@@ -8,10 +8,11 @@ from mockup_server import Mockup
 from one_probe import ask, of
 from trees import DELL, DGX, GB200, HPE_INTEL, LENOVO, SUPERMICRO, X10, client
 
-from rackcheck import Reason, Unknown, redfish
-from rackcheck.core.fact import Reading
-from rackcheck.core.redfish_log import NEWEST
-from rackcheck.core.resource import Body
+from rackcheck import Reason, Unknown
+from rackcheck.model.fact import Reading
+from rackcheck.model.resource import Body
+from rackcheck.parse.bmc.log import NEWEST
+from rackcheck.transport import redfish
 from rackcheck_probes.bmc_logs import bmc_logs
 from rackcheck_probes.bmc_logs_chassis import bmc_logs_chassis
 

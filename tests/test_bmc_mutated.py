@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from noted import Noted
 from trees import ALL, BLUEFIELD, DELTA, DMTF, HPE_AMD, NVSWITCH, X10, bmc_probes, read
 
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Unknown
-from rackcheck.core.resource import Body, inside
-from rackcheck.core.secret import DROPPED
-from rackcheck.core.tree import Leaf
-from rackcheck.redfish.answer import parsed
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Absent, Unknown
+from rackcheck.model.resource import Body, inside
+from rackcheck.model.secret import DROPPED
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.collect import collect
+from rackcheck.transport.redfish.answer import parsed
 
 TIME = "2026-01-01T00:00:00Z"
 SMALL = (X10, DELTA, DMTF, BLUEFIELD, NVSWITCH, HPE_AMD)

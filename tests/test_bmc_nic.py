@@ -4,8 +4,8 @@ import pytest
 from one_probe import altered, ask, bodies
 from trees import BLUEFIELD, DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO, X10
 
-from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.redfish_port import addresses, gbps, link, mbps
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.parse.bmc.port import addresses, gbps, link, mbps
 from rackcheck_probes.bmc_nic import bmc_nic
 
 CARD = "/redfish/v1/Chassis/1/NetworkAdapters/1"

@@ -6,9 +6,9 @@ import pytest
 from one_probe import altered, ask, bodies
 from trees import ALL, BLUEFIELD, DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO, X10
 
-from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.redfish_pcie import generation
-from rackcheck.core.resource import ROOT, Body
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.parse.bmc.pcie import generation
 from rackcheck_probes.bmc_pcie import bmc_pcie
 
 LOST = Unknown(Reason.TIMEOUT, "no answer")

@@ -24,15 +24,15 @@ from trees import (
     tree,
 )
 
-from rackcheck import redfish
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.documents import Documents
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.path import spell_key
-from rackcheck.core.redfish_power import supplies
-from rackcheck.core.redfish_value import amount
-from rackcheck.core.resource import ROOT, Body
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.path import spell_key
+from rackcheck.model.redfish_value import amount
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.parse.bmc.power import supplies
+from rackcheck.probe.collect import collect
+from rackcheck.transport import redfish
 from rackcheck_probes.bmc_controls import bmc_controls
 from rackcheck_probes.bmc_power import bmc_power
 from rackcheck_probes.bmc_power_chassis import bmc_power_chassis

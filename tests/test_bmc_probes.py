@@ -31,16 +31,16 @@ from trees import (
     told,
 )
 
-from rackcheck.core import path as paths
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.catalogue import Catalogue, Type
-from rackcheck.core.documents import Documents, Missing
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.path import spell_key
-from rackcheck.core.read import natural
-from rackcheck.core.resource import ROOT, Body
-from rackcheck.core.secret import DROPPED
-from rackcheck.core.tree import Leaf
+from rackcheck.model import path as paths
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.catalogue import Catalogue, Type
+from rackcheck.model.documents import Documents, Missing
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.path import spell_key
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.model.secret import DROPPED
+from rackcheck.model.text import natural
+from rackcheck.model.tree import Leaf
 from rackcheck_probes.bmc_bios import TABLE
 
 PROBES = bmc_probes()

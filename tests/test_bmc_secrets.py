@@ -9,7 +9,7 @@ import pytest
 from command import rackcheck
 from mockup_server import Fault, Mockup
 
-from rackcheck.core.resource import ROOT
+from rackcheck.model.resource import ROOT
 
 PROFILE = """\
 rackcheck: 1

@@ -23,12 +23,12 @@ from trees import (
     tree,
 )
 
-from rackcheck import redfish
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.path import spell_key
-from rackcheck.core.resource import ROOT, Body
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.path import spell_key
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.probe.collect import collect
+from rackcheck.transport import redfish
 from rackcheck_probes.bmc_cooling import bmc_cooling
 from rackcheck_probes.bmc_sensors import bmc_sensors
 from rackcheck_probes.bmc_sensors_air import bmc_sensors_air

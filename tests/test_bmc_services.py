@@ -18,10 +18,10 @@ from trees import (
     X10,
 )
 
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.redfish_service import port, servers
-from rackcheck.core.redfish_task import percent
-from rackcheck.core.resource import ROOT
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.resource import ROOT
+from rackcheck.parse.bmc.service import port, servers
+from rackcheck.parse.bmc.task import percent
 from rackcheck_probes.bmc_ntp import bmc_ntp
 from rackcheck_probes.bmc_services import bmc_services
 from rackcheck_probes.bmc_tasks import bmc_tasks

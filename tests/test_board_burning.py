@@ -9,16 +9,16 @@ import pytest
 from burn_desks import FLIPPED, SEED, Records, burns, events, job, records, three
 from burn_racks import ills
 
-from rackcheck.board import burnt
-from rackcheck.board.bearing import Bearing, Rank, bearings, part_of, rows
-from rackcheck.board.burning import Burns
-from rackcheck.board.part import FAULTS, HOST, POINTS, History
-from rackcheck.core import path as paths
-from rackcheck.core.burn.plan import Tier
-from rackcheck.core.event import Answered, Burning, Judged, NodeAsked, RunDone
-from rackcheck.core.fact import Plane, Reason, Unknown
-from rackcheck.core.profile import Rule
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model import path as paths
+from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.model.profile import Rule
+from rackcheck.parse.burnin.plan import Tier
+from rackcheck.run.event import Answered, Burning, Judged, NodeAsked, RunDone
+from rackcheck.views import burnt
+from rackcheck.views.bearing import Bearing, Rank, bearings, part_of, rows
+from rackcheck.views.burning import Burns
+from rackcheck.views.part import FAULTS, HOST, POINTS, History
 
 RULES: Mapping[str, Rule] = {rule.id: rule for rule in job(3).profile.rules}  # type: ignore[union-attr]
 

@@ -3,11 +3,11 @@
 import pytest
 from desks import LATER, desk, events_of, job_of, numbered, small
 
-from rackcheck.board.progress import Pulse, Step, progress, pulse
-from rackcheck.board.state import Board
-from rackcheck.core.event import Answered, Event, FactsRead, Judged, NodeAsked, RunDone, RunStarted
-from rackcheck.core.fact import Plane, Reason, Unknown
-from rackcheck.core.verdict import Outcome
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.run.event import Answered, Event, FactsRead, Judged, NodeAsked, RunDone, RunStarted
+from rackcheck.views.progress import Pulse, Step, progress, pulse
+from rackcheck.views.state import Board
 
 SILENT = Unknown(Reason.TIMEOUT, "silent for 30 s")
 NODES = numbered(4, prefix="n")

@@ -9,16 +9,16 @@ from desks import LATER, RUN, MadeDesk, Told, as_asked, board, desk, events_of, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rackcheck.board.state import QUIET, Board, Turned
-from rackcheck.core.change import Turn
-from rackcheck.core.event import Answered, Event, FactsRead, Foreseen, Judged, NodeAsked, RunDone, RunStarted
-from rackcheck.core.fact import Plane, Reason, Unknown
-from rackcheck.core.group import is_group
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.inventory import Node, Rack
+from rackcheck.model.change import Turn
+from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.probe.group import is_group
 from rackcheck.report.gather import gather
 from rackcheck.report.settle import settle
-from rackcheck.report.summary import findings, summarize
+from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged, NodeAsked, RunDone, RunStarted
+from rackcheck.views.state import QUIET, Board, Turned
+from rackcheck.views.summary import findings, summarize
 
 SILENT = Unknown(Reason.UNREACHABLE, "no route to host")
 ACROSS = """\

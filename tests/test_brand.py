@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rackcheck import brand
-from rackcheck.document import BadFile
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.profile.document import BadFile
+from rackcheck.report import brand
 from rackcheck.report.dossier import Brand, Party
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rackcheck import conform, library, lint, schema
-from rackcheck.core.path import parse
-from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.path import parse
+from rackcheck.probe.registry import registry
+from rackcheck.profile import conform, library, lint, schema
 
 FOLDER = Path(__file__).parent / "broken"
 BROKEN = sorted(FOLDER.glob("*.yaml"))

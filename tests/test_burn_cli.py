@@ -14,9 +14,9 @@ from command import rackcheck
 from payloads import of_session
 from sshd import Server, serving
 
-from rackcheck import store
-from rackcheck.core.capture import BurnCapture
-from rackcheck.core.fact import Plane
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.fact import Plane
+from rackcheck.run import store
 
 LOADED = "-I -S -c import sys;exec"
 """What the command line of a payload has in it."""

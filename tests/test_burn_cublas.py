@@ -15,8 +15,8 @@ from burn_nodes import WORDS, libraries
 
 from rackcheck.burnin.node import cublas as products
 from rackcheck.burnin.node import cublas_library
-from rackcheck.core.burn.tools import every
-from rackcheck.core.fact import Reading, Reason, Unknown
+from rackcheck.model.fact import Reading, Reason, Unknown
+from rackcheck.parse.burnin.tools import every
 
 HERE = Path(__file__).parent
 NODE = HERE.parent / "rackcheck" / "burnin" / "node"

@@ -11,7 +11,7 @@ from burn_racks import tree
 from payloads import plan, start
 
 from rackcheck.burnin.node.disk import DISK_BLOCK, DISK_SECTOR, DiskWork
-from rackcheck.core.capture import BurnCapture
+from rackcheck.model.capture import BurnCapture
 
 Records = list[dict[str, Any]]
 

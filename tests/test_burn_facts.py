@@ -8,11 +8,11 @@ from burn_racks import capture, ills, job, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rackcheck.core.capture import BurnCapture
-from rackcheck.core.evidence import Status
-from rackcheck.core.fact import Absent, Reading, Unknown
-from rackcheck.core.path import parse
-from rackcheck.core.verdict import judge
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.evidence import Status
+from rackcheck.model.fact import Absent, Reading, Unknown
+from rackcheck.model.path import parse
 
 CLEAN = capture(1, 7)
 WRONG = capture(1, 7, ills("gpu-bitflip", gpu="5", address="0x1000", bit="3"))

@@ -8,18 +8,18 @@ import pytest
 from test_fact_rows import base
 from tool_answers import COPIES, GOOD, case, dcgm, diagnosed, fio, job, nvbandwidth_json, record
 
-from rackcheck import library
-from rackcheck.core.burn.tools import every
-from rackcheck.core.capture import BurnCapture
-from rackcheck.core.catalogue import Type
-from rackcheck.core.collect import collect
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.fact import Absent, Reading, Unknown
-from rackcheck.core.plan import Plan
-from rackcheck.core.profile import Phase, Profile
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.catalogue import Type
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.fact import Absent, Reading, Unknown
+from rackcheck.model.profile import Phase, Profile
+from rackcheck.model.tree import Tree
+from rackcheck.parse.burnin.tools import every
+from rackcheck.probe.collect import collect
+from rackcheck.probe.plan import Plan
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 Record = Mapping[str, Any]
 

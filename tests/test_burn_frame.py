@@ -21,13 +21,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from payloads import OLD, Running, of_session, plan, start
 
-from rackcheck import local
 from rackcheck.burnin import pack
 from rackcheck.burnin.talk import LONGEST, Talk
-from rackcheck.core.burn.plan import RAMP, Tier, document, slots, starts
-from rackcheck.core.burn.record import Burn
-from rackcheck.core.fact import Reason
-from rackcheck.wire import Limits
+from rackcheck.model.burn_record import Burn
+from rackcheck.model.fact import Reason
+from rackcheck.parse.burnin.plan import RAMP, Tier, document, slots, starts
+from rackcheck.transport import local
+from rackcheck.transport.wire import Limits
 
 BUSY = {"k": "stage", "status": "done"}
 

@@ -6,10 +6,10 @@ from functools import cache
 import pytest
 from burn_racks import Seen, capture, ills, judged, tree
 
-from rackcheck.core.burn.record import Burn
-from rackcheck.core.capture import BurnCapture
-from rackcheck.core.fact import Unknown
-from rackcheck.core.tree import Tree
+from rackcheck.model.burn_record import Burn
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.fact import Unknown
+from rackcheck.model.tree import Tree
 
 NODES, ODD = 16, 6
 SEEDS = range(20)

@@ -16,11 +16,11 @@ import pytest
 from command import Done, rackcheck
 from sshd import serving
 
-from rackcheck import local
 from rackcheck.burnin.talk import MOST, NOISE, Talk
-from rackcheck.core.burn.record import Burn
-from rackcheck.core.hide import Hiding
-from rackcheck.wire import Limits
+from rackcheck.model.burn_record import Burn
+from rackcheck.model.hide import Hiding
+from rackcheck.transport import local
+from rackcheck.transport.wire import Limits
 
 HELLO = {"k": "hello", "t": 0, "wire": 1, "tier": "smoke", "seed": 11}
 WHOLE = {"k": "verdict", "t": 15, "status": "whole", "why": ""}

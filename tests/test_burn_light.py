@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.burn.light import (
+from rackcheck.parse.burnin.light import (
     GIGATRANSFERS,
     Observed,
     explanations,

@@ -10,11 +10,11 @@ from burn_nodes import Node, libraries
 from burn_racks import job, tree
 from payloads import of_session
 
-from rackcheck.core.burn.record import Burn
-from rackcheck.core.capture import BurnCapture
-from rackcheck.core.evidence import Status
-from rackcheck.core.fact import Absent
-from rackcheck.core.verdict import Verdict, judge
+from rackcheck.evaluate.verdict import Verdict, judge
+from rackcheck.model.burn_record import Burn
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.evidence import Status
+from rackcheck.model.fact import Absent
 
 
 @pytest.fixture(scope="module")

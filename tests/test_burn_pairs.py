@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rackcheck.core.burn.pairs import Outcome, Pair, Solved, matchings, round_robin, solve
+from rackcheck.parse.burnin.pairs import Outcome, Pair, Solved, matchings, round_robin, solve
 
 SLOW, FINE, NOT_TESTED = Outcome.SLOW, Outcome.FINE, Outcome.NOT_TESTED
 

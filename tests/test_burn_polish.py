@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.burn.polish import polish, scale
-from rackcheck.core.burn.spans import HOLE, Span, Table, apart, middle
+from rackcheck.parse.burnin.polish import polish, scale
+from rackcheck.parse.burnin.spans import HOLE, Span, Table, apart, middle
 
 NUMBERS = st.floats(-10, 10)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rackcheck.core.burn.straggler import Fleet, Held, Measured, Outcome, judge
+from rackcheck.parse.burnin.straggler import Fleet, Held, Measured, Outcome, judge
 
 SLOW, FINE, NOT_TESTED = Outcome.SLOW, Outcome.FINE, Outcome.NOT_TESTED
 Bend = Callable[[str, str], tuple[float, float]]

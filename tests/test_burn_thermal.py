@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.burn.thermal import Fit, Sample, fit
+from rackcheck.parse.burnin.thermal import Fit, Sample, fit
 
 POWER = 700.0
 INLET = 25.0

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from joined import TOOLS, joined, source
 
-from rackcheck.core.burn.tools import every
-from rackcheck.core.fact import Reading, Reason, Unknown
+from rackcheck.model.fact import Reading, Reason, Unknown
+from rackcheck.parse.burnin.tools import every
 
 tools = joined(*TOOLS)
 Records = list[dict[str, Any]]

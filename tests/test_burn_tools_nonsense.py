@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tool_answers import GOOD
 
-from rackcheck.core import path as paths
-from rackcheck.core.burn.tools import every
-from rackcheck.core.catalogue import Catalogue, Entry
-from rackcheck.core.fact import Plane, Reading, Unreadable
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Catalogue, Entry
+from rackcheck.model.fact import Plane, Reading, Unreadable
+from rackcheck.parse.burnin.tools import every
 
 FACTS = Catalogue.of(Entry(pattern, kind, Plane.BURNIN, "tools") for pattern, kind in every.GIVES.items())
 NONSENSE = (

@@ -23,10 +23,10 @@ from tool_answers import (
     record,
 )  # fmt: skip
 
-from rackcheck.core import path as paths
-from rackcheck.core.burn.tools import every
-from rackcheck.core.catalogue import Catalogue, Entry, Type
-from rackcheck.core.fact import Plane, Reading, Reason, Unknown
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Catalogue, Entry, Type
+from rackcheck.model.fact import Plane, Reading, Reason, Unknown
+from rackcheck.parse.burnin.tools import every
 
 FACTS = Catalogue.of(Entry(pattern, kind, Plane.BURNIN, "tools") for pattern, kind in every.GIVES.items())
 

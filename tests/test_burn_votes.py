@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rackcheck.core.burn.votes import Count, Finding, Name, Place, Said, count
+from rackcheck.parse.burnin.votes import Count, Finding, Name, Place, Said, count
 
 AGREES, ODD, DISPUTED, NOT_TESTED = Said.AGREES, Said.ODD, Said.DISPUTED, Said.NOT_TESTED
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from rackcheck import Inputs, Wrong, rule
-from rackcheck.core.called import Called
-from rackcheck.core.catalogue import Catalogue, Entry, collection, integer, text
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.path import parse
-from rackcheck.core.python_rule import answered
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Status, Verdict
-from rackcheck.core.waiver import NOTHING
+from rackcheck.evaluate.python_rule import answered
+from rackcheck.evaluate.verdict import Status, Verdict
+from rackcheck.evaluate.waiver import NOTHING
+from rackcheck.model.called import Called
+from rackcheck.model.catalogue import Catalogue, Entry, collection, integer, text
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.path import parse
+from rackcheck.model.tree import Leaf, Tree
 
 KINDS = {"gpu": collection("GPUs"), "gpu/*.numa": integer("NUMA node"), "node.product": text("What it is")}
 CATALOGUE = Catalogue.of(Entry(path, kind, Plane.OS, "os") for path, kind in KINDS.items())

@@ -25,26 +25,28 @@ from mockup_server import WatchedRack as Rack
 from trees import DELL, DMTF, LENOVO, bmc_probes
 from trees import tree as recorded_tree
 
-from rackcheck import captured, inventory, redfish
-from rackcheck.captured import places
-from rackcheck.captured.writing import Head
-from rackcheck.cli import captures
-from rackcheck.cli.secrets import secrets_of
-from rackcheck.core.anonymous import Anonymous
-from rackcheck.core.capture import BmcCapture, NodeCapture, Output
-from rackcheck.core.collect import collect
-from rackcheck.core.event import Answered, FactsRead, facts_json
-from rackcheck.core.fact import Class, Plane, Reason, Unknown
-from rackcheck.core.identities import ALIKE, named, of_capture, of_facts, together
-from rackcheck.core.plan import Plan
-from rackcheck.core.tree import Leaf, Tree
+from rackcheck import inventory
+from rackcheck.anonymise.captures import Anonymous
+from rackcheck.anonymise.identities import ALIKE, named, of_capture, of_facts, together
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import Bmc, Node
-from rackcheck.job import Job
-from rackcheck.judging import tree_of
-from rackcheck.mistake import Mistake
-from rackcheck.redfish.trace import Trace
-from rackcheck.run import ask_plane, audit
+from rackcheck.model.capture import BmcCapture, NodeCapture, Output
+from rackcheck.model.fact import Class, Plane, Reason, Unknown
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.collect import collect
+from rackcheck.probe.plan import Plan
+from rackcheck.run import captured
+from rackcheck.run.captured import places
+from rackcheck.run.captured.writing import Head
+from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.event import Answered, FactsRead, facts_json
+from rackcheck.run.job import Job
+from rackcheck.run.judging import tree_of
+from rackcheck.session import captures
+from rackcheck.session.secrets import secrets_of
 from rackcheck.sim import scenario
+from rackcheck.transport import redfish
+from rackcheck.transport.redfish.trace import Trace
 
 TWO = """rackcheck: 1
 scenario: two
@@ -696,7 +698,7 @@ def test_a_capture_of_more_files_than_any_bmc_has_is_not_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = written(tmp_path / "c", BmcCapture({"/redfish/v1": {"Id": "x"}}))
-    monkeypatch.setattr("rackcheck.captured.reading.RESOURCES", 20)
+    monkeypatch.setattr("rackcheck.run.captured.reading.RESOURCES", 20)
     for number in range(20):
         (folder / "n1/redfish/v1" / str(number)).mkdir()
     with pytest.raises(Mistake, match="more than 20 files"):
@@ -707,7 +709,7 @@ def test_a_file_larger_than_any_of_ours_is_not_read(tmp_path: Path, monkeypatch:
     folder = written(
         tmp_path / "c", BmcCapture({"/redfish/v1": {"Id": "x" * 3000}, "/redfish/v1/a": {"Id": "y" * 3000}})
     )
-    monkeypatch.setattr("rackcheck.captured.reading.LARGEST", 4000)
+    monkeypatch.setattr("rackcheck.run.captured.reading.LARGEST", 4000)
     with pytest.raises(Mistake, match="MiB of one BMC"):
         list(captured.load(folder).answers())
 

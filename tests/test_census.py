@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.board.census import Census
-from rackcheck.board.items import folded
-from rackcheck.core.catalogue import Kind, collection, integer, setting, text, version
-from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
-from rackcheck.core.fold import fold
-from rackcheck.core.path import parse
-from rackcheck.core.tree import Leaf, Tree
+from rackcheck.model.catalogue import Kind, collection, integer, setting, text, version
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.fold import fold
+from rackcheck.model.path import parse
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.views.census import Census
+from rackcheck.views.items import folded
 
 DENIED = Unknown(Reason.DENIED, "10.0.0.1")
 GONE = Absent("looked in /sys")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.change import Change, Facts, Kind, beyond, compare, folded, gathered, turned
-from rackcheck.core.fact import Absent, Class, Reason, Unknown
+from rackcheck.model.change import Change, Facts, Kind, beyond, compare, folded, gathered, turned
+from rackcheck.model.fact import Absent, Class, Reason, Unknown
 
 SWAPPED = {
     Kind.CHANGED: Kind.CHANGED,

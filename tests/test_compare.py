@@ -13,11 +13,11 @@ from law_rules import Few, asserted, clauses, judged_rules
 from law_told import worlds
 from test_law import compiled
 
-from rackcheck.core import operator
-from rackcheck.core.compare import Lean, differences
-from rackcheck.core.profile import Clause, Look, Phase, Rule, Severity
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Status, judge
+from rackcheck.evaluate.verdict import Status, judge
+from rackcheck.model import operator
+from rackcheck.model.profile import Clause, Look, Phase, Rule, Severity
+from rackcheck.model.tree import Tree
+from rackcheck.profile.compare import Lean, differences
 
 OTHER = {Lean.WEAKER: Lean.STRICTER, Lean.STRICTER: Lean.WEAKER, Lean.DIFFERENT: Lean.DIFFERENT}
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rackcheck import library
-from rackcheck.core import operator
-from rackcheck.core.profile import Profile
-from rackcheck.document import BadFile
-from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
+from rackcheck.base.mistake import Mistake
+from rackcheck.model import operator
+from rackcheck.model.profile import Profile
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.profile.document import BadFile
 
 HEAD = "rackcheck: 1\nprofile: p\nversion: 1\n"
 SHIPPED = Path(__file__).parents[1] / "profiles" / "linux-server.yaml"

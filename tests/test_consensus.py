@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from rackcheck.compile import compile_profile, read_profile
-from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
-from rackcheck.core.consensus import agreed, large_enough, poll
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Across, Rule, Shared
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.waiver import NOTHING, Pin, Waiver
-from rackcheck.document import BadFile, read
-from rackcheck.lineage import layers
+from rackcheck.evaluate.consensus import agreed, large_enough, poll
+from rackcheck.evaluate.waiver import NOTHING, Pin, Waiver
+from rackcheck.model.catalogue import Catalogue, Entry, Kind, Type
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Across, Rule, Shared
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.profile.compile import compile_profile, read_profile
+from rackcheck.profile.document import BadFile, read
+from rackcheck.profile.lineage import layers
 
 TEXT, SETTING, LIST = (Kind(kind, "") for kind in (Type.TEXT, Type.SETTING, Type.COLLECTION))
 HIDDEN = Unknown(Reason.DENIED, "taken away")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from recordings import shared
 
-from rackcheck.core.fact import Plane
-from rackcheck.core.path import BadPath, parse
-from rackcheck.registry import registry
+from rackcheck.model.fact import Plane
+from rackcheck.model.path import BadPath, parse
+from rackcheck.probe.registry import registry
 
 PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
 BAR = 85

@@ -14,15 +14,15 @@ from test_sim_machine import told
 from trees import DELL, DGX
 from trees import told as recorded
 
-from rackcheck import library
-from rackcheck.core import path as paths
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.join import Join, derive
-from rackcheck.core.profile import Profile
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model import path as paths
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.profile import Profile
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.join import Join, derive
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 from rackcheck.sim import scenario
 from rackcheck.sim.rack import Rack
 

@@ -14,22 +14,22 @@ from desks import LATER, RUN, Told, numbered, stored
 from mockup_server import WatchedRack
 from rack_runs import accepted, copied, folder
 
-from rackcheck import store
-from rackcheck.board.state import Board, Turned
-from rackcheck.cli import choice, subject
-from rackcheck.cli.desk import Desk
-from rackcheck.cli.prepared import prepare
-from rackcheck.core import path as paths
-from rackcheck.core.capture import BmcCapture, NodeCapture
-from rackcheck.core.change import Turn
-from rackcheck.core.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted
-from rackcheck.core.fact import Plane, Reason, Unknown
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.inventory import Rack
-from rackcheck.mistake import Mistake
-from rackcheck.report.summary import summarize
+from rackcheck.model import path as paths
+from rackcheck.model.capture import BmcCapture, NodeCapture
+from rackcheck.model.change import Turn
+from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.run import store
+from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted
+from rackcheck.session import choice, subject
+from rackcheck.session.desk import Desk
+from rackcheck.session.prepared import prepare
 from rackcheck.sim import scenario
 from rackcheck.sim.shell import Shell
+from rackcheck.views.state import Board, Turned
+from rackcheck.views.summary import summarize
 from rackcheck_tui.feed import Feed
 
 UNTIL = str(datetime.now(UTC).date() + timedelta(days=9))

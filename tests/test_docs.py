@@ -10,11 +10,14 @@ from pathlib import Path
 import click
 import pytest
 
-from rackcheck import brand, inventory, library, waivers
+from rackcheck import inventory
 from rackcheck.cli import cli
-from rackcheck.core.operator import WORDS
-from rackcheck.registry import registry
-from rackcheck.schema import profile
+from rackcheck.model.operator import WORDS
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.profile.schema import profile
+from rackcheck.report import brand
+from rackcheck.signoff import waivers
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

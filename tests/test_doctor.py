@@ -27,15 +27,7 @@ from mockup_server import Fault, Mockup, busy, refused_port, silent_port
 from recordings import shared
 from sshd import Server, free_port, keygen, serving
 
-from rackcheck import inventory, known_hosts, library
-from rackcheck.core import script
-from rackcheck.core.answers import split
-from rackcheck.core.capture import NodeCapture, Output, named
-from rackcheck.core.fact import Plane, Reason, Unknown
-from rackcheck.core.path import parse
-from rackcheck.core.plan import Plan, plan
-from rackcheck.core.question import Shell
-from rackcheck.core.resource import Body
+from rackcheck import inventory
 from rackcheck.doctor import controller, names, readable
 from rackcheck.doctor.advice import DAEMONS, MAKERS, PACKAGES, advice, together
 from rackcheck.doctor.blind import blind, of_plane, scope
@@ -46,10 +38,20 @@ from rackcheck.doctor.system import Questions
 from rackcheck.doctor.told import document, lines
 from rackcheck.doctor.tools import looked_for, needs, tools
 from rackcheck.doctor.ward import Ward
-from rackcheck.registry import registry
-from rackcheck.report import machine as report
+from rackcheck.model.capture import NodeCapture, Output, named
+from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.model.path import parse
+from rackcheck.model.question import Shell
+from rackcheck.model.resource import Body
+from rackcheck.probe import script
+from rackcheck.probe.answers import split
+from rackcheck.probe.plan import Plan, plan
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 from rackcheck.sim import machine
 from rackcheck.sim.shell import Shell as SimulatedShell
+from rackcheck.transport import known_hosts
+from rackcheck.views import machine as report
 
 PASSWORD = "correct-horse-battery"
 SHELLS = {p.name: p.ask for p in registry().probes if isinstance(p.ask, Shell)}

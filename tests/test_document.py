@@ -10,8 +10,8 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rackcheck.document import DEPTH, SIZE, BadFile, Table, plain, read
-from rackcheck.library import shipped
+from rackcheck.profile.document import DEPTH, SIZE, BadFile, Table, plain, read
+from rackcheck.profile.library import shipped
 
 
 @pytest.mark.parametrize(

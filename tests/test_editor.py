@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from editor.server import NODE, PROGRAM, Server
 
-from rackcheck.registry import registry
-from rackcheck.schema import profile
+from rackcheck.probe.registry import registry
+from rackcheck.profile.schema import profile
 
 ROOT = Path(__file__).parents[1]
 HEAD = "rackcheck: 1\nprofile: p\nversion: 1\n"

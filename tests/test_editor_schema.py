@@ -12,10 +12,10 @@ from command import rackcheck
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from rackcheck import editor, editor_help, editor_words
-from rackcheck.core.operator import WORDS
-from rackcheck.registry import registry
-from rackcheck.schema import profile
+from rackcheck.model.operator import WORDS
+from rackcheck.probe.registry import registry
+from rackcheck.profile import editor, editor_help, editor_words
+from rackcheck.profile.schema import profile
 
 ROOT = Path(__file__).parents[1]
 COMMITTED = ROOT / "schemas" / "profile.schema.json"

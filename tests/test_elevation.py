@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from rackcheck.board import drawn
-from rackcheck.board.elevation import NO_RACK, NOT_TOLD, Panel, dots, elevation
-from rackcheck.board.modes import ASKED, LEFT_OUT, MEASURES, NOT_JUDGED, Cell, Mode, Seen, needs, picture, share, told
-from rackcheck.core import path as paths
-from rackcheck.core.catalogue import Kind, Type
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome
+from rackcheck.evaluate.verdict import Outcome
 from rackcheck.inventory import Rack, Slot
-from rackcheck.registry import registry
-from rackcheck.report.signs import Signs
-from rackcheck.report.whereabouts import Place
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.registry import registry
+from rackcheck.views import drawn
+from rackcheck.views.elevation import NO_RACK, NOT_TOLD, Panel, dots, elevation
+from rackcheck.views.modes import ASKED, LEFT_OUT, MEASURES, NOT_JUDGED, Cell, Mode, Seen, needs, picture, share, told
+from rackcheck.views.signs import Signs
+from rackcheck.views.whereabouts import Place
 
 PLAIN, RICH = Signs(plain=True), Signs(plain=False)
 TWIN = Rack("p", "B", "twin", 6, {"top": Slot(5, 2, "storage"), "low": Slot(1, 1, "compute")})

@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.capture import BmcCapture, NodeCapture, Output
-from rackcheck.core.catalogue import Kind, Type
-from rackcheck.core.event import (
+from rackcheck.evaluate.verdict import Evidence, Outcome, Status, Verdict
+from rackcheck.model.capture import BmcCapture, NodeCapture, Output
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.run.event import (
     Answered,
     FactsRead,
     Judged,
@@ -22,10 +25,7 @@ from rackcheck.core.event import (
     to_json,
     trouble_from_json,
 )
-from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Evidence, Outcome, Status, Verdict
-from rackcheck.store import raw_bytes
+from rackcheck.run.store import raw_bytes
 
 # Whatever a node prints: any character, and halves of characters where its bytes are no UTF-8.
 TEXTS = st.text(st.one_of(st.characters(), st.characters(min_codepoint=0xDC80, max_codepoint=0xDCFF)), max_size=20)

@@ -11,24 +11,25 @@ import pytest
 from command import rackcheck
 from evidence import NODES, Edit, judged, of, rack, recorded, rewritten, taken, verdict
 
-from rackcheck import library, store
-from rackcheck.acceptance import Acceptance
-from rackcheck.cli.stored import stored_job
-from rackcheck.core.capture import NodeCapture
-from rackcheck.core.event import Answered
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.fit import Fit, Match, fit
-from rackcheck.core.law import Outcome, conclude
-from rackcheck.core.path import parse
-from rackcheck.core.profile import FIRST, LAW, Rule, Severity
-from rackcheck.core.silence import Silences, asked
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Status, Verdict, over
-from rackcheck.registry import registry
+from rackcheck.evaluate.law import Outcome, conclude
+from rackcheck.evaluate.silence import Silences, asked
+from rackcheck.evaluate.verdict import Status, Verdict, over
+from rackcheck.model.capture import NodeCapture
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.fit import Fit, Match, fit
+from rackcheck.model.path import parse
+from rackcheck.model.profile import FIRST, LAW, Rule, Severity
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 from rackcheck.report.gather import Told, gather
 from rackcheck.report.settle import settle
-from rackcheck.report.summary import exit_code, summarize
-from rackcheck.run import replay
+from rackcheck.run import store
+from rackcheck.run.engine import replay
+from rackcheck.run.event import Answered
+from rackcheck.session.stored import stored_job
+from rackcheck.signoff.acceptance import Acceptance
+from rackcheck.views.summary import exit_code, summarize
 
 # ---- whose evidence it is ----------------------------------------------------------------------------------------------
 

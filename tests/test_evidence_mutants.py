@@ -25,7 +25,7 @@ class Mutant:
     tests: str
 
 
-LAW, FIT, JUDGING = "rackcheck/core/law.py", "rackcheck/core/fit.py", "rackcheck/judging.py"
+LAW, FIT, JUDGING = "rackcheck/evaluate/law.py", "rackcheck/model/fit.py", "rackcheck/run/judging.py"
 MUTANTS = {
     "n/a is evidence": Mutant(LAW, "frozenset({Status.PASS, Status.WAIVED})", "frozenset(Status)", "no_evidence"),
     "a built-in rule is evidence": Mutant(
@@ -34,7 +34,7 @@ MUTANTS = {
     "rules decide on another machine": Mutant(LAW, "law != FIRST and not fit.decides", "False", "another_machine_is"),
     "an unknown machine passes": Mutant(LAW, "if fit.match is Match.UNKNOWN:", "if False:", "nothing_passes_and"),
     "an unknown built-in rule decides": Mutant(
-        "rackcheck/core/profile.py", "not (self.unknown_is_minor and status is Status.UNKNOWN)", "True", "no_evidence"
+        "rackcheck/model/profile.py", "not (self.unknown_is_minor and status is Status.UNKNOWN)", "True", "no_evidence"
     ),
     "no machine is another": Mutant(FIT, "    if known:\n", "    if False:\n", "another_machine_is"),
     "parts decide before names": Mutant(
@@ -57,19 +57,19 @@ MUTANTS = {
         "exchanged",
     ),
     "nothing comes twice": Mutant(
-        "rackcheck/core/repeated.py", "found += [*told, *within]", "found += []", "every_name"
+        "rackcheck/model/repeated.py", "found += [*told, *within]", "found += []", "every_name"
     ),
     "no node is silent": Mutant(
-        "rackcheck/core/silence.py", "and key in self.silent:", "and False:", "parts_are_silent"
+        "rackcheck/evaluate/silence.py", "and key in self.silent:", "and False:", "parts_are_silent"
     ),
     "silent siblings are believed": Mutant(
-        "rackcheck/core/siblings.py",
+        "rackcheck/model/siblings.py",
         '    return family.doubt(absent.detail or "absent", str(Path(path.segments[:depth])), has)',
         "    return None",
         "among_siblings",
     ),
     "an older law is today's": Mutant(
-        "rackcheck/cli/stored.py", "began.law if law is None else law", "2", "from_before"
+        "rackcheck/session/stored.py", "began.law if law is None else law", "2", "from_before"
     ),
 }
 

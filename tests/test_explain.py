@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from command import rackcheck
 
-from rackcheck import library
-from rackcheck.explained import explain, line, spelt
-from rackcheck.registry import registry
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.profile.explained import explain, line, spelt
 from rackcheck.report.wants import wants
 
 BASE = """\

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from rackcheck import library
-from rackcheck.core.profile import Profile, Rule, Source
-from rackcheck.registry import registry
+from rackcheck.model.profile import Profile, Rule, Source
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 TABLES = {
     "systems": "id",

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from rackcheck import Class, Facts, Shell, flag, integer, probe, text
-from rackcheck.core.catalogue import Catalogue
-from rackcheck.core.question import Read
-from rackcheck.core.read import natural
-from rackcheck.registry import Registry, registry
+from rackcheck.model.catalogue import Catalogue
+from rackcheck.model.question import Read
+from rackcheck.model.text import natural
+from rackcheck.probe.registry import Registry, registry
 from rackcheck.report.facts_page import AREAS, ROOT, area, page
 
 PLACE = Path(__file__).parents[1] / "docs" / "facts.md"

@@ -16,9 +16,9 @@ import pytest
 from fake_driver import MARKS, Told, code, library, shell, state, tools
 from recordings import answering, ask, facts, os_probes, shared_text
 
-from rackcheck.core.capture import NodeCapture, Output
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.capture import NodeCapture, Output
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.probe.collect import collect
 from rackcheck.sim import machine
 from rackcheck_probes import payload as payloads
 from rackcheck_probes.nvml import QUESTION, said

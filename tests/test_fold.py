@@ -4,7 +4,7 @@ from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fold import alike, fold
+from rackcheck.model.fold import alike, fold
 
 NAMES = st.sets(
     st.one_of(

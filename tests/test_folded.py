@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from dossiers import sample
 
-from rackcheck.core.profile import Severity
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.profile import Severity
 from rackcheck.report import alike, annex, markdown
 from rackcheck.report.dossier import Dossier, Exhibit, Found, Part, Unchecked, Versions
 from rackcheck.report.folded import Block, blocks, gaps

@@ -10,14 +10,14 @@ from recordings import shared_text
 from test_rack_facts import judged
 from trees import DELTA, GB200, NVSWITCH, told
 
-from rackcheck import library
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.fact import Absent, Reading
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Profile, Severity
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.fact import Absent, Reading
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Profile, Severity
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 NOT_ASKED = re.compile(r"nothing that was asked tells it|nvidia-smi -q -x does not tell")
 

@@ -11,12 +11,13 @@ from command import rackcheck
 from mockup_server import Mockup
 from trees import GB200, client, facts, links, resource, told, tree
 
-from rackcheck import library, redfish
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.profile import Profile
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.profile import Profile
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.transport import redfish
 
 PROFILE = """\
 rackcheck: 1

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from rackcheck import library
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.fact import Absent, Reading
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Profile
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.fact import Absent, Reading
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Profile
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 HOST: Mapping[str, Reading] = {
     "cpu.hypervisor": Absent("bare metal"),

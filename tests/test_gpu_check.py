@@ -17,7 +17,7 @@ from fake_driver import Told, library, state, tools
 from recordings import facts, os_probes
 from test_fake_driver import made, simulated
 
-from rackcheck.core.capture import NodeCapture
+from rackcheck.model.capture import NodeCapture
 
 CHECK = Path(__file__).parents[1] / "benchmarks" / "gpu_check.py"
 BURN = CHECK.with_name("gpu_burn.py")

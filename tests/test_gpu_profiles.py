@@ -11,15 +11,15 @@ from test_probe_gpu import SMI
 from test_profile_h100 import AUDIT, node, of_gpus, row
 from trees import DGX, LENOVO, SUPERMICRO, resource, told
 
-from rackcheck import library
-from rackcheck.core import path as paths
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.operator import Within
-from rackcheck.core.profile import Phase, Profile, Rule, Severity
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import in_scope, judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import in_scope, judge
+from rackcheck.model import path as paths
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.operator import Within
+from rackcheck.model.profile import Phase, Profile, Rule, Severity
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 OEM = ("h100-hgx", "h200-hgx")
 MACHINES = ("a100-dgx", "h100-dgx", "h200-dgx", "b200-dgx", *OEM)

@@ -7,12 +7,12 @@ import pytest
 from command import rackcheck
 from rack_runs import accepted, folder
 
-from rackcheck.board.census import Census
-from rackcheck.board.grouped import Group, groups
-from rackcheck.cli import counting
-from rackcheck.cli.subject import find
-from rackcheck.report.causes import causes
-from rackcheck.report.summary import Summary
+from rackcheck.session import counting
+from rackcheck.session.subject import find
+from rackcheck.views.causes import causes
+from rackcheck.views.census import Census
+from rackcheck.views.grouped import Group, groups
+from rackcheck.views.summary import Summary
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rackcheck.core.hide import SHORT, Hiding
+from rackcheck.model.hide import SHORT, Hiding
 
 
 @given(st.text(min_size=SHORT, max_size=40), st.text(max_size=8))

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_census import DENIED, Facts, census, tree
 
-from rackcheck.board.census import Census
-from rackcheck.board.hints import Hint, Hints
-from rackcheck.board.traits import CELLS, Sort
+from rackcheck.views.census import Census
+from rackcheck.views.hints import Hint, Hints
+from rackcheck.views.traits import CELLS, Sort
 
 NONE: frozenset[str] = frozenset()
 

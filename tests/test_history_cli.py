@@ -13,11 +13,12 @@ import pytest
 from command import Done, rackcheck
 from stored_runs import events, made, stored
 
-from rackcheck import acceptance, store
 from rackcheck.cli import guarded
 from rackcheck.cli.diff import diff
 from rackcheck.cli.drift import drift
 from rackcheck.cli.history import history
+from rackcheck.run import store
+from rackcheck.signoff import acceptance
 
 NODES = {
     f"n{n}": {

@@ -17,15 +17,15 @@ import pytest
 from fake_driver import MARKS
 from recordings import OsProbe, answering, facts, holding, os_probes
 
-from rackcheck.core.capture import PAYLOAD, NodeCapture
-from rackcheck.core.collect import FACTS, collect
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.join import derive
-from rackcheck.core.path import parse, spell_key
-from rackcheck.core.question import Shell
-from rackcheck.core.tree import Leaf, Tree
 from rackcheck.doctor.tools import calls
-from rackcheck.registry import registry
+from rackcheck.model.capture import PAYLOAD, NodeCapture
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.path import parse, spell_key
+from rackcheck.model.question import Shell
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.collect import FACTS, collect
+from rackcheck.probe.join import derive
+from rackcheck.probe.registry import registry
 
 if TYPE_CHECKING:
     from _typeshed import TraceFunction

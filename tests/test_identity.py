@@ -13,14 +13,14 @@ from test_sim_machine import told as simulated
 from trees import DELL, DGX, GB200, HPE_AMD, HPE_INTEL, LENOVO, SUPERMICRO, X10
 from trees import told as recorded
 
-from rackcheck.core import identity
-from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
-from rackcheck.core.group import FLEET, Gathering, Group, Seat, gathered
-from rackcheck.core.join import Join, derive
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Scope
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.registry import registry
+from rackcheck.model import identity
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Scope
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.group import FLEET, Gathering, Group, Seat, gathered
+from rackcheck.probe.join import Join, derive
+from rackcheck.probe.registry import registry
 
 ROW = "2026-01-01T00:00:00Z"
 LOST = Unknown(Reason.TIMEOUT, "no answer within 10 s")

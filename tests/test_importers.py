@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.document import BadFile
-from rackcheck.importers import READERS, Taken, text_of, written
-from rackcheck.importers.taken import Gathering
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import Inventory
+from rackcheck.inventory.importers import READERS, Taken, text_of, written
+from rackcheck.inventory.importers.taken import Gathering
 from rackcheck.inventory.reading import parse
-from rackcheck.mistake import Mistake
+from rackcheck.profile.document import BadFile
 
 
 def read(kind: str, text: str) -> Taken:

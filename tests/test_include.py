@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rack_runs import folder
 
-from rackcheck import library
-from rackcheck.core.profile import Profile, Rule
-from rackcheck.document import BadFile, Place, Problem, Table, plain, read
-from rackcheck.layers import Layers
-from rackcheck.lineage import DEPTH, layers
-from rackcheck.registry import registry
+from rackcheck.model.profile import Profile, Rule
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.profile.document import BadFile, Place, Problem, Table, plain, read
+from rackcheck.profile.layers import Layers
+from rackcheck.profile.lineage import DEPTH, layers
 
 HEAD = "rackcheck: 1\nprofile: p\nversion: 1\n"
 NVME = "profile: nvme\nversion: 3\nrules:\n  nvme.wear: { fact: a, is: 1 }\n  nvme.temp: { fact: b, is: 2 }\n"

@@ -22,15 +22,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stored_runs import events, made, stored
 
-from rackcheck import store
-from rackcheck.core.change import STEADY
-from rackcheck.core.fact import Class
-from rackcheck.index import file, pair, queries, rows, schema
-from rackcheck.index.adding import Adder
-from rackcheck.index.catching import catch_up, rebuild
-from rackcheck.index.mounts import mount_of
-from rackcheck.index.parts import difference, packed, part_of, patched, unpacked
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.change import STEADY
+from rackcheck.model.fact import Class
+from rackcheck.run import store
+from rackcheck.run.index import file, pair, queries, rows, schema
+from rackcheck.run.index.adding import Adder
+from rackcheck.run.index.catching import catch_up, rebuild
+from rackcheck.run.index.mounts import mount_of
+from rackcheck.run.index.parts import difference, packed, part_of, patched, unpacked
 
 FACTS = {
     "node.serial": ("identity", "S1"),
@@ -279,7 +279,7 @@ def test_a_second_writer_waits_for_the_first_and_says_so_when_it_gives_up() -> N
 
 CATCHING = """
 import sys
-from rackcheck.index import catching, file
+from rackcheck.run.index import catching, file
 with file.opened(file.place()) as db:
     catching.catch_up(db)
 """
@@ -345,8 +345,8 @@ def test_a_run_that_is_damaged_at_its_end_leaves_nothing_of_it() -> None:
 ADDING = """
 import os, sys
 from rackcheck import store
-from rackcheck.index import file, rows
-from rackcheck.index.adding import Adder
+from rackcheck.run.index import file, rows
+from rackcheck.run.index.adding import Adder
 with file.opened(file.place()) as db:
     adder = Adder(db)
     for name in store.ids()[int(sys.argv[1]):]:

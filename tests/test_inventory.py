@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck import inventory, redfish
-from rackcheck.document import BadFile
+from rackcheck import inventory
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import ways
 from rackcheck.inventory.node import Bmc
 from rackcheck.inventory.reading import parse
-from rackcheck.mistake import Mistake
+from rackcheck.profile.document import BadFile
+from rackcheck.transport import redfish
 
 PIN = ":".join(["AB"] * 32)
 POD = """\

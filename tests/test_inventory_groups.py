@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from rackcheck.document import BadFile
 from rackcheck.inventory import Inventory
 from rackcheck.inventory.reading import parse
+from rackcheck.profile.document import BadFile
 
 HEAD = "rackcheck: 1\ndefaults: { role: storage, ssh: { user: base, port: 1 } }\n"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rackcheck.document import BadFile
 from rackcheck.inventory import Inventory, load
 from rackcheck.inventory.rack import rack_type
 from rackcheck.inventory.view import elevation, racks, rows, units
-from rackcheck.library import shipped
+from rackcheck.profile.document import BadFile
+from rackcheck.profile.library import shipped
 
 TYPE = """\
 rackcheck: 1

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 
 import pytest
 
-from rackcheck.core.catalogue import Catalogue, Entry, collection, integer, text
-from rackcheck.core.fact import Absent, Facts, Plane, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.group import gathering
-from rackcheck.core.inputs import Inputs
-from rackcheck.core.join import Join, derive, join, settled
-from rackcheck.core.path import parse
-from rackcheck.core.plan import plan
-from rackcheck.core.probe import AnyProbe, probe
-from rackcheck.core.profile import Scope
-from rackcheck.core.question import Read, Redfish
-from rackcheck.core.tree import Leaf, Tree
+from rackcheck.model.catalogue import Catalogue, Entry, collection, integer, text
+from rackcheck.model.fact import Absent, Facts, Plane, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.inputs import Inputs
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Scope
+from rackcheck.model.question import Read, Redfish
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.contract import AnyProbe, probe
+from rackcheck.probe.group import gathering
+from rackcheck.probe.join import Join, derive, join, settled
+from rackcheck.probe.plan import plan
 
 KINDS = {"gpu": collection("GPUs."), "gpu/*.pci": text("Where."), "bmc.gpu_count": integer("How many.")}
 PLANES = {"gpu": Plane.OS, "gpu/*.pci": Plane.OS, "bmc.gpu_count": Plane.BMC}

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_sim_machine import told
 
-from rackcheck import library
-from rackcheck.core import path as paths
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.join import Join, derive
-from rackcheck.core.path import spell_key
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.registry import registry
+from rackcheck.model import path as paths
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.path import spell_key
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.join import Join, derive
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 JOINS = {join.name: join for join in registry().joins}
 LOST = Unknown(Reason.TIMEOUT, "no answer within 10 s")

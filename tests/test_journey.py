@@ -14,7 +14,7 @@ import pytest
 from command import Done, rackcheck
 from mockup_server import WatchedRack as Rack
 
-from rackcheck import library
+from rackcheck.profile import library
 from rackcheck.sim import scenario
 
 UNTIL = (datetime.now(UTC).date() + timedelta(days=90)).isoformat()

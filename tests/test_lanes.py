@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from test_script import CUT, MARK, SHELLS, out, run
 
-from rackcheck.core.answers import split
-from rackcheck.core.capture import Output
-from rackcheck.core.collect import _refusal
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.plan import Plan
-from rackcheck.core.question import Read, Shell
-from rackcheck.core.script import LANES, compose, lanes
-from rackcheck.registry import registry
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.question import Read, Shell
+from rackcheck.probe.answers import split
+from rackcheck.probe.collect import _refusal
+from rackcheck.probe.plan import Plan
+from rackcheck.probe.registry import registry
+from rackcheck.probe.script import LANES, compose, lanes
 
 
 def quick(*commands: str, seconds: float = 10.0) -> tuple[Shell, ...]:

@@ -22,25 +22,25 @@ from law_facts import CATALOGUE, COLLECTIONS, GATHERINGS, JOINS, KINDS, VALUES
 from law_rules import COUNTED, OPERATORS, Yaml, profiles
 from law_told import HIDDEN, Told, World, each_taken
 
-from rackcheck import library
-from rackcheck.core import operator
-from rackcheck.core.answers import split
-from rackcheck.core.capture import NodeCapture, named
-from rackcheck.core.catalogue import Kind, Type
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.operator import WORDS, Operand
-from rackcheck.core.path import EVERY, Path, parse
-from rackcheck.core.pinned import unpinned
-from rackcheck.core.plan import Plan, plan
-from rackcheck.core.profile import Clause, Look, Phase, Profile, Rule, Scope, Severity
-from rackcheck.core.question import Ask, Read, Shell
-from rackcheck.core.read import covers
-from rackcheck.core.script import compose
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, Status, Verdict, conclude, in_scope, judge
-from rackcheck.core.waiver import Waiver, pinned
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import Outcome, Status, Verdict, conclude, in_scope, judge
+from rackcheck.evaluate.waiver import Waiver, pinned
+from rackcheck.model import operator
+from rackcheck.model.capture import NodeCapture, named
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.operator import WORDS, Operand
+from rackcheck.model.path import EVERY, Path, parse
+from rackcheck.model.profile import Clause, Look, Phase, Profile, Rule, Scope, Severity
+from rackcheck.model.question import Ask, Read, Shell
+from rackcheck.model.text import covers
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.answers import split
+from rackcheck.probe.collect import collect
+from rackcheck.probe.plan import Plan, plan
+from rackcheck.probe.registry import registry
+from rackcheck.probe.script import compose
+from rackcheck.profile import library
+from rackcheck.profile.pinned import unpinned
 
 # ---- the law ----------------------------------------------------------------------------------------------------------
 

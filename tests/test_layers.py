@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.document import BadFile, Place, Problem, Table, plain, read
-from rackcheck.layers import Layers
-from rackcheck.lineage import layers
+from rackcheck.profile.document import BadFile, Place, Problem, Table, plain, read
+from rackcheck.profile.layers import Layers
+from rackcheck.profile.lineage import layers
 
 BASE = """\
 profile: base

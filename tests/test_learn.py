@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from recordings import OURS, os_probes, ours, recorded
 from test_signing import keygen
 
-from rackcheck import library, signing
-from rackcheck.core.catalogue import (
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Status, judge
+from rackcheck.model.catalogue import (
     Catalogue,
     Entry,
     Kind,
@@ -31,21 +32,21 @@ from rackcheck.core.catalogue import (
     setting,
     version,
 )
-from rackcheck.core.catalogue import text as words
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown, Value
-from rackcheck.core.learned import CLAIMS, Learned, Sample, learn
-from rackcheck.core.learned_claim import Why
-from rackcheck.core.learned_file import Head, quoted, text
-from rackcheck.core.path import parse, spell_key
-from rackcheck.core.profile import Profile
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Status, judge
-from rackcheck.document import SIZE, Scalar, Table, read
-from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
-from rackcheck.reviewed import unreviewed
-from rackcheck.signing import manifest
+from rackcheck.model.catalogue import text as words
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown, Value
+from rackcheck.model.path import parse, spell_key
+from rackcheck.model.profile import Profile
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.collect import collect
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.profile.document import SIZE, Scalar, Table, read
+from rackcheck.profile.learn.claim import Why
+from rackcheck.profile.learn.file import Head, quoted, text
+from rackcheck.profile.learn.rules import CLAIMS, Learned, Sample, learn
+from rackcheck.profile.reviewed import unreviewed
+from rackcheck.signoff import signing
+from rackcheck.signoff.signing import manifest
 
 COUNTER, MEASURED = Class.COUNTER, Class.MEASUREMENT
 KINDS: Mapping[str, Kind] = {

@@ -18,15 +18,16 @@ import pytest
 from command import rackcheck
 from sshd import Server, needed, serving
 
-from rackcheck import local, sudoers
-from rackcheck.core.answers import split
-from rackcheck.core.capture import Output
-from rackcheck.core.path import parse
-from rackcheck.core.question import Shell
-from rackcheck.core.script import compose
-from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
-from rackcheck.wire import Limits
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.capture import Output
+from rackcheck.model.path import parse
+from rackcheck.model.question import Shell
+from rackcheck.probe import sudoers
+from rackcheck.probe.answers import split
+from rackcheck.probe.registry import registry
+from rackcheck.probe.script import compose
+from rackcheck.transport import local
+from rackcheck.transport.wire import Limits
 
 ROOT = Path(__file__).parents[1]
 LISTS = Path("/etc/sudoers.d")

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rackcheck
-from rackcheck import floors, library, lint
-from rackcheck.core import catalogue, operator
-from rackcheck.core.catalogue import Catalogue, Entry, Kind, Type
-from rackcheck.core.fact import Plane
-from rackcheck.core.path import parse
-from rackcheck.core.possible import can_fail, can_hold
-from rackcheck.core.profile import Clause
-from rackcheck.document import Table, read
-from rackcheck.lint import Finding, Level
-from rackcheck.registry import registry
+from rackcheck.model import catalogue, operator
+from rackcheck.model.catalogue import Catalogue, Entry, Kind, Type
+from rackcheck.model.fact import Plane
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Clause
+from rackcheck.probe.registry import registry
+from rackcheck.profile import floors, library, lint
+from rackcheck.profile.document import Table, read
+from rackcheck.profile.lint import Finding, Level
+from rackcheck.profile.possible import can_fail, can_hold
 
 ROOT = Path(__file__).parents[1]
 TABLE = json.loads((Path(rackcheck.__file__).parent / "peaks.json").read_text("utf-8"))

@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from law_cases import RELAXED, Audit, audits, judged, trees_of
 from law_told import each_taken
 
-from rackcheck.core.catalogue import Kind, Type
-from rackcheck.core.consensus import poll
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.memo import Memo
-from rackcheck.core.operator import Test as Operator
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Clause, Look, Rule, Scope
-from rackcheck.core.reads import FEWEST, OWN, PATIENCE, Part, Reads, read_by
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Verdict, applies, in_scope, judge
-from rackcheck.core.waiver import granted
-from rackcheck.job import Job
+from rackcheck.evaluate.consensus import poll
+from rackcheck.evaluate.memo import Memo
+from rackcheck.evaluate.reads import FEWEST, OWN, PATIENCE, Part, Reads, read_by
+from rackcheck.evaluate.verdict import Verdict, applies, in_scope, judge
+from rackcheck.evaluate.waiver import granted
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.operator import Test as Operator
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Clause, Look, Rule, Scope
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.run.job import Job
 
 AT_ONCE = 12
 """Facts taken away one by one from a node of a case."""

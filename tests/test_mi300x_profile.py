@@ -10,14 +10,14 @@ from collections.abc import Mapping
 import pytest
 from recordings import shared_text
 
-from rackcheck import library
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Phase, Profile
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Phase, Profile
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 GPUS = tuple(f"0000:{bus}:00.0" for bus in ("05", "26", "46", "65", "85", "a6", "c6", "e5"))
 NICS = tuple(f"0000:{bus}:00.0" for bus in ("09", "2a", "4a", "69", "89", "aa", "ca", "e9"))

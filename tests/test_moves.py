@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.change import THERE, Change, Facts, Kind, compare, folded, gathered
-from rackcheck.core.fact import Class
-from rackcheck.core.moves import Moved, Still, joined, sorted_out, still
-from rackcheck.index import moving, words
+from rackcheck.model.change import THERE, Change, Facts, Kind, compare, folded, gathered
+from rackcheck.model.fact import Class
+from rackcheck.model.moves import Moved, Still, joined, sorted_out, still
+from rackcheck.run.index import moving, words
 
 Slots = Mapping[tuple[str, str], str | None]
 """What a rack holds: node and GPU -> letter of the part; None where it cannot be read."""

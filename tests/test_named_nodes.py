@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rackcheck import inventory
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
 
 
 @pytest.mark.parametrize(

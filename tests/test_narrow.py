@@ -11,7 +11,7 @@ from stored_runs import made
 
 from rackcheck.cli import COMMANDS, cli
 from rackcheck.cli.tables import table
-from rackcheck.report.terminal import Line, within
+from rackcheck.views.terminal import Line, within
 
 WIDTH = 80
 

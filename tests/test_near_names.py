@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from command import rackcheck
 
-from rackcheck.layers import did_you_mean
-from rackcheck.names import PARTS, meant, transposed
+from rackcheck.base.names import PARTS, meant, transposed
+from rackcheck.profile.layers import did_you_mean
 
 KNOWN = ["h100-dgx", "h100-hgx", "h200-hgx", "linux-server", "linux-gpu-node", "gpu.count", "A100-DGX"]
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_census import DENIED, GONE, VALUES, Facts, census, many
 
-from rackcheck.board.odd import odd, peers
-from rackcheck.core.fact import Reading
+from rackcheck.model.fact import Reading
+from rackcheck.views.odd import odd, peers
 
 
 def test_the_node_that_says_something_else_is_odd_and_its_peers_are_counted() -> None:

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.pairing import distance, nearest_named, rail
-from rackcheck.core.pcie_near import Places
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.probe.pairing import distance, nearest_named, rail
+from rackcheck.probe.pcie_near import Places
 
 LOST = Unknown(Reason.TIMEOUT, "no answer within 10 s")
 NONE = Absent("no PCI device")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core import unit
-from rackcheck.core.path import BadPath, Path, Segment, parse, spell_key
-from rackcheck.core.version import SCHEMES, Unordered, order
+from rackcheck.model import unit
+from rackcheck.model.path import BadPath, Path, Segment, parse, spell_key
+from rackcheck.model.version import SCHEMES, Unordered, order
 
 WORDS = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 KEYS = st.one_of(st.none(), st.text(min_size=1, max_size=12))

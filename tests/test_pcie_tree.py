@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.pcie_near import Near, Places, nearest, nearness
-from rackcheck.core.pcie_tree import (
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.pcie_tree import (
     Hop,
     Links,
     Table,
@@ -24,6 +23,7 @@ from rackcheck.core.pcie_tree import (
     slowed,
     switch,
 )
+from rackcheck.probe.pcie_near import Near, Places, nearest, nearness
 
 # As on an HGX board: below each root port a switch with a NIC, and below that a second one with a GPU.
 UP: dict[str, Reading] = {

@@ -1,8 +1,8 @@
 """What is asked where no profile says what is wanted: all but what takes a GET for each of hundreds of parts."""
 
-from rackcheck.core.plan import affordable
-from rackcheck.core.question import Redfish
-from rackcheck.registry import registry
+from rackcheck.model.question import Redfish
+from rackcheck.probe.plan import affordable
+from rackcheck.probe.registry import registry
 
 PROBES = registry().probes
 DEAR = {probe.name for probe in PROBES if isinstance(probe.ask, Redfish) and probe.ask.dear}

@@ -8,12 +8,12 @@ import pytest
 from recordings import answering, facts, os_probes
 from trees import DELL, DGX, DMTF, bmc_probes, read
 
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Reading, Reason, Unknown
-from rackcheck.core.question import Shell
-from rackcheck.core.resource import ROOT
-from rackcheck.wire import stamped
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Reading, Reason, Unknown
+from rackcheck.model.question import Shell
+from rackcheck.model.resource import ROOT
+from rackcheck.probe.collect import collect
+from rackcheck.transport.wire import stamped
 
 CLOCK = os_probes()["clock"]
 CAME = "2026-01-01T12:00:00.500+00:00"

@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from recordings import answering, ask, facts, os_probes, shared_text
 
-from rackcheck.core.capture import PAYLOAD, named
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.pruned import needed
+from rackcheck.model.capture import PAYLOAD, named
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.probe.collect import collect
+from rackcheck.probe.pruned import needed
 from rackcheck_probes.nvml import QUESTION
 from rackcheck_probes.nvml_pack import payload
 from rackcheck_probes.nvml_values import ber, ber_exponent, degrees, recovery

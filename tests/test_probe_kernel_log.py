@@ -3,13 +3,13 @@
 import pytest
 from recordings import answering, facts, leaves, os_probes, shared_text
 
-from rackcheck import library
-from rackcheck.core.evidence import Status
-from rackcheck.core.fact import Reading, Reason, Unknown
-from rackcheck.core.question import Shell
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model.evidence import Status
+from rackcheck.model.fact import Reading, Reason, Unknown
+from rackcheck.model.question import Shell
+from rackcheck.model.tree import Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 LOG = os_probes()["kernel_log"]
 BOOT = "[    0.000000] Linux version 5.15.0-1053-nvidia (buildd@lcy02) (gcc 11.4.0) #54-Ubuntu SMP\n"

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from recordings import answering, facts, holding, os_probes, shared_text, tree
 
-from rackcheck.core.capture import NodeCapture
-from rackcheck.core.fact import Absent, Class, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.question import Read
-from rackcheck.core.read import amdsmi, kfd
+from rackcheck.model.capture import NodeCapture
+from rackcheck.model.fact import Absent, Class, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.question import Read
+from rackcheck.parse.host.gpu import amdsmi, kfd
 
 PROBES = os_probes()
 NODES = "/sys/class/kfd/kfd/topology/nodes"

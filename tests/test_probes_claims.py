@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from recordings import answering, facts, holding, os_probes
 
-from rackcheck.core import read
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.path import parse
-from rackcheck.core.question import Read, Shell
+from rackcheck.model import text as read
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.path import parse
+from rackcheck.model.question import Read, Shell
 
 PROBES = os_probes()
 PCI = "/sys/bus/pci/devices/0000:17:00.0"

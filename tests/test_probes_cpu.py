@@ -9,8 +9,8 @@ import pytest
 from recordings import answering, facts, holding, os_probes, ours, shared_text
 from test_probes_shared import Case, command, file, folder
 
-from rackcheck.core.capture import NodeCapture
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.capture import NodeCapture
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.sim import machine
 from rackcheck_probes.cpu_grace import COMMAND as GRACE
 from rackcheck_probes.cpu_heat import COMMAND as HEAT

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from recordings import answering, facts, os_probes
 
-from rackcheck.core.fact import Reading, Reason, Unknown
-from rackcheck.core.question import Shell
+from rackcheck.model.fact import Reading, Reason, Unknown
+from rackcheck.model.question import Shell
 from rackcheck_probes.hidden import THERE
 
 PROBES = os_probes()

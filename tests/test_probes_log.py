@@ -9,12 +9,12 @@ from importlib.resources import files
 import pytest
 from recordings import answering, facts, os_probes, shared, shared_text
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.question import Shell
-from rackcheck.core.read import dmesg, journalctl
-from rackcheck.core.read import xid as xids
-from rackcheck.core.read.dmesg import line, message, of_each, seconds, tallies
-from rackcheck.core.read.dmesg_storage import DISKS
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.question import Shell
+from rackcheck.parse.host.kernel_log import dmesg, journalctl
+from rackcheck.parse.host.kernel_log import xid as xids
+from rackcheck.parse.host.kernel_log.dmesg import line, message, of_each, seconds, tallies
+from rackcheck.parse.host.kernel_log.dmesg_storage import DISKS
 from rackcheck_probes import (
     fabric_manager_log,
     journal,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import pytest
 from recordings import answering, facts, holding, leaves, os_probes, shared_text, tree
 
-from rackcheck.core.capture import NodeCapture
-from rackcheck.core.fact import Absent, Class, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.question import Shell
-from rackcheck.core.read import ethtool, mlxlink, module_eeprom
+from rackcheck.model.capture import NodeCapture
+from rackcheck.model.fact import Absent, Class, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.question import Shell
+from rackcheck.parse.host.nic import ethtool, mlxlink, module_eeprom
 
 PROBES = os_probes()
 RDMA = "/sys/class/infiniband"

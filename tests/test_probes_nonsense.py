@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recordings import OsProbe, as_json, os_probes, ours, recorded
 
-from rackcheck.core import path as paths
-from rackcheck.core.catalogue import Catalogue
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.question import Read, Shell
-from rackcheck.core.read import Files, Sourced
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Catalogue
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.question import Read, Shell
+from rackcheck.model.text import Files, Sourced
 
 PROBES = os_probes()
 NAMES = sorted(PROBES)

@@ -6,7 +6,7 @@ The forms are those of the driver's own documentation and of threads that quote 
 import pytest
 from recordings import answering, facts, holding, os_probes
 
-from rackcheck.core.fact import Absent, Reason, Unknown
+from rackcheck.model.fact import Absent, Reason, Unknown
 
 PARAMS, SMI, SETTINGS = (os_probes()[name] for name in ("driver_params", "nvidia_smi", "fabric_settings"))
 PLACE = "/proc/driver/nvidia/params"

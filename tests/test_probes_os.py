@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from recordings import answering, facts, holding, os_probes, shared, shared_text
 
-from rackcheck.core.fact import Absent, Class, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.question import Shell
-from rackcheck.core.read.cpu_ranges import ranges, within
+from rackcheck.model.fact import Absent, Class, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.question import Shell
+from rackcheck.parse.host.cpu.cpu_ranges import ranges, within
 
 PROBES = os_probes()
 OURS = (

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from recordings import answering, facts, holding, os_probes, shared_text, tree
 
-from rackcheck.core.capture import NodeCapture
-from rackcheck.core.fact import Absent, Reason, Unknown
+from rackcheck.model.capture import NodeCapture
+from rackcheck.model.fact import Absent, Reason, Unknown
 
 PROBES = os_probes()
 PCI = "/sys/bus/pci/devices"

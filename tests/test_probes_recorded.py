@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from recordings import as_json, leaves, os_probes, ours, recorded
 
-from rackcheck.core import path as paths
-from rackcheck.core.capture import named
-from rackcheck.core.catalogue import Catalogue
-from rackcheck.core.collect import typed
-from rackcheck.core.question import Read
+from rackcheck.model import path as paths
+from rackcheck.model.capture import named
+from rackcheck.model.catalogue import Catalogue
+from rackcheck.model.question import Read
+from rackcheck.probe.collect import typed
 
 PROBES = os_probes()
 

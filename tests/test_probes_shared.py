@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 from recordings import answering, facts, holding, os_probes, ours, shared_text, tree
 
-from rackcheck.core.capture import NodeCapture, Output
-from rackcheck.core.fact import Absent, Reading, Unknown
-from rackcheck.core.path import parse
+from rackcheck.model.capture import NodeCapture, Output
+from rackcheck.model.fact import Absent, Reading, Unknown
+from rackcheck.model.path import parse
 
 PROBES = os_probes()
 CPUS = "/sys/devices/system/cpu"

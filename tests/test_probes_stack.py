@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from recordings import answering, facts, holding, os_probes
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.question import Shell
-from rackcheck.core.read import toolkit_versions
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.question import Shell
+from rackcheck.parse.host.gpu import toolkit_versions
 from rackcheck_probes import libraries
 
 PROBES = os_probes()

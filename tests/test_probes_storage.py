@@ -11,9 +11,9 @@ import pytest
 from recordings import answering, facts, holding, os_probes, shared_text, tree
 from test_probes_shared import Case, command, file, folder
 
-from rackcheck.core.catalogue import Type
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.read import nvme
+from rackcheck.model.catalogue import Type
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.parse.host.storage import nvme
 from rackcheck_probes import fstab, network_mounts
 
 PROBES = os_probes()

@@ -18,16 +18,16 @@ from test_probe_gpu import SMI
 from test_probe_gpu import told as told_by_driver
 from trees import DGX, told
 
-from rackcheck import library
-from rackcheck.core import path as paths
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.fact import Absent, Plane, Reading
-from rackcheck.core.operator import Within
-from rackcheck.core.path import Path
-from rackcheck.core.profile import Phase, Profile, Rule, Severity
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import in_scope, judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import in_scope, judge
+from rackcheck.model import path as paths
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.fact import Absent, Plane, Reading
+from rackcheck.model.operator import Within
+from rackcheck.model.path import Path
+from rackcheck.model.profile import Phase, Profile, Rule, Severity
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 SITE = {
     "bios_version": "1.1.3",

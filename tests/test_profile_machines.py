@@ -12,13 +12,13 @@ from recordings import OURS, leaves, os_probes, recorded
 from test_profile_h100 import node, row
 from trees import DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO, X10, told
 
-from rackcheck import library
-from rackcheck.core.fact import Absent, Plane, Reading
-from rackcheck.core.fit import Match, fit
-from rackcheck.core.profile import Profile
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.layers import MACHINE
-from rackcheck.registry import registry
+from rackcheck.model.fact import Absent, Plane, Reading
+from rackcheck.model.fit import Match, fit
+from rackcheck.model.profile import Profile
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.profile.layers import MACHINE
 
 ANY = {"linux-server", "burn-in"}
 """Profiles that hold on every machine."""

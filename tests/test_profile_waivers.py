@@ -10,7 +10,7 @@ import pytest
 from command import rackcheck
 from rack_runs import SITE, folder
 
-from rackcheck import waivers
+from rackcheck.signoff import waivers
 
 RULE = "nic.rate"
 UNTIL = str(datetime.now(UTC).date() + timedelta(days=9))

@@ -14,26 +14,27 @@ from hypothesis import strategies as st
 from rack_runs import folder
 from stored_runs import events, made, stored
 
-from rackcheck import library, store
-from rackcheck.board.pick import WIDTH, Wanted, picked
-from rackcheck.board.proof import Proof, Said, View, piece, proof, views
-from rackcheck.board.replies import replies
-from rackcheck.board.reply import Reply, told
-from rackcheck.cli.known import known
-from rackcheck.cli.raw import said
-from rackcheck.cli.since import since
-from rackcheck.cli.stored import stored_job
-from rackcheck.core import catalogue
-from rackcheck.core.capture import BmcCapture, NodeCapture, Output
-from rackcheck.core.catalogue import Kind
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.path import parse
-from rackcheck.core.plan import Plan
-from rackcheck.core.profile import Rule
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Verdict, judge
-from rackcheck.job import Job
-from rackcheck.judging import tree_of
+from rackcheck.evaluate.verdict import Verdict, judge
+from rackcheck.model import catalogue
+from rackcheck.model.capture import BmcCapture, NodeCapture, Output
+from rackcheck.model.catalogue import Kind
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Rule
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.plan import Plan
+from rackcheck.profile import library
+from rackcheck.run import store
+from rackcheck.run.job import Job
+from rackcheck.run.judging import tree_of
+from rackcheck.session.known import known
+from rackcheck.session.raw import said
+from rackcheck.session.since import since
+from rackcheck.session.stored import stored_job
+from rackcheck.views.pick import WIDTH, Wanted, picked
+from rackcheck.views.proof import Proof, Said, View, piece, proof, views
+from rackcheck.views.replies import replies
+from rackcheck.views.reply import Reply, told
 
 TEXT = catalogue.text("A text.")
 

@@ -8,10 +8,10 @@ import pytest
 from command import Done, rackcheck
 from rack_runs import accepted, copied, edited, folder
 
-from rackcheck import store
-from rackcheck.cli.stored import stored_racks
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import Rack, Slot
-from rackcheck.mistake import Mistake
+from rackcheck.run import store
+from rackcheck.session.stored import stored_racks
 
 SHAPE = {
     "name": "a01", "row": "A", "title": "our own", "height": 9,

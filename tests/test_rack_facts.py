@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from nvl72 import LEAKING, PLANES, Leaves, absent, altered, rack, tray
 from trees import GB200, told
 
-from rackcheck import library
-from rackcheck.core.event import Event, Judged
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.group import Group, Seat, gathered, groups
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Profile, Scope
-from rackcheck.core.tree import Leaf, Tree
 from rackcheck.inventory import Node
-from rackcheck.job import Job
-from rackcheck.judging import Judging
-from rackcheck.registry import registry
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Profile, Scope
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.group import Group, Seat, gathered, groups
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.run.event import Event, Judged
+from rackcheck.run.job import Job
+from rackcheck.run.judging import Judging
 
 GONE = Unknown(Reason.UNREACHABLE, "connection refused")
 ROW = "2026-01-01T00:00:00Z"

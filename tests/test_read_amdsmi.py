@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Unknown, Unreadable
-from rackcheck.core.read import amdsmi
+from rackcheck.model.fact import Absent, Unknown, Unreadable
+from rackcheck.parse.host.gpu import amdsmi
 
 
 def gpu(number: int, address: str, **more: object) -> dict[str, object]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import block_queue
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.storage import block_queue
 
 
 @pytest.mark.parametrize(

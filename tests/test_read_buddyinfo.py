@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import buddyinfo
-from rackcheck.core.read.buddyinfo import Free
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.memory import buddyinfo
+from rackcheck.parse.host.memory.buddyinfo import Free
 
 PIECES = ("Node 0, zone ", "DMA ", "Normal ", " 1", " 0 0", "9" * 15, " ", "\n")
 

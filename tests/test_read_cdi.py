@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Absent, Reason, Unknown
-from rackcheck.core.read import cdi
+from rackcheck.model.fact import Absent, Reason, Unknown
+from rackcheck.parse.host.gpu import cdi
 
 YAML, JSON = "/etc/cdi/nvidia.yaml", "/etc/cdi/nvidia.json"
 LIBRARY = "/usr/lib/x86_64-linux-gnu/libcuda.so.550.90.07"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Absent, Reason, Unreadable
-from rackcheck.core.read import chronyc
+from rackcheck.model.fact import Absent, Reason, Unreadable
+from rackcheck.parse.host.os import chronyc
 
 WORDS = (
     "Reference ID : 00000000 ()", "Stratum : 0", "Leap status : Not synchronised",

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Absent, Unknown, Unreadable
-from rackcheck.core.read import cmdline
+from rackcheck.model.fact import Absent, Unknown, Unreadable
+from rackcheck.parse.host.os import cmdline
 
 
 def shown(line: str) -> list[str]:

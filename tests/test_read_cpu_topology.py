@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.read import Files, percpu
-from rackcheck.core.read.cpu_topology import packages
+from rackcheck.model.text import Files
+from rackcheck.parse.host.cpu import percpu
+from rackcheck.parse.host.cpu.cpu_topology import packages
 
 FOLDER = "/sys/devices/system/cpu/cpu*/topology"
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.read import Files, cpuidle
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.text import Files
+from rackcheck.parse.host.cpu import cpuidle
 
 FOLDER = "/sys/devices/system/cpu/cpu{}/cpuidle/state{}"
 

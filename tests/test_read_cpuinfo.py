@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import cpuinfo
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.cpu import cpuinfo
 
 CPU = "      1 processor\t: 0\n"
 

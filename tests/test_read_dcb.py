@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import dcb
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.nic import dcb
 
 PFC = {"pfc_cap": 8, "macsec_bypass": False, "delay": 0, "prio_pfc": [False] * 3 + [True] + [False] * 4}
 ETS = {

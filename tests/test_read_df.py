@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Unreadable
-from rackcheck.core.read import df
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.parse.host.storage import df
 
 HEAD = "Filesystem              1024-blocks     Used Available Capacity Mounted on\n"
 ROOT = "/dev/vda                  264212084 23174476  83216436      22% /\n"

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import os_probes
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read.dmesg import Line, tallies
-from rackcheck.core.read.dmesg_filesystem import FILESYSTEMS
-from rackcheck.core.read.dmesg_gpu import AMDGPU, NVIDIA
-from rackcheck.core.read.dmesg_hardware import AER, FIRMWARE_ERRORS, MACHINE_CHECKS, PCIE
-from rackcheck.core.read.dmesg_kernel import CRASHED_PROGRAMS, FAULTS, STALLS
-from rackcheck.core.read.dmesg_network import MLX5, NETDEV
-from rackcheck.core.read.dmesg_storage import DISKS, NVME
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.kernel_log.dmesg import Line, tallies
+from rackcheck.parse.host.kernel_log.dmesg_filesystem import FILESYSTEMS
+from rackcheck.parse.host.kernel_log.dmesg_gpu import AMDGPU, NVIDIA
+from rackcheck.parse.host.kernel_log.dmesg_hardware import AER, FIRMWARE_ERRORS, MACHINE_CHECKS, PCIE
+from rackcheck.parse.host.kernel_log.dmesg_kernel import CRASHED_PROGRAMS, FAULTS, STALLS
+from rackcheck.parse.host.kernel_log.dmesg_network import MLX5, NETDEV
+from rackcheck.parse.host.kernel_log.dmesg_storage import DISKS, NVME
 
 TABLES = {
     "log_aer": AER,

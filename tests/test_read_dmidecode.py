@@ -3,8 +3,8 @@
 import pytest
 from recordings import shared_text
 
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.read import dmidecode
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.parse.host.os import dmidecode
 
 END = "Handle 0x0090, DMI type 127, 4 bytes\nEnd Of Table\n\n"
 

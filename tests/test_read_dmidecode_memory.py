@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.read import dmidecode, dmidecode_memory
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.parse.host.memory import dmidecode_memory
+from rackcheck.parse.host.os import dmidecode
 
 
 def slot(locator: str, bank: str = "", **fields: str) -> dmidecode.Structure:

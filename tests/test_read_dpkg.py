@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import dpkg
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.os import dpkg
 
 PIECES = (
     "dpkg amd64\n",

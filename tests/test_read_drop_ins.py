@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.read import Files
-from rackcheck.core.read.drop_ins import lines
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.text import Files
+from rackcheck.parse.host.os.drop_ins import lines
 
 MAIN, LIB, ETC = "/etc/modules", "/usr/lib/modules-load.d/*.conf", "/etc/modules-load.d/*.conf"
 

@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reason, Unknown
-from rackcheck.core.read import Files, ecn
+from rackcheck.model.fact import Absent, Reason, Unknown
+from rackcheck.model.text import Files
+from rackcheck.parse.host.nic import ecn
 
 DENIED = Unknown(Reason.DENIED, "Permission denied")
 

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.read import Files, edac_counters
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.text import Files
+from rackcheck.parse.host.memory import edac_counters
 
 MC = "/sys/devices/system/edac/mc"
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Absent, Unreadable
-from rackcheck.core.read import efivars
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.parse.host.os import efivars
 
 PIECES = ("SecureBoot", "SetupMode", " 6 0 0 0", " 1", " 0", "legacy", "-- end --\n", "\n")
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Absent, Unreadable
-from rackcheck.core.read import ethtool
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.parse.host.nic import ethtool
 
 SUPPORTED, PARTNER = "Supported link modes", "Link partner advertised link modes"
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unreadable
-from rackcheck.core.read import each, ethtool_settings
+from rackcheck.model.fact import Absent, Reading, Reason, Unreadable
+from rackcheck.model.text import each
+from rackcheck.parse.host.nic import ethtool_settings
 
 RECORDED = Path(__file__).parent / "recorded"
 NONE = Absent("the driver tells none")

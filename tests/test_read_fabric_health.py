@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.read import fabric_health
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.parse.host.gpu import fabric_health
 
 
 @given(st.integers(0, (1 << 64) - 1))

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read.fabric_manager_log import log
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.gpu.fabric_manager_log import log
 
 START = (
     "[Dec 19 2024 07:10:01] [INFO] [tid 1374] Fabric Manager version 535.161.08 is running with the following "

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read.fstab import unmounted
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.storage.fstab import unmounted
 
 PIECES = ("no fstab\n", "fstab /raid xfs auto\n", "fstab none swap auto\n", "mounted /raid\n", "end\n", "/", " ", "\n")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import gid_table
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.nic import gid_table
 
 LOCAL, MAPPED = "fe80:0000:0000:0000:a288:c2ff:fe00:0041", "0000:0000:0000:0000:0000:ffff:0a00:0001"
 ROWS = ("port mlx5_1/ports/1", f"0|{LOCAL}|IB/RoCE v1|eth0", f"11|{MAPPED}|RoCE v2|eth0", f"2|{MAPPED}||", "end")

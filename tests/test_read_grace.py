@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.read import grace
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.parse.host.gpu import grace
 
 ZONE = ["is Thermal Zone Skt0 TJMax", "temp 43900", "trip_point_0_type critical", "trip_point_0_temp 104500"]
 METER = ["is CPU Power Socket 1", "power1_average 125500000"]

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import hwmon
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.os import hwmon
 
 
 def recorded_packages(case: str) -> list[hwmon.Package]:

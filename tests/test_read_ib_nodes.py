@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import ib_nodes
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.nic import ib_nodes
 
 ROWS = (
     "port - mlx5_1 1", "port - mlx5_0 1", "port - mlx5_0 2", "umad0 yes mlx5_0 1", "issm0 no mlx5_0 1",

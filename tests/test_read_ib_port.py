@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import tree
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.read import Files, ib_port
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.text import Files
+from rackcheck.parse.host.nic import ib_port
 
 RDMA = "/sys/class/infiniband"
 WIDTHS = {

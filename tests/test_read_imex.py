@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import imex
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.gpu import imex
 
 
 def node(state: str, *ends: object) -> dict[str, object]:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Unreadable
-from rackcheck.core.read import iproute
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.parse.host.network import iproute
 
 GLOBAL = "4: eth0    inet 192.0.2.2/24 brd 192.0.2.255 scope global eth0\\       valid_lft forever\n"
 LOCAL = "4: eth0    inet6 fe80::fc:ff:fe00:1/64 scope link \\       valid_lft forever\n"

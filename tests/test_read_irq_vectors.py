@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.read import irq_vectors
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.parse.host.cpu import irq_vectors
 
 HEAD = "device 0000:18:00.0 0-55,112-167"
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.read import journalctl
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.parse.host.kernel_log import journalctl
 
 BEGIN = "-- Logs begin at Sat 2021-05-29 10:50:24 UTC. --\n"
 WARNING = "[86400.123456] kernel: nvme nvme0: I/O 978 QID 3 timeout, completion polled\n"

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reason, Unknown
-from rackcheck.core.read.kernel_releases import newest
+from rackcheck.model.fact import Absent, Reason, Unknown
+from rackcheck.parse.host.os.kernel_releases import newest
 
 
 def test_releases_are_ordered_by_their_numbers_and_not_by_their_letters() -> None:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import tree
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import kfd
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.gpu import kfd
 
 NODE = "cpu_cores_count 0\nsimd_count 160\nsimd_per_cu 4\ngfx_target_version 90402\nlocation_id 1281\nhive_id 9\n"
 

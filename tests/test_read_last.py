@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.read import last
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.parse.host.os import last
 
 DAY = 86_400
 PIECES = (

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.read import lldpctl
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.parse.host.network import lldpctl
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Unknown, Unreadable
-from rackcheck.core.read import lscpu
+from rackcheck.model.fact import Unknown, Unreadable
+from rackcheck.parse.host.cpu import lscpu
 
 PIECES = ("CPU(s):", "Socket(s):", "Core(s) per socket:", "L1d cache: 1 MiB\n", " 64", " -", "  ", "\n")
 

@@ -5,9 +5,9 @@ import re
 import pytest
 from recordings import shared_text
 
-from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.read import lspci
-from rackcheck.core.read.lspci import ACS, AER, ATS, EXPRESS, L1_SUBSTATES, PASID, PRI, SECONDARY, Function
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.parse.host.pcie import lspci
+from rackcheck.parse.host.pcie.lspci import ACS, AER, ATS, EXPRESS, L1_SUBSTATES, PASID, PRI, SECONDARY, Function
 
 
 def recorded(name: str) -> dict[str, Function]:

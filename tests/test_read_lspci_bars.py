@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_read_lspci import capable
 
-from rackcheck.core.fact import Absent, Reason, Unknown
-from rackcheck.core.read import lspci, lspci_bars
-from rackcheck.core.read.lspci import RESIZABLE, Function
+from rackcheck.model.fact import Absent, Reason, Unknown
+from rackcheck.parse.host.pcie import lspci, lspci_bars
+from rackcheck.parse.host.pcie.lspci import RESIZABLE, Function
 
 
 def regions(*lines: str) -> Function:

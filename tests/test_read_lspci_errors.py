@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_read_lspci import capable, recorded
 
-from rackcheck.core.fact import Absent, Reason, Unknown
-from rackcheck.core.read import lspci_errors
-from rackcheck.core.read.lspci import AER, Function
-from rackcheck.core.read.lspci_errors import Held
+from rackcheck.model.fact import Absent, Reason, Unknown
+from rackcheck.parse.host.pcie import lspci_errors
+from rackcheck.parse.host.pcie.lspci import AER, Function
+from rackcheck.parse.host.pcie.lspci_errors import Held
 
 
 def aer(*lines: str) -> Function:

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_read_lspci import capable, recorded
 
-from rackcheck.core.fact import Absent, Unknown
-from rackcheck.core.read import lspci_link
-from rackcheck.core.read.lspci import L1_SUBSTATES, SECONDARY, Function
+from rackcheck.model.fact import Absent, Unknown
+from rackcheck.parse.host.pcie import lspci_link
+from rackcheck.parse.host.pcie.lspci import L1_SUBSTATES, SECONDARY, Function
 
 CAP = "LnkCap:\tPort #0, Speed 32GT/s, Width x16, ASPM L0s L1, Exit Latency L0s <4us, L1 <32us"
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import lustre
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.storage import lustre
 
 PIECES = ("lustre: ", "2.14.0", "_ddn85", " ", "\n", "healthy", "NOT HEALTHY", "device ", "LBUG")
 

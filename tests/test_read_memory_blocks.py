@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.read import memory_blocks
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.parse.host.memory import memory_blocks
 
 ROWS = ["blocks 64", "      3 offline", "     61 online", "size 80000000", "auto online_movable"]
 

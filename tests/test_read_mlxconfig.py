@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import mlxconfig
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.nic import mlxconfig
 
 HEAD = "Device type:    ConnectX7      \nName:           P3740  \n\nConfigurations:      Default      Current      Next Boot\n"
 ROWS = (

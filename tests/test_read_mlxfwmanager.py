@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.read import mlxfwmanager
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.parse.host.nic import mlxfwmanager
 
 HEAD = "Device #1:\n----------\n\n"
 ROWS = (

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Unknown, Unreadable
-from rackcheck.core.read import mlxlink
+from rackcheck.model.fact import Absent, Unknown, Unreadable
+from rackcheck.parse.host.nic import mlxlink
 
 HEAD = "State : {}\nPhysical state : LinkUp\n"
 ROWS = (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.read import modprobe
+from rackcheck.parse.host.os import modprobe
 
 OURS = re.compile(r"nvidia(_\w{1,40})?|mlx5_core")
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Absent, Unknown, Unreadable
-from rackcheck.core.read import module_eeprom
+from rackcheck.model.fact import Absent, Unknown, Unreadable
+from rackcheck.parse.host.nic import module_eeprom
 
 ROWS = (
     "Identifier : 0x03 (SFP)",

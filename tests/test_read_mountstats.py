@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded, shared_text
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import mountstats
-from rackcheck.core.read.mountstats import Mount
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.storage import mountstats
+from rackcheck.parse.host.storage.mountstats import Mount
 
 HEAD = "device srv:/a mounted on /mnt/a\\040b with fstype nfs4 statvers=1.1\n"
 PIECES = (

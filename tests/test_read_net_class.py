@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.read import Files, net_class
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.text import Files
+from rackcheck.parse.host.network import net_class
 
 PLACE = "/sys/class/net/eth0/device/net/eth0/speed"
 DOWN = Unknown(Reason.NOT_COLLECTED, "Invalid argument")

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.read import Files, net_devices, pci
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.text import Files
+from rackcheck.parse.host.network import net_devices
+from rackcheck.parse.host.pcie import pci
 
 MLX = "/sys/bus/pci/drivers/mlx5_core/0000:29:00.0/net/eth0/mtu"
 VIRTIO = "/sys/bus/pci/devices/0000:00:03.0/virtio2/net/eth1/mtu"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reason, Unknown
-from rackcheck.core.read import nfs_options
+from rackcheck.model.fact import Absent, Reason, Unknown
+from rackcheck.parse.host.storage import nfs_options
 
 SHOWN = "rw,relatime,vers=3,rsize=1048576,wsize=x,hard,proto=rdma,timeo=600,mountaddr=10.0.0.1,addr=10.0.0.2"
 

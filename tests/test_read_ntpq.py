@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import ntpq
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.os import ntpq
 
 PIECES = ("leap=", "00", "11", ", ", "stratum=5", 'version="ntpd 4.2.8p12"', "refused", "no ntpq", "=", '"', "\n")
 

@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Reason, Unreadable
-from rackcheck.core.read import Files, numa_nodes, percpu
-from rackcheck.core.read.numa_nodes import Node
+from rackcheck.model.fact import Reason, Unreadable
+from rackcheck.model.text import Files
+from rackcheck.parse.host.cpu import percpu
+from rackcheck.parse.host.memory import numa_nodes
+from rackcheck.parse.host.memory.numa_nodes import Node
 
 PACKAGE = "/sys/devices/system/cpu/cpu*/topology/physical_package_id"
 

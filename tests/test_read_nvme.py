@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.read import nvme
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.parse.host.storage import nvme
 
 DENIED = Unknown(Reason.DENIED, "sudo: a password is required")
 

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reason, Sourced, Unknown
-from rackcheck.core.read import Files, nvme_controllers, pci
+from rackcheck.model.fact import Absent, Reason, Sourced, Unknown
+from rackcheck.model.text import Files
+from rackcheck.parse.host.pcie import pci
+from rackcheck.parse.host.storage import nvme_controllers
 
 AT = "/sys/class/nvme/nvme0"
 

@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.read import Files, nvme_paths
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.text import Files
+from rackcheck.parse.host.storage import nvme_paths
 
 DENIED = Unknown(Reason.DENIED, "Permission denied")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import ofed_info
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.nic import ofed_info
 
 
 @pytest.mark.parametrize(

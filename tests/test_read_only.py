@@ -11,9 +11,9 @@ import pytest
 from recordings import os_probes
 
 import rackcheck_probes
-from rackcheck.core.capture import PAYLOAD
-from rackcheck.core.question import Read, Shell
 from rackcheck.doctor.tools import BUILTINS, Call, calls
+from rackcheck.model.capture import PAYLOAD
+from rackcheck.model.question import Read, Shell
 
 FILTERS = ["awk", "cat", "grep", "head", "od", "readlink", "sed", "sort", "tail", "tr", "uniq", "wc"]
 """Programs that print what they read; `_acts` knows the words by which some of them write."""

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.read import Files, pam_limits
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.model.text import Files
+from rackcheck.parse.host.os import pam_limits
 
 PIECES = ("* ", "- ", "soft ", "hard ", "nofile ", "1048576", "unlimited", "-1", "#", "@ops ", "٣", "\n")
 

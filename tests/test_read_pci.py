@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import tree
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.read import pci
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.parse.host.pcie import pci
 
 READERS = (pci.gigatransfers, pci.lanes, pci.code, pci.driver, pci.windows, pci.counters, pci.total, pci.seen)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read.pci_tree import Place, places
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.pcie.pci_tree import Place, places
 
 
 def row(address: str, target: str) -> str:

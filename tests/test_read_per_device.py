@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.path import parse
-from rackcheck.core.read import per_device
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.path import parse
+from rackcheck.model.text import per_device
 
 
 def said(*answers: tuple[str, str, int]) -> str:

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.read import Files, numbers, percpu
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.text import Files, numbers
+from rackcheck.parse.host.cpu import percpu
 
 GLOB = "/sys/devices/system/cpu/cpu*/power/energy_perf_bias"
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import pkey_tables
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.nic import pkey_tables
 
 
 def test_a_port_has_its_keys_in_order_and_each_once() -> None:

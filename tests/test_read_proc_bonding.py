@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.read import proc_bonding
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.parse.host.network import proc_bonding
 
 HEAD = "Ethernet Channel Bonding Driver: v6.1\n\n"
 WORDS = (

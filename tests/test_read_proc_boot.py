@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import proc_boot
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.os import proc_boot
 
 PIECES = ("351735.47", " ", "234388.90", "0a1b2c3d", "-0a1b", "\n")
 

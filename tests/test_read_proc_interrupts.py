@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Absent, Unreadable
-from rackcheck.core.read.proc_interrupts import interrupts
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.parse.host.cpu.proc_interrupts import interrupts
 
 PIECES = (" CPU0", " CPU1", " CPU3", " MCE:", " 0", " 7", " Machine check exceptions", "\n", "end\n")
 

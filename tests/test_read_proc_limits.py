@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read.proc_limits import Limit, limits
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.os.proc_limits import Limit, limits
 
 HEAD = "Limit                     Soft Limit           Hard Limit           Units     \n"
 PIECES = (HEAD, "Max ", "open files", "stack size", "   ", "1024", "unlimited", "bytes", "files", "\n")

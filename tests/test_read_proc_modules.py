@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import Files
-from rackcheck.core.read.proc_modules import ALWAYS, MODPROBE, built_without, modules
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text import Files
+from rackcheck.parse.host.os.proc_modules import ALWAYS, MODPROBE, built_without, modules
 
 PIECES = ("nvidia ", "56713216 ", "0 ", "- ", "Live ", "Loading ", "0x0000000000000000", " (POE)", "\n")
 

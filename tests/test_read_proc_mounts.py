@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Reason, Unreadable
-from rackcheck.core.read import proc_mounts
-from rackcheck.core.read.proc_mounts import Mount
+from rackcheck.model.fact import Reason, Unreadable
+from rackcheck.parse.host.storage import proc_mounts
+from rackcheck.parse.host.storage.proc_mounts import Mount
 
 PIECES = ("/dev/sda1 ", "/ ", "/run/user/7 ", "ext4 ", "rw,relatime ", "0 0", "\\040", " ", "hidepid=2 ", "\n")
 

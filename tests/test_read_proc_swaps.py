@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import proc_swaps
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.memory import proc_swaps
 
 HEAD = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 PIECES = (HEAD, "/dev/zram0 ", "partition\t8388604", " 7", "\n")

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Reason, Unreadable
-from rackcheck.core.read.process_states import END, states
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Reason, Unreadable
+from rackcheck.parse.host.os.process_states import END, states
 
 PIECES = (
     "state D 1 4634297",

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Absent, Reason, Sourced, Unknown, Unreadable
-from rackcheck.core.read import Files, rapl
+from rackcheck.model.fact import Absent, Reason, Sourced, Unknown, Unreadable
+from rackcheck.model.text import Files
+from rackcheck.parse.host.cpu import rapl
 
 LIMIT = f"{rapl.ZONE}/constraint_*_power_limit_uw"
 NONE = Absent("no such limit")

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown, Unreadable
-from rackcheck.core.read import Files, ras
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+from rackcheck.model.text import Files
+from rackcheck.parse.host.cpu import ras
 
 PLACE = "/sys/bus/pci/drivers/amdgpu/0000:05:00.0/ras/umc_err_count"
 

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Absent, Reason, Unknown
-from rackcheck.core.read import Files, line, securityfs
+from rackcheck.model.fact import Absent, Reason, Unknown
+from rackcheck.model.text import Files, line
+from rackcheck.parse.host.os import securityfs
 
 PLACE = f"{securityfs.FOLDER}/lockdown"
 PIECES = ("securityfs ", "/sys/kernel/security ", "securityfs", " rw 0 0", "\n")

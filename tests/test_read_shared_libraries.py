@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.read import shared_libraries
-from rackcheck.core.read.shared_libraries import Library
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.parse.host.gpu import shared_libraries
+from rackcheck.parse.host.gpu.shared_libraries import Library
 
 LIB = "/usr/lib64"
 LINK = f"lrwxrwxrwx 1 0 0     15 Oct 16 23:04 {LIB}/libcuda.so.1 -> libcuda.so.550.90.07"

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.read import slurm
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.parse.host.os import slurm
 
 FILES = ("slurm.conf", "cgroup.conf", "gres.conf")
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.read import smartctl
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.parse.host.storage import smartctl
 
 DENIED = Unknown(Reason.DENIED, "a password is required")
 

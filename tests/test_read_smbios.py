@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Reason, Unreadable
-from rackcheck.core.read import smbios
+from rackcheck.model.fact import Reason, Unreadable
+from rackcheck.parse.host.os import smbios
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recordings import shared, shared_text
 
-from rackcheck.core.fact import Reason, Unreadable
-from rackcheck.core.read import elements, smi
-from rackcheck.core.read.smi_fields import FIELDS
+from rackcheck.model.fact import Reason, Unreadable
+from rackcheck.model.text import elements
+from rackcheck.parse.host.gpu import smi
+from rackcheck.parse.host.gpu.smi_fields import FIELDS
 
 MIG = "telegraf-a100-sxm4-v12"
 NAMES = (

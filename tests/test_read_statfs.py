@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.read import statfs
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.parse.host.storage import statfs
 
 REFUSED = "stat: cannot read file system information for '/a': {}"
 ROWS = ("mount /a", "mount /b", "ok /a 4096 900000000 400000000 350000000 2000000 500000", "failed /b x: y", "end")

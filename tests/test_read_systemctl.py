@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Absent, Unreadable
-from rackcheck.core.read import systemctl
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.parse.host.os import systemctl
 
 PIECES = (
     "Id=",

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
 
-from rackcheck.core.fact import Absent, Unreadable
-from rackcheck.core.read import timedatectl
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.parse.host.os import timedatectl
 
 
 def test_a_recorded_server_and_its_offset_are_read() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.read.toml_lines import values
+from rackcheck.parse.host.os.toml_lines import values
 
 SETTINGS = """\
 #accept-nvidia-visible-devices-as-volume-mounts = false

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read.toolkit_versions import cuda, old_cuda, rocm
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.gpu.toolkit_versions import cuda, old_cuda, rocm
 
 READERS = (cuda, old_cuda, rocm)
 PIECES = ('{"cuda": {"version": "', '"}}', "CUDA Version ", "10.2.89", "6.2", "-139", ".", "[", "\n")

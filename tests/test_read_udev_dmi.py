@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.fact import Reason, Unknown, Unreadable
-from rackcheck.core.read.udev_dmi import memory
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.parse.host.os.udev_dmi import memory
 
 PLACE = "/run/udev/data/+dmi:id"
 PIECES = ("E:MEMORY_ARRAY_NUM_DEVICES=1\n", "E:MEMORY_DEVICE_0_", "SIZE=", "PRESENT=0", "LOCATOR=A1", "7", "\n")

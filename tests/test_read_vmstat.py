@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded, shared_text
 
-from rackcheck.core.fact import Absent, Unreadable
-from rackcheck.core.read import vmstat
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.parse.host.memory import vmstat
 
 PIECES = ("pgfault", "oom_kill", "allocstall", "_normal", " ", "7", "x", "\n")
 

@@ -3,8 +3,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.read.xid_lines import by_place, codes, every_sxid, every_xid, nvlink_errors, recovery, sxids, xids
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.parse.host.kernel_log.xid_lines import (
+    by_place,
+    codes,
+    every_sxid,
+    every_xid,
+    nvlink_errors,
+    recovery,
+    sxids,
+    xids,
+)
 
 FALLEN = "[ 9.5] NVRM: Xid (PCI:0000:1b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
 STOPPED = "[ 9.6] NVRM: Xid (PCI:0000:9b:00): 119, pid=7, name=nvidia-smi, Timeout after 6s\n"

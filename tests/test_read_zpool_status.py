@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import OURS, recorded
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Unreadable
-from rackcheck.core.read import zpool_status
-from rackcheck.core.read.zpool_status import Member
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.host.storage import zpool_status
+from rackcheck.parse.host.storage.zpool_status import Member
 
 HEAD = ["  pool: tank", " state: ONLINE", "config:", "", "\tNAME        STATE     READ WRITE CKSUM"]
 POOL = "\ttank        ONLINE       0     0     0"

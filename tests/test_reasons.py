@@ -12,23 +12,24 @@ from hypothesis import strategies as st
 from incomplete import OTHER, UNKNOWN, document, node, other, profile, summary
 from test_report_formats import rendered
 
-from rackcheck.board.census import Census
-from rackcheck.board.grouped import groups
 from rackcheck.cli import groups as groups_cli
-from rackcheck.core.event import Judged
-from rackcheck.core.fit import Match
-from rackcheck.core.profile import Profile
-from rackcheck.core.verdict import Outcome, Status
-from rackcheck.core.where import EVERYTHING
-from rackcheck.report import annex, junit, machine, markdown, reasons, record, terminal
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.filter.where import EVERYTHING
+from rackcheck.model.fit import Match
+from rackcheck.model.profile import Profile
+from rackcheck.report import annex, junit, markdown, record
 from rackcheck.report.alike import likenesses
 from rackcheck.report.dossier import Dossier
 from rackcheck.report.html import page
 from rackcheck.report.outcome import punch
 from rackcheck.report.pdf.model import model
 from rackcheck.report.redact import redacted
-from rackcheck.report.summary import Summary
-from rackcheck.report.whereabouts import Whole
+from rackcheck.run.event import Judged
+from rackcheck.views import machine, reasons, terminal
+from rackcheck.views.census import Census
+from rackcheck.views.grouped import groups
+from rackcheck.views.summary import Summary
+from rackcheck.views.whereabouts import Whole
 
 DIGEST = "0" * 64
 FIX = "power the node off and on"

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_report_formats import DOSSIERS, rendered
 
-from rackcheck.core.fact import visible
-from rackcheck.core.fold import fold
+from rackcheck.model.fact import visible
+from rackcheck.model.fold import fold
 from rackcheck.report import record
 from rackcheck.report.dossier import Brand, Dossier, Exhibit, Logo, Party, Versions
 from rackcheck.report.known import Known, NodeSets, addressless, homeless, hostless, nameless

@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 from mockup_server import SESSIONS, Fault, Mockup, busy, certificate, refused_port, silent_port
 from trees import DELL, DGX, client, links, tree
 
-from rackcheck import redfish
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.resource import ROOT, Resource
-from rackcheck.core.secret import DROPPED
-from rackcheck.redfish.answer import VALUES, other_spelling, parsed, session_place
-from rackcheck.redfish.session import LOGINS
-from rackcheck.redfish.tls import Fault as WireFault
-from rackcheck.redfish.tls import Wire, trust
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.resource import ROOT, Resource
+from rackcheck.model.secret import DROPPED
+from rackcheck.transport import redfish
+from rackcheck.transport.redfish.answer import VALUES, other_spelling, parsed, session_place
+from rackcheck.transport.redfish.session import LOGINS
+from rackcheck.transport.redfish.tls import Fault as WireFault
+from rackcheck.transport.redfish.tls import Wire, trust
 
 HASTY = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, pause=0.01)
 SYSTEMS = "/redfish/v1/Systems"
@@ -96,7 +96,7 @@ def test_a_capture_comes_back_from_its_stored_form() -> None:
 
 
 def test_importing_the_transport_imports_no_http_library() -> None:
-    code = "import rackcheck.redfish, sys; assert not {'requests', 'redfish', 'urllib3', 'ssl'} & set(sys.modules)"
+    code = "import rackcheck.transport.redfish, sys; assert not {'requests', 'redfish', 'urllib3', 'ssl'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(Path(redfish.__file__).parents[1])})
 
 

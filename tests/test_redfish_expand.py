@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from mockup_server import SESSIONS, Fault, Mockup, busy
 from trees import ALL, ANY_CASE, DELL, DGX, GB200, HPE_INTEL, NVSWITCH, SUPERMICRO, client, facts, links, resource, tree
 
-from rackcheck import redfish
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.documents import HANDSHAKE
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.resource import ROOT, Body
-from rackcheck.core.secret import DROPPED
-from rackcheck.redfish.answer import values
-from rackcheck.redfish.expand import DENIED, allowed, asked, brought, proof, query, whole
-from rackcheck.redfish.patience import bounded, patience
-from rackcheck.redfish.trace import Trace
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.documents import HANDSHAKE
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.model.secret import DROPPED
 from rackcheck.sim import whole as sim
 from rackcheck.sim.whole import ANNOUNCED, WAYS
+from rackcheck.transport import redfish
+from rackcheck.transport.redfish.answer import values
+from rackcheck.transport.redfish.expand import DENIED, allowed, asked, brought, proof, query, whole
+from rackcheck.transport.redfish.patience import bounded, patience
+from rackcheck.transport.redfish.trace import Trace
 
 HASTY = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, pause=0.01)
 PLAIN = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, pause=0.01, expand=False)

@@ -15,23 +15,25 @@ from tempfile import TemporaryDirectory
 import pytest
 from mockup_server import Mockup
 
-from rackcheck import inventory, library, redfish
-from rackcheck.cli.secrets import secrets_of
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.event import Answered, Event, Judged, RunDone
-from rackcheck.core.evidence import Status
-from rackcheck.core.fact import Plane, Reason
-from rackcheck.core.plan import plan
-from rackcheck.core.verdict import Verdict
+from rackcheck import inventory
+from rackcheck.evaluate.verdict import Verdict
 from rackcheck.inventory import Node
-from rackcheck.job import Job, now
-from rackcheck.redfish.session import LOGINS
-from rackcheck.registry import registry
-from rackcheck.run import audit, bmc_of
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.evidence import Status
+from rackcheck.model.fact import Plane, Reason
+from rackcheck.probe.plan import plan
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.run.engine import audit, bmc_of
+from rackcheck.run.event import Answered, Event, Judged, RunDone
+from rackcheck.run.job import Job, now
+from rackcheck.session.secrets import secrets_of
 from rackcheck.sim import bmc as sim
 from rackcheck.sim import scenario
 from rackcheck.sim.faults import HOW
 from rackcheck.sim.rack import Rack, Up
+from rackcheck.transport import redfish
+from rackcheck.transport.redfish.session import LOGINS
 
 LIMITS = redfish.Limits(connect=1, read=0.4, answer=0.8, deadline=12, goodbye=2, pause=0.01, body=1 << 20, gets=60)
 PATIENCE = LIMITS.deadline + LIMITS.goodbye + 30

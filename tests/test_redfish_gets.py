@@ -7,16 +7,17 @@ import pytest
 from mockup_server import Mockup
 from trees import ANY_CASE, DELL, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, SUPERMICRO, bmc_probes, client, links, tree
 
-from rackcheck import library, redfish
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.documents import HANDSHAKE, Link
-from rackcheck.core.event import Answered
-from rackcheck.core.fact import Plane
-from rackcheck.core.plan import affordable, plan
 from rackcheck.inventory.node import Bmc, Node
-from rackcheck.job import Job
-from rackcheck.registry import registry
-from rackcheck.run import ask_plane
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.documents import HANDSHAKE, Link
+from rackcheck.model.fact import Plane
+from rackcheck.probe.plan import affordable, plan
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.run.engine import ask_plane
+from rackcheck.run.event import Answered
+from rackcheck.run.job import Job
+from rackcheck.transport import redfish
 
 PLAIN = redfish.Limits(expand=False)
 WHOLE = redfish.Limits()

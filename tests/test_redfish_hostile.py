@@ -14,12 +14,12 @@ from mockup_server import SESSIONS, Fault, Mockup, busy
 from test_cli_edges import rack
 from test_redfish import HASTY, LINKS, ONE, SMALL, SYSTEMS, TWO, link, read, small, trouble
 
-from rackcheck import redfish
-from rackcheck.core.documents import HANDSHAKE
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.hide import Hiding
-from rackcheck.core.resource import ROOT
-from rackcheck.redfish.handshake import Handshake
+from rackcheck.model.documents import HANDSHAKE
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.hide import Hiding
+from rackcheck.model.resource import ROOT
+from rackcheck.transport import redfish
+from rackcheck.transport.redfish.handshake import Handshake
 
 
 def error(message: str) -> dict[str, object]:

@@ -19,25 +19,26 @@ from test_xeon_performance import CHANGES
 from trees import ANY_CASE, DELL, HPE_INTEL, LENOVO, SUPERMICRO, bmc_probes, read, resource, tree
 
 import rackcheck_probes
-from rackcheck import cli, library
-from rackcheck.core import operator
-from rackcheck.core import path as paths
-from rackcheck.core.capture import BmcCapture, NodeCapture
-from rackcheck.core.catalogue import Type
-from rackcheck.core.collect import collect
-from rackcheck.core.evidence import Evidence, Status, Verdict
-from rackcheck.core.fact import Plane
-from rackcheck.core.operator import Test as Operator
-from rackcheck.core.operator import Within
-from rackcheck.core.profile import Clause, Look, Profile, Rule
-from rackcheck.core.remedy import ByHand, Firmware, Lines, grouped, remedies
-from rackcheck.core.remedy_bios import Patch, patches
-from rackcheck.core.remedy_table import ABSENT, TABLE, When, Write, found
-from rackcheck.core.remedy_value import Wanted, wanted
-from rackcheck.core.remedy_words import table
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import judge
-from rackcheck.registry import registry
+from rackcheck import cli
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model import operator
+from rackcheck.model import path as paths
+from rackcheck.model.capture import BmcCapture, NodeCapture
+from rackcheck.model.catalogue import Type
+from rackcheck.model.evidence import Evidence, Status, Verdict
+from rackcheck.model.fact import Plane
+from rackcheck.model.operator import Test as Operator
+from rackcheck.model.operator import Within
+from rackcheck.model.profile import Clause, Look, Profile, Rule
+from rackcheck.model.tree import Tree
+from rackcheck.probe.collect import collect
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.remedy.bios import Patch, patches
+from rackcheck.remedy.mend import ByHand, Firmware, Lines, grouped, remedies
+from rackcheck.remedy.tunables import ABSENT, TABLE, When, Write, found
+from rackcheck.remedy.value import Wanted, wanted
+from rackcheck.remedy.words import table
 
 WORDS = table(json.loads((Path(rackcheck_probes.__path__[0]) / "bios_settings.json").read_text("utf-8")))
 NUMBER = "65"

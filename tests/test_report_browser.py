@@ -10,7 +10,7 @@ import pytest
 from browser.chromium import PROGRAM, Chromium
 from dossiers import HOSTILE, sample
 
-from rackcheck.core.fact import visible
+from rackcheck.model.fact import visible
 from rackcheck.report.html import page
 
 AXE = Path(__file__).parent / "browser" / "node_modules" / "axe-core" / "axe.min.js"

@@ -16,20 +16,20 @@ from law_rules import judged_rules
 from law_told import World, worlds
 from rack_runs import accepted, copied, folder
 
-from rackcheck.core.catalogue import Kind, Type
-from rackcheck.core.event import Answered, FactsRead, Judged, RunDone, RunStarted
-from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
-from rackcheck.core.profile import LAW, Phase, Profile, Rule
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, Status, in_scope, judge, worst
-from rackcheck.judging import concluded
+from rackcheck.evaluate.verdict import Outcome, Status, in_scope, judge, worst
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.profile import LAW, Phase, Profile, Rule
+from rackcheck.model.tree import Leaf, Tree
 from rackcheck.report import record
 from rackcheck.report.build import Order, build
 from rackcheck.report.dossier import LETTERS, OUT, Dossier
 from rackcheck.report.gather import Told, gather
 from rackcheck.report.record_schema import schema
 from rackcheck.report.settle import reworked, settle
-from rackcheck.report.whereabouts import Place
+from rackcheck.run.event import Answered, FactsRead, Judged, RunDone, RunStarted
+from rackcheck.run.judging import concluded
+from rackcheck.views.whereabouts import Place
 
 DENIED = Unknown(Reason.DENIED, "sudo")
 BOTH = (Plane.OS, Plane.BMC)

@@ -20,14 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rack_runs import folder
 
-from rackcheck.core.burn.plan import Tier, document
-from rackcheck.core.burn.record import Burn
-from rackcheck.core.burn.series import MOST, bands, envelope, series, thin
-from rackcheck.core.capture import BurnCapture
-from rackcheck.core.event import Answered, Event, RunDone, RunStarted
-from rackcheck.core.fact import Plane
-from rackcheck.core.verdict import Outcome
-from rackcheck.judging import Judging, tree_of
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.model.burn_record import Burn
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.fact import Plane
+from rackcheck.parse.burnin.plan import Tier, document
+from rackcheck.parse.burnin.series import MOST, bands, envelope, series, thin
 from rackcheck.report import annex, chart, html, junit, markdown, record, redact
 from rackcheck.report.build import Order, build
 from rackcheck.report.burn_fold import folded
@@ -35,8 +33,10 @@ from rackcheck.report.burn_model import Burned, BurnLine, BurnPanel, figure
 from rackcheck.report.burn_words import again
 from rackcheck.report.dossier import Dossier
 from rackcheck.report.gather import gather
-from rackcheck.report.whereabouts import Place
+from rackcheck.run.event import Answered, Event, RunDone, RunStarted
+from rackcheck.run.judging import Judging, tree_of
 from rackcheck.sim.load import Load
+from rackcheck.views.whereabouts import Place
 
 SEED = 4711
 

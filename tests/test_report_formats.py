@@ -21,9 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from rackcheck.core.fact import visible
-from rackcheck.core.verdict import Status
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.fact import visible
 from rackcheck.report import annex, junit, markdown, record
 from rackcheck.report.dossier import LETTERS, Dossier, Logo, Unchecked
 from rackcheck.report.record_schema import FORMS, optional, schema, shapes

@@ -10,20 +10,17 @@ from xml.etree import ElementTree as ET
 import pytest
 from test_report_formats import rendered
 
-from rackcheck import library
-from rackcheck.core.event import Event, RunDone
-from rackcheck.core.fact import Plane, Reading
-from rackcheck.core.fold import fold
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Profile
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, Status, worst
-from rackcheck.core.waiver import Pin, Waiver
+from rackcheck.evaluate.verdict import Outcome, Status, worst
+from rackcheck.evaluate.waiver import Pin, Waiver
 from rackcheck.inventory import Bmc, Node
-from rackcheck.job import Job
-from rackcheck.judging import Judging
-from rackcheck.registry import registry
-from rackcheck.report import annex, junit, machine, markdown, record, terminal
+from rackcheck.model.fact import Plane, Reading
+from rackcheck.model.fold import fold
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Profile
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.report import annex, junit, markdown, record
 from rackcheck.report.alike import together
 from rackcheck.report.build import Order, build
 from rackcheck.report.dossier import Change, Dossier, Exhibit, Found
@@ -31,8 +28,12 @@ from rackcheck.report.gather import gather
 from rackcheck.report.html import page
 from rackcheck.report.pdf.model import model
 from rackcheck.report.redact import redacted
-from rackcheck.report.summary import Summary, summarize
-from rackcheck.report.whereabouts import Place, Whole, among, passing, said, share, told, whole
+from rackcheck.run.event import Event, RunDone
+from rackcheck.run.job import Job
+from rackcheck.run.judging import Judging
+from rackcheck.views import machine, terminal
+from rackcheck.views.summary import Summary, summarize
+from rackcheck.views.whereabouts import Place, Whole, among, passing, said, share, told, whole
 
 DIGEST = "0" * 64
 OWN = 6

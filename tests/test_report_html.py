@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from dossiers import HOSTILE, sample
 
-from rackcheck.core.fact import visible
-from rackcheck.core.verdict import Status
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.fact import visible
 from rackcheck.report import qr
 from rackcheck.report.dossier import Dossier, Logo, NodeRow
 from rackcheck.report.html import overview, page, reading, text
-from rackcheck.report.whereabouts import Whole
+from rackcheck.views.whereabouts import Whole
 
 DIGEST = hashlib.sha256(b"record").hexdigest()
 SECTIONS = (

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from dossiers import HOSTILE, sample
 
-from rackcheck.core.fact import visible
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.fact import visible
 from rackcheck.report.dossier import Dossier, Logo
 from rackcheck.report.pdf import TEMPLATE, Pdf, document
 from rackcheck.report.pdf.words import MARKS, by_code_point, pieces, where
-from rackcheck.report.whereabouts import Whole
+from rackcheck.views.whereabouts import Whole
 
 
 def needed(name: str) -> Any:

@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trees import DGX, tree
 
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.catalogue import collection, setting
-from rackcheck.core.collect import PATH, collect
-from rackcheck.core.documents import PAGES, Documents, Missing, wanted
-from rackcheck.core.fact import Absent, Facts, Plane, Reason, Unknown, Unreadable
-from rackcheck.core.item import fitted, gather, in_chassis, keyed, members, named
-from rackcheck.core.path import parse
-from rackcheck.core.probe import probe
-from rackcheck.core.question import Redfish
-from rackcheck.core.redfish_value import amount, health, measured, said, truth
-from rackcheck.core.resource import MEMBERS, ROOT, Body, Resource, inside, same_place
-from rackcheck.core.tree import Tree
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.catalogue import collection, setting
+from rackcheck.model.documents import PAGES, Documents, Missing, wanted
+from rackcheck.model.fact import Absent, Facts, Plane, Reason, Unknown, Unreadable
+from rackcheck.model.path import parse
+from rackcheck.model.question import Redfish
+from rackcheck.model.redfish_value import amount, health, measured, said, truth
+from rackcheck.model.resource import MEMBERS, ROOT, Body, Resource, inside, same_place
+from rackcheck.model.tree import Tree
+from rackcheck.parse.bmc.item import fitted, gather, in_chassis, keyed, members, named
+from rackcheck.probe.collect import PATH, collect
+from rackcheck.probe.contract import probe
 
 C = f"{ROOT}/Chassis"
 GONE = Unknown(Reason.NOT_COLLECTED, "HTTP 404")

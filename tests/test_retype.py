@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rack_runs import folder
 
-from rackcheck import library
-from rackcheck.board import retype
-from rackcheck.core import catalogue
-from rackcheck.core.catalogue import Kind
-from rackcheck.core.fact import Absent, Class, Facts, Plane, Reason, Unknown
-from rackcheck.core.probe import AnyProbe, Probe
-from rackcheck.core.question import Shell
-from rackcheck.core.remedy_words import Table
-from rackcheck.core.tree import Leaf
-from rackcheck.core.verdict import Evidence, Status, Verdict
+from rackcheck.evaluate.verdict import Evidence, Status, Verdict
 from rackcheck.inventory import Bmc, Node, Ssh
-from rackcheck.registry import registry
+from rackcheck.model import catalogue
+from rackcheck.model.catalogue import Kind
+from rackcheck.model.fact import Absent, Class, Facts, Plane, Reason, Unknown
+from rackcheck.model.question import Shell
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.contract import AnyProbe, Probe
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.remedy.words import Table
+from rackcheck.views import retype
 
 KIND = catalogue.text("A text.")
 RECORDER = """#!/bin/sh

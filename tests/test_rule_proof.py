@@ -20,8 +20,8 @@ from near_values import VERSIONS
 from rule_bench import HIDDEN, NODE, Case, Gap
 from satisfied import LOOKS, cases
 
-from rackcheck import library
-from rackcheck.core.catalogue import (
+from rackcheck.evaluate.verdict import Status, Verdict, judge
+from rackcheck.model.catalogue import (
     Catalogue,
     Entry,
     Kind,
@@ -34,18 +34,18 @@ from rackcheck.core.catalogue import (
     text,
     version,
 )
-from rackcheck.core.fact import Absent, Class, Plane, Reading, Unknown
-from rackcheck.core.group import Gathering, Member, Seat
-from rackcheck.core.operator import SIBLINGS, WORDS, BadOperand, allowed
-from rackcheck.core.operator import Test as Asserted
-from rackcheck.core.profile import Clause, Profile, Rule, Scope, Severity
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Status, Verdict, judge
-from rackcheck.core.version import SCHEMES
-from rackcheck.document import Table, read
-from rackcheck.layers import entries, word
-from rackcheck.registry import registry
-from rackcheck.schema import LOOKS as SCHEMA_LOOKS
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Unknown
+from rackcheck.model.operator import SIBLINGS, WORDS, BadOperand, allowed
+from rackcheck.model.operator import Test as Asserted
+from rackcheck.model.profile import Clause, Profile, Rule, Scope, Severity
+from rackcheck.model.tree import Tree
+from rackcheck.model.version import SCHEMES
+from rackcheck.probe.group import Gathering, Member, Seat
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.profile.document import Table, read
+from rackcheck.profile.layers import entries, word
+from rackcheck.profile.schema import LOOKS as SCHEMA_LOOKS
 
 Judge = Callable[[Sequence[Rule], Tree], tuple[Verdict, ...]]
 

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 import yaml
 
-from rackcheck.schema import FILES, profile
+from rackcheck.profile.schema import FILES, profile
 
 ROOT = Path(__file__).parents[1]
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from rackcheck.core.answers import Split, split
-from rackcheck.core.capture import NodeCapture, Output
-from rackcheck.core.collect import _refusal
-from rackcheck.core.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.path import parse
-from rackcheck.core.question import Read, Shell
-from rackcheck.core.read import each
-from rackcheck.core.refusal import LATE
-from rackcheck.core.script import compose
+from rackcheck.model.capture import NodeCapture, Output
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
+from rackcheck.model.path import parse
+from rackcheck.model.question import Read, Shell
+from rackcheck.model.refusal import LATE
+from rackcheck.model.text import each
+from rackcheck.probe.answers import Split, split
+from rackcheck.probe.collect import _refusal
+from rackcheck.probe.script import compose
 
 MARK = "0123456789abcdef" * 2
 CUT = Unknown(Reason.UNREACHABLE, "the line was cut")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trees import DELL, tree
 
-from rackcheck.core.secret import DEPTH, DROPPED, scrub, scrub_text
+from rackcheck.model.secret import DEPTH, DROPPED, scrub, scrub_text
 
 IDRAC = "/redfish/v1/Managers/iDRAC.Embedded.1/Oem/Dell/DellAttributes/iDRAC.Embedded.1"
 

@@ -29,14 +29,14 @@ from paramiko.server import InteractiveQuery
 from sshd import Server, serving
 
 from rackcheck import inventory
-from rackcheck.cli.secrets import secrets_of
-from rackcheck.core.fact import Plane, Reason
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import Bmc, Node, Ssh
-from rackcheck.job import Job
-from rackcheck.mistake import Mistake
-from rackcheck.ssh import run
-from rackcheck.ssh_config import Target, resolve
-from rackcheck.wire import Limits
+from rackcheck.model.fact import Plane, Reason
+from rackcheck.run.job import Job
+from rackcheck.session.secrets import secrets_of
+from rackcheck.transport.ssh import run
+from rackcheck.transport.ssh_config import Target, resolve
+from rackcheck.transport.wire import Limits
 
 PROFILE = """\
 rackcheck: 1
@@ -231,7 +231,7 @@ def test_a_reference_that_gives_nothing_is_a_mistake_by_its_name(
 ) -> None:
     monkeypatch.setenv("EMPTY", "")
     asked = (
-        "import sys; from rackcheck.inventory import secret; from rackcheck.mistake import Mistake\n"
+        "import sys; from rackcheck.inventory import secret; from rackcheck.base.mistake import Mistake\n"
         "try: secret(sys.argv[1])\nexcept Mistake as error: print(error)"
     )
     done = subprocess.run(
@@ -585,7 +585,7 @@ def test_no_planted_secret_is_found_after_a_crash(hall: Hall, where: str) -> Non
 
 def test_a_prompt_is_asked_once_for_all_nodes_that_name_it(tmp_path: Path) -> None:
     asked = (
-        "from rackcheck.cli.secrets import secrets_of; from rackcheck.core.fact import Plane\n"
+        "from rackcheck.session.secrets import secrets_of; from rackcheck.model.fact import Plane\n"
         "from rackcheck.inventory import Node, Ssh\n"
         "nodes = [Node(f'n{i}', host='h', ssh=Ssh(password='prompt:the typed one')) for i in range(3)]\n"
         "print(len(secrets_of(nodes, frozenset({Plane.OS}))['prompt:the typed one']))"

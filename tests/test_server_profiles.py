@@ -13,16 +13,16 @@ from machines import put, tree
 from recordings import OURS, leaves, os_probes, recorded
 from trees import ALL, DELL, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, SUPERMICRO, X10, bmc_probes, read, told
 
-from rackcheck import library
-from rackcheck.core import path as paths
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.profile import Profile, Rule, Severity
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model import path as paths
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.profile import Profile, Rule, Severity
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.collect import collect
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 CATALOGUE = registry().catalogue
 FRAGMENTS = (

@@ -14,14 +14,14 @@ from law_rules import ALONE, COUNTED
 from law_told import HIDDEN, Told, World, each_taken
 from test_law import check, compare
 
-from rackcheck.core import operator
-from rackcheck.core.catalogue import Kind, Type
-from rackcheck.core.fact import Absent, Plane, Reading
-from rackcheck.core.path import Path, parse
-from rackcheck.core.profile import Clause, Look, Rule
-from rackcheck.core.siblings import Siblings
-from rackcheck.core.tree import Leaf
-from rackcheck.core.verdict import Status
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model import operator
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Absent, Plane, Reading
+from rackcheck.model.path import Path, parse
+from rackcheck.model.profile import Clause, Look, Rule
+from rackcheck.model.siblings import Siblings
+from rackcheck.model.tree import Leaf
 
 BOX, SHELF = ALIKE["box"], ALIKE["shelf"]
 PLACES = replace(BOX, vacant=replace(BOX.by[0], fact=parse("box/*.place")))

@@ -13,15 +13,15 @@ from test_probe_gpu import SMI
 from test_profile_h100 import AUDIT, CATALOGUE, node, of_gpus, profile
 from trees import ALL, DGX, told
 
-from rackcheck import library
-from rackcheck.core.fact import Absent, Reading, Reason, Unknown
-from rackcheck.core.path import EVERY, parse
-from rackcheck.core.path import Path as FactPath
-from rackcheck.core.profile import Rule
-from rackcheck.core.siblings import Siblings, siblings_of
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Status, Verdict, in_scope, judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import Status, Verdict, in_scope, judge
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.path import EVERY, parse
+from rackcheck.model.path import Path as FactPath
+from rackcheck.model.profile import Rule
+from rackcheck.model.siblings import Siblings, siblings_of
+from rackcheck.model.tree import Tree
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 # ---- eight recorded H100, by way of the probes ---------------------------------------------------------------------------
 

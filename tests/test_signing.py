@@ -24,12 +24,12 @@ from command import Done
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rackcheck import signing
+from rackcheck.base.mistake import Mistake
 from rackcheck.cli import guarded
 from rackcheck.cli.sign import sign as sign_command
 from rackcheck.cli.verify import verify as verify_command
-from rackcheck.mistake import Mistake
-from rackcheck.signing import (
+from rackcheck.signoff import signing
+from rackcheck.signoff.signing import (
     Fault,
     Signers,
     Unsound,
@@ -41,7 +41,7 @@ from rackcheck.signing import (
     sshsig,
     statement,
 )
-from rackcheck.signing.statement import Statement
+from rackcheck.signoff.signing.statement import Statement
 
 TIME = datetime(2026, 11, 21, 10, 0, 0, tzinfo=UTC)
 LATER = datetime(2026, 11, 22, tzinfo=UTC)

@@ -15,18 +15,19 @@ from command import rackcheck
 from mockup_server import WatchedRack as Rack
 from trees import tree
 
-from rackcheck import inventory, ssh, ssh_config
+from rackcheck import inventory
+from rackcheck.base.mistake import Mistake
 from rackcheck.burnin import pack
-from rackcheck.core.burn.plan import Tier, document, slots
-from rackcheck.core.burn.record import Burn, Stage
-from rackcheck.core.capture import NodeCapture
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.mistake import Mistake
+from rackcheck.model.burn_record import Burn, Stage
+from rackcheck.model.capture import NodeCapture
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.parse.burnin.plan import Tier, document, slots
 from rackcheck.sim import burn, faults, load_faults, machine, scenario
 from rackcheck.sim.conduct import Station
 from rackcheck.sim.load import Load
 from rackcheck.sim.loaded import Parts, of_station
-from rackcheck.wire import Limits, Line
+from rackcheck.transport import ssh, ssh_config
+from rackcheck.transport.wire import Limits, Line
 
 PATIENCE = 20.0
 Row = Mapping[str, Any]

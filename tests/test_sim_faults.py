@@ -11,8 +11,8 @@ import pytest
 from command import rackcheck
 from mockup_server import WatchedRack
 
-from rackcheck import library
-from rackcheck.registry import registry
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 from rackcheck.sim import load_faults, scenario
 from rackcheck.sim.faults import KINDS
 

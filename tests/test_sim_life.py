@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from rackcheck.core.capture import NodeCapture, Output
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import load
-from rackcheck.mistake import Mistake
+from rackcheck.model.capture import NodeCapture, Output
 from rackcheck.sim import machine
 from rackcheck.sim.child import running
 from rackcheck.sim.room import FILES

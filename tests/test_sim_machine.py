@@ -16,25 +16,26 @@ from trees import DELL, DGX, LENOVO, tree
 from trees import told as recorded_dgx
 
 import rackcheck_probes
-from rackcheck import library, store
-from rackcheck.core.capture import BmcCapture, NodeCapture, Output, named
-from rackcheck.core.collect import collect
-from rackcheck.core.consensus import poll
-from rackcheck.core.documents import HANDSHAKE
-from rackcheck.core.event import Answered
-from rackcheck.core.evidence import Status
-from rackcheck.core.fact import Class, Plane, Reason, Unknown
-from rackcheck.core.join import derive
-from rackcheck.core.path import spell_key
-from rackcheck.core.profile import Phase, Scope
-from rackcheck.core.question import Read, Shell
-from rackcheck.core.read import covers
-from rackcheck.core.resource import ROOT, same_place
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import in_scope, judge, misfit
-from rackcheck.document import BadFile
-from rackcheck.mistake import Mistake
-from rackcheck.registry import registry
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.consensus import poll
+from rackcheck.evaluate.verdict import in_scope, judge, misfit
+from rackcheck.model.capture import BmcCapture, NodeCapture, Output, named
+from rackcheck.model.documents import HANDSHAKE
+from rackcheck.model.evidence import Status
+from rackcheck.model.fact import Class, Plane, Reason, Unknown
+from rackcheck.model.path import spell_key
+from rackcheck.model.profile import Phase, Scope
+from rackcheck.model.question import Read, Shell
+from rackcheck.model.resource import ROOT, same_place
+from rackcheck.model.text import covers
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.collect import collect
+from rackcheck.probe.join import derive
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.profile.document import BadFile
+from rackcheck.run import store
+from rackcheck.run.event import Answered
 from rackcheck.sim import machine
 from rackcheck.sim.expand import BadPattern, expanded
 from rackcheck_probes.nvml import said as said_of_gpus

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from trees import tree
 
-from rackcheck.core.capture import BmcCapture, NodeCapture, Output
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import load as inventory
-from rackcheck.mistake import Mistake
+from rackcheck.model.capture import BmcCapture, NodeCapture, Output
 from rackcheck.sim import machine, scenario
 from rackcheck.sim.conduct import Station
 from rackcheck.sim.rack import Rack

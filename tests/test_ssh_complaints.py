@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from sshd import serving
 
-from rackcheck import ssh
-from rackcheck.core.answers import split
-from rackcheck.core.fact import Reason
-from rackcheck.core.question import Shell
-from rackcheck.core.script import compose
-from rackcheck.ssh_config import Target
-from rackcheck.wire import Limits, Reply
+from rackcheck.model.fact import Reason
+from rackcheck.model.question import Shell
+from rackcheck.probe.answers import split
+from rackcheck.probe.script import compose
+from rackcheck.transport import ssh
+from rackcheck.transport.ssh_config import Target
+from rackcheck.transport.wire import Limits, Reply
 
 MARK = "0123456789abcdef" * 2
 ASK = (Shell("echo here"),)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from test_secrets import PasswordHost, login
 
-from rackcheck.core.fact import Reason
+from rackcheck.model.fact import Reason
 
 SECRET = "correct-horse-battery"
 

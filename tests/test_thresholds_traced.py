@@ -13,9 +13,9 @@ import pytest
 from recordings import shared
 from test_fact_rows import SHIPPED, TABLES, cited, covered, rules
 
-from rackcheck.core.operator import Mask, Within
-from rackcheck.core.path import Path
-from rackcheck.core.profile import Rule
+from rackcheck.model.operator import Mask, Within
+from rackcheck.model.path import Path
+from rackcheck.model.profile import Rule
 
 Figure = float | str
 Key = tuple[object, ...]

@@ -7,12 +7,12 @@ import pytest
 from command import rackcheck
 from rack_runs import accepted
 
-from rackcheck.board.state import Board
-from rackcheck.cli import subject
-from rackcheck.cli.desk import Desk
-from rackcheck.core.verdict import Status
-from rackcheck.report.causes import told
-from rackcheck.report.signs import Signs
+from rackcheck.evaluate.verdict import Status
+from rackcheck.session import subject
+from rackcheck.session.desk import Desk
+from rackcheck.views.causes import told
+from rackcheck.views.signs import Signs
+from rackcheck.views.state import Board
 from rackcheck_tui.words import about
 
 

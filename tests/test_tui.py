@@ -29,19 +29,19 @@ from desks import (
 )
 from rich.cells import cell_len
 
-from rackcheck.board.state import Board
+from rackcheck.base.mistake import Mistake
 from rackcheck.cli import COMMANDS
-from rackcheck.core.catalogue import Kind, collection, version
-from rackcheck.core.event import RunDone
-from rackcheck.core.fact import Plane, Reading, Reason, Unknown
-from rackcheck.core.fold import fold
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Status
-from rackcheck.core.where import left_out, parse
+from rackcheck.evaluate.verdict import Status
+from rackcheck.filter.where import left_out, parse
 from rackcheck.inventory import Rack
-from rackcheck.mistake import Mistake
-from rackcheck.report.signs import Signs, signs_for
-from rackcheck.report.terminal import STYLES, Line
+from rackcheck.model.catalogue import Kind, collection, version
+from rackcheck.model.fact import Plane, Reading, Reason, Unknown
+from rackcheck.model.fold import fold
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.run.event import RunDone
+from rackcheck.views.signs import Signs, signs_for
+from rackcheck.views.state import Board
+from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui import show
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entry, Shown

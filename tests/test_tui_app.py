@@ -38,14 +38,15 @@ from desks import (
 from textual.binding import Binding
 from textual.events import Key
 
-from rackcheck.board.desk import Said
-from rackcheck.cli import COMMANDS, subject
-from rackcheck.cli.desk import Desk
-from rackcheck.core.event import Answered, Event, RunDone
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.verdict import Verdict
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import COMMANDS
+from rackcheck.evaluate.verdict import Verdict
 from rackcheck.inventory import Rack
-from rackcheck.mistake import Mistake
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.run.event import Answered, Event, RunDone
+from rackcheck.session import subject
+from rackcheck.session.desk import Desk
+from rackcheck.views.desk import Said
 from rackcheck_tui.app import Screens
 from rackcheck_tui.dialogs import Ask, Choose, Form
 from rackcheck_tui.rackview import Racks

@@ -14,19 +14,19 @@ from burn_racks import ills
 from command import rackcheck
 from desks import ASCII, HOSTILE, UNICODE, MadeDesk, context, rows, screen, screens, settled, shown, until
 
-from rackcheck import store
+from rackcheck.base.mistake import Mistake
 from rackcheck.burnin import drive
-from rackcheck.cli import choice, subject
-from rackcheck.cli.desk import Desk
-from rackcheck.cli.prepared import Prepared, head, prepare
-from rackcheck.core.burn.plan import Tier
-from rackcheck.core.event import Burning, Event
-from rackcheck.core.fact import Plane
-from rackcheck.core.profile import Phase
-from rackcheck.core.verdict import Outcome
-from rackcheck.job import Job
-from rackcheck.mistake import Mistake
-from rackcheck.report.signs import Signs
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.model.fact import Plane
+from rackcheck.model.profile import Phase
+from rackcheck.parse.burnin.plan import Tier
+from rackcheck.run import store
+from rackcheck.run.event import Burning, Event
+from rackcheck.run.job import Job
+from rackcheck.session import choice, subject
+from rackcheck.session.desk import Desk
+from rackcheck.session.prepared import Prepared, head, prepare
+from rackcheck.views.signs import Signs
 from rackcheck_tui.charts import bar, chart, limits, scaled, spark
 from rackcheck_tui.dialogs import Ask
 from rackcheck_tui.reader import Reader

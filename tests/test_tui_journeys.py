@@ -12,12 +12,13 @@ from desks import RUN, Told, numbered, rows, screen, screens, settled, shown, st
 from mockup_server import WatchedRack
 from rack_runs import copied
 
-from rackcheck import store, waivers
-from rackcheck.cli import choice, subject
-from rackcheck.cli.desk import Desk
-from rackcheck.cli.prepared import prepare
-from rackcheck.core.fact import Plane, Reason, Unknown
 from rackcheck.inventory import Rack
+from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.run import store
+from rackcheck.session import choice, subject
+from rackcheck.session.desk import Desk
+from rackcheck.session.prepared import prepare
+from rackcheck.signoff import waivers
 from rackcheck.sim import scenario
 from rackcheck.sim.shell import Shell
 

@@ -6,8 +6,8 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.pilot import Pilot
 
-from rackcheck.board.modes import Cell
-from rackcheck.report.signs import Signs
+from rackcheck.views.modes import Cell
+from rackcheck.views.signs import Signs
 from rackcheck_tui.onerack import RackView
 from rackcheck_tui.panels import Density, plane
 from rackcheck_tui.panels import Plain as Panel

@@ -9,8 +9,8 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.pilot import Pilot
 
-from rackcheck.report.signs import Signs
-from rackcheck.report.terminal import Line
+from rackcheck.views.signs import Signs
+from rackcheck.views.terminal import Line
 from rackcheck_tui.strips import strip
 from rackcheck_tui.table import Table
 

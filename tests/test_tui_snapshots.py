@@ -23,11 +23,11 @@ from desks import (
     until,
 )
 
-from rackcheck.board.desk import Said
-from rackcheck.core.event import Answered
-from rackcheck.core.fact import Reason, Unknown
 from rackcheck.inventory import Rack
-from rackcheck.report.signs import Signs
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.run.event import Answered
+from rackcheck.views.desk import Said
+from rackcheck.views.signs import Signs
 
 FOLDER = Path(__file__).parent / "screens"
 MOST = 20

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from command import rackcheck
 
-from rackcheck import library
-from rackcheck.core.catalogue import Catalogue, Entry, collection, integer, quantity, text
-from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
-from rackcheck.core.tree import Later, Leaf, Tree
-from rackcheck.core.verdict import Status, Verdict, judge
-from rackcheck.core.waiver import pinned
-from rackcheck.document import BadFile
+from rackcheck.evaluate.verdict import Status, Verdict, judge
+from rackcheck.evaluate.waiver import pinned
+from rackcheck.model.catalogue import Catalogue, Entry, collection, integer, quantity, text
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.tree import Later, Leaf, Tree
+from rackcheck.profile import library
+from rackcheck.profile.document import BadFile
 
 KINDS = {
     "mode": text("A word"),

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared
 
-from rackcheck.core import unit
-from rackcheck.core.catalogue import Type
-from rackcheck.core.unit_words import meant
-from rackcheck.registry import registry
+from rackcheck.model import unit
+from rackcheck.model.catalogue import Type
+from rackcheck.model.unit_words import meant
+from rackcheck.probe.registry import registry
 
 NUMBERS = st.one_of(
     st.floats(-1e300, 1e300, allow_nan=False), st.floats(-1e7, 1e7), st.integers(-(10**12), 10**12).map(float)

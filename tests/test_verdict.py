@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rackcheck import library
-from rackcheck.core.catalogue import (
+from rackcheck.evaluate.verdict import Outcome, Status, Verdict, conclude, in_scope, judge, misfit, worst
+from rackcheck.model.catalogue import (
     Catalogue,
     Entry,
     Kind,
@@ -19,12 +19,12 @@ from rackcheck.core.catalogue import (
     setting,
     version,
 )
-from rackcheck.core.catalogue import text as words
-from rackcheck.core.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Phase, Profile, Rule, Severity
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, Status, Verdict, conclude, in_scope, judge, misfit, worst
+from rackcheck.model.catalogue import text as words
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Phase, Profile, Rule, Severity
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.profile import library
 
 KINDS: Mapping[str, Kind] = {
     "gpu": collection("GPUs"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rackcheck.core.version import SCHEMES, Unordered, order
+from rackcheck.model.version import SCHEMES, Unordered, order
 
 SIGNS = st.sampled_from(["", ".", "+", "~", "a", "rc", "Z", "0", "00", "1", "9", "10", "19"])
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.core.catalogue import version
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.operator import BadOperand, holds, orderable
-from rackcheck.core.operator import Test as Asked
-from rackcheck.core.version import SCHEMES, Unordered, order
+from rackcheck.model.catalogue import version
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.operator import BadOperand, holds, orderable
+from rackcheck.model.operator import Test as Asked
+from rackcheck.model.version import SCHEMES, Unordered, order
 
 DOCS = Path(__file__).parents[1] / "docs" / "profiles.md"
 NUMBERS = st.lists(st.integers(0, 30), min_size=2, max_size=3).map(lambda parts: ".".join(map(str, parts)))

@@ -13,7 +13,7 @@ import pytest
 from command import Done, rackcheck
 from rack_runs import accepted, folder
 
-from rackcheck import waivers
+from rackcheck.signoff import waivers
 
 TODAY = datetime.now(UTC).date()
 """Who waives does so today: this command alone has a clock."""

@@ -13,15 +13,15 @@ from law_rules import judged_rules
 from law_told import worlds
 from test_law import compiled
 
-from rackcheck import waivers
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.path import parse
-from rackcheck.core.profile import Rule
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Status, Verdict, judge
-from rackcheck.core.waiver import Granted, Pin, State, Waiver, granted, last_day, pinned, standings
-from rackcheck.document import BadFile
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Status, Verdict, judge
+from rackcheck.evaluate.waiver import Granted, Pin, State, Waiver, granted, last_day, pinned, standings
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Rule
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.profile.document import BadFile
+from rackcheck.signoff import waivers
 
 DAY = "2026-11-21"
 

@@ -10,13 +10,14 @@ import pypdfium2
 import pytest
 from command import Done, rackcheck
 
-from rackcheck import library, waivers
-from rackcheck.board.state import Board
-from rackcheck.cli import subject
-from rackcheck.cli.desk import Desk
-from rackcheck.core.waiver import Pin
-from rackcheck.registry import registry
-from rackcheck.report.signs import Signs
+from rackcheck.evaluate.waiver import Pin
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.session import subject
+from rackcheck.session.desk import Desk
+from rackcheck.signoff import waivers
+from rackcheck.views.signs import Signs
+from rackcheck.views.state import Board
 from rackcheck_tui.context import Context
 from rackcheck_tui.trail import Place
 from rackcheck_tui.views import groups, waived

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from rackcheck.core.documents import Documents, Link, Walk
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.item import gather
-from rackcheck.core.resource import ROOT, Body, Resource
+from rackcheck.model.documents import Documents, Link, Walk
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.resource import ROOT, Body, Resource
+from rackcheck.parse.bmc.item import gather
 
 
 def slots(docs: Documents) -> list[Resource]:

@@ -13,13 +13,36 @@ from stored_runs import made
 
 from rackcheck.cli import filters
 from rackcheck.cli.facts import _subject as fact_row
-from rackcheck.core import path as paths
-from rackcheck.core.catalogue import Catalogue, Entry, Kind, collection, flag, listing, quantity, setting, text, version
-from rackcheck.core.fact import Absent, Class, Plane, Reading, Reason, Unknown
-from rackcheck.core.fold import fold
-from rackcheck.core.path import Path
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.where import KEYS, LETTERS, NODE_KEYS, TERMS, WORDS, Subject, Where, Wrong, left_out, parse, reader
+from rackcheck.filter.where import (
+    KEYS,
+    LETTERS,
+    NODE_KEYS,
+    TERMS,
+    WORDS,
+    Subject,
+    Where,
+    Wrong,
+    left_out,
+    parse,
+    reader,
+)
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import (
+    Catalogue,
+    Entry,
+    Kind,
+    collection,
+    flag,
+    listing,
+    quantity,
+    setting,
+    text,
+    version,
+)
+from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.fold import fold
+from rackcheck.model.path import Path
+from rackcheck.model.tree import Leaf, Tree
 
 PAGE = File(__file__).parents[1] / "docs" / "filter.md"
 

@@ -14,15 +14,15 @@ from mockup_server import Mockup
 from recordings import shared
 from trees import DELL, bmc_probes, read, resource, tree
 
-from rackcheck import library
-from rackcheck.core import operator
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.evidence import Status, Verdict
-from rackcheck.core.profile import Profile, Rule, Severity
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import judge
-from rackcheck.registry import registry
+from rackcheck.evaluate.verdict import judge
+from rackcheck.model import operator
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.profile import Profile, Rule, Severity
+from rackcheck.model.tree import Tree
+from rackcheck.probe.collect import collect
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
 
 BIOS = "/redfish/v1/Systems/System.Embedded.1/Bios"
 REGISTRY = f"{BIOS}/BiosRegistry"

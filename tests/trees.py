@@ -12,16 +12,16 @@ import pytest
 from mockup_server import Mockup
 
 import rackcheck_probes
-from rackcheck import redfish
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.collect import collect
-from rackcheck.core.documents import Link, wanted
-from rackcheck.core.fact import Reading, Reason, Unknown
-from rackcheck.core.probe import Probe
-from rackcheck.core.question import Redfish
-from rackcheck.core.resource import Body
-from rackcheck.core.tree import Leaf
-from rackcheck.redfish.answer import parsed
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.documents import Link, wanted
+from rackcheck.model.fact import Reading, Reason, Unknown
+from rackcheck.model.question import Redfish
+from rackcheck.model.resource import Body
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.collect import collect
+from rackcheck.probe.contract import Probe
+from rackcheck.transport import redfish
+from rackcheck.transport.redfish.answer import parsed
 
 DELL = "dell-poweredge-r750-idrac9-6.00"
 DGX = "nvidia-dgx-h100"

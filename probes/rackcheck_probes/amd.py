@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rackcheck import Facts, Files, Read, Reason, Unknown, spell_key
-from rackcheck.core.catalogue import Kind
-from rackcheck.core.fact import Value
+from rackcheck.model.catalogue import Kind
+from rackcheck.model.fact import Value
 
 BUS = "/sys/bus/pci/devices/*/{}"
 AMD, GPU = "0x1002", re.compile(r"0x03[0-9a-f]{4}|0x1200[0-9a-f]{2}")

@@ -1,7 +1,7 @@
 """The pages of memory that each AMD GPU gave up."""
 
 from rackcheck import Class, Facts, Files, Read, Sourced, integer, probe
-from rackcheck.core.read.amdgpu import bad_pages
+from rackcheck.parse.host.gpu.amdgpu import bad_pages
 from rackcheck_probes.amd import DEVICE, GPUS, NOT_RUN, gpus
 
 FLAGS = {"R": "retired", "P": "pending", "F": "failed"}

@@ -1,7 +1,7 @@
 """The firmware of each block of an AMD GPU: mec, rlc, sdma, smc, vcn."""
 
 from rackcheck import Facts, Files, Read, collection, probe, spell_key, version
-from rackcheck.core.read.amdgpu import hexadecimal
+from rackcheck.parse.host.gpu.amdgpu import hexadecimal
 from rackcheck_probes.amd import DEVICE, GPUS
 
 BLOCKS = DEVICE.format("*") + "/fw_version/*_fw_version"

@@ -4,7 +4,7 @@ They are a collection of their own, by PCI address: `gpu` is the list of NVIDIA'
 """
 
 from rackcheck import Absent, Class, Facts, Files, Sourced, collection, final, probe, text, version
-from rackcheck.core import read
+from rackcheck.model import text as read
 from rackcheck_probes.amd import Shown, gives, gpus, of_gpus, question
 
 FACTS = {

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rackcheck import Absent, Facts, Files, Read, Reason, Unknown, collection, integer, probe, quantity, spell_key, text
-from rackcheck.core.read import kfd
+from rackcheck.parse.host.gpu import kfd
 from rackcheck_probes.amd_topology import FILES, NODES, parts
 
 LINKS = tuple(NODES.format("*") + f"/{which}_links/*/properties" for which in ("io", "p2p"))

@@ -1,8 +1,8 @@
 """Memory, load and bus errors of each AMD GPU."""
 
 from rackcheck import Class, Facts, Files, integer, probe, quantity, text
-from rackcheck.core import read
-from rackcheck.core.read.amdgpu import gibibytes, percent
+from rackcheck.model import text as read
+from rackcheck.parse.host.gpu.amdgpu import gibibytes, percent
 from rackcheck_probes.amd import Shown, gives, of_gpus, question
 
 FACTS = {

@@ -1,8 +1,8 @@
 """How each AMD GPU is divided, and how it may set its clocks."""
 
 from rackcheck import Facts, Files, listing, probe, text
-from rackcheck.core import read
-from rackcheck.core.read.amdgpu import words
+from rackcheck.model import text as read
+from rackcheck.parse.host.gpu.amdgpu import words
 from rackcheck_probes.amd import Shown, gives, of_gpus, question
 
 FACTS = {

@@ -1,7 +1,7 @@
 """Power of each AMD GPU: drawn and allowed."""
 
 from rackcheck import Class, Facts, Files, probe, quantity
-from rackcheck.core.read.amdgpu import watts
+from rackcheck.parse.host.gpu.amdgpu import watts
 from rackcheck_probes.amd_hwmon import folders, question
 
 POWER = {

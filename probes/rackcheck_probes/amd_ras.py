@@ -5,8 +5,8 @@ file `xgmi_error` beside them is not read: that one is cleared by who reads it.
 """
 
 from rackcheck import Class, Facts, Files, Read, Sourced, collection, integer, probe, spell_key
-from rackcheck.core.read import ras
-from rackcheck.core.read.ras import COUNTS
+from rackcheck.parse.host.cpu import ras
+from rackcheck.parse.host.cpu.ras import COUNTS
 from rackcheck_probes.amd import DEVICE, GPUS, NOT_RUN, gpus
 
 BLOCKS = DEVICE.format("*") + "/ras/*_err_count"

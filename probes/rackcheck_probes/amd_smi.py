@@ -1,7 +1,7 @@
 """What AMD's own tool tells of each GPU, and the driver's files do not."""
 
 from rackcheck import Class, Facts, Shell, integer, listing, probe, spell_key, text
-from rackcheck.core.read import amdsmi
+from rackcheck.parse.host.gpu import amdsmi
 
 
 # Without AMD's driver there is nothing to ask, and no tool. Its own folder is in no PATH by default.

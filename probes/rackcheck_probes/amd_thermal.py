@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from rackcheck import Absent, Class, Facts, Files, Sourced, Unknown, probe, quantity
-from rackcheck.core.fact import Reading
-from rackcheck.core.read.amdgpu import degrees
+from rackcheck.model.fact import Reading
+from rackcheck.parse.host.gpu.amdgpu import degrees
 from rackcheck_probes.amd_hwmon import folders, question
 
 PLACES = {

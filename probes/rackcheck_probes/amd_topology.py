@@ -1,7 +1,7 @@
 """AMD GPUs in the topology of the compute driver (KFD), whose nodes are parts of GPUs where these are divided."""
 
 from rackcheck import Files
-from rackcheck.core.read import kfd
+from rackcheck.parse.host.gpu import kfd
 from rackcheck_probes.amd import GPUS, bound
 
 NODES = "/sys/class/kfd/kfd/topology/nodes/{}"

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from rackcheck import Class, Facts, Files, Read, collection, flag, integer, probe, quantity, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.catalogue import Kind
-from rackcheck.core.fact import Value
-from rackcheck.core.read import block_queue
+from rackcheck.model import text as read
+from rackcheck.model.catalogue import Kind
+from rackcheck.model.fact import Value
+from rackcheck.parse.host.storage import block_queue
 
 FOLDER = "/sys/block/{}"
 ITEM = "storage.device"

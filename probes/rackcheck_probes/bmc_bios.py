@@ -19,12 +19,12 @@ from rackcheck import (
     spell_key,
     text,
 )
-from rackcheck.core import bios, bios_registry
-from rackcheck.core.bios_table import scalar, settings
-from rackcheck.core.fact import clean
-from rackcheck.core.item import gather
-from rackcheck.core.redfish_value import BROKEN
-from rackcheck.core.resource import Resource, inside
+from rackcheck.model.fact import clean
+from rackcheck.model.redfish_value import BROKEN
+from rackcheck.model.resource import Resource, inside
+from rackcheck.parse.bmc import bios, bios_registry
+from rackcheck.parse.bmc.bios_table import scalar, settings
+from rackcheck.parse.bmc.item import gather
 
 Screen = Mapping[str, str]
 

@@ -1,8 +1,8 @@
 """How the host starts, as the BMC sees it."""
 
 from rackcheck import Class, Documents, Facts, Redfish, listing, probe, text
-from rackcheck.core.redfish_boot import first, order, override, progress, target
-from rackcheck.core.redfish_systems import agreed, hosts
+from rackcheck.parse.bmc.boot import first, order, override, progress, target
+from rackcheck.parse.bmc.systems import agreed, hosts
 
 
 @probe(

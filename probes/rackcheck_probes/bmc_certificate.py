@@ -1,8 +1,8 @@
 """The certificate and the TLS of a BMC, as its handshake showed them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, flag, integer, probe, text
-from rackcheck.core.redfish_certificate import days_left
-from rackcheck.core.redfish_value import truth
+from rackcheck.model.redfish_value import truth
+from rackcheck.parse.bmc.certificate import days_left
 
 TEXTS = {"subject": "SubjectName", "issuer": "IssuerName", "not_before": "ValidNotBefore", "not_after": "ValidNotAfter"}
 TEXTS |= {"fingerprint": "Fingerprint", "key": "Key", "digest": "SignatureAlgorithm"}

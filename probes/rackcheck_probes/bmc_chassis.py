@@ -1,10 +1,10 @@
 """Chassis, boards and modules as the BMC sees them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, spell_key, text
-from rackcheck.core.item import fitted, keyed, members
-from rackcheck.core.redfish_part import label
-from rackcheck.core.redfish_place import PLACES, host_chassis, kind, place
-from rackcheck.core.redfish_value import health
+from rackcheck.model.redfish_value import health
+from rackcheck.parse.bmc.item import fitted, keyed, members
+from rackcheck.parse.bmc.part import label
+from rackcheck.parse.bmc.place import PLACES, host_chassis, kind, place
 
 LABELS = {"serial": "SerialNumber", "part": "PartNumber", "sku": "SKU", "asset_tag": "AssetTag"}
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "power_state": "PowerState"}

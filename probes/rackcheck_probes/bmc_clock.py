@@ -4,9 +4,9 @@ import re
 from datetime import datetime
 
 from rackcheck import Reason, Sourced, Unknown, Unreadable
-from rackcheck.core.fact import clean
-from rackcheck.core.redfish_value import said
-from rackcheck.core.resource import Resource
+from rackcheck.model.fact import clean
+from rackcheck.model.redfish_value import said
+from rackcheck.model.resource import Resource
 
 ZONE = r"Z|[+-][0-9]{2}:[0-9]{2}"
 TIME = re.compile(rf"[0-9]{{4}}(-[0-9]{{2}}){{2}}T[0-9]{{2}}(:[0-9]{{2}}){{2}}(\.[0-9]{{1,9}})?(?P<zone>{ZONE})?")

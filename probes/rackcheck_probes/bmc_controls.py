@@ -1,10 +1,10 @@
 """Power controls: what they bound, and where they are set."""
 
 from rackcheck import Documents, Facts, Redfish, collection, probe, quantity, spell_key, text
-from rackcheck.core.item import keyed
-from rackcheck.core.redfish_control import PURPOSES, kept, power, purpose, watts
-from rackcheck.core.redfish_power import drawn
-from rackcheck.core.redfish_value import amount
+from rackcheck.model.redfish_value import amount
+from rackcheck.parse.bmc.control import PURPOSES, kept, power, purpose, watts
+from rackcheck.parse.bmc.item import keyed
+from rackcheck.parse.bmc.power import drawn
 
 
 @probe(

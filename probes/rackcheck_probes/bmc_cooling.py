@@ -1,10 +1,10 @@
 """Fans and temperatures as the BMC sees them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, quantity, spell_key, text
-from rackcheck.core.item import fitted, in_chassis, keyed, named
-from rackcheck.core.redfish_sensor import TEMPERATURES, above_zero
-from rackcheck.core.redfish_value import amount, health, measured
-from rackcheck.core.resource import Resource
+from rackcheck.model.redfish_value import amount, health, measured
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.item import fitted, in_chassis, keyed, named
+from rackcheck.parse.bmc.sensor import TEMPERATURES, above_zero
 
 
 def share(value: object) -> float:

@@ -1,10 +1,10 @@
 """CPUs of the host as the BMC sees them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text, version
-from rackcheck.core.item import fitted, keyed
-from rackcheck.core.redfish_processors import count, cpus
-from rackcheck.core.redfish_systems import hosts, some, whole
-from rackcheck.core.redfish_value import health
+from rackcheck.model.redfish_value import health
+from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.processors import count, cpus
+from rackcheck.parse.bmc.systems import hosts, some, whole
 
 TEXTS = {"model": "Model", "manufacturer": "Manufacturer", "serial": "SerialNumber"}
 COUNTS = {"cores": "TotalCores", "cores_enabled": "TotalEnabledCores", "threads": "TotalThreads"}

@@ -14,10 +14,10 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.core.item import fitted, keyed
-from rackcheck.core.redfish_drive import CHASSIS, STORAGE, drives, gigabytes, key, share
-from rackcheck.core.redfish_part import label, named_first, revision
-from rackcheck.core.redfish_value import health, truth
+from rackcheck.model.redfish_value import health, truth
+from rackcheck.parse.bmc.drive import CHASSIS, STORAGE, drives, gigabytes, key, share
+from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.part import label, named_first, revision
 
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber"}
 

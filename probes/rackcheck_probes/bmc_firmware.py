@@ -4,9 +4,9 @@ import json
 from importlib.resources import files
 
 from rackcheck import Documents, Facts, Redfish, collection, flag, listing, probe, spell_key, text, version, view
-from rackcheck.core import redfish_firmware as firmware
-from rackcheck.core.item import keyed, members
-from rackcheck.core.redfish_value import truth
+from rackcheck.model.redfish_value import truth
+from rackcheck.parse.bmc import firmware
+from rackcheck.parse.bmc.item import keyed, members
 
 INVENTORY = "UpdateService/FirmwareInventory"
 TABLE = firmware.table(json.loads((files(__package__) / "firmware_functions.json").read_text("utf-8")))

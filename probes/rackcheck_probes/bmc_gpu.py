@@ -15,10 +15,10 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.core.redfish_gpu import gpus, limit, memory, uuid, walked
-from rackcheck.core.redfish_processors import count
-from rackcheck.core.redfish_systems import some, whole
-from rackcheck.core.redfish_value import health, truth
+from rackcheck.model.redfish_value import health, truth
+from rackcheck.parse.bmc.gpu import gpus, limit, memory, uuid, walked
+from rackcheck.parse.bmc.processors import count
+from rackcheck.parse.bmc.systems import some, whole
 
 PROCESSORS = "Systems/*/Processors/*"
 ELSEWHERE = Walk("its GPUs' Links/PCIeDevice and Links/Memory/*; Chassis/*/PCIeDevices/* where it has none", walked)

@@ -1,8 +1,8 @@
 """NVLinks of GPUs as the BMC sees them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Sourced, integer, probe, quantity, spell_key
-from rackcheck.core.redfish_gpu import gpus
-from rackcheck.core.redfish_nvlink import count, count_up, nvlinks, slowest
+from rackcheck.parse.bmc.gpu import gpus
+from rackcheck.parse.bmc.nvlink import count, count_up, nvlinks, slowest
 from rackcheck_probes.bmc_gpu import PLACES, PROCESSORS
 
 

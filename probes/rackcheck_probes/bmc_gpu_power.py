@@ -1,11 +1,11 @@
 """Power and temperature of GPUs as the BMC sees them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, spell_key
-from rackcheck.core.item import gather
-from rackcheck.core.redfish_gpu import gpus
-from rackcheck.core.redfish_systems import some
-from rackcheck.core.redfish_value import measured
-from rackcheck.core.resource import Resource
+from rackcheck.model.redfish_value import measured
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.gpu import gpus
+from rackcheck.parse.bmc.item import gather
+from rackcheck.parse.bmc.systems import some
 from rackcheck_probes.bmc_gpu import PLACES, PROCESSORS
 
 AMOUNTS = {"limit": "PowerLimitWatts.SetPoint", "limit_default": "PowerLimitWatts.DefaultSetPoint"}

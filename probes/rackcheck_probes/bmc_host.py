@@ -1,7 +1,7 @@
 """Which machine the BMC's host is."""
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, text
-from rackcheck.core.redfish_systems import agreed, hosts
+from rackcheck.parse.bmc.systems import agreed, hosts
 
 
 @probe(

@@ -4,7 +4,7 @@ import json
 from importlib.resources import files
 
 from rackcheck import Documents, Facts, Redfish, listing, probe, text
-from rackcheck.core.redfish_identified import identify, table
+from rackcheck.parse.bmc.identified import identify, table
 
 TABLE = table(json.loads((files(__package__) / "systems.json").read_text("utf-8")))
 

@@ -14,10 +14,10 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.core.fact import Reading, clean
-from rackcheck.core.item import gather, keyed, members, read_ones
-from rackcheck.core.redfish_value import health, said
-from rackcheck.core.resource import Resource
+from rackcheck.model.fact import Reading, clean
+from rackcheck.model.redfish_value import health, said
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.item import gather, keyed, members, read_ones
 from rackcheck_probes.bmc_clock import offset
 
 SYSTEM = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "sku": "SKU"}

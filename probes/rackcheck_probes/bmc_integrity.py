@@ -1,9 +1,9 @@
 """Roots of trust as the BMC tells them."""
 
 from rackcheck import Documents, Facts, Redfish, collection, flag, probe, spell_key, text, version
-from rackcheck.core.item import keyed, members
-from rackcheck.core.redfish_integrity import proof, protocol, target
-from rackcheck.core.redfish_value import health, truth
+from rackcheck.model.redfish_value import health, truth
+from rackcheck.parse.bmc.integrity import proof, protocol, target
+from rackcheck.parse.bmc.item import keyed, members
 
 
 @probe(

@@ -1,10 +1,10 @@
 """Ethernet interfaces of the host and of the management controllers, as the BMC sees them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, flag, probe, quantity, spell_key, text
-from rackcheck.core.item import keyed, members
-from rackcheck.core.redfish_interface import mac, of_one, of_systems
-from rackcheck.core.redfish_port import link, mbps
-from rackcheck.core.redfish_value import health, truth
+from rackcheck.model.redfish_value import health, truth
+from rackcheck.parse.bmc.interface import mac, of_one, of_systems
+from rackcheck.parse.bmc.item import keyed, members
+from rackcheck.parse.bmc.port import link, mbps
 
 LINK = text("whether there is a link", words=("up", "down", "starting", "training"))
 

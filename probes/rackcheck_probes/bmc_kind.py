@@ -1,7 +1,7 @@
 """What kind of machine a BMC manages."""
 
 from rackcheck import Documents, Facts, Redfish, probe, text
-from rackcheck.core.redfish_kind import KINDS, kind
+from rackcheck.parse.bmc.kind import KINDS, kind
 
 
 @probe(

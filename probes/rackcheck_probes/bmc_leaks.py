@@ -1,8 +1,8 @@
 """Leak detectors as the BMC sees them."""
 
 from rackcheck import Documents, Facts, Redfish, collection, probe, spell_key, text
-from rackcheck.core.item import fitted, in_chassis, keyed
-from rackcheck.core.redfish_value import HEALTH, health
+from rackcheck.model.redfish_value import HEALTH, health
+from rackcheck.parse.bmc.item import fitted, in_chassis, keyed
 
 FORMS = ("ThermalSubsystem/LeakDetection/LeakDetectors", "LeakDetectors")
 """Below a chassis: the standard place, and the one where openUBMC lists them (its manual, LeakDetectors)."""

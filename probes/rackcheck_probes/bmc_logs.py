@@ -1,7 +1,7 @@
 """The newest events that a BMC logged of itself and its systems."""
 
 from rackcheck import Documents, Facts, Redfish, probe
-from rackcheck.core.redfish_log import facts, gives, way
+from rackcheck.parse.bmc.log import facts, gives, way
 
 PLACES = ("Managers/*/LogServices/*", "Systems/*/LogServices/*")
 

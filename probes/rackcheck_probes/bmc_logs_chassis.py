@@ -1,7 +1,7 @@
 """The newest events that a BMC logged of single parts: the Xids of each GPU and NVSwitch, where it keeps them."""
 
 from rackcheck import Documents, Facts, Redfish, probe
-from rackcheck.core.redfish_log import facts, gives, way
+from rackcheck.parse.bmc.log import facts, gives, way
 
 PLACE = "Chassis/*/LogServices/*"
 

@@ -1,10 +1,10 @@
 """Memory modules of the host as the BMC sees them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text
-from rackcheck.core.item import fitted, keyed
-from rackcheck.core.redfish_memory import locator, modules, rated
-from rackcheck.core.redfish_systems import agreed, gibibytes, hosts, some, whole
-from rackcheck.core.redfish_value import health
+from rackcheck.model.redfish_value import health
+from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.memory import locator, modules, rated
+from rackcheck.parse.bmc.systems import agreed, gibibytes, hosts, some, whole
 
 TEXTS = {"type": "MemoryDeviceType", "ecc": "ErrorCorrection", "manufacturer": "Manufacturer"}
 TEXTS |= {"part_number": "PartNumber", "serial": "SerialNumber"}

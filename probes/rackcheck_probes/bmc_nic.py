@@ -14,12 +14,12 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.core.item import fitted, keyed
-from rackcheck.core.redfish_adapter import adapters, firmware, ports, walked
-from rackcheck.core.redfish_part import label, named_first
-from rackcheck.core.redfish_port import addresses, gbps, link, mbps
-from rackcheck.core.redfish_value import health
-from rackcheck.core.resource import Resource
+from rackcheck.model.redfish_value import health
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.adapter import adapters, firmware, ports, walked
+from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.part import label, named_first
+from rackcheck.parse.bmc.port import addresses, gbps, link, mbps
 
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "part": "PartNumber"}
 ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "InfiniBand.AssociatedPortGUIDs")

@@ -1,10 +1,10 @@
 """Where management controllers get the time from."""
 
 from rackcheck import Documents, Facts, Redfish, Unknown, flag, listing, probe, spell_key, text
-from rackcheck.core.item import keyed, members
-from rackcheck.core.redfish_part import only
-from rackcheck.core.redfish_service import servers
-from rackcheck.core.redfish_value import truth
+from rackcheck.model.redfish_value import truth
+from rackcheck.parse.bmc.item import keyed, members
+from rackcheck.parse.bmc.part import only
+from rackcheck.parse.bmc.service import servers
 
 
 @probe(

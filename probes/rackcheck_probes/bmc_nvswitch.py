@@ -1,10 +1,10 @@
 """NVLink switches, PCIe switches and retimers as the BMC sees them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text, version
-from rackcheck.core.item import fitted, keyed
-from rackcheck.core.redfish_switches import KINDS, NVSWITCH, switches
-from rackcheck.core.redfish_systems import some
-from rackcheck.core.redfish_value import health
+from rackcheck.model.redfish_value import health
+from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.switches import KINDS, NVSWITCH, switches
+from rackcheck.parse.bmc.systems import some
 
 TEXTS = {"model": "Model", "serial": "SerialNumber", "firmware": "FirmwareVersion"}
 

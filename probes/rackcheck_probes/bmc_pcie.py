@@ -13,11 +13,11 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.core.item import fitted, keyed
-from rackcheck.core.redfish_part import label, named_first, revision
-from rackcheck.core.redfish_pcie import SLOTS, devices, generation
-from rackcheck.core.redfish_systems import whole
-from rackcheck.core.redfish_value import health
+from rackcheck.model.redfish_value import health
+from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.part import label, named_first, revision
+from rackcheck.parse.bmc.pcie import SLOTS, devices, generation
+from rackcheck.parse.bmc.systems import whole
 
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "part_number": "PartNumber"}
 LINK = {

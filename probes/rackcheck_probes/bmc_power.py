@@ -1,9 +1,9 @@
 """Power supplies as the BMC sees them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Walk, collection, probe, quantity, spell_key, text, version
-from rackcheck.core.item import fitted, keyed
-from rackcheck.core.redfish_power import SHELVES, supplies
-from rackcheck.core.redfish_value import amount, health
+from rackcheck.model.redfish_value import amount, health
+from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.power import SHELVES, supplies
 
 
 @probe(

@@ -1,8 +1,8 @@
 """What each chassis draws, where the BMC tells it chassis by chassis."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key
-from rackcheck.core.item import keyed
-from rackcheck.core.redfish_power import cap, drawn, metrics
+from rackcheck.parse.bmc.item import keyed
+from rackcheck.parse.bmc.power import cap, drawn, metrics
 
 
 @probe(

@@ -1,8 +1,8 @@
 """What the whole machine draws and may draw."""
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, text
-from rackcheck.core.redfish_power import controls, drawn, whole
-from rackcheck.core.redfish_value import said
+from rackcheck.model.redfish_value import said
+from rackcheck.parse.bmc.power import controls, drawn, whole
 
 
 @probe(

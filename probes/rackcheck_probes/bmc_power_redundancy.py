@@ -1,9 +1,9 @@
 """Redundancy of power supplies as the BMC declares it."""
 
 from rackcheck import Documents, Facts, Redfish, collection, integer, probe, spell_key, text
-from rackcheck.core.item import keyed
-from rackcheck.core.redfish_power import count, first, groups, listed
-from rackcheck.core.redfish_value import health, said
+from rackcheck.model.redfish_value import health, said
+from rackcheck.parse.bmc.item import keyed
+from rackcheck.parse.bmc.power import count, first, groups, listed
 
 
 @probe(

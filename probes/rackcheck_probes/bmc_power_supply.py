@@ -1,8 +1,8 @@
 """What flows into and out of each power supply."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Walk, probe, quantity, spell_key
-from rackcheck.core.item import keyed
-from rackcheck.core.redfish_power import METRICS, SHELVES, flow, supplies, walked
+from rackcheck.parse.bmc.item import keyed
+from rackcheck.parse.bmc.power import METRICS, SHELVES, flow, supplies, walked
 
 
 @probe(

@@ -1,11 +1,11 @@
 """Secure Boot as the BMC tells it."""
 
 from rackcheck import Documents, Facts, Reason, Redfish, Sourced, Unknown, Unreadable, probe
-from rackcheck.core import bios
-from rackcheck.core.fact import clean
-from rackcheck.core.item import gather, not_there
-from rackcheck.core.redfish_value import said, truth
-from rackcheck.core.resource import Resource
+from rackcheck.model.fact import clean
+from rackcheck.model.redfish_value import said, truth
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc import bios
+from rackcheck.parse.bmc.item import gather, not_there
 from rackcheck_probes.bmc_bios import TABLE
 
 

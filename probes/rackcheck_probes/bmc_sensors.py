@@ -1,9 +1,9 @@
 """Every sensor of every chassis, one GET each: hundreds on some machines, asked only where a rule names them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text
-from rackcheck.core.item import fitted, in_chassis, keyed
-from rackcheck.core.redfish_sensor import above_zero, kind, sorted_by_kind, value
-from rackcheck.core.redfish_value import health
+from rackcheck.model.redfish_value import health
+from rackcheck.parse.bmc.item import fitted, in_chassis, keyed
+from rackcheck.parse.bmc.sensor import above_zero, kind, sorted_by_kind, value
 
 READS = {"temperature": "C", "power": "W", "voltage": "V", "current": "A", "speed": "rpm", "humidity": "%"}
 

@@ -1,7 +1,7 @@
 """The air that goes into the machine and out of it."""
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, quantity
-from rackcheck.core.redfish_sensor import air
+from rackcheck.parse.bmc.sensor import air
 
 
 @probe(

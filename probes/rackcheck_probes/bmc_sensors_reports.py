@@ -1,7 +1,7 @@
 """Present values of sensors that metric reports tell: a hundred in one body on some machines."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key
-from rackcheck.core.redfish_metric import metrics
+from rackcheck.parse.bmc.metric import metrics
 
 READS = {"temperature": "C", "power": "W", "voltage": "V"}
 

@@ -1,10 +1,10 @@
 """What management controllers listen on."""
 
 from rackcheck import Documents, Facts, Redfish, Unknown, collection, flag, integer, probe, spell_key
-from rackcheck.core.item import keyed, members
-from rackcheck.core.redfish_part import only
-from rackcheck.core.redfish_service import port, services
-from rackcheck.core.redfish_value import truth
+from rackcheck.model.redfish_value import truth
+from rackcheck.parse.bmc.item import keyed, members
+from rackcheck.parse.bmc.part import only
+from rackcheck.parse.bmc.service import port, services
 
 
 @probe(

@@ -1,8 +1,8 @@
 """Work that a BMC has not finished."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Unknown, collection, probe, quantity, spell_key, text
-from rackcheck.core.item import keyed, members
-from rackcheck.core.redfish_task import OPEN, percent, state_of
+from rackcheck.parse.bmc.item import keyed, members
+from rackcheck.parse.bmc.task import OPEN, percent, state_of
 
 
 @probe(

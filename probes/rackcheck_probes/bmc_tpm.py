@@ -1,9 +1,9 @@
 """Trusted platform modules of the host as the BMC sees them."""
 
 from rackcheck import Documents, Facts, Redfish, collection, probe, spell_key, text, version
-from rackcheck.core.item import fitted, keyed
-from rackcheck.core.redfish_systems import hosts, parts
-from rackcheck.core.redfish_value import health
+from rackcheck.model.redfish_value import health
+from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.systems import hosts, parts
 
 
 @probe(

@@ -1,8 +1,8 @@
 """The link that each bond offers."""
 
 from rackcheck import Facts, Files, Read, integer, probe, quantity, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.read import net_class
+from rackcheck.model import text as read
+from rackcheck.parse.host.network import net_class
 
 PLACE = "/sys/class/net/{}/bonding/../{}"
 """Only bonds have that folder; beside it lies what every interface has."""

@@ -14,8 +14,8 @@ from rackcheck import (
     spell_key,
     text,
 )
-from rackcheck.core import read
-from rackcheck.core.read import proc_bonding
+from rackcheck.model import text as read
+from rackcheck.parse.host.network import proc_bonding
 from rackcheck_probes.interfaces import BONDS
 
 OF_BOND = {

@@ -1,7 +1,7 @@
 """How long the system has been up, which boot this is, and whether it lets users in."""
 
 from rackcheck import Class, Facts, Files, Read, flag, probe, quantity, text
-from rackcheck.core.read import proc_boot
+from rackcheck.parse.host.os import proc_boot
 
 UPTIME, ID = "/proc/uptime", "/proc/sys/kernel/random/boot_id"
 NOLOGIN = ("/etc/nologin", "/run/nologin")

@@ -1,7 +1,7 @@
 """What firmware starts from, as the running system reads it."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, listing, probe, text
-from rackcheck.core.read import efivars
+from rackcheck.parse.host.os import efivars
 
 NONE = Absent("not booted by UEFI")
 

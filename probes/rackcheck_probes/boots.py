@@ -1,7 +1,7 @@
 """How often the system has started, also of late, and how often without having been shut down."""
 
 from rackcheck import Class, Facts, Reason, Shell, Unknown, integer, probe
-from rackcheck.core.read import last
+from rackcheck.parse.host.os import last
 
 MOST = 400
 WINDOWS = {"two_hours": 2, "day": 24, "week": 168}

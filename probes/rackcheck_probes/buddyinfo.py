@@ -1,7 +1,7 @@
 """How much of the free memory lies in large pieces."""
 
 from rackcheck import Class, Facts, Files, Read, probe, quantity
-from rackcheck.core.read import buddyinfo as zones
+from rackcheck.parse.host.memory import buddyinfo as zones
 
 PLACE = "/proc/buddyinfo"
 

@@ -1,8 +1,8 @@
 """A burn-in as a whole: its tier, its seed, whether it ran to its end, what it was that was wrong."""
 
 from rackcheck import Class, Facts, Load, Reason, Sourced, Unknown, collection, flag, integer, probe, quantity, text
-from rackcheck.core.burn.record import Burn, Fault
-from rackcheck.core.burn.told import described
+from rackcheck.model.burn_record import Burn, Fault
+from rackcheck.parse.burnin.told import described
 
 MOST = 20
 """Things that are named with a finding."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rackcheck import Absent, Class, Member, Reason, Sourced, Unknown, comparison, quantity, spell_key, text
-from rackcheck.core.among import Told
-from rackcheck.core.burn import votes
-from rackcheck.core.burn.straggler import FLEET, Held, Measured, Outcome, judge
-from rackcheck.core.fact import Reading
+from rackcheck.model.fact import Reading
+from rackcheck.parse.burnin import votes
+from rackcheck.parse.burnin.straggler import FLEET, Held, Measured, Outcome, judge
+from rackcheck.probe.among import Told
 
 SLOW, HOT = ("fine", "slow"), ("fine", "hot")
 MEASURED = Class.MEASUREMENT

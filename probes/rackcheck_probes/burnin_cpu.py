@@ -1,8 +1,8 @@
 """Processors and memory under load: wrong results, rates, and how much of the processors a burn-in had."""
 
 from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
-from rackcheck.core.burn.record import Burn
-from rackcheck.core.burn.told import cited, column, figure, highest, mismatches, untested
+from rackcheck.model.burn_record import Burn
+from rackcheck.parse.burnin.told import cited, column, figure, highest, mismatches, untested
 
 STAGES = ("fingerprint", "crypto", "fma", "triad", "ram")
 

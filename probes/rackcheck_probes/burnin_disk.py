@@ -1,8 +1,8 @@
 """A disk that was written and read through a scratch file: wrong values, and the rates past every cache."""
 
 from rackcheck import Class, Facts, Load, collection, integer, probe, quantity, spell_key
-from rackcheck.core.burn.record import Burn
-from rackcheck.core.burn.told import cited, figure, mismatches
+from rackcheck.model.burn_record import Burn
+from rackcheck.parse.burnin.told import cited, figure, mismatches
 
 
 @probe(

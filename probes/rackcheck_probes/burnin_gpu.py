@@ -1,8 +1,9 @@
 """GPUs under load: wrong results, rates of memory, tensor cores and links, and what moved meanwhile."""
 
 from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
-from rackcheck.core.burn.record import Burn, Stage
-from rackcheck.core.burn.told import (
+from rackcheck.model.burn_record import Burn, Stage
+from rackcheck.model.fact import Reading, Sourced
+from rackcheck.parse.burnin.told import (
     again,
     beside,
     cited,
@@ -17,7 +18,6 @@ from rackcheck.core.burn.told import (
     stretch,
     untested,
 )  # fmt: skip
-from rackcheck.core.fact import Reading, Sourced
 
 CAPPED = 0x4
 """Software power cap, of NVML's reasons for a clock below the highest: at the cap is where a burn-in wants to be."""

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from statistics import fmean, median
 
 from rackcheck import Class, Facts, Load, Reason, Unknown, probe, quantity
-from rackcheck.core.burn.record import Burn, Record
-from rackcheck.core.burn.thermal import Fit, Sample, fit
-from rackcheck.core.burn.told import column, rows, stretch
-from rackcheck.core.fact import Reading
+from rackcheck.model.burn_record import Burn, Record
+from rackcheck.model.fact import Reading
+from rackcheck.parse.burnin.thermal import Fit, Sample, fit
+from rackcheck.parse.burnin.told import column, rows, stretch
 
 MEASURED = Class.MEASUREMENT
 

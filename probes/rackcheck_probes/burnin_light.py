@@ -5,11 +5,11 @@ from statistics import fmean
 from typing import Any
 
 from rackcheck import Absent, Class, Facts, Load, Unknown, listing, probe, quantity
-from rackcheck.core.burn import light
-from rackcheck.core.burn.light import Observed
-from rackcheck.core.burn.record import Burn, Record, Stage
-from rackcheck.core.burn.told import column, figure, rows, span, untested
-from rackcheck.core.fact import Reading
+from rackcheck.model.burn_record import Burn, Record, Stage
+from rackcheck.model.fact import Reading
+from rackcheck.parse.burnin import light
+from rackcheck.parse.burnin.light import Observed
+from rackcheck.parse.burnin.told import column, figure, rows, span, untested
 
 MEASURED = Class.MEASUREMENT
 

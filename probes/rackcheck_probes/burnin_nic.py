@@ -1,8 +1,8 @@
 """Network ports while the node is under load: whether they stayed up, and what they counted."""
 
 from rackcheck import Class, Facts, Load, Reason, Sourced, Unknown, collection, flag, integer, probe, spell_key
-from rackcheck.core.burn.record import Burn, Record
-from rackcheck.core.burn.told import EDGE, column, moved
+from rackcheck.model.burn_record import Burn, Record
+from rackcheck.parse.burnin.told import EDGE, column, moved
 
 
 @probe(

@@ -8,12 +8,12 @@ were asked for is known by their records alone, for each has one; so where a rec
 from collections.abc import Mapping
 
 from rackcheck import Absent, Facts, Load, Reason, Unknown, probe
-from rackcheck.core.burn.record import Burn
-from rackcheck.core.burn.told import untested
-from rackcheck.core.burn.tools import every
-from rackcheck.core.burn.tools.answer import answer
-from rackcheck.core.catalogue import Type
-from rackcheck.core.fact import Unreadable
+from rackcheck.model.burn_record import Burn
+from rackcheck.model.catalogue import Type
+from rackcheck.model.fact import Unreadable
+from rackcheck.parse.burnin.told import untested
+from rackcheck.parse.burnin.tools import every
+from rackcheck.parse.burnin.tools.answer import answer
 
 _ENDS = {"loopback": "rate", "rate": "loopback"}
 """Of a NIC either is measured: with both ends on it, or with one on another node's."""

@@ -1,7 +1,7 @@
 """Which devices the Container Device Interface offers, and for which driver they were written down."""
 
 from rackcheck import Facts, Files, Read, Sourced, collection, integer, probe, spell_key, text, version
-from rackcheck.core.read import cdi as reader
+from rackcheck.parse.host.gpu import cdi as reader
 
 GLOBS = tuple(f"{folder}/*.{ending}" for folder in ("/etc/cdi", "/var/run/cdi") for ending in ("yaml", "json"))
 

@@ -1,8 +1,8 @@
 """How well chrony keeps the clock."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, text
-from rackcheck.core import read
-from rackcheck.core.read import chronyc
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import chronyc
 
 NONE = "no chronyc"
 

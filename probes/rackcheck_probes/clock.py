@@ -3,7 +3,7 @@
 import re
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, probe, quantity
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 TIME = re.compile(r"(?P<seconds>[0-9]{1,12})(?:\.(?P<parts>[0-9]{1,9})?\D{0,8})?")
 """Seconds since 1970. A `date` that knows no nanoseconds ends with the dot, or with the letters it was asked with."""

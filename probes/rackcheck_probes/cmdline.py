@@ -1,7 +1,7 @@
 """What the kernel was started with."""
 
 from rackcheck import Facts, Shell, collection, flag, listing, probe, setting, spell_key
-from rackcheck.core.read.cmdline import SECRET, WITHHELD, arguments
+from rackcheck.parse.host.os.cmdline import SECRET, WITHHELD, arguments
 
 
 # The node takes the secrets out, so that no capture ever holds them.

@@ -1,7 +1,7 @@
 """How many connections the firewall tracks of those it may."""
 
 from rackcheck import Class, Facts, Files, Read, Sourced, Unreadable, integer, probe, quantity
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 COUNT, MOST = (f"/proc/sys/net/netfilter/nf_conntrack_{name}" for name in ("count", "max"))
 

@@ -1,8 +1,8 @@
 """Which container tools are installed, and in which version."""
 
 from rackcheck import Facts, Shell, Unreadable, probe, version
-from rackcheck.core import read
-from rackcheck.core.read.tool_versions import versions
+from rackcheck.model import text as read
+from rackcheck.parse.host.os.tool_versions import versions
 
 END = "-- end --"
 TOOLS = {

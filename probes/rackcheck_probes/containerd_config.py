@@ -3,8 +3,8 @@
 import re
 
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, text
-from rackcheck.core import read
-from rackcheck.core.fact import Reading
+from rackcheck.model import text as read
+from rackcheck.model.fact import Reading
 from rackcheck_probes.hidden import THERE
 
 PLACE, END = "/etc/containerd/config.toml", "-- end --"

@@ -1,7 +1,7 @@
 """Which CPUs there are."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, probe, text
-from rackcheck.core.read import lscpu
+from rackcheck.parse.host.cpu import lscpu
 
 TEXTS = {"cpu.model": "Model name", "cpu.vendor": "Vendor ID"}
 COUNTS = {

@@ -1,7 +1,7 @@
 """What clocks firmware gives the CPUs, and which CPUs get others."""
 
 from rackcheck import Absent, Facts, Files, Read, listing, probe, quantity
-from rackcheck.core.read import percpu
+from rackcheck.parse.host.cpu import percpu
 
 FOLDER = "/sys/devices/system/cpu/cpu*/cpufreq"
 CLOCKS = {"base_clock": "base_frequency", "bios_limit": "bios_limit"}

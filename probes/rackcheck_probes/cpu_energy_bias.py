@@ -1,7 +1,7 @@
 """Whether the CPUs save energy or run fast, by the hint that firmware or the OS gave them."""
 
 from rackcheck import Absent, Facts, Files, Read, listing, probe
-from rackcheck.core.read import percpu
+from rackcheck.parse.host.cpu import percpu
 
 GLOB = "/sys/devices/system/cpu/cpu*/power/energy_perf_bias"
 

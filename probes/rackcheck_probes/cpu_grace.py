@@ -1,8 +1,8 @@
 """How hot NVIDIA's Grace CPUs are, and what they draw: firmware tells it by names of its own."""
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, probe, quantity
-from rackcheck.core import read
-from rackcheck.core.read import grace
+from rackcheck.model import text as read
+from rackcheck.parse.host.gpu import grace
 
 END, NONE = "-- end --", "none"
 # Only what bears a name of Grace is read: other meters ask the BMC, for seconds. 036b is NVIDIA.

@@ -1,8 +1,8 @@
 """How hot the CPUs are, by their own sensors."""
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unreadable, collection, probe, quantity, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.read import hwmon
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import hwmon
 
 # Of all sensors of the machine only the CPUs' are read: others may be slow to answer. /dev/null has grep name files.
 COMMAND = """\

@@ -1,8 +1,8 @@
 """What the CPUs can do, and how fast they run now."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, listing, probe, quantity, text
-from rackcheck.core import read
-from rackcheck.core.read import cpuinfo
+from rackcheck.model import text as read
+from rackcheck.parse.host.cpu import cpuinfo
 
 # Most lines are the same for all of 384 CPUs: the node counts them, or this would be a megabyte. Of a file that is said
 # to hold nothing, as all of /proc are, GNU's sort makes files in /tmp; of a pipe it makes none.

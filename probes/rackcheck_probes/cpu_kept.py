@@ -1,8 +1,8 @@
 """Which CPUs are offline, and which ones the kernel leaves without its clock tick."""
 
 from rackcheck import Facts, Files, Read, Sourced, listing, probe
-from rackcheck.core import read
-from rackcheck.core.read import percpu
+from rackcheck.model import text as read
+from rackcheck.parse.host.cpu import percpu
 
 FOLDER = "/sys/devices/system/cpu"
 

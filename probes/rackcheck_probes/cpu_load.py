@@ -3,7 +3,7 @@
 import re
 
 from rackcheck import Class, Facts, Files, Read, Unreadable, integer, probe, quantity
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 LOAD, ONLINE = "/proc/loadavg", "/sys/devices/system/cpu/online"
 SPANS = ("minute", "five_minutes", "quarter_hour")

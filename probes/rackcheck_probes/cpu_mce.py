@@ -1,7 +1,7 @@
 """Whether the CPUs reported hardware errors."""
 
 from rackcheck import Class, Facts, Shell, integer, listing, probe
-from rackcheck.core.read.proc_interrupts import interrupts
+from rackcheck.parse.host.cpu.proc_interrupts import interrupts
 
 # The whole table is megabytes on a large node; blanks are squeezed there.
 KINDS = {"exceptions": "MCE", "thresholds": "THR", "deferred": "DFR", "thermal": "TRM"}

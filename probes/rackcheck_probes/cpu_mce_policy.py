@@ -1,7 +1,7 @@
 """How the kernel watches for hardware errors of the CPUs."""
 
 from rackcheck import Absent, Facts, Files, Read, flag, integer, probe, quantity
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 # These switches are one for all CPUs; the first CPU's folder shows them as every other does.
 FOLDER = "/sys/devices/system/machinecheck/machinecheck0"

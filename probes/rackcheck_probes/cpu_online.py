@@ -1,7 +1,7 @@
 """Which CPUs are switched off."""
 
 from rackcheck import Facts, Files, Read, Sourced, Unreadable, integer, listing, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 FOLDER = "/sys/devices/system/cpu"
 

@@ -1,8 +1,8 @@
 """How many cores and threads each CPU package has."""
 
 from rackcheck import Facts, Files, Read, collection, integer, listing, probe, spell_key
-from rackcheck.core.read import percpu
-from rackcheck.core.read.cpu_topology import packages
+from rackcheck.parse.host.cpu import percpu
+from rackcheck.parse.host.cpu.cpu_topology import packages
 
 FOLDER = "/sys/devices/system/cpu/cpu*/topology"
 PACKAGE, SIBLINGS = f"{FOLDER}/physical_package_id", f"{FOLDER}/thread_siblings_list"

@@ -1,9 +1,9 @@
 """How much power the CPU packages may take."""
 
 from rackcheck import Absent, Facts, Files, Read, Reason, Unreadable, collection, flag, probe, quantity, text
-from rackcheck.core import read
-from rackcheck.core.read import rapl
-from rackcheck.core.read.rapl import LIMIT_NAME, NAME, ZONE
+from rackcheck.model import text as read
+from rackcheck.parse.host.cpu import rapl
+from rackcheck.parse.host.cpu.rapl import LIMIT_NAME, NAME, ZONE
 
 ENABLED = f"{ZONE}/enabled"
 LIMIT, MOST, WINDOW = (f"{ZONE}/constraint_*_{name}" for name in ("power_limit_uw", "max_power_uw", "time_window_us"))

@@ -1,7 +1,7 @@
 """Which processors sit in which socket, as firmware found them."""
 
 from rackcheck import Class, Facts, collection, integer, listing, probe, quantity, spell_key, text
-from rackcheck.core.read import dmidecode
+from rackcheck.parse.host.os import dmidecode
 from rackcheck_probes.dmi_table import PROCESSOR, TABLE, told
 
 COUNTS = {"cores": "Core Count", "cores_enabled": "Core Enabled", "threads": "Thread Count"}

@@ -1,7 +1,7 @@
 """How often the CPUs were slowed because they were hot."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, integer, listing, probe, quantity
-from rackcheck.core.read import percpu
+from rackcheck.parse.host.cpu import percpu
 
 FOLDER = "/sys/devices/system/cpu/cpu*"
 CORE, PACKAGE, TIME = (

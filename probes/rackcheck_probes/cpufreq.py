@@ -1,7 +1,7 @@
 """How each CPU's clock is governed."""
 
 from rackcheck import Facts, Files, Read, collection, probe, quantity, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 FOLDER = "/sys/devices/system/cpu/cpu{}/cpufreq"
 TEXTS = {"governor": "scaling_governor", "driver": "scaling_driver", "epp": "energy_performance_preference"}

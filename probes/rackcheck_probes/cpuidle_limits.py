@@ -1,7 +1,7 @@
 """How deep the idle drivers let CPUs sleep."""
 
 from rackcheck import Facts, Files, Read, integer, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 FILES = {
     "cpu.idle.intel_max": "/sys/module/intel_idle/parameters/max_cstate",

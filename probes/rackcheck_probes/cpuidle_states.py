@@ -1,9 +1,9 @@
 """Which idle states the CPUs may use."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, collection, listing, probe, quantity, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.read import percpu
-from rackcheck.core.read.cpuidle import DISABLE, NAME, states
+from rackcheck.model import text as read
+from rackcheck.parse.host.cpu import percpu
+from rackcheck.parse.host.cpu.cpuidle import DISABLE, NAME, states
 
 # Of the first CPU alone, as the names.
 LATENCY = "/sys/devices/system/cpu/cpu0/cpuidle/state*/latency"

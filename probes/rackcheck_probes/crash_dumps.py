@@ -1,7 +1,7 @@
 """What crashes of the kernel have left on the disk."""
 
 from rackcheck import Class, Facts, Shell, listing, probe
-from rackcheck.core.read.kdump import DUMPS, END, KEPT, left
+from rackcheck.parse.host.os.kdump import DUMPS, END, KEPT, left
 from rackcheck_probes.hidden import THERE
 
 MOST = 100

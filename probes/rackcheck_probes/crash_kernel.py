@@ -1,7 +1,7 @@
 """Whether a crash of the kernel would be kept: memory is set aside and a crash kernel loaded."""
 
 from rackcheck import Facts, Files, Read, flag, probe, quantity
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 LOADED, SIZE, NEXT = (f"/sys/kernel/kexec_{name}" for name in ("crash_loaded", "crash_size", "loaded"))
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from rackcheck import Facts, Shell, integer, listing, probe
-from rackcheck.core.fact import Reading
-from rackcheck.core.read import dcb, per_device
+from rackcheck.model.fact import Reading
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import dcb
 from rackcheck_probes.interfaces import HARDWARE
 
 

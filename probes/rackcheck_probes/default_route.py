@@ -1,7 +1,7 @@
 """The default route: through which interface packets leave for everywhere else."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, probe, text
-from rackcheck.core.read import routes
+from rackcheck.parse.host.network import routes
 
 V4, V6 = "/proc/net/route", "/proc/net/ipv6_route"
 

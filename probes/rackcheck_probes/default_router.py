@@ -1,7 +1,7 @@
 """The router of the IPv4 default route, and whether it answers: IPv6 neighbours stand in no file."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, probe, text
-from rackcheck.core.read import proc_arp, routes
+from rackcheck.parse.host.network import proc_arp, routes
 from rackcheck_probes.default_route import V4
 
 ARP = "/proc/net/arp"

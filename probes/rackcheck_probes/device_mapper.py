@@ -1,7 +1,7 @@
 """What the device mapper makes of block devices: multipath, logical volumes, encryption."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, probe, spell_key, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 FOLDER = "/sys/block/{}"
 ALL, NAME, UUID, SUSPENDED = (f"{FOLDER.format('*')}/{file}" for file in ("size", "dm/name", "dm/uuid", "dm/suspended"))

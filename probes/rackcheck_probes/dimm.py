@@ -1,7 +1,8 @@
 """Which memory modules there are, slot by slot."""
 
 from rackcheck import Class, Facts, collection, flag, integer, probe, quantity, spell_key, text
-from rackcheck.core.read import dmidecode, dmidecode_memory
+from rackcheck.parse.host.memory import dmidecode_memory
+from rackcheck.parse.host.os import dmidecode
 from rackcheck_probes.dmi_table import TABLE, devices, installed, told
 
 TEXTS = {"type": "Type", "detail": "Type Detail", "form_factor": "Form Factor", "technology": "Memory Technology"}

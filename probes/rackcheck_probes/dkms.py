@@ -3,7 +3,7 @@
 import re
 
 from rackcheck import Facts, Shell, Unreadable, collection, flag, probe, spell_key, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 ROW = re.compile(
     r"(?P<module>[\w.+-]{1,80})(?:/|, )(?P<version>[^\s,:]{1,80})"

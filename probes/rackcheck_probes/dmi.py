@@ -1,8 +1,8 @@
 """Who made the machine, and which firmware its maker says it has."""
 
 from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, probe, text, version
-from rackcheck.core import read
-from rackcheck.core.identity import BLANKS
+from rackcheck.model import text as read
+from rackcheck.model.identity import BLANKS
 
 FOLDER = "/sys/class/dmi/id"
 NAMES = {

@@ -1,7 +1,7 @@
 """What else firmware tells of the machine to everybody."""
 
 from rackcheck import Class, Facts, Files, Read, probe, text, version
-from rackcheck.core.read import smbios
+from rackcheck.parse.host.os import smbios
 from rackcheck_probes.dmi import filled
 
 FOLDER = "/sys/class/dmi/id"

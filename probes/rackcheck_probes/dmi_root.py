@@ -1,7 +1,7 @@
 """What firmware tells of the machine to root alone."""
 
 from rackcheck import Class, Facts, listing, probe, quantity, text
-from rackcheck.core.read import dmidecode
+from rackcheck.parse.host.os import dmidecode
 from rackcheck_probes.dmi_table import BIOS, BOARD, CHASSIS, SYSTEM, TABLE, told
 
 SERIALS = {

@@ -1,7 +1,7 @@
 """The question for what firmware says of the machine, which several probes share."""
 
 from rackcheck import Reason, Shell, Unknown, Unreadable
-from rackcheck.core.read.dmidecode import Structure
+from rackcheck.parse.host.os.dmidecode import Structure
 from rackcheck_probes.dmi import filled
 
 # Only root may read the table: the kernel's files of it (/sys/firmware/dmi) are as closed as /dev/mem. The types are

@@ -1,8 +1,8 @@
 """What daemon.json sets, of Docker's settings that matter here."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, text
-from rackcheck.core import read
-from rackcheck.core.read import docker
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import docker
 from rackcheck_probes.hidden import THERE
 
 PLACE, END = "/etc/docker/daemon.json", "-- end --"

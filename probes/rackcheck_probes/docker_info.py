@@ -1,8 +1,8 @@
 """How Docker runs: its version, drivers and runtimes, as the daemon says."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, integer, listing, probe, text, version
-from rackcheck.core import read
-from rackcheck.core.read import docker
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import docker
 
 END = "-- end --"
 TEXTS = {

@@ -6,7 +6,7 @@
 import re
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, collection, probe, setting, spell_key
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 PLACE = "/proc/driver/nvidia/params"
 

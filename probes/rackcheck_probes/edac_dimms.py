@@ -1,9 +1,9 @@
 """Memory errors of each module, and of what the driver can tell no module of."""
 
 from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, collection, integer, probe, quantity, text
-from rackcheck.core import read
-from rackcheck.core.read import edac_counters
-from rackcheck.core.read.edac_counters import CHANNEL, MC, MODULES, ROW
+from rackcheck.model import text as read
+from rackcheck.parse.host.memory import edac_counters
+from rackcheck.parse.host.memory.edac_counters import CHANNEL, MC, MODULES, ROW
 
 TEXTS = {"label": "dimm_label", "location": "dimm_location", "type": "dimm_mem_type", "correction": "dimm_edac_mode"}
 COUNTS = {"corrected": "ce_count", "uncorrected": "ue_count"}

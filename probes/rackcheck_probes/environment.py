@@ -1,7 +1,7 @@
 """What the node tells GPU and network libraries by its environment and by NCCL's own file."""
 
 from rackcheck import Facts, Shell, collection, probe, setting, spell_key
-from rackcheck.core.read.environment import END, assignments
+from rackcheck.parse.host.os.environment import END, assignments
 from rackcheck_probes.hidden import THERE
 
 WORDS = ("NCCL", "RCCL", "HIP", "HSA", "ROCR", "CUDA", "NVSHMEM", "UCX", "FI", "OMPI", "PMIX", "GLOO", "MLX5", "SHARP")

@@ -1,7 +1,8 @@
 """How many queues each network interface works with."""
 
 from rackcheck import Facts, Shell, integer, probe
-from rackcheck.core.read import ethtool_settings, per_device
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import ethtool_settings
 from rackcheck_probes.interfaces import HARDWARE
 
 

@@ -1,7 +1,8 @@
 """Which driver version and firmware each network interface runs with."""
 
 from rackcheck import Facts, Shell, probe, version
-from rackcheck.core.read import ethtool_settings, per_device
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import ethtool_settings
 from rackcheck_probes.interfaces import HARDWARE
 
 

@@ -1,7 +1,8 @@
 """What each network interface does in hardware."""
 
 from rackcheck import Facts, Shell, collection, flag, probe
-from rackcheck.core.read import ethtool_settings, per_device
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import ethtool_settings
 from rackcheck_probes.interfaces import HARDWARE
 
 

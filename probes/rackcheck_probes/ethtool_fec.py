@@ -1,7 +1,8 @@
 """Which error correction each network interface's link uses."""
 
 from rackcheck import Facts, Shell, listing, probe, text
-from rackcheck.core.read import ethtool_settings, per_device
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import ethtool_settings
 from rackcheck_probes.interfaces import HARDWARE
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from rackcheck import Class, Facts, Shell, collection, listing, probe, quantity, text
-from rackcheck.core.fact import Reading
-from rackcheck.core.read import module_eeprom, per_device
+from rackcheck.model.fact import Reading
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import module_eeprom
 from rackcheck_probes.interfaces import HARDWARE
 
 NAMED = " ".join(HARDWARE.removesuffix("*") + "[a-z]" + "[0-9a-z]" * more for more in range(1, 15))

@@ -1,7 +1,8 @@
 """Whether each network interface stops its sender, and stops for its receiver (global pause)."""
 
 from rackcheck import Facts, Shell, flag, probe
-from rackcheck.core.read import ethtool_settings, per_device
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import ethtool_settings
 from rackcheck_probes.interfaces import HARDWARE
 
 

@@ -1,7 +1,8 @@
 """The hardware address each network interface was made with."""
 
 from rackcheck import Class, Facts, Shell, probe, text
-from rackcheck.core.read import ethtool_settings, per_device
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import ethtool_settings
 from rackcheck_probes.interfaces import HARDWARE
 
 

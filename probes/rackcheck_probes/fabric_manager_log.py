@@ -5,7 +5,7 @@ stands in a log that was turned over since, the errors were not all seen, and th
 """
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, integer, listing, probe, text
-from rackcheck.core.read.fabric_manager_log import log
+from rackcheck.parse.host.gpu.fabric_manager_log import log
 
 PLACE = "/var/log/fabricmanager.log"
 NEWEST = 4 << 20

@@ -1,7 +1,7 @@
 """Whether what should be mounted at boot is mounted."""
 
 from rackcheck import Absent, Facts, Shell, listing, probe
-from rackcheck.core.read.fstab import unmounted
+from rackcheck.parse.host.storage.fstab import unmounted
 
 # Options may hold passwords: of them only `noauto` leaves the node.
 COMMAND = (

@@ -3,8 +3,8 @@
 import re
 
 from rackcheck import Class, Facts, Files, Read, integer, probe, spell_key
-from rackcheck.core import read
-from rackcheck.core.read.proc_mounts import OF_LOGINS, unescaped
+from rackcheck.model import text as read
+from rackcheck.parse.host.storage.proc_mounts import OF_LOGINS, unescaped
 
 MOUNTS, FOLDER = "/proc/self/mountinfo", "/sys/fs/fuse/connections/{}"
 ROW = re.compile(r"[0-9]{1,20} [0-9]{1,20} ([0-9]{1,7}):([0-9]{1,7}) \S+ (/\S*) .* - fuse(?:blk)?(?:\.\S*)? \S+ \S+")

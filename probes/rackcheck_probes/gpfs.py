@@ -3,7 +3,7 @@
 from urllib.parse import unquote
 
 from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, integer, probe, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 from rackcheck_probes.hidden import THERE
 
 TOOL = "/usr/lpp/mmfs/bin/mmgetstate"

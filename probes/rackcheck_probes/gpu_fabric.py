@@ -1,7 +1,7 @@
 """The NVLink fabric as each NVIDIA GPU sees it: whether it has joined, which part of it, how it fares."""
 
 from rackcheck import Class, Facts, Sourced, flag, integer, probe, text
-from rackcheck.core.read import fabric_health
+from rackcheck.parse.host.gpu import fabric_health
 from rackcheck_probes.nvml import QUESTION, Told, answered, gives, of_gpus
 from rackcheck_probes.nvml_values import as_told, counted, mask, one_of
 

@@ -1,8 +1,8 @@
 """NVIDIA GPUs that the PCI bus shows, and those of them that the driver does not."""
 
 from rackcheck import Facts, Inputs, Unknown, integer, join, listing
-from rackcheck.core.fact import Reading, Reason
-from rackcheck.core.join import settled
+from rackcheck.model.fact import Reading, Reason
+from rackcheck.probe.join import settled
 
 NVIDIA, DISPLAY = "0x10de", "0x03"
 """PCI's vendor id, and the class of display and 3D controllers."""

@@ -1,10 +1,10 @@
 """Which NIC is nearest to each GPU, which GPU to each NIC, and the rails that follow."""
 
 from rackcheck import Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key, text
-from rackcheck.core.fact import Reading
-from rackcheck.core.pairing import distance, nearest_named, rail
-from rackcheck.core.pcie_near import Near, Places
-from rackcheck.core.pcie_tree import bottleneck, narrowed, slowed
+from rackcheck.model.fact import Reading
+from rackcheck.model.pcie_tree import bottleneck, narrowed, slowed
+from rackcheck.probe.pairing import distance, nearest_named, rail
+from rackcheck.probe.pcie_near import Near, Places
 from rackcheck_probes.pcie_path import links
 
 PAIRS = 1 << 16

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rackcheck import Absent, Class, Facts, Sourced, Unreadable, collection, integer, probe, quantity, text, version
-from rackcheck.core.fact import Reading
+from rackcheck.model.fact import Reading
 from rackcheck_probes.nvml import MOST, QUESTION, Answer, Told, answered, gives
 from rackcheck_probes.nvml_values import address, ber, ber_exponent, counted, one_of, scaled
 

@@ -3,8 +3,8 @@
 import re
 
 from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, Unreadable, probe, version
-from rackcheck.core import read
-from rackcheck.core.read.proc_modules import ALWAYS, MODPROBE, built_without
+from rackcheck.model import text as read
+from rackcheck.parse.host.os.proc_modules import ALWAYS, MODPROBE, built_without
 
 MODULES, PLACE = "/proc/modules", "/proc/driver/nvidia-fs/version"
 

@@ -3,7 +3,7 @@
 import re
 
 from rackcheck import Class, Facts, Files, Read, collection, integer, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 POOL = "/sys/kernel/mm/hugepages/hugepages-*kB"
 NODE = "/sys/devices/system/node/node*/hugepages/hugepages-*kB"

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rackcheck import Class, Facts, Inputs, Unknown, join, listing
-from rackcheck.core.fact import Reading, clean
-from rackcheck.core.identity import (
+from rackcheck.model.fact import Reading, clean
+from rackcheck.model.identity import (
     Compared,
     Given,
     Spell,

@@ -1,7 +1,7 @@
 """The device files by which programs reach IMEX."""
 
 from rackcheck import Facts, Shell, Unreadable, integer, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 FOLDER = "/dev/nvidia-caps-imex-channels"
 

@@ -1,7 +1,7 @@
 """The state of this node's IMEX daemon, and the channels that programs reach it by."""
 
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, probe, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 WORDS = (
     "INITIALIZING",

@@ -1,7 +1,7 @@
 """What the IMEX daemon says of its domain: whether it is up, and which nodes of it are ready."""
 
 from rackcheck import Class, Facts, Shell, integer, probe, text
-from rackcheck.core.read import imex
+from rackcheck.parse.host.gpu import imex
 from rackcheck_probes.imex_daemon import GONE, GUARD, NONE
 
 

@@ -1,8 +1,8 @@
 """Every RDMA device and its ports."""
 
 from rackcheck import Class, Facts, Files, Read, collection, probe, quantity, spell_key, text, version
-from rackcheck.core import read
-from rackcheck.core.read import ib_port
+from rackcheck.model import text as read
+from rackcheck.parse.host.nic import ib_port
 
 FOLDER = "/sys/class/infiniband/{}"
 PORT = FOLDER + "/ports/{}"

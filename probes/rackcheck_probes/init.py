@@ -1,8 +1,8 @@
 """Which init runs, and whether it runs in a container."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, probe, text
-from rackcheck.core import read
-from rackcheck.core.read import proc_mounts
+from rackcheck.model import text as read
+from rackcheck.parse.host.storage import proc_mounts
 
 FIRST, MOUNTS = "/proc/1/comm", "/proc/mounts"
 HINTS = {"/run/systemd/container": "", "/run/.containerenv": "podman", "/.dockerenv": "docker"}

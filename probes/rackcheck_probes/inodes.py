@@ -1,8 +1,8 @@
 """How many more files the local filesystems can hold."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, spell_key
-from rackcheck.core import read
-from rackcheck.core.read import df
+from rackcheck.model import text as read
+from rackcheck.parse.host.storage import df
 from rackcheck_probes.space import OF
 
 

@@ -1,7 +1,8 @@
 """The IP addresses of each network interface."""
 
 from rackcheck import Class, Facts, Shell, listing, probe
-from rackcheck.core.read import iproute, per_device
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.network import iproute
 from rackcheck_probes.interfaces import HARDWARE
 
 

@@ -1,8 +1,8 @@
 """Which interface answers for which address: what several rails in one network need."""
 
 from rackcheck import Facts, Files, Read, integer, probe, spell_key
-from rackcheck.core import read
-from rackcheck.core.read import ipv4_conf
+from rackcheck.model import text as read
+from rackcheck.parse.host.network import ipv4_conf
 from rackcheck_probes.interfaces import HARDWARE
 
 MARK = f"{HARDWARE}/mtu"

@@ -1,8 +1,8 @@
 """What the kernel has counted on each network interface."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe, spell_key
-from rackcheck.core import read
-from rackcheck.core.read import net_class
+from rackcheck.model import text as read
+from rackcheck.parse.host.network import net_class
 from rackcheck_probes.interfaces import HARDWARE
 
 

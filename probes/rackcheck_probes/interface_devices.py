@@ -1,7 +1,8 @@
 """What is behind each network interface: its driver and its place on PCI."""
 
 from rackcheck import Facts, Files, Read, flag, integer, probe, spell_key, text
-from rackcheck.core.read import net_class, net_devices, pci
+from rackcheck.parse.host.network import net_class, net_devices
+from rackcheck.parse.host.pcie import pci
 from rackcheck_probes.interfaces import HARDWARE
 
 MARK = f"{HARDWARE}/mtu"

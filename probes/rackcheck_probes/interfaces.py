@@ -13,8 +13,8 @@ from rackcheck import (
     spell_key,
     text,
 )  # fmt: skip
-from rackcheck.core import read
-from rackcheck.core.read import net_class
+from rackcheck.model import text as read
+from rackcheck.parse.host.network import net_class
 
 HARDWARE = "/sys/class/net/*/device/net/*"
 """The interfaces with a device behind them, by their last part: no bridge, no tunnel, no container's end of a pair.

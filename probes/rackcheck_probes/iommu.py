@@ -3,7 +3,7 @@
 from collections import Counter
 
 from rackcheck import Facts, Files, Read, Reason, Unreadable, integer, listing, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 UNITS, TYPES = "/sys/class/iommu/*/uevent", "/sys/kernel/iommu_groups/*/type"
 MEMBERS = "/sys/kernel/iommu_groups/*/devices/*/class"

@@ -1,9 +1,9 @@
 """Where the interrupts of each PCI device go."""
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, integer, probe, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.read import irq_vectors
-from rackcheck.core.read.irq_vectors import HIDDEN
+from rackcheck.model import text as read
+from rackcheck.parse.host.cpu import irq_vectors
+from rackcheck.parse.host.cpu.irq_vectors import HIDDEN
 
 END = "-- end --"
 

@@ -7,8 +7,8 @@ node's journal in this form was at hand.
 """
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, integer, listing, probe, quantity, spell_key
-from rackcheck.core.read import journalctl
-from rackcheck.core.read.xid_lines import by_place, codes, every_sxid, every_xid
+from rackcheck.parse.host.kernel_log import journalctl
+from rackcheck.parse.host.kernel_log.xid_lines import by_place, codes, every_sxid, every_xid
 
 MOST = 5000
 EARLY = 10

@@ -8,13 +8,13 @@ Unverified on hardware: no recording of a GPU node's journal in this form was at
 from collections.abc import Sequence
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, integer, listing, probe, text
-from rackcheck.core.fact import clean
-from rackcheck.core.read import dmesg, journalctl
-from rackcheck.core.read.dmesg import Line
-from rackcheck.core.read.dmesg_hardware import MACHINE_CHECKS
-from rackcheck.core.read.dmesg_kernel import FAULTS
-from rackcheck.core.read.xid import xid
-from rackcheck.core.read.xid_lines import codes, every_sxid, every_xid
+from rackcheck.model.fact import clean
+from rackcheck.parse.host.kernel_log import dmesg, journalctl
+from rackcheck.parse.host.kernel_log.dmesg import Line
+from rackcheck.parse.host.kernel_log.dmesg_hardware import MACHINE_CHECKS
+from rackcheck.parse.host.kernel_log.dmesg_kernel import FAULTS
+from rackcheck.parse.host.kernel_log.xid import xid
+from rackcheck.parse.host.kernel_log.xid_lines import codes, every_sxid, every_xid
 from rackcheck_probes.journal import EARLY
 
 MOST = 500

@@ -6,7 +6,7 @@ Unverified on hardware: written to journalctl's manual and to lines quoted in sy
 """
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, integer, probe
-from rackcheck.core.read import journalctl
+from rackcheck.parse.host.kernel_log import journalctl
 
 MOST = 5000
 LEAVES = {"0": "emergencies", "1": "alerts", "2": "criticals", "3": "errors"}

@@ -1,7 +1,7 @@
 """Which kernel runs."""
 
 from rackcheck import Class, Facts, Shell, Unreadable, probe, text, version
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 
 @probe(

@@ -1,7 +1,7 @@
 """How often the kernel itself stumbled since boot."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 FOLDER = "/sys/kernel"
 LEAVES = {

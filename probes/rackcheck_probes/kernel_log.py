@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rackcheck import Class, Facts, Shell, collection, flag, integer, listing, probe, spell_key, text
-from rackcheck.core.fact import clean
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.xid import SXid, Xid
-from rackcheck.core.read.xid_lines import by_place, codes, every_sxid, every_xid
+from rackcheck.model.fact import clean
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.xid import SXid, Xid
+from rackcheck.parse.host.kernel_log.xid_lines import by_place, codes, every_sxid, every_xid
 
 # Plain: what util-linux and busybox both know. Dates would be computed from the clock, which may be wrong.
 DMESG = Shell("dmesg", root=True, cap=8 << 20)

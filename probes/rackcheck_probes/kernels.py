@@ -1,8 +1,8 @@
 """Which kernels are installed, and which of them is the newest."""
 
 from rackcheck import Class, Facts, Shell, Unreadable, listing, probe, version
-from rackcheck.core import read
-from rackcheck.core.read.kernel_releases import newest
+from rackcheck.model import text as read
+from rackcheck.parse.host.os.kernel_releases import newest
 from rackcheck_probes.hidden import THERE
 
 FOLDER, END = "/lib/modules", "-- end --"

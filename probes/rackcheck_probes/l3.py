@@ -1,7 +1,7 @@
 """How the last level of cache is split."""
 
 from rackcheck import Absent, Facts, Files, Read, integer, listing, probe
-from rackcheck.core.read import percpu
+from rackcheck.parse.host.cpu import percpu
 
 FOLDER = "/sys/devices/system/cpu/cpu*/cache/index3"
 SHARED, SIZE = f"{FOLDER}/shared_cpu_list", f"{FOLDER}/size"

@@ -6,8 +6,8 @@ A file of no bytes and a link that leads nowhere are there by name only: program
 from pathlib import PurePosixPath
 
 from rackcheck import Facts, Shell, Unreadable, collection, flag, probe, quantity, spell_key, text, version
-from rackcheck.core import read
-from rackcheck.core.read import shared_libraries
+from rackcheck.model import text as read
+from rackcheck.parse.host.gpu import shared_libraries
 from rackcheck_probes.hidden import THERE
 
 NAMES = (

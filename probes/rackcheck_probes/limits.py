@@ -1,9 +1,9 @@
 """What one session may use."""
 
 from rackcheck import Facts, Files, Read, integer, probe, quantity
-from rackcheck.core.catalogue import Kind
-from rackcheck.core.read import proc_limits
-from rackcheck.core.read.proc_limits import SIDES
+from rackcheck.model.catalogue import Kind
+from rackcheck.parse.host.os import proc_limits
+from rackcheck.parse.host.os.proc_limits import SIDES
 
 PLACE = "/proc/self/limits"
 LIMITS = {

@@ -1,9 +1,9 @@
 """What the files of pam_limits give every user's session."""
 
 from rackcheck import Facts, Files, Read, probe
-from rackcheck.core.catalogue import Kind, integer, quantity
-from rackcheck.core.read import pam_limits
-from rackcheck.core.read.pam_limits import MAIN, MORE, SIDES
+from rackcheck.model.catalogue import Kind, integer, quantity
+from rackcheck.parse.host.os import pam_limits
+from rackcheck.parse.host.os.pam_limits import MAIN, MORE, SIDES
 
 HELP = {
     "nofile": "Files that a process may have open",

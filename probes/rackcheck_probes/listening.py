@@ -1,7 +1,7 @@
 """Which TCP ports somebody listens on: 6666 is the Fabric Manager's, 5555 that of DCGM, 50000 that of IMEX."""
 
 from rackcheck import Class, Facts, Shell, flag, listing, probe
-from rackcheck.core.read import proc_tcp
+from rackcheck.parse.host.network import proc_tcp
 
 FABRIC_MANAGER = "6666"
 """FM_CMD_PORT_NUMBER, as the Fabric Manager ships with it."""

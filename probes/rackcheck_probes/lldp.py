@@ -1,7 +1,7 @@
 """Which port of which switch each network interface hangs on, as the switch says (LLDP)."""
 
 from rackcheck import Class, Facts, Reason, Shell, Unknown, collection, integer, probe, spell_key, text
-from rackcheck.core.read import lldpctl
+from rackcheck.parse.host.network import lldpctl
 
 
 @probe(

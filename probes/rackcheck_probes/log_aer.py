@@ -4,8 +4,8 @@ The kernel limits how often it prints them: a count is of lines, not of errors. 
 """
 
 from rackcheck import Facts, collection, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_hardware import AER
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_hardware import AER
 from rackcheck_probes.kernel_log import DMESG
 
 

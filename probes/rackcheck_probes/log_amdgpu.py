@@ -1,8 +1,8 @@
 """Errors of AMD GPUs that the driver reported."""
 
 from rackcheck import Facts, collection, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_gpu import AMDGPU
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_gpu import AMDGPU
 from rackcheck_probes.kernel_log import DMESG
 
 

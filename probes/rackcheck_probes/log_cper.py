@@ -1,8 +1,8 @@
 """Errors that the firmware reported to the kernel (APEI, CPER)."""
 
 from rackcheck import Facts, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_hardware import FIRMWARE_ERRORS
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_hardware import FIRMWARE_ERRORS
 from rackcheck_probes.kernel_log import DMESG
 
 

@@ -1,8 +1,8 @@
 """The kernel's own faults."""
 
 from rackcheck import Facts, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_kernel import FAULTS
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_kernel import FAULTS
 from rackcheck_probes.kernel_log import DMESG
 
 

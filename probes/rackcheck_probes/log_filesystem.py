@@ -4,8 +4,8 @@ A file system goes by its device, as the kernel calls it: `nvme0n1p2`, `md0`, `d
 """
 
 from rackcheck import Facts, collection, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_filesystem import FILESYSTEMS
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_filesystem import FILESYSTEMS
 from rackcheck_probes.kernel_log import DMESG
 
 

@@ -1,8 +1,8 @@
 """Machine checks: what the processors reported of themselves and of memory."""
 
 from rackcheck import Facts, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_hardware import MACHINE_CHECKS
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_hardware import MACHINE_CHECKS
 from rackcheck_probes.kernel_log import DMESG
 
 

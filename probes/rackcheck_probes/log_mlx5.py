@@ -1,8 +1,8 @@
 """ConnectX NICs of which the driver reported a fault."""
 
 from rackcheck import Facts, collection, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_network import MLX5
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_network import MLX5
 from rackcheck_probes.kernel_log import DMESG
 
 

@@ -4,8 +4,8 @@ Not every driver says so, and InfiniBand's links are not in the kernel's log: th
 """
 
 from rackcheck import Facts, collection, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_network import NETDEV
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_network import NETDEV
 from rackcheck_probes.kernel_log import DMESG
 
 

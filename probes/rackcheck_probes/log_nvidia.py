@@ -1,8 +1,8 @@
 """What NVIDIA's kernel modules complain of besides Xids."""
 
 from rackcheck import Facts, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_gpu import NVIDIA
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_gpu import NVIDIA
 from rackcheck_probes.kernel_log import DMESG
 
 

@@ -1,8 +1,8 @@
 """NVMe controllers that did not answer."""
 
 from rackcheck import Facts, collection, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_storage import NVME
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_storage import NVME
 from rackcheck_probes.kernel_log import DMESG
 
 

@@ -1,8 +1,8 @@
 """PCIe links that the kernel found slow, lost or contained."""
 
 from rackcheck import Facts, collection, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_hardware import PCIE
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_hardware import PCIE
 from rackcheck_probes.kernel_log import DMESG
 
 

@@ -1,8 +1,8 @@
 """Software RAID arrays that lost a disk."""
 
 from rackcheck import Facts, collection, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg import line
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg import line
 from rackcheck_probes.kernel_log import DMESG
 
 KINDS = (

@@ -1,7 +1,7 @@
 """What stretch of time the kernel's log spans, and how much the kernel kept back."""
 
 from rackcheck import Absent, Class, Facts, integer, probe, quantity
-from rackcheck.core.read import dmesg
+from rackcheck.parse.host.kernel_log import dmesg
 from rackcheck_probes.kernel_log import DMESG
 
 NO_TIME = Absent("the lines bear no seconds since boot")

@@ -1,8 +1,8 @@
 """Tasks and processors that stood still."""
 
 from rackcheck import Facts, probe
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.dmesg_kernel import STALLS
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_kernel import STALLS
 from rackcheck_probes.kernel_log import DMESG
 
 

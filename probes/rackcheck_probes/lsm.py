@@ -1,9 +1,9 @@
 """Which security modules the kernel runs, and whether they enforce."""
 
 from rackcheck import Facts, Files, Read, flag, listing, probe, text
-from rackcheck.core import read
-from rackcheck.core.read import securityfs
-from rackcheck.core.read.securityfs import FOLDER, MOUNTS
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import securityfs
+from rackcheck.parse.host.os.securityfs import FOLDER, MOUNTS
 
 MODULES, LOCKDOWN = f"{FOLDER}/lsm", f"{FOLDER}/lockdown"
 SELINUX, APPARMOR = "/sys/fs/selinux/enforce", "/sys/module/apparmor/parameters/enabled"

@@ -1,8 +1,8 @@
 """The Lustre client: its version, and whether it holds itself for healthy."""
 
 from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, probe, text, version
-from rackcheck.core import read
-from rackcheck.core.read.lustre import health, release
+from rackcheck.model import text as read
+from rackcheck.parse.host.storage.lustre import health, release
 
 KNOWN = "/proc/filesystems"
 OLD, NEW = "/proc/fs/lustre", "/sys/fs/lustre"

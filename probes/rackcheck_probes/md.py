@@ -1,9 +1,9 @@
 """Software RAID arrays and their members."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, collection, flag, integer, probe, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.fact import Reading
-from rackcheck.core.read import md_array
+from rackcheck.model import text as read
+from rackcheck.model.fact import Reading
+from rackcheck.parse.host.storage import md_array
 
 FOLDER = "/sys/block/{}/md"
 NAMES = ("array_state", "level", "metadata_version", "raid_disks", "degraded", "sync_action", "mismatch_cnt")

@@ -1,7 +1,7 @@
 """How much memory there is, and how much is left."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe, quantity
-from rackcheck.core.read import meminfo
+from rackcheck.parse.host.memory import meminfo
 
 PLACE = "/proc/meminfo"
 

@@ -1,8 +1,8 @@
 """Whether memory was taken offline, and whether new memory comes online by itself."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, integer, probe, quantity, text
-from rackcheck.core import read
-from rackcheck.core.read import memory_blocks as reader
+from rackcheck.model import text as read
+from rackcheck.parse.host.memory import memory_blocks as reader
 
 # A block is 128 MiB on small machines and up to 2 GiB: there may be ten thousand, so the node counts them.
 FOLDER = "/sys/devices/system/memory"

@@ -3,7 +3,8 @@
 from collections import Counter
 
 from rackcheck import Facts, Unknown, integer, listing, probe, quantity, text
-from rackcheck.core.read import dmidecode, dmidecode_memory
+from rackcheck.parse.host.memory import dmidecode_memory
+from rackcheck.parse.host.os import dmidecode
 from rackcheck_probes.dmi_table import MEMORY_ARRAY, TABLE, devices, installed
 
 

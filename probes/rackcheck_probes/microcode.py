@@ -1,7 +1,7 @@
 """Which microcode the CPUs run."""
 
 from rackcheck import Absent, Facts, probe, version
-from rackcheck.core.read import cpuinfo
+from rackcheck.parse.host.cpu import cpuinfo
 from rackcheck_probes.cpu_info import CPUINFO
 
 

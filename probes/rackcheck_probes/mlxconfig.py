@@ -1,8 +1,8 @@
 """How the firmware of NVIDIA's NICs is configured, and what the next boot will change."""
 
 from rackcheck import Class, Facts, Shell, collection, listing, probe, setting, text
-from rackcheck.core.read import mlxconfig as tool
-from rackcheck.core.read import per_device
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import mlxconfig as tool
 from rackcheck_probes.nic_adapters import EACH
 
 

@@ -1,8 +1,8 @@
 """Which firmware lies in the flash of NVIDIA's NICs: another than the running one waits for a reset."""
 
 from rackcheck import Class, Facts, Shell, probe, text, version
-from rackcheck.core.read import mlxfwmanager as tool
-from rackcheck.core.read import per_device
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import mlxfwmanager as tool
 from rackcheck_probes.nic_adapters import EACH
 
 

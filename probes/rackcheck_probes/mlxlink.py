@@ -13,9 +13,9 @@ from rackcheck import (
     quantity,
     text,
 )  # fmt: skip
-from rackcheck.core.fact import Reading
-from rackcheck.core.read import mlxlink as tool
-from rackcheck.core.read import per_device
+from rackcheck.model.fact import Reading
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import mlxlink as tool
 from rackcheck_probes.nic_adapters import EACH
 
 LINK = {

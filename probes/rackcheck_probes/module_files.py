@@ -1,7 +1,7 @@
 """Which modules the node is told to load at boot, and which never by themselves."""
 
 from rackcheck import Facts, Files, Read, listing, probe
-from rackcheck.core.read import drop_ins, modprobe
+from rackcheck.parse.host.os import drop_ins, modprobe
 
 LOAD = ("/etc/modules", *(f"{place}/modules-load.d/*.conf" for place in ("/usr/lib", "/run", "/etc")))
 PROBE = tuple(f"{place}/modprobe.d/*.conf" for place in ("/usr/lib", "/run", "/etc"))

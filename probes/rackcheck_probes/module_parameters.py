@@ -6,7 +6,7 @@ Only parameters that bear on GPUs and their networks are read; a module that is 
 import re
 
 from rackcheck import Facts, Files, Read, collection, probe, setting, spell_key
-from rackcheck.core.read import drop_ins, modprobe
+from rackcheck.parse.host.os import drop_ins, modprobe
 from rackcheck_probes.module_files import PROBE
 
 NAMED = {

@@ -1,8 +1,8 @@
 """Which kernel modules are loaded."""
 
 from rackcheck import Facts, Files, Read, Sourced, collection, flag, probe, spell_key, version
-from rackcheck.core.read import proc_modules
-from rackcheck.core.read.proc_modules import ALWAYS, MODPROBE, PLACE
+from rackcheck.parse.host.os import proc_modules
+from rackcheck.parse.host.os.proc_modules import ALWAYS, MODPROBE, PLACE
 
 
 @probe(

@@ -1,7 +1,7 @@
 """What is mounted where."""
 
 from rackcheck import Absent, Facts, Files, Read, collection, flag, listing, probe, spell_key, text
-from rackcheck.core.read import proc_mounts
+from rackcheck.parse.host.storage import proc_mounts
 
 PLACE = "/proc/mounts"
 MOUNTS = Read(PLACE)

@@ -1,8 +1,8 @@
 """Whether filesystems on the network answer, and how full they are."""
 
 from rackcheck import Class, Facts, Shell, flag, probe, quantity, spell_key
-from rackcheck.core.read import statfs
-from rackcheck.core.read.proc_mounts import OF_LOGINS, unescaped
+from rackcheck.parse.host.storage import statfs
+from rackcheck.parse.host.storage.proc_mounts import OF_LOGINS, unescaped
 
 # A process that asks a dead server cannot always be killed: each is asked by a shell of its own, whose end nobody
 # but `timeout` waits for, and what cannot be killed holds none of our pipes.

@@ -1,7 +1,7 @@
 """How NFS is mounted: version, transport, connections, sizes."""
 
 from rackcheck import Facts, Files, flag, integer, probe, quantity, spell_key, text
-from rackcheck.core.read import nfs_options, proc_mounts
+from rackcheck.parse.host.storage import nfs_options, proc_mounts
 from rackcheck_probes.mounts import MOUNTS, PLACE
 
 TYPES = {"nfs", "nfs4"}

@@ -1,8 +1,8 @@
 """How often NFS servers let requests wait too long."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe, quantity, spell_key
-from rackcheck.core.read import mountstats
-from rackcheck.core.read.proc_mounts import OF_LOGINS
+from rackcheck.parse.host.storage import mountstats
+from rackcheck.parse.host.storage.proc_mounts import OF_LOGINS
 
 PLACE = "/proc/self/mountstats"
 

@@ -1,7 +1,7 @@
 """The PCI functions of NVIDIA's NICs, with what the kernel made of each."""
 
 from rackcheck import Facts, Files, Read, collection, listing, probe, spell_key
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 FUNCTION = "/sys/bus/pci/drivers/mlx5_core/{}"
 VENDOR = FUNCTION.format("*") + "/vendor"

@@ -1,8 +1,8 @@
 """How well ntpd keeps the clock."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, text
-from rackcheck.core import read
-from rackcheck.core.read import ntpq
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import ntpq
 
 MILLISECONDS = {"offset": "offset", "jitter": "sys_jitter", "root_delay": "rootdelay", "root_dispersion": "rootdisp"}
 

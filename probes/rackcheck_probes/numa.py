@@ -3,7 +3,7 @@
 import re
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, collection, probe, quantity, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 CPUS, MEMORY = (f"/sys/devices/system/node/node*/{name}" for name in ("cpulist", "meminfo"))
 

@@ -3,7 +3,7 @@
 import re
 
 from rackcheck import Class, Facts, Files, Read, integer, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 GLOB = "/sys/devices/system/node/node*/numastat"
 COUNTS = {"miss": "numa_miss", "foreign": "numa_foreign", "other": "other_node"}

@@ -1,8 +1,9 @@
 """How NUMA nodes and CPU packages lie to one another: NPS, SNC, memory without CPUs."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, integer, listing, probe, text
-from rackcheck.core import read
-from rackcheck.core.read import numa_nodes, percpu
+from rackcheck.model import text as read
+from rackcheck.parse.host.cpu import percpu
+from rackcheck.parse.host.memory import numa_nodes
 
 NODE = "/sys/devices/system/node"
 DISTANCE = f"{NODE}/node*/distance"

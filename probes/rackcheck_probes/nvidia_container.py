@@ -1,8 +1,8 @@
 """How NVIDIA's container runtime brings GPUs into containers."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, flag, probe, text
-from rackcheck.core import read
-from rackcheck.core.read import toml_lines
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import toml_lines
 
 PLACE = "/etc/nvidia-container-runtime/config.toml"
 TEXTS = {"nvidia-container-runtime.mode": "mode"}

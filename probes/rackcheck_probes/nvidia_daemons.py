@@ -1,7 +1,7 @@
 """Which of NVIDIA's daemons run, wherever they were started: by systemd, or in a container of the node."""
 
 from rackcheck import Facts, Reason, Shell, Unknown, Unreadable, flag, listing, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 from rackcheck_probes.hidden import THERE
 
 # The kernel keeps fifteen characters of a name.

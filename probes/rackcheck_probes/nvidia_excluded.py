@@ -1,7 +1,7 @@
 """GPUs that NVIDIA's driver was told to leave alone: they stand on the bus, and NVML does not tell of them."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, listing, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 PLACE = "/proc/driver/nvidia/gpus/*/information"
 LOADED = "/proc/driver/nvidia/version"

@@ -3,8 +3,8 @@
 import re
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, probe, text
-from rackcheck.core import read
-from rackcheck.core.fact import clean
+from rackcheck.model import text as read
+from rackcheck.model.fact import clean
 
 PLACE = "/proc/driver/nvidia/version"
 FIRST = re.compile(

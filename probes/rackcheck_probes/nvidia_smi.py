@@ -3,7 +3,7 @@
 import re
 
 from rackcheck import Class, Facts, Shell, Unreadable, integer, probe, quantity
-from rackcheck.core import read
+from rackcheck.model import text as read
 from rackcheck_probes.nvml import GUARD, UNASKED
 
 # The kernel's clock is asked through a file, as not every `date` tells parts of a second.

@@ -1,8 +1,9 @@
 """Every NVMe controller: what it is, whether it lives, and where it hangs."""
 
 from rackcheck import Class, Facts, Files, Read, collection, integer, probe, spell_key, text, version
-from rackcheck.core.read import nvme_controllers, pci
-from rackcheck.core.read.nvme_controllers import FOLDER
+from rackcheck.parse.host.pcie import pci
+from rackcheck.parse.host.storage import nvme_controllers
+from rackcheck.parse.host.storage.nvme_controllers import FOLDER
 
 TEXTS = {
     "model": ("model", text("The drive's model.", Class.IDENTITY)),

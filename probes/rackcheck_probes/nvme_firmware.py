@@ -1,8 +1,8 @@
 """Which firmware slot each NVMe drive runs from, and whether another waits for a reset."""
 
 from rackcheck import Class, Facts, Shell, flag, integer, probe, spell_key
-from rackcheck.core import read
-from rackcheck.core.read import nvme
+from rackcheck.model import text as read
+from rackcheck.parse.host.storage import nvme
 from rackcheck_probes.nvme_health import CONTROLLERS
 
 

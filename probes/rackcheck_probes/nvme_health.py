@@ -1,8 +1,8 @@
 """What each NVMe drive says of its own health."""
 
 from rackcheck import Class, Facts, Shell, integer, probe, quantity, spell_key
-from rackcheck.core import read
-from rackcheck.core.read import nvme
+from rackcheck.model import text as read
+from rackcheck.parse.host.storage import nvme
 
 CONTROLLERS = "/sys/class/nvme/nvme[0-9] /sys/class/nvme/nvme[0-9][0-9]"
 COUNTS: dict[str, nvme.Field] = {

@@ -1,10 +1,10 @@
 """The namespaces of each NVMe controller, and how much they hold."""
 
 from rackcheck import Absent, Facts, Files, Read, Unknown, collection, flag, probe, quantity, spell_key
-from rackcheck.core import read
-from rackcheck.core.fact import Reading
-from rackcheck.core.read import block_queue
-from rackcheck.core.read.nvme_controllers import FOLDER, controllers
+from rackcheck.model import text as read
+from rackcheck.model.fact import Reading
+from rackcheck.parse.host.storage import block_queue
+from rackcheck.parse.host.storage.nvme_controllers import FOLDER, controllers
 
 SPACE = f"{FOLDER}/{{}}"
 

@@ -1,8 +1,8 @@
 """The verdict of smartctl on each NVMe drive, for nodes without nvme-cli."""
 
 from rackcheck import Class, Facts, Shell, flag, integer, probe, quantity, spell_key
-from rackcheck.core import read
-from rackcheck.core.read import nvme, smartctl
+from rackcheck.model import text as read
+from rackcheck.parse.host.storage import nvme, smartctl
 from rackcheck_probes.nvme_health import CONTROLLERS
 
 COUNTS: dict[str, nvme.Field] = {

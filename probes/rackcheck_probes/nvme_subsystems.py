@@ -1,7 +1,7 @@
 """NVMe subsystems and the paths to them: what tells of a lost path to storage on a network."""
 
 from rackcheck import Class, Facts, Files, Read, collection, integer, probe, spell_key, text
-from rackcheck.core.read import nvme_paths
+from rackcheck.parse.host.storage import nvme_paths
 
 
 @probe(

@@ -8,11 +8,11 @@ from shlex import quote
 from typing import Any
 
 from rackcheck import Absent, Facts, Reason, Shell, Sourced, Unknown, Unreadable
-from rackcheck.core import read
-from rackcheck.core.capture import PAYLOAD
-from rackcheck.core.catalogue import Kind
-from rackcheck.core.fact import Reading, Value, clean
-from rackcheck.core.read import smi
+from rackcheck.model import text as read
+from rackcheck.model.capture import PAYLOAD
+from rackcheck.model.catalogue import Kind
+from rackcheck.model.fact import Reading, Value, clean
+from rackcheck.parse.host.gpu import smi
 from rackcheck_probes.nvml_pack import payload
 
 NVML, SMI = "NVML", "nvidia-smi -q -x"

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from zlib import compress
 
-from rackcheck.core.pruned import needed
+from rackcheck.probe.pruned import needed
 
 
 def payload() -> str:

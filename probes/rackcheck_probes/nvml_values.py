@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rackcheck import Unreadable
-from rackcheck.core.fact import Value
+from rackcheck.model.fact import Value
 
 
 def as_told(value: Any) -> Value:

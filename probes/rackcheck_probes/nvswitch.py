@@ -1,8 +1,8 @@
 """NVSwitches that the node's own driver runs: those of Ampere and Hopper; later ones are no devices of the node."""
 
 from rackcheck import Facts, Files, Read, collection, probe, spell_key, version
-from rackcheck.core import read
-from rackcheck.core.fact import Absent, Unreadable
+from rackcheck.model import text as read
+from rackcheck.model.fact import Absent, Unreadable
 
 PLACE = "/proc/driver/nvidia-nvswitch/devices/*/information"
 

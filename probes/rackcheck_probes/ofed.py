@@ -1,8 +1,8 @@
 """Which OFED is installed in place of the distribution's own InfiniBand drivers."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, probe, text, version
-from rackcheck.core import read
-from rackcheck.core.read import ofed_info
+from rackcheck.model import text as read
+from rackcheck.parse.host.nic import ofed_info
 
 NONE = "none"
 

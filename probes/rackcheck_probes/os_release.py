@@ -1,7 +1,7 @@
 """Which distribution runs."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, Unreadable, probe, text, version
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 PLACES = ("/etc/os-release", "/usr/lib/os-release")
 

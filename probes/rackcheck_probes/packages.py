@@ -1,7 +1,7 @@
 """Every package that is installed, and those that are held back or broken."""
 
 from rackcheck import Absent, Facts, Shell, collection, listing, probe, spell_key, text, version
-from rackcheck.core.read import dpkg
+from rackcheck.parse.host.os import dpkg
 from rackcheck_probes.hidden import THERE
 
 

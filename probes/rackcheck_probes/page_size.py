@@ -1,7 +1,7 @@
 """How large a page of memory is."""
 
 from rackcheck import Facts, Shell, probe, quantity
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 
 @probe(

@@ -16,7 +16,7 @@ from rackcheck import (
     spell_key,
     text,
 )
-from rackcheck.core.read import pci
+from rackcheck.parse.host.pcie import pci
 
 FOLDER = "/sys/bus/pci/devices/{}"
 BUS = "/sys/bus/pci/drivers_autoprobe"

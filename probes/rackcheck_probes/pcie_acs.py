@@ -1,8 +1,8 @@
 """Whether PCI functions send their neighbours' traffic up to the root complex: Access Control Services."""
 
 from rackcheck import Facts, flag, listing, probe, spell_key
-from rackcheck.core.read import lspci
-from rackcheck.core.read.lspci import ACS
+from rackcheck.parse.host.pcie import lspci
+from rackcheck.parse.host.pcie.lspci import ACS
 from rackcheck_probes.pcie_control import LSPCI
 
 REDIRECT = {"SrcValid", "ReqRedir", "CmpltRedir", "UpstreamFwd"}

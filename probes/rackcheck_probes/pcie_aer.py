@@ -1,7 +1,7 @@
 """Which errors each PCI function holds in its error registers, and which it is told to hide."""
 
 from rackcheck import Class, Facts, listing, probe, spell_key
-from rackcheck.core.read import lspci, lspci_errors
+from rackcheck.parse.host.pcie import lspci, lspci_errors
 from rackcheck_probes.pcie_control import LSPCI
 
 

@@ -3,8 +3,8 @@
 import re
 
 from rackcheck import Class, Facts, Shell, Unreadable, flag, probe, spell_key
-from rackcheck.core.fact import clean
-from rackcheck.core.read import rows
+from rackcheck.model.fact import clean
+from rackcheck.model.text import rows
 
 ROW = re.compile(r"([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) +((?:[0-9a-f]{2} +){15}[0-9a-f]{2}) *")
 

@@ -1,8 +1,8 @@
 """Which PCI Express links may sleep: their power management states."""
 
 from rackcheck import Facts, listing, probe, spell_key, text
-from rackcheck.core.read import lspci, lspci_link
-from rackcheck.core.read.lspci_link import ASPM
+from rackcheck.parse.host.pcie import lspci, lspci_link
+from rackcheck.parse.host.pcie.lspci_link import ASPM
 from rackcheck_probes.pcie_control import LSPCI
 
 

@@ -1,8 +1,8 @@
 """Whether PCI functions send, answer and pass on atomic operations."""
 
 from rackcheck import Facts, flag, listing, probe, spell_key
-from rackcheck.core.read import lspci
-from rackcheck.core.read.lspci import EXPRESS
+from rackcheck.parse.host.pcie import lspci
+from rackcheck.parse.host.pcie.lspci import EXPRESS
 from rackcheck_probes.pcie_control import LSPCI
 
 PORTS = ("Root Port", "Upstream Port", "Downstream Port")

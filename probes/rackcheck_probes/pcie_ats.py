@@ -1,8 +1,8 @@
 """Whether PCI functions translate addresses themselves: ATS, and page requests and address spaces on top of it."""
 
 from rackcheck import Facts, flag, probe, spell_key
-from rackcheck.core.read import lspci
-from rackcheck.core.read.lspci import ATS, PASID, PRI
+from rackcheck.parse.host.pcie import lspci
+from rackcheck.parse.host.pcie.lspci import ATS, PASID, PRI
 from rackcheck_probes.pcie_control import LSPCI
 
 REGISTERS = {"ats": (ATS, "ATSCtl"), "pri": (PRI, "PRICtl"), "pasid": (PASID, "PASIDCtl")}

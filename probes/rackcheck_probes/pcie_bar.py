@@ -1,7 +1,7 @@
 """How large the memory windows of each PCI function are: its BARs."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, Unknown, Unreadable, listing, probe, quantity, spell_key
-from rackcheck.core.read import pci
+from rackcheck.parse.host.pcie import pci
 
 DEVICES = "/sys/bus/pci/devices"
 

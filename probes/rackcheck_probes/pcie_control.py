@@ -5,8 +5,8 @@ bytes. lspci writes nothing; a function that sleeps is woken for the time of the
 """
 
 from rackcheck import Facts, Shell, flag, probe, quantity, spell_key, text
-from rackcheck.core.read import lspci
-from rackcheck.core.read.lspci import EXPRESS
+from rackcheck.parse.host.pcie import lspci
+from rackcheck.parse.host.pcie.lspci import EXPRESS
 
 LSPCI = Shell("lspci -Dnnvvv", root=True, seconds=30, cap=16 << 20)
 

@@ -1,7 +1,7 @@
 """Which driver each PCI function has, and whose card it is on."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, probe, spell_key, text
-from rackcheck.core.read import pci
+from rackcheck.parse.host.pcie import pci
 
 DEVICES = "/sys/bus/pci/devices"
 CARD = ("subsystem_vendor", "subsystem_device", "revision")

@@ -1,7 +1,7 @@
 """PCI errors that the kernel has counted, function by function."""
 
 from rackcheck import Class, Facts, Files, Read, Sourced, integer, listing, probe, spell_key
-from rackcheck.core.read import pci
+from rackcheck.parse.host.pcie import pci
 
 DEVICES = "/sys/bus/pci/devices"
 KINDS = ("correctable", "nonfatal", "fatal")

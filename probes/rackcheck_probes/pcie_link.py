@@ -1,9 +1,9 @@
 """What each PCI Express link was told to be, and whether it became that, as the registers of both its ends tell it."""
 
 from rackcheck import Class, Facts, flag, probe, quantity, spell_key, text
-from rackcheck.core.read import lspci, lspci_link
-from rackcheck.core.read.lspci import EXPRESS
-from rackcheck.core.read.lspci_link import TRAINED
+from rackcheck.parse.host.pcie import lspci, lspci_link
+from rackcheck.parse.host.pcie.lspci import EXPRESS
+from rackcheck.parse.host.pcie.lspci_link import TRAINED
 from rackcheck_probes.pcie_control import LSPCI
 
 

@@ -1,7 +1,7 @@
 """What the links between a PCI function and its root port carry, and which of them carries least."""
 
 from rackcheck import Class, Facts, Inputs, join, listing, quantity, spell_key, text
-from rackcheck.core.pcie_tree import Links, bottleneck, narrowed, slowed, switch
+from rackcheck.model.pcie_tree import Links, bottleneck, narrowed, slowed, switch
 
 ENDS = ("max_speed", "max_width", "width", "speed")
 

@@ -1,7 +1,7 @@
 """What the kernel wants of the power management of PCI Express links."""
 
 from rackcheck import Facts, Files, Read, probe, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 PLACE = "/sys/module/pcie_aspm/parameters/policy"
 WORDS = ("default", "performance", "powersave", "powersupersave")

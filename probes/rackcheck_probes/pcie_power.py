@@ -1,7 +1,7 @@
 """Whether PCI functions may be put to sleep, and whether they sleep."""
 
 from rackcheck import Class, Facts, Files, Read, flag, probe, spell_key, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 DEVICES = "/sys/bus/pci/devices"
 NAMES = ("power/control", "power/runtime_status", "power_state", "d3cold_allowed")

@@ -1,7 +1,7 @@
 """PCI errors that root ports were told of, as the kernel has counted them."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe, spell_key
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 DEVICES = "/sys/bus/pci/devices"
 FILES = {kind: f"aer_rootport_total_err_{end}" for kind, end in

@@ -1,8 +1,8 @@
 """BARs that firmware gave no address, and those that could have another size."""
 
 from rackcheck import Facts, listing, probe, quantity, spell_key
-from rackcheck.core.read import lspci
-from rackcheck.core.read.lspci_bars import largest, unassigned
+from rackcheck.parse.host.pcie import lspci
+from rackcheck.parse.host.pcie.lspci_bars import largest, unassigned
 from rackcheck_probes.pcie_control import LSPCI
 
 

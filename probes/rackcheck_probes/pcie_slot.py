@@ -1,8 +1,8 @@
 """What each PCI Express slot gives, and what each card was told it may draw."""
 
 from rackcheck import Class, Facts, flag, integer, probe, quantity, spell_key
-from rackcheck.core.read import lspci
-from rackcheck.core.read.lspci import EXPRESS
+from rackcheck.parse.host.pcie import lspci
+from rackcheck.parse.host.pcie.lspci import EXPRESS
 from rackcheck_probes.pcie_control import LSPCI
 
 WATTS = r"PowerLimit ([0-9]{1,4}(?:\.[0-9]{1,3})?)W"

@@ -3,8 +3,8 @@
 import re
 
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, Unreadable, probe, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.fact import clean
+from rackcheck.model import text as read
+from rackcheck.model.fact import clean
 
 SLOTS, DEVICES = "/sys/bus/pci/slots/*/address", "/sys/bus/pci/devices/*/class"
 

@@ -1,8 +1,8 @@
 """Which errors each PCI Express function has seen since somebody last cleared its status."""
 
 from rackcheck import Class, Facts, flag, probe, spell_key
-from rackcheck.core.read import lspci
-from rackcheck.core.read.lspci import EXPRESS
+from rackcheck.parse.host.pcie import lspci
+from rackcheck.parse.host.pcie.lspci import EXPRESS
 from rackcheck_probes.pcie_control import LSPCI
 
 BITS = {

@@ -1,8 +1,8 @@
 """How well each PCI Express link trained: equalization, retimers on the way, lanes with errors."""
 
 from rackcheck import Class, Facts, flag, integer, listing, probe, spell_key
-from rackcheck.core.read import lspci, lspci_link
-from rackcheck.core.read.lspci import EXPRESS
+from rackcheck.parse.host.pcie import lspci, lspci_link
+from rackcheck.parse.host.pcie.lspci import EXPRESS
 from rackcheck_probes.pcie_control import LSPCI
 
 

@@ -1,7 +1,7 @@
 """Where each PCI function hangs: the port above it, its root port, its host bridge."""
 
 from rackcheck import Absent, Class, Facts, Shell, probe, spell_key, text
-from rackcheck.core.read import pci_tree
+from rackcheck.parse.host.pcie import pci_tree
 
 ROOT = Absent("on a root bus")
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from rackcheck import Absent, Reason, Unknown, Unreadable
-from rackcheck.core.fact import Reading
-from rackcheck.core.join import settled
+from rackcheck.model.fact import Reading
+from rackcheck.probe.join import settled
 
 Pairs = tuple[tuple[str, str], ...]
 

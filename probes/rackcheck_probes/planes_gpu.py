@@ -1,7 +1,7 @@
 """GPUs as the driver and as the BMC list them: which is which, and where the two tell different things."""
 
 from rackcheck import Absent, Facts, Inputs, join, listing, spell_key, text
-from rackcheck.core.fact import Reading
+from rackcheck.model.fact import Reading
 from rackcheck_probes.planes import Same, alike, differing, matched, switched, whole
 
 WATT = 1.0

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from rackcheck import Absent, Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key
-from rackcheck.core.fact import Reading
-from rackcheck.core.join import settled
+from rackcheck.model.fact import Reading
+from rackcheck.probe.join import settled
 from rackcheck_probes.planes import Same, alike, but, folded, switched, whole
 
 

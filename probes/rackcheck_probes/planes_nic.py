@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from rackcheck import Absent, Facts, Inputs, Reason, Unknown, join, listing, spell_key
-from rackcheck.core.fact import Reading
+from rackcheck.model.fact import Reading
 from rackcheck_probes.planes import differing, folded, whole
 
 MAC = re.compile(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|[0-9a-f]{12}")

@@ -5,7 +5,7 @@ and the kernel's own word (`log.kernel.stall.hung_tasks`).
 """
 
 from rackcheck import Class, Facts, Shell, integer, listing, probe, quantity
-from rackcheck.core.read import process_states
+from rackcheck.parse.host.os import process_states
 
 NAMES = 20
 """Names of hanging processes that a node gives at most."""

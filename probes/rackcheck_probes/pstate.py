@@ -1,7 +1,7 @@
 """How the CPU's own frequency driver and the platform's power profile are set."""
 
 from rackcheck import Facts, Files, Read, flag, listing, probe, quantity, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 INTEL, AMD = "/sys/devices/system/cpu/intel_pstate", "/sys/devices/system/cpu/amd_pstate"
 PROFILE = "/sys/firmware/acpi/platform_profile"

@@ -1,7 +1,7 @@
 """What a crash of before left in the firmware's store."""
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unreadable, listing, probe
-from rackcheck.core.read import find_types
+from rackcheck.parse.host.os import find_types
 
 PARENT, FOLDER, AFTER = "/sys/fs", "/sys/fs/pstore", "/proc/version"
 

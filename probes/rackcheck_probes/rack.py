@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from rackcheck import Absent, Class, Facts, Member, Scope, Unknown, flag, gathering, integer, spell_key
-from rackcheck.core.fact import Reading
+from rackcheck.model.fact import Reading
 
 COMPUTE, SWITCH, SHELF = "compute", "nvswitch-tray", "power-shelf"
 """Roles of an inventory; GPUs are counted on the first, leaks looked for on the first two."""

@@ -1,7 +1,7 @@
 """What each RDMA port has counted of errors and traffic."""
 
 from rackcheck import Class, Facts, Files, Read, integer, listing, probe, spell_key
-from rackcheck.core.read import ib_port
+from rackcheck.parse.host.nic import ib_port
 
 PORT = "/sys/class/infiniband/{}/ports/{}"
 HELP = {

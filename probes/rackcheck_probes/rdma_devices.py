@@ -1,9 +1,9 @@
 """Where each RDMA device hangs: its driver, its place on PCI, and the interfaces beside it."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, integer, listing, probe, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.read import pci
-from rackcheck.core.read.net_devices import BESIDE
+from rackcheck.model import text as read
+from rackcheck.parse.host.network.net_devices import BESIDE
+from rackcheck.parse.host.pcie import pci
 
 DEVICE = "/sys/class/infiniband/{}"
 NODE = DEVICE.format("*") + "/node_type"

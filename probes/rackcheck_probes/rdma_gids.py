@@ -15,7 +15,7 @@ from rackcheck import (
     spell_key,
     text,
 )
-from rackcheck.core.read import gid_table
+from rackcheck.parse.host.nic import gid_table
 
 # A table has up to 256 entries, nearly all of them zeros, and the kernel refuses to tell an empty entry's type.
 COMMAND = """\

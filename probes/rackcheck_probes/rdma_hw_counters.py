@@ -1,7 +1,7 @@
 """What each RDMA port's hardware has counted, by the names its driver gives."""
 
 from rackcheck import Class, Facts, Files, Read, collection, integer, probe, spell_key
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 PORT = "/sys/class/infiniband/{}/ports/{}"
 SETTINGS = {"lifespan"}

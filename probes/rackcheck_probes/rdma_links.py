@@ -1,7 +1,7 @@
 """The network interface under each RoCE port, as the RDMA core knows it."""
 
 from rackcheck import Facts, Shell, probe, spell_key, text
-from rackcheck.core.read import rdma_link
+from rackcheck.parse.host.nic import rdma_link
 
 
 # To open its way to the kernel is to load the RDMA core (its alias is net-pf-16-proto-20): only a loaded one is asked.

@@ -1,7 +1,7 @@
 """Whether all network namespaces share the RDMA devices."""
 
 from rackcheck import Facts, Files, Read, flag, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 PLACE = "/sys/module/ib_core/parameters/netns_mode"
 

@@ -1,7 +1,7 @@
 """The character devices through which programs use each RDMA device."""
 
 from rackcheck import Facts, Shell, flag, probe, spell_key
-from rackcheck.core.read import ib_nodes
+from rackcheck.parse.host.nic import ib_nodes
 from rackcheck_probes.hidden import THERE
 
 # Only looked at, never opened: whoever opens issmN tells the fabric that a subnet manager runs here.

@@ -1,7 +1,7 @@
 """The partitions each RDMA port has joined."""
 
 from rackcheck import Facts, Shell, listing, probe, spell_key
-from rackcheck.core.read import pkey_tables
+from rackcheck.parse.host.nic import pkey_tables
 
 # The device's firmware answers, so it is no quick question. A table has 128 places, nearly all of them 0x0000: no key.
 COMMAND = """\

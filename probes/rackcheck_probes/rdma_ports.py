@@ -1,7 +1,7 @@
 """What the subnet manager gave each RDMA port."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe, spell_key, text
-from rackcheck.core.read import ib_port
+from rackcheck.parse.host.nic import ib_port
 
 PORT = "/sys/class/infiniband/{}/ports/{}"
 NAMES = ("lid", "sm_lid", "sm_sl", "lid_mask_count", "cap_mask", "link_layer", "gids/0")

@@ -1,7 +1,7 @@
 """Whether an upgrade waits for a reboot."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, listing, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 END = "-- end --"
 

@@ -1,8 +1,8 @@
 """Which priorities of each RoCE interface take part in congestion control (DCQCN)."""
 
 from rackcheck import Facts, Files, Read, integer, listing, probe, spell_key
-from rackcheck.core import read
-from rackcheck.core.read import ecn
+from rackcheck.model import text as read
+from rackcheck.parse.host.nic import ecn
 
 CNP = ecn.FOLDER + f"/{ecn.NOTIFICATION}/cnp_"
 

@@ -1,8 +1,8 @@
 """How RoCE marks its packets: the traffic class of each device, and what connections are made with."""
 
 from rackcheck import Facts, Files, Read, integer, probe, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.read import ib_port
+from rackcheck.model import text as read
+from rackcheck.parse.host.nic import ib_port
 
 STATE = "/sys/class/infiniband/*/ports/*/state"
 CLASS = "/sys/class/infiniband/{}/tc/{}/traffic_class"

@@ -1,7 +1,7 @@
 """Whether firmware checked what the system booted, as the system sees it."""
 
 from rackcheck import Absent, Facts, Shell, flag, probe
-from rackcheck.core.read import efivars
+from rackcheck.parse.host.os import efivars
 
 LEAVES = {"SecureBoot": "enabled", "SetupMode": "setup_mode"}
 

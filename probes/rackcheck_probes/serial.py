@@ -1,7 +1,7 @@
 """The machine's serial number."""
 
 from rackcheck import Class, Facts, Shell, probe, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 from rackcheck_probes.dmi import filled
 
 

@@ -3,8 +3,8 @@
 import math
 
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, probe, quantity, spell_key
-from rackcheck.core import read
-from rackcheck.core.read import systemctl
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import systemctl
 
 END = "-- end --"
 

@@ -1,8 +1,8 @@
 """Which services run, and which start at boot."""
 
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, collection, probe, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.read import systemctl
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import systemctl
 
 FILES = "-- unit files --"
 PROPERTIES = ("Id", "Names", "LoadState", "ActiveState", "SubState", "UnitFileState")

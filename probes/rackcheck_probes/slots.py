@@ -3,7 +3,7 @@
 import re
 
 from rackcheck import Absent, Facts, collection, probe, spell_key, text
-from rackcheck.core.read import dmidecode
+from rackcheck.parse.host.os import dmidecode
 from rackcheck_probes.dmi_table import SLOT, TABLE
 
 

@@ -3,9 +3,9 @@
 import re
 
 from rackcheck import Absent, Facts, Reason, Shell, Unknown, Unreadable, flag, probe, setting, text, version
-from rackcheck.core import read
-from rackcheck.core.fact import Reading
-from rackcheck.core.read import slurm as reader
+from rackcheck.model import text as read
+from rackcheck.model.fact import Reading
+from rackcheck.parse.host.os import slurm as reader
 from rackcheck_probes.hidden import THERE
 
 END = "-- end --"

@@ -1,8 +1,8 @@
 """What Slurm's controller thinks of the node."""
 
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing, probe, quantity, text, version
-from rackcheck.core import read
-from rackcheck.core.read import slurm
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import slurm
 
 
 # Asks the controller about this one node: a few kilobytes, and nothing changes.

@@ -1,7 +1,7 @@
 """Whether cores run two threads."""
 
 from rackcheck import Facts, Files, Read, flag, probe, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 FOLDER = "/sys/devices/system/cpu/smt"
 

@@ -1,7 +1,7 @@
 """How full the local filesystems are."""
 
 from rackcheck import Class, Facts, Shell, probe, quantity, spell_key
-from rackcheck.core.read import df
+from rackcheck.parse.host.storage import df
 
 LOCAL = (
     "bcachefs btrfs devtmpfs erofs exfat ext2 ext3 ext4 f2fs hfsplus iso9660 jfs ntfs3 overlay reiserfs squashfs tmpfs"

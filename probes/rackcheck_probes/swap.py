@@ -1,8 +1,8 @@
 """What memory is swapped to."""
 
 from rackcheck import Class, Facts, Files, Read, listing, probe, quantity
-from rackcheck.core import read
-from rackcheck.core.read import proc_swaps
+from rackcheck.model import text as read
+from rackcheck.parse.host.memory import proc_swaps
 
 SWAPS, SIZE, STAT = "/proc/swaps", "/sys/block/zram*/disksize", "/sys/block/zram*/mm_stat"
 GIB = 1 << 30

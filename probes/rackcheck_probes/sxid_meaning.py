@@ -1,9 +1,9 @@
 """What the NVSwitches' errors in the kernel's log mean, in the driver's own words."""
 
 from rackcheck import Class, Facts, listing, probe, spell_key
-from rackcheck.core.fact import visible
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.xid_lines import by_place, sxids
+from rackcheck.model.fact import visible
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.xid_lines import by_place, sxids
 from rackcheck_probes.kernel_log import DMESG
 
 

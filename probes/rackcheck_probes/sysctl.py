@@ -3,8 +3,8 @@
 import re
 
 from rackcheck import Facts, Files, Read, integer, probe, setting, spell_key
-from rackcheck.core import read
-from rackcheck.core.catalogue import Kind, Type
+from rackcheck.model import text as read
+from rackcheck.model.catalogue import Kind, Type
 
 FOLDER = "/proc/sys"
 NEVER = (

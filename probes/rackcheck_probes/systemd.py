@@ -1,8 +1,8 @@
 """How systemd itself stands: its state, what failed, what it boots into, and what its services get by default."""
 
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing, probe, quantity, text, version
-from rackcheck.core import read
-from rackcheck.core.read import systemctl
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import systemctl
 
 TARGET, FAILED, END = "-- target --", "-- failed --", "-- end --"
 

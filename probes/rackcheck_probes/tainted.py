@@ -1,7 +1,7 @@
 """Whether something foreign or broken is in the kernel."""
 
 from rackcheck import Facts, Files, Read, integer, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 PLACE = "/proc/sys/kernel/tainted"
 

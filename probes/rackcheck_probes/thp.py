@@ -1,7 +1,7 @@
 """Whether memory comes in huge pages by itself."""
 
 from rackcheck import Facts, Files, Read, probe, text
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 FOLDER = "/sys/kernel/mm/transparent_hugepage"
 

@@ -3,7 +3,7 @@
 import re
 
 from rackcheck import Class, Facts, Files, Read, Unreadable, probe, quantity
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 LOAD, LIMITS = "/proc/loadavg", ("/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max")
 

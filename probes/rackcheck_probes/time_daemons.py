@@ -1,7 +1,7 @@
 """Which programs keep the clock."""
 
 from rackcheck import Facts, Shell, Unreadable, listing, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 NAMES = {"chronyd", "ntpd", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "ts2phc", "timemaster"}
 """As the kernel keeps them: the first 15 characters."""

@@ -1,8 +1,8 @@
 """Which timers wait: updates, scrubs and other work that comes by itself."""
 
 from rackcheck import Facts, Shell, Unreadable, collection, probe, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.read import systemctl
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import systemctl
 
 FILES, END = "-- unit files --", "-- end --"
 

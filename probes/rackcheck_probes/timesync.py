@@ -1,8 +1,8 @@
 """Whether the clock is kept right."""
 
 from rackcheck import Facts, Shell, flag, probe, text
-from rackcheck.core import read
-from rackcheck.core.read import timedatectl
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import timedatectl
 
 
 @probe(

@@ -1,8 +1,8 @@
 """How well systemd-timesyncd keeps the clock."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, text
-from rackcheck.core import read
-from rackcheck.core.read import timedatectl
+from rackcheck.model import text as read
+from rackcheck.parse.host.os import timedatectl
 
 NONE = "systemd-timesyncd does not run"
 

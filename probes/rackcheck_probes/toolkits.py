@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from rackcheck import Facts, Files, Read, collection, probe, spell_key, version
-from rackcheck.core.read.toolkit_versions import cuda, old_cuda, rocm
+from rackcheck.parse.host.gpu.toolkit_versions import cuda, old_cuda, rocm
 
 CUDA, OLD_CUDA = "/usr/local/{}/version.json", "/usr/local/{}/version.txt"
 ROCM = "/opt/{}/.info/version"

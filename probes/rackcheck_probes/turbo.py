@@ -1,7 +1,7 @@
 """Whether the CPUs may boost."""
 
 from rackcheck import Absent, Facts, Files, Read, flag, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 BOOST = "/sys/devices/system/cpu/cpufreq/boost"

@@ -1,7 +1,7 @@
 """How many memory modules udev found when the machine started: what everybody may read of firmware's table."""
 
 from rackcheck import Facts, Files, Read, Unknown, integer, listing, probe, quantity, text
-from rackcheck.core.read import udev_dmi
+from rackcheck.parse.host.os import udev_dmi
 
 # systemd 248 and later keep the table's memory devices here; root's `dmidecode` tells more, and of older systems.
 PLACE = "/run/udev/data/+dmi:id"

@@ -3,7 +3,7 @@
 import re
 
 from rackcheck import Facts, Shell, Unreadable, flag, probe
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 ROW = re.compile(r'APT::Periodic(?:::(?P<name>[\w:-]{1,80}))? "(?P<value>[^"]{0,80})";')
 

@@ -1,8 +1,8 @@
 """VLAN interfaces: which tag on which interface."""
 
 from rackcheck import Facts, Shell, collection, integer, probe, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.read import iproute
+from rackcheck.model import text as read
+from rackcheck.parse.host.network import iproute
 
 
 @probe(

@@ -1,7 +1,7 @@
 """How often the kernel ran short of memory."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe
-from rackcheck.core.read import vmstat as counters
+from rackcheck.parse.host.memory import vmstat as counters
 
 PLACE = "/proc/vmstat"
 COUNTS = {

@@ -1,8 +1,8 @@
 """What the Xids' sub-fields tell: NVLink errors of Blackwell, and what the driver says a GPU needs now."""
 
 from rackcheck import Absent, Class, Facts, integer, listing, probe, spell_key, text
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.xid_lines import by_place, nvlink_errors, recovery, xids
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.xid_lines import by_place, nvlink_errors, recovery, xids
 from rackcheck_probes.kernel_log import DMESG
 
 

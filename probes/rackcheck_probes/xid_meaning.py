@@ -4,9 +4,9 @@ No source is believed over the others: what they do not agree on is called dispu
 """
 
 from rackcheck import Class, Facts, listing, probe, spell_key
-from rackcheck.core.read import dmesg
-from rackcheck.core.read.xid import actions, by_agreement, named
-from rackcheck.core.read.xid_lines import by_place, xids
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.xid import actions, by_agreement, named
+from rackcheck.parse.host.kernel_log.xid_lines import by_place, xids
 from rackcheck_probes.kernel_log import DMESG
 from rackcheck_probes.xid_table import TABLE
 

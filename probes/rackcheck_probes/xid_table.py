@@ -2,6 +2,6 @@
 
 from importlib.resources import files
 
-from rackcheck.core.read import xid
+from rackcheck.parse.host.kernel_log import xid
 
 TABLE = xid.table((files(__package__) / "data" / "xid.csv").read_text("utf-8"))

@@ -16,7 +16,7 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.core import read
+from rackcheck.model import text as read
 
 KNOWN, VERSION = "/proc/filesystems", "/sys/module/zfs/version"
 STATES = "/proc/spl/kstat/zfs/*/state"

@@ -1,8 +1,8 @@
 """The disks of each ZFS pool, and their errors."""
 
 from rackcheck import Class, Facts, Shell, Unreadable, collection, integer, probe, spell_key, text
-from rackcheck.core import read
-from rackcheck.core.read import zpool_status
+from rackcheck.model import text as read
+from rackcheck.parse.host.storage import zpool_status
 
 END, NONE = "-- end --", "none"
 COUNTS = ("read", "write", "checksum")

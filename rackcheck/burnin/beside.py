@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rackcheck import redfish
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Plane
-from rackcheck.core.path import parse
-from rackcheck.core.plan import Plan
-from rackcheck.core.tree import Tree
 from rackcheck.inventory import Node
-from rackcheck.job import Job, now
-from rackcheck.registry import Registry
-from rackcheck.run import bmc_of
+from rackcheck.model.fact import Plane
+from rackcheck.model.path import parse
+from rackcheck.model.tree import Tree
+from rackcheck.probe.collect import collect
+from rackcheck.probe.plan import Plan
+from rackcheck.probe.registry import Registry
+from rackcheck.run.engine import bmc_of
+from rackcheck.run.job import Job, now
+from rackcheck.transport import redfish
 
 WANTED = ("bmc.thermal.inlet", "bmc.power.consumed", "fan/*.speed")
 """What is laid beside a burn-in's samples."""

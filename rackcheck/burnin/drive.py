@@ -11,18 +11,18 @@ from typing import Any
 
 from rackcheck.burnin import pack
 from rackcheck.burnin.talk import Talk
-from rackcheck.core.burn.plan import Tier, document, starts
-from rackcheck.core.capture import BurnCapture
-from rackcheck.core.event import Answered, Burning, Event, NodeAsked, RunDone
-from rackcheck.core.fact import Plane, Reason, Unknown, clean
-from rackcheck.core.hide import Hiding
-from rackcheck.core.secret import scrub_text
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Outcome, worst
+from rackcheck.evaluate.verdict import Outcome, worst
 from rackcheck.inventory import Node
-from rackcheck.job import Job, now
-from rackcheck.judging import Judging, tree_of
-from rackcheck.wire import Limits, Reply
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.fact import Plane, Reason, Unknown, clean
+from rackcheck.model.hide import Hiding
+from rackcheck.model.secret import scrub_text
+from rackcheck.model.tree import Tree
+from rackcheck.parse.burnin.plan import Tier, document, starts
+from rackcheck.run.event import Answered, Burning, Event, NodeAsked, RunDone
+from rackcheck.run.job import Job, now
+from rackcheck.run.judging import Judging, tree_of
+from rackcheck.transport.wire import Limits, Reply
 
 MOST = 1024
 """Nodes under load at once from one controller: each takes a thread."""
@@ -139,10 +139,10 @@ class _Task:
 
     def _reach(self, command: str, limits: Limits, talk: Talk) -> Reply:
         if self.node.is_local:
-            from rackcheck import local  # noqa: PLC0415  only the transport that is used is loaded
+            from rackcheck.transport import local  # noqa: PLC0415  only the transport that is used is loaded
 
             return local.talk(command, limits, talk)
-        from rackcheck import ssh, ssh_config  # noqa: PLC0415
+        from rackcheck.transport import ssh, ssh_config  # noqa: PLC0415
 
         target = ssh_config.resolve(self.node, self.job.secrets)
         bmc = self.node.bmc.password if self.node.bmc is not None else ""

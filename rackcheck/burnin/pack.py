@@ -12,7 +12,7 @@ from typing import Any
 from zlib import compress
 
 from rackcheck import __version__
-from rackcheck.core.pruned import needed
+from rackcheck.probe.pruned import needed
 
 SOURCES = (
     "wire",

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import Any
 
-from rackcheck.core.fact import Reason, Unknown, clean
-from rackcheck.wire import Line
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.transport.wire import Line
 
 CAP = 64 << 20
 """Bytes that one burn-in may write: a soak of eight GPUs writes about ten million."""

@@ -60,7 +60,7 @@ class _Lazy(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in COMMANDS:
-            from rackcheck.layers import did_you_mean  # noqa: PLC0415  errors only
+            from rackcheck.profile.layers import did_you_mean  # noqa: PLC0415  errors only
 
             ctx.fail(f"no command {name}{did_you_mean(name, list(COMMANDS))}")
         return super().resolve_command(ctx, args)
@@ -102,8 +102,8 @@ def main() -> None:
 
 def guarded(run: Callable[[], object]) -> int:
     """Run a command and give its exit status."""
-    from rackcheck.core.fact import visible  # noqa: PLC0415
-    from rackcheck.mistake import Mistake  # noqa: PLC0415
+    from rackcheck.base.mistake import Mistake  # noqa: PLC0415
+    from rackcheck.model.fact import visible  # noqa: PLC0415
 
     try:
         result = run()
@@ -137,7 +137,7 @@ def _own_fault(error: Exception) -> None:
     """Tell of an exception that nobody expected: where it happened, and last one line of what it was."""
     import traceback  # noqa: PLC0415  errors only
 
-    from rackcheck.core.fact import clean, visible  # noqa: PLC0415
+    from rackcheck.model.fact import clean, visible  # noqa: PLC0415
 
     for frame in "".join(traceback.format_tb(error.__traceback__, limit=-20)).splitlines():
         click.echo(visible(frame), err=True)

@@ -9,25 +9,29 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from rackcheck import __version__, acceptance, library, reviewed, store
-from rackcheck.acceptance import Acceptance
-from rackcheck.cli import choice, options, subject
-from rackcheck.cli.known import known
-from rackcheck.cli.output import is_plain, note, print_lines, width
+from rackcheck import __version__
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import options
 from rackcheck.cli.tables import table
-from rackcheck.core.fact import clean
-from rackcheck.core.fold import fold
 from rackcheck.inventory import Node
-from rackcheck.job import now
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine, terminal
+from rackcheck.model.fact import clean
+from rackcheck.model.fold import fold
+from rackcheck.profile import library, reviewed
 from rackcheck.report.build import machine_serial
 from rackcheck.report.dossier import Rework
 from rackcheck.report.gather import Told, canonical
 from rackcheck.report.settle import reworked
-from rackcheck.report.summary import exit_code, several, waiver_notes
-from rackcheck.report.terminal import Line
-from rackcheck.waivers import File
+from rackcheck.run import store
+from rackcheck.run.job import now
+from rackcheck.session import choice, subject
+from rackcheck.session.known import known
+from rackcheck.session.output import is_plain, note, print_lines, width
+from rackcheck.signoff import acceptance
+from rackcheck.signoff.acceptance import Acceptance
+from rackcheck.signoff.waivers import File
+from rackcheck.views import machine, terminal
+from rackcheck.views.summary import exit_code, several, waiver_notes
+from rackcheck.views.terminal import Line
 
 
 def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

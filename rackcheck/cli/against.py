@@ -5,21 +5,21 @@ from dataclasses import dataclass
 
 import click
 
-from rackcheck import store
-from rackcheck.board import against as board
-from rackcheck.board.covering import Covering
-from rackcheck.board.peers import Peers, peers
-from rackcheck.cli.output import note, print_lines
-from rackcheck.cli.stored import stored_job
-from rackcheck.cli.subject import readings
-from rackcheck.core.change import STEADY, Change, Facts
-from rackcheck.core.fact import Class
-from rackcheck.index import catching, file, pair, queries
-from rackcheck.index.rows import Snap
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine
-from rackcheck.report.summary import several
-from rackcheck.report.terminal import Line
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.change import STEADY, Change, Facts
+from rackcheck.model.fact import Class
+from rackcheck.run import store
+from rackcheck.run.index import catching, file, pair, queries
+from rackcheck.run.index.rows import Snap
+from rackcheck.session.output import note, print_lines
+from rackcheck.session.stored import stored_job
+from rackcheck.session.subject import readings
+from rackcheck.views import against as board
+from rackcheck.views import machine
+from rackcheck.views.covering import Covering
+from rackcheck.views.peers import Peers, peers
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line
 
 PEERS, BEFORE = "peers", "before"
 

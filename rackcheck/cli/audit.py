@@ -7,25 +7,29 @@ from pathlib import Path
 
 import click
 
-from rackcheck import __version__, acceptance, library, store, waivers
-from rackcheck.acceptance import Acceptance
-from rackcheck.captured import Captured
-from rackcheck.cli import captures, choice, options
+from rackcheck import __version__
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import options
 from rackcheck.cli.accept import added
-from rackcheck.cli.output import Watch, is_plain, note, print_lines, progress, width
-from rackcheck.cli.prepared import prepare
 from rackcheck.cli.stopping import stopped_by_ctrl_c
-from rackcheck.cli.stored import stored_job
-from rackcheck.core.event import Event
-from rackcheck.core.fact import Plane
-from rackcheck.core.fold import fold
-from rackcheck.core.profile import LAW
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine, terminal
-from rackcheck.report.summary import Summary, exit_code, several, summarize
-from rackcheck.report.whereabouts import said
-from rackcheck.run import replay
-from rackcheck.waivers import File
+from rackcheck.model.fact import Plane
+from rackcheck.model.fold import fold
+from rackcheck.model.profile import LAW
+from rackcheck.profile import library
+from rackcheck.run import store
+from rackcheck.run.captured import Captured
+from rackcheck.run.engine import replay
+from rackcheck.run.event import Event
+from rackcheck.session import captures, choice
+from rackcheck.session.output import Watch, is_plain, note, print_lines, progress, width
+from rackcheck.session.prepared import prepare
+from rackcheck.session.stored import stored_job
+from rackcheck.signoff import acceptance, waivers
+from rackcheck.signoff.acceptance import Acceptance
+from rackcheck.signoff.waivers import File
+from rackcheck.views import machine, terminal
+from rackcheck.views.summary import Summary, exit_code, several, summarize
+from rackcheck.views.whereabouts import said
 
 
 @click.command(epilog="Exit: 0 pass, 1 fail, 2 your mistake, 3 something could not be known, 130 interrupted.")

@@ -7,22 +7,23 @@ from pathlib import Path
 import click
 
 from rackcheck import __version__
+from rackcheck.base.mistake import Mistake
 from rackcheck.burnin import beside, drive
 from rackcheck.burnin.drive import Burnin
-from rackcheck.cli import choice, options
+from rackcheck.cli import options
 from rackcheck.cli.audit import show
 from rackcheck.cli.burning import watching
-from rackcheck.cli.known import known
-from rackcheck.cli.output import Watch, note
-from rackcheck.cli.prepared import Drive, Prepared, prepare
 from rackcheck.cli.stopping import stopped_by_ctrl_c
-from rackcheck.core.burn.plan import TOOLS, Tier
-from rackcheck.core.event import Event, Judged, RunDone, RunStarted
-from rackcheck.core.fact import Plane
-from rackcheck.core.profile import Phase
-from rackcheck.job import Job
-from rackcheck.mistake import Mistake
-from rackcheck.report.summary import Summary, exit_code, summarize
+from rackcheck.model.fact import Plane
+from rackcheck.model.profile import Phase
+from rackcheck.parse.burnin.plan import TOOLS, Tier
+from rackcheck.run.event import Event, Judged, RunDone, RunStarted
+from rackcheck.run.job import Job
+from rackcheck.session import choice
+from rackcheck.session.known import known
+from rackcheck.session.output import Watch, note
+from rackcheck.session.prepared import Drive, Prepared, prepare
+from rackcheck.views.summary import Summary, exit_code, summarize
 
 PROFILE = "burn-in"
 """The profile that judges where none is named: what is wrong on any machine."""
@@ -118,8 +119,8 @@ def burnin(
 
 def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool) -> Summary | None:
     """Put nodes under load behind the screens, which end it when they are left; none where it could not end."""
-    from rackcheck.cli.desk import Desk  # noqa: PLC0415  only where the screens are wanted
     from rackcheck.cli.tui import screens  # noqa: PLC0415
+    from rackcheck.session.desk import Desk  # noqa: PLC0415  only where the screens are wanted
 
     told: list[Event] = []
 

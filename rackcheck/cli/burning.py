@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from rackcheck.cli.output import Watch, note
-from rackcheck.core.burn.plan import Tier
-from rackcheck.core.event import Answered, Burning, Event
-from rackcheck.core.fact import clean
-from rackcheck.report.summary import several
+from rackcheck.model.fact import clean
+from rackcheck.parse.burnin.plan import Tier
+from rackcheck.run.event import Answered, Burning, Event
+from rackcheck.session.output import Watch, note
+from rackcheck.views.summary import several
 
 TOLD = 20
 """Findings that are worth a line each while nodes are under load; all are in the verdict."""

@@ -10,27 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rackcheck import __version__, captured
-from rackcheck.captured.writing import Head
-from rackcheck.cli import captures, choice, options
-from rackcheck.cli.known import known
-from rackcheck.cli.output import Watch, note, progress
-from rackcheck.cli.secrets import secrets_of
+from rackcheck import __version__
+from rackcheck.anonymise.captures import Anonymous
+from rackcheck.anonymise.identities import Identities, logins, named, of_capture, of_facts, together
+from rackcheck.cli import options
 from rackcheck.cli.stopping import stopped_by_ctrl_c
-from rackcheck.core.anonymous import Anonymous
-from rackcheck.core.event import Answered, Event, FactsRead, RunDone
-from rackcheck.core.fact import Plane
-from rackcheck.core.fold import fold
-from rackcheck.core.identities import Identities, logins, named, of_capture, of_facts, together
 from rackcheck.inventory import Node
-from rackcheck.job import Job
-from rackcheck.report import machine
-from rackcheck.report.summary import several
-from rackcheck.run import ask_plane
-from rackcheck.run import audit as drive
+from rackcheck.model.fact import Plane
+from rackcheck.model.fold import fold
+from rackcheck.run import captured
+from rackcheck.run.captured.writing import Head
+from rackcheck.run.engine import ask_plane
+from rackcheck.run.engine import audit as drive
+from rackcheck.run.event import Answered, Event, FactsRead, RunDone
+from rackcheck.run.job import Job
+from rackcheck.session import captures, choice
+from rackcheck.session.known import known
+from rackcheck.session.output import Watch, note, progress
+from rackcheck.session.secrets import secrets_of
+from rackcheck.views import machine
+from rackcheck.views.summary import several
 
 if TYPE_CHECKING:
-    from rackcheck.redfish.trace import Trace
+    from rackcheck.transport.redfish.trace import Trace
 
 SALT = 32
 """Bytes of chance that stand-ins hang on; they are forgotten with the command."""
@@ -153,7 +155,7 @@ class _Taking:
     def _ask(self, node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answered:
         if plane is not Plane.BMC:
             return ask_plane(node, plane, job, stop)
-        from rackcheck.redfish.trace import Trace  # noqa: PLC0415  only where a BMC is asked
+        from rackcheck.transport.redfish.trace import Trace  # noqa: PLC0415  only where a BMC is asked
 
         trace = self.traces[node.name] = Trace()
         return ask_plane(node, plane, job, stop, trace)

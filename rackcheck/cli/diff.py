@@ -4,22 +4,23 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
-from rackcheck import acceptance, store
+from rackcheck.base.mistake import Mistake
 from rackcheck.cli import filters, options
 from rackcheck.cli.against import BEFORE, PEERS, held
 from rackcheck.cli.drift import Told, compared, document, lines, unknown_in_both
-from rackcheck.cli.output import print_lines
-from rackcheck.cli.subject import readings
-from rackcheck.core.change import STEADY, Change, Facts, Turn, compare, gathered, turned
-from rackcheck.core.fact import Class
-from rackcheck.core.moves import Moved, names_a_part
-from rackcheck.core.where import TEXT, Subject, Where
-from rackcheck.index import pair, words
-from rackcheck.index.rows import Snap
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine
-from rackcheck.report.terminal import Line
+from rackcheck.filter.where import TEXT, Subject, Where
+from rackcheck.model.change import STEADY, Change, Facts, Turn, compare, gathered, turned
+from rackcheck.model.fact import Class
+from rackcheck.model.moves import Moved, names_a_part
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.run import store
+from rackcheck.run.index import pair, words
+from rackcheck.run.index.rows import Snap
+from rackcheck.session.output import print_lines
+from rackcheck.session.subject import readings
+from rackcheck.signoff import acceptance
+from rackcheck.views import machine
+from rackcheck.views.terminal import Line
 
 KEYS = frozenset({"node", "rule", "state", "fact", "class", "plane", TEXT})
 """What a difference can be asked for by."""

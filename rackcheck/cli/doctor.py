@@ -8,21 +8,23 @@ from pathlib import Path
 
 import click
 
-from rackcheck import library, sudoers
-from rackcheck.cli import choice, options
-from rackcheck.cli.known import known
-from rackcheck.cli.output import note, print_lines, width
-from rackcheck.cli.secrets import fetched
-from rackcheck.core.fact import Plane
-from rackcheck.core.plan import Plan
-from rackcheck.core.profile import Profile
+from rackcheck.cli import options
 from rackcheck.doctor.ask import Doctor
 from rackcheck.doctor.finding import Visit
 from rackcheck.doctor.pace import Pace
 from rackcheck.doctor.told import document, lines
 from rackcheck.doctor.ward import Ward
 from rackcheck.inventory.targets import found
-from rackcheck.report import machine
+from rackcheck.model.fact import Plane
+from rackcheck.model.profile import Profile
+from rackcheck.probe import sudoers
+from rackcheck.probe.plan import Plan
+from rackcheck.profile import library
+from rackcheck.session import choice
+from rackcheck.session.known import known
+from rackcheck.session.output import note, print_lines, width
+from rackcheck.session.secrets import fetched
+from rackcheck.views import machine
 
 COLUMNS = 80
 """A terminal at a rack is no wider."""

@@ -5,19 +5,19 @@ from pathlib import Path
 
 import click
 
-from rackcheck import store
 from rackcheck.cli import options
-from rackcheck.cli.output import note, print_lines
-from rackcheck.cli.subject import readings
-from rackcheck.core.change import STEADY, Change, folded, gathered
-from rackcheck.core.fact import Class
-from rackcheck.core.fold import fold
-from rackcheck.core.moves import Moved
-from rackcheck.index import file, moving, pair, queries, words
-from rackcheck.index.catching import catch_up
-from rackcheck.report import machine
-from rackcheck.report.summary import several
-from rackcheck.report.terminal import Line
+from rackcheck.model.change import STEADY, Change, folded, gathered
+from rackcheck.model.fact import Class
+from rackcheck.model.fold import fold
+from rackcheck.model.moves import Moved
+from rackcheck.run import store
+from rackcheck.run.index import file, moving, pair, queries, words
+from rackcheck.run.index.catching import catch_up
+from rackcheck.session.output import note, print_lines
+from rackcheck.session.subject import readings
+from rackcheck.views import machine
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line
 
 CLASSES = (*STEADY, Class.MEASUREMENT)
 

@@ -7,16 +7,17 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from rackcheck import library
-from rackcheck.cli import choice, options
-from rackcheck.cli.known import known
-from rackcheck.cli.output import print_lines
-from rackcheck.core.profile import Rule
-from rackcheck.explained import Explained, Fact, Gone, Param, Said, explain
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine
-from rackcheck.report.terminal import Line
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import options
+from rackcheck.model.profile import Rule
+from rackcheck.profile import library
+from rackcheck.profile.explained import Explained, Fact, Gone, Param, Said, explain
 from rackcheck.report.wants import wants
+from rackcheck.session import choice
+from rackcheck.session.known import known
+from rackcheck.session.output import print_lines
+from rackcheck.views import machine
+from rackcheck.views.terminal import Line
 
 BUILT_IN = "built in: it belongs to every profile, which may drop it with a reason and change nothing of it"
 

@@ -8,32 +8,34 @@ from typing import Any
 
 import click
 
-from rackcheck import inventory, store
-from rackcheck.board.proof import Said
-from rackcheck.cli import captures, choice, filters, options
-from rackcheck.cli.known import known
-from rackcheck.cli.output import note, print_lines, progress, width
-from rackcheck.cli.raw import documents, lines, said
-from rackcheck.cli.secrets import secrets_of
-from rackcheck.cli.stored import stored_nodes
+from rackcheck import inventory
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import filters, options
 from rackcheck.cli.tables import table
-from rackcheck.core import operator
-from rackcheck.core import path as paths
-from rackcheck.core.capture import Capture
-from rackcheck.core.catalogue import collection
-from rackcheck.core.event import Answered, FactsRead, facts_json
-from rackcheck.core.fact import Absent, Plane, Reading, Unknown
-from rackcheck.core.path import EVERY
-from rackcheck.core.path import Path as FactPath
-from rackcheck.core.plan import Plan, affordable
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.where import COMPARED, TEXT, Subject, Where, left_out
-from rackcheck.job import Job
-from rackcheck.judging import tree_of
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine
-from rackcheck.report.summary import several
-from rackcheck.run import ask_plane, audit
+from rackcheck.filter.where import COMPARED, TEXT, Subject, Where, left_out
+from rackcheck.model import operator
+from rackcheck.model import path as paths
+from rackcheck.model.capture import Capture
+from rackcheck.model.catalogue import collection
+from rackcheck.model.fact import Absent, Plane, Reading, Unknown
+from rackcheck.model.path import EVERY
+from rackcheck.model.path import Path as FactPath
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.plan import Plan, affordable
+from rackcheck.run import store
+from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.event import Answered, FactsRead, facts_json
+from rackcheck.run.job import Job
+from rackcheck.run.judging import tree_of
+from rackcheck.session import captures, choice
+from rackcheck.session.known import known
+from rackcheck.session.output import note, print_lines, progress, width
+from rackcheck.session.raw import documents, lines, said
+from rackcheck.session.secrets import secrets_of
+from rackcheck.session.stored import stored_nodes
+from rackcheck.views import machine
+from rackcheck.views.proof import Said
+from rackcheck.views.summary import several
 
 KEYS = frozenset({"fact", "class", "plane", COMPARED, TEXT})
 """What a fact can be asked for by."""

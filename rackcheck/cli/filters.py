@@ -7,11 +7,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from rackcheck.cli.options import complete_facts
-from rackcheck.core import path as paths
-from rackcheck.core.catalogue import Kind
-from rackcheck.core.where import CLOSED, COMPARED, KEYS, WORDS, Where, Wrong
-from rackcheck.core.where import parse as parse_where
-from rackcheck.layers import did_you_mean
+from rackcheck.filter.where import CLOSED, COMPARED, KEYS, WORDS, Where, Wrong
+from rackcheck.filter.where import parse as parse_where
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Kind
+from rackcheck.profile.layers import did_you_mean
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., object])
 def where_option(words: str, keys: frozenset[str] = KEYS) -> Callable[[F], F]:
     """`--where FILTER`, as `where`: a filter, which without terms is everything.
 
-    `keys` are those of `rackcheck.core.where` that the command can answer; any other is a usage error.
+    `keys` are those of `rackcheck.filter.where` that the command can answer; any other is a usage error.
     """
 
     def read(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Where:
@@ -30,7 +30,7 @@ def where_option(words: str, keys: frozenset[str] = KEYS) -> Callable[[F], F]:
 
 def where(text: str, keys: frozenset[str] = KEYS) -> Where:
     """Read a filter; raises a usage error that marks the term which is wrong, with the nearest right word."""
-    from rackcheck.cli.known import known  # noqa: PLC0415  the catalogue is for those who filter
+    from rackcheck.session.known import known  # noqa: PLC0415  the catalogue is for those who filter
 
     def kind_of(path: str) -> Kind | None:
         entry = known().catalogue.find(paths.parse(path))
@@ -50,7 +50,7 @@ SEEN = 72
 
 def wrong_where(text: str, error: Wrong) -> str:
     """Say what is wrong with a filter, in three lines: the message, the filter, and a mark below the place."""
-    from rackcheck.cli.known import known  # noqa: PLC0415
+    from rackcheck.session.known import known  # noqa: PLC0415
 
     near = known().catalogue.near(error.fact) if error.fact else []
     hint = f"; did you mean {' or '.join(near)}?" if near else did_you_mean(error.word, list(error.known))

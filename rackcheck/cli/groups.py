@@ -6,19 +6,20 @@ from typing import Any
 
 import click
 
-from rackcheck.board.grouped import Group, groups
-from rackcheck.board.traits import Sort
-from rackcheck.cli import choice, counting, filters, options
-from rackcheck.cli.output import is_plain, note, print_lines, width
-from rackcheck.cli.subject import find
+from rackcheck.cli import filters, options
 from rackcheck.cli.tables import table
-from rackcheck.core.profile import Rule
-from rackcheck.core.verdict import Outcome
-from rackcheck.core.where import FINDING_KEYS, NODE_KEYS, Subject, Where, left_out
-from rackcheck.report import machine, whereabouts
-from rackcheck.report.signs import OUTCOME, Signs
-from rackcheck.report.summary import COUNTED, Finding, Summary, exit_code, several
-from rackcheck.report.terminal import OUTCOMES, STYLES, Line, why, within
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.filter.where import FINDING_KEYS, NODE_KEYS, Subject, Where, left_out
+from rackcheck.model.profile import Rule
+from rackcheck.session import choice, counting
+from rackcheck.session.output import is_plain, note, print_lines, width
+from rackcheck.session.subject import find
+from rackcheck.views import machine, whereabouts
+from rackcheck.views.grouped import Group, groups
+from rackcheck.views.signs import OUTCOME, Signs
+from rackcheck.views.summary import COUNTED, Finding, Summary, exit_code, several
+from rackcheck.views.terminal import OUTCOMES, STYLES, Line, why, within
+from rackcheck.views.traits import Sort
 
 KEYS = (NODE_KEYS | FINDING_KEYS) - {"class", "run"}
 """What a filter may ask: of nodes, and of the groups that these are in."""

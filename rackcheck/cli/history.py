@@ -8,20 +8,20 @@ from typing import Any
 
 import click
 
+from rackcheck.base.mistake import Mistake
 from rackcheck.cli import filters, options
 from rackcheck.cli.diff import of_change, of_moved, of_turn
-from rackcheck.cli.output import note, print_lines
 from rackcheck.cli.runs import progress
-from rackcheck.core.change import STEADY, folded, gathered
-from rackcheck.core.fact import clean
-from rackcheck.core.fold import fold
-from rackcheck.core.moves import sorted_out, still
-from rackcheck.core.where import EVERYTHING, TEXT, Subject, Where
-from rackcheck.index import catching, file, moving, queries, words
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine
-from rackcheck.report.terminal import Line
+from rackcheck.filter.where import EVERYTHING, TEXT, Subject, Where
+from rackcheck.model.change import STEADY, folded, gathered
+from rackcheck.model.fact import clean
+from rackcheck.model.fold import fold
+from rackcheck.model.moves import sorted_out, still
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.run.index import catching, file, moving, queries, words
+from rackcheck.session.output import note, print_lines
+from rackcheck.views import machine
+from rackcheck.views.terminal import Line
 
 Group = dict[str, Any]
 """Runs that are alike: the newest and the oldest of them, how many, and what is said of them."""

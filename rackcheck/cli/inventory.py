@@ -7,20 +7,20 @@ from pathlib import Path
 
 import click
 
-from rackcheck import importers
-from rackcheck.cli import choice, options
-from rackcheck.cli.output import note, print_lines, width
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import options
 from rackcheck.cli.tables import table
-from rackcheck.core.fact import clean
-from rackcheck.document import SHOWN, BadFile
-from rackcheck.inventory import Inventory, load
+from rackcheck.inventory import Inventory, importers, load
 from rackcheck.inventory.notes import notes
 from rackcheck.inventory.reading import parse
 from rackcheck.inventory.targets import found, narrowed
 from rackcheck.inventory.view import HEAD, document, elevation, racks, rows
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine
-from rackcheck.report.terminal import Line
+from rackcheck.model.fact import clean
+from rackcheck.profile.document import SHOWN, BadFile
+from rackcheck.session import choice
+from rackcheck.session.output import note, print_lines, width
+from rackcheck.views import machine
+from rackcheck.views.terminal import Line
 
 
 @click.group()

@@ -7,26 +7,26 @@ from pathlib import Path
 
 import click
 
-from rackcheck.captured import Captured
-from rackcheck.cli import captures, subject
-from rackcheck.cli.known import known
-from rackcheck.cli.output import note
-from rackcheck.core import path as paths
-from rackcheck.core.event import Answered
-from rackcheck.core.fact import Plane
-from rackcheck.core.fold import fold
-from rackcheck.core.learned import Learned, Sample
-from rackcheck.core.learned import learn as learned_from
-from rackcheck.core.learned_claim import LONGEST
-from rackcheck.core.learned_file import Head, text
-from rackcheck.core.plan import Plan
-from rackcheck.core.tree import Tree
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import Node
 from rackcheck.inventory.nodeset import unfold
-from rackcheck.judging import tree_of
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
-from rackcheck.report.summary import several
+from rackcheck.model import path as paths
+from rackcheck.model.fact import Plane
+from rackcheck.model.fold import fold
+from rackcheck.model.tree import Tree
+from rackcheck.probe.plan import Plan
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.profile.learn.claim import LONGEST
+from rackcheck.profile.learn.file import Head, text
+from rackcheck.profile.learn.rules import Learned, Sample
+from rackcheck.profile.learn.rules import learn as learned_from
+from rackcheck.run.captured import Captured
+from rackcheck.run.event import Answered
+from rackcheck.run.judging import tree_of
+from rackcheck.session import captures, subject
+from rackcheck.session.known import known
+from rackcheck.session.output import note
+from rackcheck.views.summary import several
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 

@@ -6,20 +6,21 @@ from typing import Any
 
 import click
 
-from rackcheck.board.census import Census
-from rackcheck.board.odd import Deviation, Odd, Peers, peers
-from rackcheck.cli import counting, filters, options
-from rackcheck.cli.output import is_plain, note, print_lines, width
-from rackcheck.cli.subject import Subject as Run
-from rackcheck.cli.subject import find
-from rackcheck.core.fold import fold, groups
-from rackcheck.core.where import NODE_KEYS, TEXT, Subject, Where, left_out
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine
-from rackcheck.report.signs import Signs
-from rackcheck.report.summary import several
-from rackcheck.report.terminal import Line, within
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import filters, options
+from rackcheck.filter.where import NODE_KEYS, TEXT, Subject, Where, left_out
+from rackcheck.model.fold import fold, groups
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.session import counting
+from rackcheck.session.output import is_plain, note, print_lines, width
+from rackcheck.session.subject import Subject as Run
+from rackcheck.session.subject import find
+from rackcheck.views import machine
+from rackcheck.views.census import Census
+from rackcheck.views.odd import Deviation, Odd, Peers, peers
+from rackcheck.views.signs import Signs
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line, within
 
 FACT_KEYS = frozenset({"fact", "class", TEXT})
 """What a filter may ask of what nodes deviate on."""

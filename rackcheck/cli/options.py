@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from rackcheck.cli.choice import LONGEST_WAIT
-from rackcheck.cli.output import note
-from rackcheck.core.fact import Plane
+from rackcheck.model.fact import Plane
+from rackcheck.session.choice import LONGEST_WAIT
+from rackcheck.session.output import note
 
 F = TypeVar("F", bound=Callable[..., object])
 
 
 def complete_profiles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a profile's name; what is there to be included comes last."""
-    from rackcheck import library  # noqa: PLC0415  completion only
+    from rackcheck.profile import library  # noqa: PLC0415  completion only
 
     found = [each for each in library.profiles().values() if each.name.startswith(incomplete)]
     return [CompletionItem(each.name) for each in sorted(found, key=library.seems_fragment)]
@@ -25,14 +25,15 @@ def complete_profiles(_ctx: click.Context, _param: click.Parameter, incomplete: 
 
 def complete_runs(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a run's id or an acceptance's name."""
-    from rackcheck import acceptance, store  # noqa: PLC0415
+    from rackcheck.run import store  # noqa: PLC0415
+    from rackcheck.signoff import acceptance  # noqa: PLC0415
 
     known = ["last", *acceptance.names(), *reversed(store.ids())]
     return [CompletionItem(run) for run in known if run.startswith(incomplete)]
 
 
 def _probes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from rackcheck.registry import registry  # noqa: PLC0415
+    from rackcheck.probe.registry import registry  # noqa: PLC0415
 
     return [CompletionItem(p.name, help=p.help) for p in registry().probes if p.name.startswith(incomplete)]
 
@@ -46,7 +47,7 @@ def _noted(_ctx: click.Context, _param: click.Parameter, value: str | None) -> s
 
 def note_closed() -> None:
     """Say which folders of profiles could not be looked into."""
-    from rackcheck import library  # noqa: PLC0415  only where a profile is named
+    from rackcheck.profile import library  # noqa: PLC0415  only where a profile is named
 
     for why in library.closed():
         note(f"rackcheck: {why}")
@@ -54,7 +55,7 @@ def note_closed() -> None:
 
 def complete_facts(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the path of a fact, without the names of things that only a node knows."""
-    from rackcheck.registry import registry  # noqa: PLC0415
+    from rackcheck.probe.registry import registry  # noqa: PLC0415
 
     bare = dict.fromkeys(pattern.partition("/*")[0] for pattern in registry().catalogue.entries)
     return [CompletionItem(path) for path in bare if path.startswith(incomplete)]
@@ -132,7 +133,7 @@ def waivers_option(command: F) -> F:
 
 
 def _acceptances(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from rackcheck import acceptance  # noqa: PLC0415  completion only
+    from rackcheck.signoff import acceptance  # noqa: PLC0415  completion only
 
     return [CompletionItem(name) for name in acceptance.names() if name.startswith(incomplete)]
 

@@ -6,23 +6,24 @@ from pathlib import Path
 import click
 
 from rackcheck import inventory
-from rackcheck.cli import choice, options
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import options
 from rackcheck.cli.facts import show_tree
-from rackcheck.cli.known import known
-from rackcheck.cli.output import note, print_lines, width
-from rackcheck.cli.secrets import secrets_of
 from rackcheck.cli.tables import table
-from rackcheck.core.capture import NodeCapture, Output
-from rackcheck.core.event import Answered, FactsRead
-from rackcheck.core.fact import visible
-from rackcheck.core.plan import Plan
-from rackcheck.core.probe import AnyProbe
-from rackcheck.job import Job
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine
-from rackcheck.report.terminal import Line
-from rackcheck.run import ask_plane, audit
+from rackcheck.model.capture import NodeCapture, Output
+from rackcheck.model.fact import visible
+from rackcheck.probe.contract import AnyProbe
+from rackcheck.probe.plan import Plan
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.event import Answered, FactsRead
+from rackcheck.run.job import Job
+from rackcheck.session import choice
+from rackcheck.session.known import known
+from rackcheck.session.output import note, print_lines, width
+from rackcheck.session.secrets import secrets_of
+from rackcheck.views import machine
+from rackcheck.views.terminal import Line
 
 
 @click.group()

@@ -6,19 +6,21 @@ from pathlib import Path
 
 import click
 
-from rackcheck import library, lint, reviewed, waivers
-from rackcheck.cli import choice, explain, learn, options, profile_diff, profile_list, profile_schema
-from rackcheck.cli.known import known
-from rackcheck.cli.output import print_lines
-from rackcheck.core.fold import fold
-from rackcheck.core.profile import Profile, Rule
-from rackcheck.core.waiver import Waiver, troubled
-from rackcheck.document import BadFile
-from rackcheck.layers import MACHINE
-from rackcheck.report import machine
-from rackcheck.report.summary import several
-from rackcheck.report.terminal import Line
+from rackcheck.cli import explain, learn, options, profile_diff, profile_list, profile_schema
+from rackcheck.evaluate.waiver import Waiver, troubled
+from rackcheck.model.fold import fold
+from rackcheck.model.profile import Profile, Rule
+from rackcheck.profile import library, lint, reviewed
+from rackcheck.profile.document import BadFile
+from rackcheck.profile.layers import MACHINE
 from rackcheck.report.wants import wants
+from rackcheck.session import choice
+from rackcheck.session.known import known
+from rackcheck.session.output import print_lines
+from rackcheck.signoff import waivers
+from rackcheck.views import machine
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line
 
 
 @click.group()

@@ -8,17 +8,20 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from rackcheck import acceptance, library, store
-from rackcheck.cli import choice, options, subject
-from rackcheck.cli.known import known
-from rackcheck.cli.output import print_lines
-from rackcheck.core.compare import Difference, differences
-from rackcheck.core.profile import Profile, Rule
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine
-from rackcheck.report.summary import several
-from rackcheck.report.terminal import Line
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import options
+from rackcheck.model.profile import Profile, Rule
+from rackcheck.profile import library
+from rackcheck.profile.compare import Difference, differences
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.run import store
+from rackcheck.session import choice, subject
+from rackcheck.session.known import known
+from rackcheck.session.output import print_lines
+from rackcheck.signoff import acceptance
+from rackcheck.views import machine
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line
 
 WORDS = ("title", "why", "fix", "refs")
 """What of a rule no verdict depends on."""

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from rackcheck import library
+from rackcheck.base.mistake import Mistake
 from rackcheck.cli import options
-from rackcheck.cli.known import known
-from rackcheck.cli.output import print_lines, width
 from rackcheck.cli.tables import wrapped
-from rackcheck.lineage import is_fragment
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine
-from rackcheck.report.terminal import Line
+from rackcheck.profile import library
+from rackcheck.profile.lineage import is_fragment
+from rackcheck.session.known import known
+from rackcheck.session.output import print_lines, width
+from rackcheck.views import machine
+from rackcheck.views.terminal import Line
 
 PARTS = {
     "profile": "to judge by: rackcheck audit -p NAME",

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from rackcheck import editor, editor_words
+from rackcheck.base.mistake import Mistake
 from rackcheck.cli import options
-from rackcheck.cli.known import known
-from rackcheck.cli.output import note
-from rackcheck.mistake import Mistake
+from rackcheck.profile import editor, editor_words
+from rackcheck.session.known import known
+from rackcheck.session.output import note
 
 
 @click.command("schema", epilog="Exit: 0 written, 2 your mistake.")

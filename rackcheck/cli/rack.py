@@ -6,30 +6,30 @@ from typing import Any
 
 import click
 
-from rackcheck.board import drawn
-from rackcheck.board.elevation import Elevation, Panel, elevation
-from rackcheck.board.modes import LEFT_OUT, Cell, Mode, Picture, Seen, needs, picture, told
-from rackcheck.cli import choice, filters, options
-from rackcheck.cli.known import known
-from rackcheck.cli.output import is_plain, note, print_lines, width
-from rackcheck.cli.stored import stored_racks
-from rackcheck.cli.subject import Subject, find, shown
-from rackcheck.core import path as paths
-from rackcheck.core.event import Answered
-from rackcheck.core.fact import Plane
-from rackcheck.core.fold import groups
-from rackcheck.core.path import Path
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Outcome
-from rackcheck.core.where import NODE_KEYS, TEXT, Where, left_out, reader
-from rackcheck.core.where import Subject as Row
+from rackcheck.cli import filters, options
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.filter.where import NODE_KEYS, TEXT, Where, left_out, reader
+from rackcheck.filter.where import Subject as Row
 from rackcheck.inventory import Rack
-from rackcheck.job import Job
-from rackcheck.judging import tree_of
-from rackcheck.report import machine, whereabouts
-from rackcheck.report.signs import OUTCOME, Signs
-from rackcheck.report.summary import Summary, exit_code, several
-from rackcheck.report.terminal import OUTCOMES, Line, why, within
+from rackcheck.model import path as paths
+from rackcheck.model.fact import Plane
+from rackcheck.model.fold import groups
+from rackcheck.model.path import Path
+from rackcheck.model.tree import Tree
+from rackcheck.run.event import Answered
+from rackcheck.run.job import Job
+from rackcheck.run.judging import tree_of
+from rackcheck.session import choice
+from rackcheck.session.known import known
+from rackcheck.session.output import is_plain, note, print_lines, width
+from rackcheck.session.stored import stored_racks
+from rackcheck.session.subject import Subject, find, shown
+from rackcheck.views import drawn, machine, whereabouts
+from rackcheck.views.elevation import Elevation, Panel, elevation
+from rackcheck.views.modes import LEFT_OUT, Cell, Mode, Picture, Seen, needs, picture, told
+from rackcheck.views.signs import OUTCOME, Signs
+from rackcheck.views.summary import Summary, exit_code, several
+from rackcheck.views.terminal import OUTCOMES, Line, why, within
 
 KEYS = NODE_KEYS | {TEXT, "state"}
 """What a filter may ask of a node that stands in a rack."""

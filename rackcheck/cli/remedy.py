@@ -7,25 +7,26 @@ from pathlib import Path
 
 import click
 
-from rackcheck.cli import options, subject
-from rackcheck.cli.output import note, print_lines
-from rackcheck.core.capture import BmcCapture
-from rackcheck.core.event import Judged
-from rackcheck.core.fact import Plane, clean
-from rackcheck.core.profile import Profile, Rule
-from rackcheck.core.read import natural
-from rackcheck.core.remedy import ByHand, Firmware, Lines, by_hand, remedies
-from rackcheck.core.remedy_bios import NotFixable, patches
-from rackcheck.core.remedy_text import Order, Remedies, bmc_script, body, document, script, text
-from rackcheck.core.verdict import Verdict
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import options
+from rackcheck.evaluate.verdict import Verdict
 from rackcheck.inventory import unfold
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
+from rackcheck.model.capture import BmcCapture
+from rackcheck.model.fact import Plane, clean
+from rackcheck.model.profile import Profile, Rule
+from rackcheck.model.text import natural
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.remedy.bios import NotFixable, patches
+from rackcheck.remedy.mend import ByHand, Firmware, Lines, by_hand, remedies
 from rackcheck.remedy.settings import settings
-from rackcheck.report import machine
-from rackcheck.report.summary import several
-from rackcheck.report.terminal import Line
-from rackcheck.run import replay
+from rackcheck.remedy.text import Order, Remedies, bmc_script, body, document, script, text
+from rackcheck.run.engine import replay
+from rackcheck.run.event import Judged
+from rackcheck.session import subject
+from rackcheck.session.output import note, print_lines
+from rackcheck.views import machine
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line
 
 URL = re.compile(r"https://[A-Za-z0-9._~:\[\]-]{1,253}/?\Z")
 

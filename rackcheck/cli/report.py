@@ -8,18 +8,20 @@ from pathlib import Path
 
 import click
 
-from rackcheck import acceptance, bill, brand
-from rackcheck.cli import choice, options, subject
-from rackcheck.cli.output import is_plain, note
-from rackcheck.cli.subject import Subject
-from rackcheck.job import now
-from rackcheck.mistake import Mistake
-from rackcheck.report import annex, bundle, junit, machine, markdown, record, redact
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import options
+from rackcheck.profile.reviewed import unreviewed
+from rackcheck.report import annex, brand, bundle, junit, markdown, record, redact
 from rackcheck.report.build import build
 from rackcheck.report.dossier import Dossier
-from rackcheck.report.summary import several
-from rackcheck.reviewed import unreviewed
-from rackcheck.signing import bundles, manifest
+from rackcheck.run.job import now
+from rackcheck.session import choice, subject
+from rackcheck.session.output import is_plain, note
+from rackcheck.session.subject import Subject
+from rackcheck.signoff import acceptance, bill
+from rackcheck.signoff.signing import bundles, manifest
+from rackcheck.views import machine
+from rackcheck.views.summary import several
 
 FORMATS = ("html", "pdf", "json", "junit", "csv", "markdown")
 LEVELS = ("full", *redact.LEVELS)

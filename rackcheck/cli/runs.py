@@ -5,18 +5,18 @@ from collections.abc import Sequence
 
 import click
 
-from rackcheck import store
+from rackcheck.base.mistake import Mistake
 from rackcheck.cli import options
-from rackcheck.cli.output import is_plain, note, print_lines, width
-from rackcheck.cli.stored import stored_job
 from rackcheck.cli.tables import table
-from rackcheck.core.verdict import Status
-from rackcheck.index import catching, file, queries
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine, terminal
-from rackcheck.report.summary import exit_code, summarize
-from rackcheck.report.terminal import Line
-from rackcheck.run import replay
+from rackcheck.evaluate.verdict import Status
+from rackcheck.run import store
+from rackcheck.run.engine import replay
+from rackcheck.run.index import catching, file, queries
+from rackcheck.session.output import is_plain, note, print_lines, width
+from rackcheck.session.stored import stored_job
+from rackcheck.views import machine, terminal
+from rackcheck.views.summary import exit_code, summarize
+from rackcheck.views.terminal import Line
 
 Row = tuple[str, str, str, str, str, str, str, str]
 

@@ -10,12 +10,13 @@ from typing import TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from rackcheck import acceptance, signing, store
-from rackcheck.cli.output import is_plain, note, print_lines
-from rackcheck.core.verdict import Status
-from rackcheck.mistake import Mistake
-from rackcheck.report.terminal import ASCII, GLYPHS, STYLES, Line
-from rackcheck.signing import Fault, Signature, bundles, signers
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Status
+from rackcheck.run import store
+from rackcheck.session.output import is_plain, note, print_lines
+from rackcheck.signoff import acceptance, signing
+from rackcheck.signoff.signing import Fault, Signature, bundles, signers
+from rackcheck.views.terminal import ASCII, GLYPHS, STYLES, Line
 
 F = TypeVar("F", bound=Callable[..., object])
 

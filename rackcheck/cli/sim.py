@@ -12,15 +12,15 @@ import click
 from click.shell_completion import CompletionItem
 
 from rackcheck import inventory
+from rackcheck.base.mistake import Mistake
 from rackcheck.cli import options
-from rackcheck.cli.output import note, print_lines, width
 from rackcheck.cli.tables import wrapped
-from rackcheck.core.fold import fold
 from rackcheck.inventory import Node
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
-from rackcheck.report import machine as document
-from rackcheck.report.terminal import Line
+from rackcheck.model.fold import fold
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.session.output import note, print_lines, width
+from rackcheck.views import machine as document
+from rackcheck.views.terminal import Line
 
 
 @click.group()
@@ -87,7 +87,7 @@ def show(name: str | None, faults: bool, as_json: bool) -> None:
 
 
 def _machines(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from rackcheck import store  # noqa: PLC0415  completion only
+    from rackcheck.run import store  # noqa: PLC0415  completion only
     from rackcheck.sim import machine  # noqa: PLC0415
 
     names = [*machine.shipped(), "last", *reversed(store.ids())]
@@ -141,7 +141,7 @@ def up(name: str | None, machine: str | None, nodes: int | None, output: Path | 
 
 def _machine(named: str) -> str:
     """Find a machine: one that ships, a folder, a stored run; raises Mistake."""
-    from rackcheck import store  # noqa: PLC0415
+    from rackcheck.run import store  # noqa: PLC0415
     from rackcheck.sim.machine import shipped  # noqa: PLC0415
 
     known = shipped()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from rackcheck.cli.output import note
+from rackcheck.session.output import note
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that ask us to end."""

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-from rackcheck.report.terminal import Line
+from rackcheck.views.terminal import Line
 
 WIDEST = 64
 """Letters that a column before the last may take."""

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rackcheck.cli import choice, filters, options
-from rackcheck.cli.output import note
-from rackcheck.core.where import Where
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.cli import filters, options
+from rackcheck.filter.where import Where
+from rackcheck.session import choice
+from rackcheck.session.output import note
 
 if TYPE_CHECKING:
-    from rackcheck.cli.desk import Desk
+    from rackcheck.session.desk import Desk
 
 
 @click.command()
@@ -58,7 +59,7 @@ def tui(
     wanted = choice.planes(planes)
     if profile is None:
         if file or rack or values or folders or planes or seconds or len(words) > 1:
-            from rackcheck import library  # noqa: PLC0415  the screens come first, what they show after them
+            from rackcheck.profile import library  # noqa: PLC0415  the screens come first, what they show after them
 
             known = ", ".join(sorted(library.profiles(folders)))
             raise click.UsageError(f"to audit nodes, say by which profile: -p NAME; there are: {known}")
@@ -69,8 +70,8 @@ def tui(
     desks: list[Desk] = []
 
     def ready() -> object:
-        from rackcheck.cli.desk import Desk  # noqa: PLC0415  once there is a terminal to show it on
-        from rackcheck.cli.prepared import prepare  # noqa: PLC0415
+        from rackcheck.session.desk import Desk  # noqa: PLC0415  once there is a terminal to show it on
+        from rackcheck.session.prepared import prepare  # noqa: PLC0415
 
         files = choice.waiver_files(waiver_files, found=True)
         made = prepare(
@@ -97,9 +98,9 @@ def screens() -> Callable[..., None]:
 
 
 def _stored(run: str, waiver_files: tuple[Path, ...]) -> object:
-    from rackcheck import store  # noqa: PLC0415
-    from rackcheck.cli import subject  # noqa: PLC0415
-    from rackcheck.cli.desk import Desk  # noqa: PLC0415
+    from rackcheck.run import store  # noqa: PLC0415
+    from rackcheck.session import subject  # noqa: PLC0415
+    from rackcheck.session.desk import Desk  # noqa: PLC0415
 
     if run == "last" and not store.ids():
         raise Mistake(

@@ -9,16 +9,16 @@ from typing import Any
 
 import click
 
-from rackcheck import signing
 from rackcheck.cli import options
-from rackcheck.cli.output import print_lines, width
 from rackcheck.cli.sign import bundle_argument, fault_line, located, mark
-from rackcheck.core.fact import visible
-from rackcheck.core.verdict import Status
-from rackcheck.report import machine
-from rackcheck.report.terminal import STYLES, Line, within
-from rackcheck.signing import Signature, Verification, signers
-from rackcheck.signing.statement import moment
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.fact import visible
+from rackcheck.session.output import print_lines, width
+from rackcheck.signoff import signing
+from rackcheck.signoff.signing import Signature, Verification, signers
+from rackcheck.signoff.signing.statement import moment
+from rackcheck.views import machine
+from rackcheck.views.terminal import STYLES, Line, within
 
 UNBROKEN = 1 << 20
 """Columns of an output that nobody looks at."""

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import click
 
-from rackcheck import waivers
-from rackcheck.cli import subject
-from rackcheck.cli.output import note
-from rackcheck.core.fact import clean, visible
-from rackcheck.core.fold import fold
-from rackcheck.core.profile import Profile, Rule
-from rackcheck.core.read import natural
-from rackcheck.core.verdict import Status, Verdict
-from rackcheck.core.waiver import Pin, Waiver, last_day, pinned
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Status, Verdict
+from rackcheck.evaluate.waiver import Pin, Waiver, last_day, pinned
 from rackcheck.inventory.nodeset import unfold
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
+from rackcheck.model.fact import clean, visible
+from rackcheck.model.fold import fold
+from rackcheck.model.profile import Profile, Rule
+from rackcheck.model.text import natural
+from rackcheck.profile.layers import did_you_mean
 from rackcheck.report.gather import Told
 from rackcheck.report.settle import settle
+from rackcheck.session import subject
+from rackcheck.session.output import note
+from rackcheck.signoff import waivers
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 

@@ -10,10 +10,6 @@ from pathlib import Path
 from secrets import token_hex
 from urllib.parse import urlsplit
 
-from rackcheck import known_hosts, local, ssh, ssh_config
-from rackcheck.core import answers, script
-from rackcheck.core.fact import Plane, Unknown, clean
-from rackcheck.core.plan import Plan
 from rackcheck.doctor import hurdle
 from rackcheck.doctor.blind import of_plane
 from rackcheck.doctor.bmc import visit
@@ -26,8 +22,12 @@ from rackcheck.doctor.system import Questions
 from rackcheck.inventory import Node
 from rackcheck.inventory.files import ca_trouble, key_trouble
 from rackcheck.inventory.node import references
-from rackcheck.run import bmc_of
-from rackcheck.ssh_config import Target
+from rackcheck.model.fact import Plane, Unknown, clean
+from rackcheck.probe import answers, script
+from rackcheck.probe.plan import Plan
+from rackcheck.run.engine import bmc_of
+from rackcheck.transport import known_hosts, local, ssh, ssh_config
+from rackcheck.transport.ssh_config import Target
 
 THREADS = 64
 """Planes asked at the same time."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterable
 
-from rackcheck.core.catalogue import Catalogue
-from rackcheck.core.fact import Plane
-from rackcheck.core.plan import Plan
-from rackcheck.core.profile import Phase, Profile, Rule
-from rackcheck.core.verdict import in_scope
+from rackcheck.evaluate.verdict import in_scope
+from rackcheck.model.catalogue import Catalogue
+from rackcheck.model.fact import Plane
+from rackcheck.model.profile import Phase, Profile, Rule
+from rackcheck.probe.plan import Plan
 
 
 def of_plane(plan: Plan, plane: Plane) -> tuple[str, ...]:

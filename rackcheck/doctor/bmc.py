@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rackcheck.core.documents import wanted
-from rackcheck.core.fact import Reason, Unknown, clean
-from rackcheck.core.resource import ROOT, Body
 from rackcheck.doctor.controller import LINKS, next_account
-from rackcheck.redfish import POLL, Bmc, Limits
+from rackcheck.model.documents import wanted
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.transport.redfish import POLL, Bmc, Limits
 
 if TYPE_CHECKING:
-    from rackcheck.redfish.session import Session
+    from rackcheck.transport.redfish.session import Session
 
 LIMITS = Limits(connect=3.0, read=5.0, answer=6.0, deadline=10.0, goodbye=2.0, pause=0.3, gets=60, retries=1, width=1)
 
@@ -30,7 +30,7 @@ class Heard:
 
 def visit(bmc: Bmc, stop: threading.Event, limits: Limits = LIMITS) -> Heard | Unknown:
     """Log in, look around and log out; gives why there was nothing to hear. The session is always given back."""
-    from rackcheck.redfish.session import Session  # noqa: PLC0415  the HTTP libraries are slow to import
+    from rackcheck.transport.redfish.session import Session  # noqa: PLC0415  the HTTP libraries are slow to import
 
     try:
         session = Session(bmc, limits)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from rackcheck.core.documents import Documents, Missing
-from rackcheck.core.fact import Reason, Unknown, Unreadable, clean
-from rackcheck.core.plan import Plan
-from rackcheck.core.question import Redfish
-from rackcheck.core.redfish_value import said
-from rackcheck.core.resource import ROOT, Body, Resource
 from rackcheck.doctor.finding import Controller, Finding, Trouble
+from rackcheck.model.documents import Documents, Missing
+from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
+from rackcheck.model.question import Redfish
+from rackcheck.model.redfish_value import said
+from rackcheck.model.resource import ROOT, Body, Resource
+from rackcheck.probe.plan import Plan
 
 LINKS = ("Managers/*", "Systems", "Chassis", "AccountService/Accounts")
 """What is read to know who a BMC is and what it lets us read."""

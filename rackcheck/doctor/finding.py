@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rackcheck.core.fact import Plane
+from rackcheck.model.fact import Plane
 
 
 class Trouble(StrEnum):

@@ -2,9 +2,9 @@
 
 import re
 
-from rackcheck.core.fact import Reason, Unknown, clean
 from rackcheck.doctor.finding import Trouble
-from rackcheck.wire import Stage
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.transport.wire import Stage
 
 SESSIONS = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
 """iDRAC says so with HTTP 503, others by the standard's message: all sessions are taken."""

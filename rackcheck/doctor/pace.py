@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from rackcheck import redfish, wire
 from rackcheck.doctor import bmc
+from rackcheck.transport import redfish, wire
 
 SECONDS = 8.0
 """Seconds that one operating system has after we have connected, unless somebody names others."""

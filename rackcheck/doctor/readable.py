@@ -4,10 +4,10 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Reason, Unknown, clean
-from rackcheck.core.read import covers
-from rackcheck.core.refusal import LATE
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.refusal import LATE
+from rackcheck.model.text import covers
 
 CAP = 1 << 17
 """Bytes that the answer may have: at most one line for each glob."""

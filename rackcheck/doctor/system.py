@@ -5,17 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rackcheck.core.capture import NodeCapture, Output, named
-from rackcheck.core.collect import collect
-from rackcheck.core.fact import Plane, Reason, Unknown, clean
-from rackcheck.core.plan import Plan
-from rackcheck.core.question import Read, Shell
-from rackcheck.core.refusal import LATE
 from rackcheck.doctor import readable
 from rackcheck.doctor.blind import of_plane
 from rackcheck.doctor.finding import Finding, Grant, System, Trouble
 from rackcheck.doctor.tools import Need, looked_for, needs
-from rackcheck.sudoers import root_probes
+from rackcheck.model.capture import NodeCapture, Output, named
+from rackcheck.model.fact import Plane, Reason, Unknown, clean
+from rackcheck.model.question import Read, Shell
+from rackcheck.model.refusal import LATE
+from rackcheck.probe.collect import collect
+from rackcheck.probe.plan import Plan
+from rackcheck.probe.sudoers import root_probes
 
 SECONDS = 5.0
 """How long one question may take on a node."""

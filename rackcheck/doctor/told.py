@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 from typing import Any
 
-from rackcheck.core.fact import Plane
-from rackcheck.core.fold import fold
 from rackcheck.doctor.advice import advice, together
 from rackcheck.doctor.blind import of_plane
 from rackcheck.doctor.finding import Controller, System, Visit
 from rackcheck.doctor.ward import Blind, Shared, Ward
-from rackcheck.report.terminal import Line
+from rackcheck.model.fact import Plane
+from rackcheck.model.fold import fold
+from rackcheck.views.terminal import Line
 
 FORMAT = 1
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from rackcheck.core.capture import named
-from rackcheck.core.question import Shell
 from rackcheck.doctor.readable import quoted
+from rackcheck.model.capture import named
+from rackcheck.model.question import Shell
 
 RESERVED = frozenset({"!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac"})
 """Words of the shell's grammar after which a command may stand (POSIX, Shell Command Language, 2.4)."""

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rackcheck.core.catalogue import Catalogue
-from rackcheck.core.fact import Plane
-from rackcheck.core.fold import groups
-from rackcheck.core.plan import Plan
-from rackcheck.core.profile import Profile
-from rackcheck.core.read import natural
 from rackcheck.doctor.blind import blind, scope
 from rackcheck.doctor.finding import Controller, Finding, Grant, Place, System, Trouble, Visit
+from rackcheck.model.catalogue import Catalogue
+from rackcheck.model.fact import Plane
+from rackcheck.model.fold import groups
+from rackcheck.model.profile import Profile
+from rackcheck.model.text import natural
+from rackcheck.probe.plan import Plan
 
 
 @dataclass(frozen=True)

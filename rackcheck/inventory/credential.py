@@ -5,8 +5,8 @@ import stat
 import sys
 from pathlib import Path
 
-from rackcheck.core.fact import clean
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.fact import clean
 
 SIZE = 64 << 10
 """Bytes that a secret's file may have."""

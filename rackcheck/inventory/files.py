@@ -4,7 +4,7 @@ import ssl
 from functools import lru_cache
 from pathlib import Path
 
-from rackcheck.core.fact import clean
+from rackcheck.model.fact import clean
 
 LOCKED = "encrypted, and no `passphrase` is named"
 """What is said of a key that only its passphrase opens."""

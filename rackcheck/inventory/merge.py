@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from rackcheck.core.fold import fold
-from rackcheck.document import SHOWN, BadFile, Place, Problem, Scalar, Table
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory.nodeset import is_name, unfold
-from rackcheck.layers import did_you_mean, texts
-from rackcheck.mistake import Mistake
+from rackcheck.model.fold import fold
+from rackcheck.profile.document import SHOWN, BadFile, Place, Problem, Scalar, Table
+from rackcheck.profile.layers import did_you_mean, texts
 
 MEMBERS = 1_000_000
 """Memberships of nodes in groups that one inventory may unfold to."""

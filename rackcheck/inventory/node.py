@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rackcheck.core.fact import Plane
+from rackcheck.model.fact import Plane
 
 LOCAL = "localhost"
 """The node that is this very machine: asked without SSH, unless an inventory says otherwise."""

@@ -3,8 +3,8 @@
 import re
 from typing import TYPE_CHECKING
 
-from rackcheck.core.fact import clean
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.fact import clean
 
 if TYPE_CHECKING:
     from ClusterShell.NodeUtils import GroupResolver

@@ -7,12 +7,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from rackcheck.core.fact import clean
-from rackcheck.core.fold import fold
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory.credential import secret
 from rackcheck.inventory.files import ca_trouble, key_trouble
 from rackcheck.inventory.node import Inventory, Node
-from rackcheck.mistake import Mistake
+from rackcheck.model.fact import clean
+from rackcheck.model.fold import fold
 
 K = TypeVar("K", bound=Hashable)
 

@@ -4,14 +4,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from rackcheck.conform import conform
-from rackcheck.document import BadFile, Place, Problem, Scalar, Table, read
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory.merge import Words
 from rackcheck.inventory.node import Node, Rack, Slot
-from rackcheck.layers import did_you_mean, entries, word
-from rackcheck.library import shipped, text_of
-from rackcheck.mistake import Mistake
-from rackcheck.schema import rack_type as rack_type_schema
+from rackcheck.profile.conform import conform
+from rackcheck.profile.document import BadFile, Place, Problem, Scalar, Table, read
+from rackcheck.profile.layers import did_you_mean, entries, word
+from rackcheck.profile.library import shipped, text_of
+from rackcheck.profile.schema import rack_type as rack_type_schema
 
 NEAR = 200
 """Racks among which the nearest word is looked for: it is slow, and many nodes may name one that is not there."""

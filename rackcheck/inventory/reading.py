@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from rackcheck.document import BadFile, Place, Problem, Scalar, Table
 from rackcheck.inventory import merge, rack, ways
 from rackcheck.inventory.merge import Entry, Words
 from rackcheck.inventory.node import Bmc, Inventory, Node, Ssh
 from rackcheck.inventory.nodeset import NODES
 from rackcheck.inventory.shape import Shaped, bounded, shaped
-from rackcheck.layers import word
-from rackcheck.library import text_of
+from rackcheck.profile.document import BadFile, Place, Problem, Scalar, Table
+from rackcheck.profile.layers import word
+from rackcheck.profile.library import text_of
 
 
 def load(path: Path) -> Inventory:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rackcheck.conform import deviations
-from rackcheck.document import SIZE, BadFile, Place, Problem, Table, read
 from rackcheck.inventory.credential import FORMS
-from rackcheck.schema import inventory as inventory_schema
+from rackcheck.profile.conform import deviations
+from rackcheck.profile.document import SIZE, BadFile, Place, Problem, Table, read
+from rackcheck.profile.schema import inventory as inventory_schema
 
 SECRETS = frozenset({"password", "passphrase"})
 """Keys that hold a reference to a secret, and by mistake the secret."""

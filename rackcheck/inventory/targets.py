@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackcheck.core.fact import clean
-from rackcheck.core.fold import fold
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory.node import LOCAL, Inventory, Node
 from rackcheck.inventory.nodeset import unfold
 from rackcheck.inventory.reading import load
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
+from rackcheck.model.fact import clean
+from rackcheck.model.fold import fold
+from rackcheck.profile.layers import did_you_mean
 
 if TYPE_CHECKING:
     from ClusterShell.NodeUtils import GroupResolver

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rackcheck.core.fact import clean
-from rackcheck.core.fold import fold
 from rackcheck.inventory.node import Inventory, Node, Rack
+from rackcheck.model.fact import clean
+from rackcheck.model.fold import fold
 
 HEAD = ("nodes", "count", "role", "host", "bmc", "rack", "u")
 """The columns of the folded table."""

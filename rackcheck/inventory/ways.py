@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from rackcheck.core.fact import clean
 from rackcheck.inventory.node import Node
+from rackcheck.model.fact import clean
 
 
 def mistakes(node: Node) -> Iterator[tuple[str, str]]:

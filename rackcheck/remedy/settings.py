@@ -4,8 +4,8 @@ import json
 from importlib.metadata import entry_points
 from importlib.resources import files
 
-from rackcheck.core.remedy_words import Table, table
-from rackcheck.registry import GROUP
+from rackcheck.probe.registry import GROUP
+from rackcheck.remedy.words import Table, table
 
 
 def settings() -> Table:

@@ -6,10 +6,10 @@ What differs is what a reader looks for, and comes first. Pure.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rackcheck.core.fit import Match
-from rackcheck.core.fold import fold
-from rackcheck.core.read import natural
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.fit import Match
+from rackcheck.model.fold import fold
+from rackcheck.model.text import natural
 from rackcheck.report.dossier import LETTERS, OUT, Dossier, GroupRow, NodeRow, Part, Versions
 
 IDENTITIES = ("uuid", "guid", "wwn", "mac")

@@ -14,12 +14,12 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rackcheck.core.fact import visible
-from rackcheck.core.fold import fold
-from rackcheck.core.profile import Scope
+from rackcheck.model.fact import visible
+from rackcheck.model.fold import fold
+from rackcheck.model.profile import Scope
 from rackcheck.report.burn_words import again
 from rackcheck.report.dossier import LETTERS, Dossier, GroupRow, NodeRow
-from rackcheck.report.whereabouts import said, sorts
+from rackcheck.views.whereabouts import said, sorts
 
 OWN = ("model", "part_number", "serial")
 """What has a column of its own in the inventory; among the other identities it only says why it was not read."""

@@ -5,16 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from rackcheck.bill import Bill as Ordered
-from rackcheck.core.compare import differences
-from rackcheck.core.event import Judged
-from rackcheck.core.fact import Class, Plane
-from rackcheck.core.group import FLEET, Seat
-from rackcheck.core.profile import Profile
-from rackcheck.core.read import natural
-from rackcheck.core.tree import Tree
-from rackcheck.core.verdict import Evidence, Outcome, Status, worst
-from rackcheck.core.waiver import Standing, State, Waiver, standings
+from rackcheck.evaluate.verdict import Evidence, Outcome, Status, worst
+from rackcheck.evaluate.waiver import Standing, State, Waiver, standings
+from rackcheck.model.fact import Class, Plane
+from rackcheck.model.profile import Profile
+from rackcheck.model.text import natural
+from rackcheck.model.tree import Tree
+from rackcheck.probe.group import FLEET, Seat
+from rackcheck.profile.compare import differences
 from rackcheck.report.burn_fold import fold
 from rackcheck.report.burn_words import account
 from rackcheck.report.dossier import (
@@ -36,11 +34,13 @@ from rackcheck.report.dossier import (
 from rackcheck.report.gather import Print, Told, canonical
 from rackcheck.report.hardware import compared, parts, versions
 from rackcheck.report.outcome import areas, punch, tally, unchecked
-from rackcheck.report.reasons import NEVER_READ
 from rackcheck.report.settle import Settled, reworked, settle
-from rackcheck.report.summary import COUNTED, Finding, findings, notes, waiver_notes
 from rackcheck.report.wants import wants
-from rackcheck.report.whereabouts import RACK, Place
+from rackcheck.run.event import Judged
+from rackcheck.signoff.bill import Bill as Ordered
+from rackcheck.views.reasons import NEVER_READ
+from rackcheck.views.summary import COUNTED, Finding, findings, notes, waiver_notes
+from rackcheck.views.whereabouts import RACK, Place
 
 SHOWN = 12
 """Pieces of evidence that a finding shows; the run holds the rest."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from rackcheck.core.fact import visible
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.fact import visible
 from rackcheck.report import annex, junit, markdown, record
 from rackcheck.report.dossier import Dossier
-from rackcheck.signing import files, manifest
+from rackcheck.signoff.signing import files, manifest
 
 FORMAT = 1
 HEAD = "bundle.json"

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from rackcheck.core.burn.series import FAN, Points, Series, envelope
-from rackcheck.core.read import natural
+from rackcheck.model.text import natural
+from rackcheck.parse.burnin.series import FAN, Points, Series, envelope
 from rackcheck.report.burn_model import BurnBand, BurnChart, BurnLine, BurnPanel
 from rackcheck.report.burn_read import Burnt
 

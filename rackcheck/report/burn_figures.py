@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from rackcheck.core import path as paths
-from rackcheck.core.fact import Absent, clean
-from rackcheck.core.read import natural
-from rackcheck.core.tree import Leaf
+from rackcheck.model import path as paths
+from rackcheck.model.fact import Absent, clean
+from rackcheck.model.text import natural
+from rackcheck.model.tree import Leaf
 
 BURNIN = "burnin."
 

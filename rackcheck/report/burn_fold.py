@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from rackcheck.core.read import natural
+from rackcheck.model.text import natural
 from rackcheck.report.burn_charts import charts
 from rackcheck.report.burn_figures import KINDS, LIGHT, NAMES, Light, Meaning, Thing
 from rackcheck.report.burn_model import (

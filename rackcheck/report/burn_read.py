@@ -6,13 +6,13 @@ Of its records only what is shown is kept, thinned, so that a thousand nodes fit
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from rackcheck.core.burn.record import Burn, Fault
-from rackcheck.core.burn.series import Band, Series, bands, series
-from rackcheck.core.event import Judged
-from rackcheck.core.fact import clean
-from rackcheck.core.tree import Leaf
-from rackcheck.core.verdict import Status
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.burn_record import Burn, Fault
+from rackcheck.model.fact import clean
+from rackcheck.model.tree import Leaf
+from rackcheck.parse.burnin.series import Band, Series, bands, series
 from rackcheck.report.burn_figures import BURNIN, Meaning, Thing, meanings, things
+from rackcheck.run.event import Judged
 
 FAULTS = 64
 """Findings of one node that are told one by one, each folded over its records."""

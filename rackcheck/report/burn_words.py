@@ -1,10 +1,10 @@
 """A burn-in in sentences, which every rendering shares. Pure."""
 
-from rackcheck.core.profile import Phase
 from rackcheck.inventory.node import LOCAL
+from rackcheck.model.profile import Phase
 from rackcheck.report.burn_model import Burned, BurnFault, BurnRun
 from rackcheck.report.dossier import Dossier, Gate
-from rackcheck.report.summary import several
+from rackcheck.views.summary import several
 
 SIMULATED = "No machine was asked: what stands here is made up, to show what such a document says."
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from rackcheck.core.fact import visible
+from rackcheck.model.fact import visible
 from rackcheck.report.burn_model import BurnBand, BurnChart, BurnLine, BurnPanel, figure
 
 WIDE, HIGH = 640, 300

@@ -7,13 +7,13 @@ a rendering writes them literally. Nothing here knows a clock: times are those o
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rackcheck.core.fit import Fit, Match
-from rackcheck.core.fold import fold
-from rackcheck.core.profile import Severity, Source
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.fit import Fit, Match
+from rackcheck.model.fold import fold
+from rackcheck.model.profile import Severity, Source
 from rackcheck.report.burn_model import Burned
-from rackcheck.report.reasons import NO_NODE, Reasons, gathered, in_one_line
-from rackcheck.report.whereabouts import Whole, whole
+from rackcheck.views.reasons import NO_NODE, Reasons, gathered, in_one_line
+from rackcheck.views.whereabouts import Whole, whole
 
 LETTERS = {
     Status.PASS: "p", Status.WARN: "w", Status.FAIL: "F", Status.WAIVED: "v", Status.UNKNOWN: "u", Status.NA: "n",

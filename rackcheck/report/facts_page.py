@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from rackcheck.core.capture import named
-from rackcheck.core.catalogue import Entry
-from rackcheck.core.path import parse
-from rackcheck.core.probe import AnyProbe
-from rackcheck.core.question import Load, Redfish, Shell
-from rackcheck.core.read import natural
-from rackcheck.registry import Registry
+from rackcheck.model.capture import named
+from rackcheck.model.catalogue import Entry
+from rackcheck.model.path import parse
+from rackcheck.model.question import Load, Redfish, Shell
+from rackcheck.model.text import natural
+from rackcheck.probe.contract import AnyProbe
+from rackcheck.probe.registry import Registry
 
 HEAD = """\
 # Facts
@@ -199,7 +199,7 @@ def main() -> None:
     import sys  # noqa: PLC0415  only when generating
     from pathlib import Path  # noqa: PLC0415
 
-    from rackcheck.registry import registry  # noqa: PLC0415
+    from rackcheck.probe.registry import registry  # noqa: PLC0415
 
     (Path(sys.argv[1]) / "facts.md").write_text(page(registry()), encoding="utf-8")
 

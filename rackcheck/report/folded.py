@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rackcheck.core.profile import Severity
-from rackcheck.core.read import natural
-from rackcheck.core.verdict import Status
-from rackcheck.report import whereabouts
-from rackcheck.report.causes import told
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.profile import Severity
+from rackcheck.model.text import natural
 from rackcheck.report.dossier import Found, Gate, Unchecked
-from rackcheck.report.summary import several
+from rackcheck.views import whereabouts
+from rackcheck.views.causes import told
+from rackcheck.views.summary import several
 
 MARK = "unknown: "
 """How evidence begins that could not be read; its cause follows."""

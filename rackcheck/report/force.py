@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from rackcheck.report.dossier import Exemption
-from rackcheck.report.summary import several
+from rackcheck.views.summary import several
 
 
 def in_force(exemptions: Iterable[Exemption]) -> str:

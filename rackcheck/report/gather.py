@@ -9,16 +9,16 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rackcheck.core.capture import BurnCapture
-from rackcheck.core.catalogue import Type
-from rackcheck.core.collect import collect
-from rackcheck.core.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
-from rackcheck.core.fact import VOLATILE, Class, Plane, Unknown
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.registry import registry
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.catalogue import Type
+from rackcheck.model.fact import VOLATILE, Class, Plane, Unknown
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.collect import collect
+from rackcheck.probe.registry import registry
 from rackcheck.report import burn_read
 from rackcheck.report.burn_read import Burnt
 from rackcheck.report.dossier import Answer
+from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
 
 KEPT = frozenset({Class.IDENTITY, Class.VERSION})
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rackcheck.bill import Bill as Ordered
-from rackcheck.bill import Line
-from rackcheck.core import path as paths
-from rackcheck.core.catalogue import Type
-from rackcheck.core.fact import Absent, Class, Plane, Unknown
-from rackcheck.core.fold import fold
-from rackcheck.core.read import natural
-from rackcheck.core.tree import Tree
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Type
+from rackcheck.model.fact import Absent, Class, Plane, Unknown
+from rackcheck.model.fold import fold
+from rackcheck.model.text import natural
+from rackcheck.model.tree import Tree
 from rackcheck.report.dossier import Bill, Billed, Part, Versions
+from rackcheck.signoff.bill import Bill as Ordered
+from rackcheck.signoff.bill import Line
 
 REASONS = 3
 """Reasons named of why a component's version is not known everywhere."""

@@ -23,14 +23,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 
-from rackcheck.core.fact import clean, visible
-from rackcheck.core.fit import Match
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.fact import clean, visible
+from rackcheck.model.fit import Match
 from rackcheck.report import record
 from rackcheck.report.dossier import LETTERS, OUT, Dossier, Exemption, Found, Gate, GroupRow, NodeRow
-from rackcheck.report.reasons import LONGEST
-from rackcheck.report.summary import several
 from rackcheck.report.withheld import missing
+from rackcheck.views.reasons import LONGEST
+from rackcheck.views.summary import several
 
 NOTHING = "nothing was judged on this node"
 UNKNOWN = "a deciding rule is unknown"

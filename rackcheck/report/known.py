@@ -9,8 +9,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 
-from rackcheck.core.fact import clean, visible
-from rackcheck.core.fold import fold
+from rackcheck.model.fact import clean, visible
+from rackcheck.model.fold import fold
 
 SHORT = 4
 """Characters that a value must have to be looked for in texts."""

@@ -10,18 +10,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rackcheck.core.fact import clean
-from rackcheck.core.fold import fold
-from rackcheck.core.group import is_group
-from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report import reasons, whereabouts
-from rackcheck.report.apart import apart, deciding
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.fact import clean
+from rackcheck.model.fold import fold
+from rackcheck.probe.group import is_group
 from rackcheck.report.burn_model import Burned
 from rackcheck.report.burn_words import SIMULATED, again, ended
 from rackcheck.report.dossier import Dossier, Exemption, Rework
 from rackcheck.report.folded import Block, blocks, gaps
-from rackcheck.report.whereabouts import Whole, passing
 from rackcheck.report.withheld import missing
+from rackcheck.views import reasons, whereabouts
+from rackcheck.views.apart import apart, deciding
+from rackcheck.views.whereabouts import Whole, passing
 
 LIMIT = 65_536
 """Bytes of the whole text."""

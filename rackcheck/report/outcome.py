@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from rackcheck.core.event import Judged
-from rackcheck.core.fit import Match
-from rackcheck.core.profile import Phase, Profile, Rule, Scope, Severity
-from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report.apart import deciding
-from rackcheck.report.causes import Cause, causes
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.fit import Match
+from rackcheck.model.profile import Phase, Profile, Rule, Scope, Severity
 from rackcheck.report.dossier import Area, Punch, Tally, Unchecked
-from rackcheck.report.reasons import gathered
-from rackcheck.report.summary import COUNTED, Finding, Silent, several
+from rackcheck.run.event import Judged
+from rackcheck.views.apart import deciding
+from rackcheck.views.causes import Cause, causes
+from rackcheck.views.reasons import gathered
+from rackcheck.views.summary import COUNTED, Finding, Silent, several
 
 
 def tally(

@@ -13,8 +13,8 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, get_args, get_origin
 
-from rackcheck.core.fact import clean
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.fact import clean
 from rackcheck.report.dossier import Dossier
 from rackcheck.report.record_schema import BYTES, FORMAT, FORMS, optional, shapes
 

@@ -11,6 +11,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
+from rackcheck.profile.schema import Schema, table
 from rackcheck.report.burn_model import FIGURE, POINTS, ROLES, BurnFigure, BurnLimit, BurnLine, BurnRun
 from rackcheck.report.dossier import (
     LETTERS,
@@ -25,7 +26,6 @@ from rackcheck.report.dossier import (
     Punch,
     Subject,
 )
-from rackcheck.schema import Schema, table
 
 FORMAT = 1
 

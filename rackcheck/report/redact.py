@@ -12,12 +12,12 @@ from enum import Enum, StrEnum, auto
 from typing import Any
 from urllib.parse import urlsplit
 
-from rackcheck.core.fact import Class, Plane, Reason
-from rackcheck.core.fit import Fit
-from rackcheck.core.group import FLEET
-from rackcheck.core.profile import Phase, Severity, Source
-from rackcheck.core.read import natural
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.fact import Class, Plane, Reason
+from rackcheck.model.fit import Fit
+from rackcheck.model.profile import Phase, Severity, Source
+from rackcheck.model.text import natural
+from rackcheck.probe.group import FLEET
 from rackcheck.report import known
 from rackcheck.report.burn_model import (
     FIGURE,
@@ -64,7 +64,7 @@ from rackcheck.report.dossier import (
     Unchecked,
     Versions,
 )
-from rackcheck.report.whereabouts import RACK
+from rackcheck.views.whereabouts import RACK
 
 LEVELS = ("customer", "public")
 

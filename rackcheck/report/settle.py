@@ -6,21 +6,21 @@ Pure. A newest reading that is unknown counts as unknown, whatever an earlier on
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rackcheck.core import path as paths
-from rackcheck.core.consensus import large_enough
-from rackcheck.core.event import Judged
-from rackcheck.core.evidence import Evidence, said
-from rackcheck.core.fact import Absent, Class, Plane, Reason, Unknown
-from rackcheck.core.fit import Fit
-from rackcheck.core.group import FLEET, Seat, groups, is_group
-from rackcheck.core.moves import TRACKED
-from rackcheck.core.profile import Across, Phase, Profile, Rule, Scope
-from rackcheck.core.read import natural
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.verdict import Outcome, Status, Verdict, in_scope, over
-from rackcheck.judging import concluded, of_profile
+from rackcheck.evaluate.consensus import large_enough
+from rackcheck.evaluate.verdict import Outcome, Status, Verdict, in_scope, over
+from rackcheck.model import path as paths
+from rackcheck.model.evidence import Evidence, said
+from rackcheck.model.fact import Absent, Class, Plane, Reason, Unknown
+from rackcheck.model.fit import Fit
+from rackcheck.model.moves import TRACKED
+from rackcheck.model.profile import Across, Phase, Profile, Rule, Scope
+from rackcheck.model.text import natural
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.group import FLEET, Seat, groups, is_group
 from rackcheck.report.dossier import Rework
 from rackcheck.report.gather import Print, Told
+from rackcheck.run.event import Judged
+from rackcheck.run.judging import concluded, of_profile
 
 ANY = "any"
 """A role that every rule is for."""

@@ -1,7 +1,7 @@
 """What a rule asks for, in words."""
 
-from rackcheck.core import operator
-from rackcheck.core.profile import Across, Clause, Rule
+from rackcheck.model import operator
+from rackcheck.model.profile import Across, Clause, Rule
 
 NAMED = 6
 """Facts that nodes are to agree on that are named."""

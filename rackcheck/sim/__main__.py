@@ -12,7 +12,7 @@ import signal
 import sys
 from pathlib import Path
 
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
 from rackcheck.sim import scenario
 from rackcheck.sim.rack import Gone, Rack
 from rackcheck.sim.room import room

@@ -12,8 +12,8 @@ from typing import Any
 
 import paramiko
 
-from rackcheck.core.burn.record import WIRE
-from rackcheck.core.capture import Output
+from rackcheck.model.burn_record import WIRE
+from rackcheck.model.capture import Output
 from rackcheck.sim.conduct import Station
 from rackcheck.sim.load import Load
 from rackcheck.sim.loaded import Parts, of_station

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
 from rackcheck.sim import room
 
 GOODBYE = 5.0

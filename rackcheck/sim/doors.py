@@ -7,7 +7,7 @@ import socket
 import threading
 from collections.abc import Callable
 
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
 
 Welcome = Callable[[socket.socket], None]
 """What is done with a visitor; the socket is closed afterwards."""

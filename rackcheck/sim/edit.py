@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rackcheck.core.capture import BmcCapture, NodeCapture, Output
-from rackcheck.core.fact import Unknown
-from rackcheck.core.resource import Body
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.capture import BmcCapture, NodeCapture, Output
+from rackcheck.model.fact import Unknown
+from rackcheck.model.resource import Body
+from rackcheck.profile.layers import did_you_mean
 from rackcheck.sim.conduct import Station
 
 FUNCTIONS = "/sys/bus/pci/devices/"

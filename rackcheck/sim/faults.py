@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from rackcheck.core.capture import Output
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.capture import Output
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.profile.layers import did_you_mean
 from rackcheck.sim import bmc, edit, load_faults
 from rackcheck.sim.conduct import Door, Station
 from rackcheck.sim.given import SLOWEST, Given, lanes, number, path

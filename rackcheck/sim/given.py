@@ -3,8 +3,8 @@
 import re
 from collections.abc import Collection, Mapping
 
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.profile.layers import did_you_mean
 
 Given = Mapping[str, str]
 """The words of one fault, defaults among them."""

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.profile.layers import did_you_mean
 from rackcheck.sim import edit
 from rackcheck.sim.conduct import Ill, Station
 from rackcheck.sim.given import Given, lanes, number

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rackcheck.core.capture import NodeCapture, Output
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.capture import NodeCapture, Output
 from rackcheck.sim import edit
 from rackcheck.sim.conduct import Station
 

@@ -4,9 +4,9 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from rackcheck.core.capture import NodeCapture, Output
-from rackcheck.core.fact import Reason
-from rackcheck.core.read import matching
+from rackcheck.model.capture import NodeCapture, Output
+from rackcheck.model.fact import Reason
+from rackcheck.model.text import matching
 
 USER = "audit"
 """Who may log in to a simulated rack, on its nodes and on its BMCs."""

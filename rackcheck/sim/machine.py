@@ -6,11 +6,11 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
-from rackcheck import captured, store
-from rackcheck.core.capture import BmcCapture, NodeCapture
-from rackcheck.core.event import Answered
-from rackcheck.layers import did_you_mean
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.capture import BmcCapture, NodeCapture
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.run import captured, store
+from rackcheck.run.event import Answered
 from rackcheck.sim import template
 from rackcheck.sim.tree import Tree
 

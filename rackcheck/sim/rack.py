@@ -12,9 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
-from rackcheck.core.capture import BmcCapture, NodeCapture
-from rackcheck.core.fact import Unknown
-from rackcheck.core.resource import ROOT
+from rackcheck.model.capture import BmcCapture, NodeCapture
+from rackcheck.model.fact import Unknown
+from rackcheck.model.resource import ROOT
 from rackcheck.sim.bmc import Bmc, Fault, now, tls
 from rackcheck.sim.burn import Burning
 from rackcheck.sim.certificate import certificate, ssh_key

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
 
 INVENTORY, KEY, PASSWORD, KNOWN = FILES = ("inventory.yaml", "id_ed25519", "bmc-password", "known_hosts")
 """What a rack writes."""

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rackcheck import captured, store
-from rackcheck.conform import deviations
-from rackcheck.core.capture import NodeCapture
-from rackcheck.document import BadFile, Listing, Node, Problem, Scalar, Table, read
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import unfold
 from rackcheck.inventory.nodeset import is_name
-from rackcheck.layers import did_you_mean, word
-from rackcheck.library import text_of
-from rackcheck.mistake import Mistake
-from rackcheck.schema import TEXT
+from rackcheck.model.capture import NodeCapture
+from rackcheck.profile.conform import deviations
+from rackcheck.profile.document import BadFile, Listing, Node, Problem, Scalar, Table, read
+from rackcheck.profile.layers import did_you_mean, word
+from rackcheck.profile.library import text_of
+from rackcheck.profile.schema import TEXT
+from rackcheck.run import captured, store
 from rackcheck.sim import faults, machine
 from rackcheck.sim.conduct import BmcConduct, Station
 from rackcheck.sim.shape import scenario as shape

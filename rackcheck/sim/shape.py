@@ -1,6 +1,6 @@
 """The JSON Schema of a scenario file, with every fault and its words."""
 
-from rackcheck.schema import NUMBER, TEXT, Schema, table, words
+from rackcheck.profile.schema import NUMBER, TEXT, Schema, table, words
 from rackcheck.sim.faults import KINDS
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from rackcheck.document import DEPTH, BadFile, Place, Problem
+from rackcheck.profile.document import DEPTH, BadFile, Place, Problem
 from rackcheck.sim.expand import BadPattern, Stood, expanded, filled
 
 VALUES = 200_000

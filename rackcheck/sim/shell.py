@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rackcheck.core.capture import NodeCapture, Output, named
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.read import covers, matching
+from rackcheck.model.capture import NodeCapture, Output, named
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.text import covers, matching
 from rackcheck.sim import login, typed
 
 HEAD = "head -v -c "

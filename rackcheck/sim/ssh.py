@@ -15,7 +15,7 @@ from paramiko.common import (
     OPEN_SUCCEEDED,
 )
 
-from rackcheck.core.capture import Output
+from rackcheck.model.capture import Output
 from rackcheck.sim import burn
 from rackcheck.sim.certificate import SshKey
 from rackcheck.sim.shell import Shell

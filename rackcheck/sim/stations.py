@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from rackcheck.document import BadFile, Place, Problem, Scalar, Table
+from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import unfold
 from rackcheck.inventory.merge import named
-from rackcheck.layers import did_you_mean, word
-from rackcheck.mistake import Mistake
+from rackcheck.profile.document import BadFile, Place, Problem, Scalar, Table
+from rackcheck.profile.layers import did_you_mean, word
 from rackcheck.sim import machine
 from rackcheck.sim.conduct import BmcConduct, Conduct, Station
 from rackcheck.sim.given import SLOWEST, number

@@ -15,12 +15,12 @@ from typing import Any, Generic, TypeVar
 
 import yaml
 
-from rackcheck.core.capture import PAYLOAD, Output
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.resource import ROOT, Body, same_place
-from rackcheck.document import SIZE, BadFile, Place, Problem
-from rackcheck.library import text_of
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.capture import PAYLOAD, Output
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.resource import ROOT, Body, same_place
+from rackcheck.profile.document import SIZE, BadFile, Place, Problem
+from rackcheck.profile.library import text_of
 from rackcheck.sim.expand import Stood, of_node
 from rackcheck.sim.sheet import Reader, composed
 

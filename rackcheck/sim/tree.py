@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from rackcheck.core.fact import Reason, Unknown
-from rackcheck.core.resource import Body
-from rackcheck.redfish.answer import parsed
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.resource import Body
+from rackcheck.transport.redfish.answer import parsed
 
 BODY = 8 << 20
 """Bytes that one body may have: as much as an audit takes of one answer."""

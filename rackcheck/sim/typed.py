@@ -1,6 +1,6 @@
 """What somebody types on a simulated node to see whether it is there; all of it is looked up, nothing is run."""
 
-from rackcheck.core.capture import NodeCapture, Output
+from rackcheck.model.capture import NodeCapture, Output
 
 HOSTNAME = "/proc/sys/kernel/hostname"
 KERNEL = "uname -r && uname -m && uname -v"

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
-from rackcheck.board.desk import Desk
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.views.desk import Desk
 
 
 def show(
@@ -27,7 +27,7 @@ def show(
     from rackcheck_tui.link import settle_environment  # noqa: PLC0415
 
     settle_environment(link, os.environ)
-    from rackcheck.report.signs import signs_for  # noqa: PLC0415
+    from rackcheck.views.signs import signs_for  # noqa: PLC0415
     from rackcheck_tui.app import Screens  # noqa: PLC0415  the screen library is loaded for screens only
     from rackcheck_tui.trail import Place  # noqa: PLC0415
     from rackcheck_tui.verbs import VIEWS  # noqa: PLC0415

@@ -1,9 +1,9 @@
 """What keys do with the row under the cursor, or those that are marked: compare, explain, mend, ask again."""
 
-from rackcheck.board.state import QUIET
-from rackcheck.core.fold import fold
-from rackcheck.core.verdict import Status
-from rackcheck.report.summary import ORDER, several
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.fold import fold
+from rackcheck.views.state import QUIET
+from rackcheck.views.summary import ORDER, several
 from rackcheck_tui.dialogs import Ask, Choose, Leave, Option
 from rackcheck_tui.sharing import Sharing
 from rackcheck_tui.trail import Place

@@ -16,10 +16,10 @@ from textual.filter import LineFilter
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from rackcheck.board.desk import Desk
-from rackcheck.core.where import EVERYTHING, Where
-from rackcheck.report.signs import Signs
-from rackcheck.report.terminal import Line, within
+from rackcheck.filter.where import EVERYTHING, Where
+from rackcheck.views.desk import Desk
+from rackcheck.views.signs import Signs
+from rackcheck.views.terminal import Line, within
 from rackcheck_tui.entries import Entries, Shown
 from rackcheck_tui.feed import Feed
 from rackcheck_tui.looking import listed

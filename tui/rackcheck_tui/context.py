@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rackcheck.board.burning import Burns
-from rackcheck.board.desk import Desk
-from rackcheck.board.state import Board
-from rackcheck.core.fact import Reading
-from rackcheck.core.profile import Rule
-from rackcheck.core.where import EVERYTHING, Where
-from rackcheck.report.signs import Signs
+from rackcheck.filter.where import EVERYTHING, Where
+from rackcheck.model.fact import Reading
+from rackcheck.model.profile import Rule
+from rackcheck.views.burning import Burns
+from rackcheck.views.desk import Desk
+from rackcheck.views.signs import Signs
+from rackcheck.views.state import Board
 from rackcheck_tui.trail import Place
 
 

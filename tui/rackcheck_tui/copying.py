@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from rackcheck.board import retype
-from rackcheck.board.desk import Desk
-from rackcheck.core.fact import Plane
-from rackcheck.core.fold import fold
-from rackcheck.core.tree import Leaf
+from rackcheck.model.fact import Plane
+from rackcheck.model.fold import fold
+from rackcheck.model.tree import Leaf
+from rackcheck.views import retype
+from rackcheck.views.desk import Desk
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entry
 from rackcheck_tui.trail import Place

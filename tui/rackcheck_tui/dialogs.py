@@ -10,8 +10,8 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from rackcheck.report.signs import Signs
-from rackcheck.report.terminal import Line
+from rackcheck.views.signs import Signs
+from rackcheck.views.terminal import Line
 from rackcheck_tui.entries import Entries, Entry
 from rackcheck_tui.reader import page
 from rackcheck_tui.table import Table

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rackcheck.report.terminal import Line
+from rackcheck.views.terminal import Line
 from rackcheck_tui.trail import Place
 
 Head = Callable[[int], Line | None]
@@ -30,7 +30,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Entries:
-    """Entries as a listing: what `rackcheck.board.listing` asks for."""
+    """Entries as a listing: what `rackcheck.views.listing` asks for."""
 
     every: Sequence[Entry]
     heading: Head | None = None

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from rackcheck.core.event import Event
+from rackcheck.run.event import Event
 
 AHEAD = 2048
 """Events that may wait to be taken; a reading that is faster waits for the screen."""

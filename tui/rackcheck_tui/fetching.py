@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from rackcheck.core.fact import VOLATILE, Reading
-from rackcheck.core.where import Where, reader
-from rackcheck.mistake import Mistake
-from rackcheck.report.summary import several
+from rackcheck.base.mistake import Mistake
+from rackcheck.filter.where import Where, reader
+from rackcheck.model.fact import VOLATILE, Reading
+from rackcheck.views.summary import several
 from rackcheck_tui.frame import Frame
 from rackcheck_tui.proving import Rested, evidence
 from rackcheck_tui.reader import Reader

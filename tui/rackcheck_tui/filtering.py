@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from rackcheck.core.event import Judged
-from rackcheck.core.fact import Reading
-from rackcheck.core.path import Path
-from rackcheck.core.profile import Rule
-from rackcheck.core.verdict import Verdict
-from rackcheck.core.where import FINDING_KEYS, NODE_KEYS, TEXT, Subject, Where, left_out, reader
-from rackcheck.report.summary import several
+from rackcheck.evaluate.verdict import Verdict
+from rackcheck.filter.where import FINDING_KEYS, NODE_KEYS, TEXT, Subject, Where, left_out, reader
+from rackcheck.model.fact import Reading
+from rackcheck.model.path import Path
+from rackcheck.model.profile import Rule
+from rackcheck.run.event import Judged
+from rackcheck.views.summary import several
 from rackcheck_tui.context import Context
 
 

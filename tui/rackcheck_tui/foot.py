@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textual.events import Key
 from textual.widgets import Input, Static
 
-from rackcheck.core.where import EVERYTHING, WORDS, Where, Wrong, parse
+from rackcheck.filter.where import EVERYTHING, WORDS, Where, Wrong, parse
 from rackcheck_tui.dialogs import Ask, Choose, Option
 from rackcheck_tui.trail import Place
 from rackcheck_tui.verbs import LOADING, VIEWS, asks, verbs

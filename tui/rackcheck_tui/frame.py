@@ -5,11 +5,11 @@ from typing import Any
 
 from textual.screen import Screen
 
-from rackcheck.board.desk import Desk, Said
-from rackcheck.core.where import Where
-from rackcheck.mistake import Mistake
-from rackcheck.report.signs import Signs
-from rackcheck.report.terminal import Line, within
+from rackcheck.base.mistake import Mistake
+from rackcheck.filter.where import Where
+from rackcheck.views.desk import Desk, Said
+from rackcheck.views.signs import Signs
+from rackcheck.views.terminal import Line, within
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entry, Shown
 from rackcheck_tui.feed import Feed

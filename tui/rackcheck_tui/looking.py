@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from textual.binding import Binding, BindingType
 
-from rackcheck.board.modes import Mode
-from rackcheck.report.terminal import Line, within
+from rackcheck.views.modes import Mode
+from rackcheck.views.terminal import Line, within
 from rackcheck_tui.foot import Typing
 from rackcheck_tui.rackview import Racks
 from rackcheck_tui.reader import Reader

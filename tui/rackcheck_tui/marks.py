@@ -2,7 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 
-from rackcheck.board.listing import Listing
+from rackcheck.views.listing import Listing
 
 
 def find(listing: Listing, name: str) -> int | None:

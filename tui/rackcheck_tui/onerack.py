@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from rackcheck.board.modes import Cell
-from rackcheck.report.signs import Signs
+from rackcheck.views.modes import Cell
+from rackcheck.views.signs import Signs
 from rackcheck_tui.panels import Draft, Place
 
 UNSEEN = Cell("?", "dim")

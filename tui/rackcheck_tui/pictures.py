@@ -18,12 +18,12 @@ from tempfile import TemporaryDirectory
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from rackcheck.cli import subject
-from rackcheck.cli.desk import Desk
-from rackcheck.core.event import Answered, Burning, Event, FactsRead, Judged, NodeAsked, RunStarted
-from rackcheck.core.fact import Plane
-from rackcheck.core.group import is_group
-from rackcheck.report.signs import Signs
+from rackcheck.model.fact import Plane
+from rackcheck.probe.group import is_group
+from rackcheck.run.event import Answered, Burning, Event, FactsRead, Judged, NodeAsked, RunStarted
+from rackcheck.session import subject
+from rackcheck.session.desk import Desk
+from rackcheck.views.signs import Signs
 from rackcheck_tui.app import Screens
 from rackcheck_tui.context import Context
 

@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rackcheck.board.burnt import Told, followed
-from rackcheck.board.desk import Desk
-from rackcheck.board.proof import Piece, Proof, View, piece, proof
-from rackcheck.board.reply import Reply, told
-from rackcheck.board.state import Board
-from rackcheck.core import operator
-from rackcheck.core.fact import Absent, Unknown
-from rackcheck.core.question import Ask
-from rackcheck.core.tree import Leaf
-from rackcheck.mistake import Mistake
-from rackcheck.report.signs import Signs
-from rackcheck.report.terminal import STYLES, Line, within
+from rackcheck.base.mistake import Mistake
+from rackcheck.model import operator
+from rackcheck.model.fact import Absent, Unknown
+from rackcheck.model.question import Ask
+from rackcheck.model.tree import Leaf
+from rackcheck.views.burnt import Told, followed
+from rackcheck.views.desk import Desk
+from rackcheck.views.proof import Piece, Proof, View, piece, proof
+from rackcheck.views.reply import Reply, told
+from rackcheck.views.signs import Signs
+from rackcheck.views.state import Board
+from rackcheck.views.terminal import STYLES, Line, within
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
 
-from rackcheck.board.modes import Cell
-from rackcheck.report.signs import Signs
+from rackcheck.views.modes import Cell
+from rackcheck.views.signs import Signs
 from rackcheck_tui.onerack import UNSEEN, RackView, spans
 from rackcheck_tui.panels import GAP, Density, Panel, Plane, plane
 

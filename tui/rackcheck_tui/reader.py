@@ -11,9 +11,9 @@ from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from rackcheck.core.fact import visible
-from rackcheck.report.signs import Signs
-from rackcheck.report.terminal import Line
+from rackcheck.model.fact import visible
+from rackcheck.views.signs import Signs
+from rackcheck.views.terminal import Line
 from rackcheck_tui.words import across, keys
 
 

@@ -6,12 +6,12 @@ import threading
 import time
 from collections.abc import Callable
 
-from rackcheck.board.burning import Burns
-from rackcheck.board.desk import Desk
-from rackcheck.board.state import Board
-from rackcheck.core.event import Burning, RunDone
-from rackcheck.core.verdict import Outcome
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.run.event import Burning, RunDone
+from rackcheck.views.burning import Burns
+from rackcheck.views.desk import Desk
+from rackcheck.views.state import Board
 from rackcheck_tui.context import Context
 from rackcheck_tui.looking import Looking
 from rackcheck_tui.words import turned

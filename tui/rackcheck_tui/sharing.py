@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from rackcheck.board.desk import Said
-from rackcheck.report.summary import several
+from rackcheck.views.desk import Said
+from rackcheck.views.summary import several
 from rackcheck_tui.copying import copies
 from rackcheck_tui.dialogs import Choose, Option
 from rackcheck_tui.fetching import Fetching

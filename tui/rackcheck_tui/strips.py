@@ -4,8 +4,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from rackcheck.core.fact import visible
-from rackcheck.report.terminal import Line
+from rackcheck.model.fact import visible
+from rackcheck.views.terminal import Line
 
 
 def strip(line: Line, width: int, whole: Style | None = None) -> Strip:

@@ -13,9 +13,9 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from rackcheck.board.listing import Listing
-from rackcheck.report.signs import Signs
-from rackcheck.report.terminal import Line
+from rackcheck.views.listing import Listing
+from rackcheck.views.signs import Signs
+from rackcheck.views.terminal import Line
 from rackcheck_tui.marks import find, marked, settle
 from rackcheck_tui.strips import strip
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.cli import COMMANDS
-from rackcheck.core.where import COMPARED, FINDING_KEYS, NODE_KEYS, TEXT, Wrong, parse
+from rackcheck.filter.where import COMPARED, FINDING_KEYS, NODE_KEYS, TEXT, Wrong, parse
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Shown
 from rackcheck_tui.trail import Place

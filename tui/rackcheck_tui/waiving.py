@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 
-from rackcheck.board.desk import Said
-from rackcheck.core.fold import fold
-from rackcheck.mistake import Mistake
-from rackcheck.report.summary import several
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.fold import fold
+from rackcheck.views.desk import Said
+from rackcheck.views.summary import several
 from rackcheck_tui.acting import Acting
 from rackcheck_tui.dialogs import Ask, Field, Form
 

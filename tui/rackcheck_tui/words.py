@@ -6,14 +6,14 @@ import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from rackcheck.board.state import Board
-from rackcheck.core.event import RunStarted
-from rackcheck.core.fold import fold
-from rackcheck.core.group import is_group
-from rackcheck.report.reasons import where
-from rackcheck.report.signs import OUTCOME, Signs
-from rackcheck.report.summary import COUNTED
-from rackcheck.report.terminal import OUTCOMES, STYLES, Line
+from rackcheck.model.fold import fold
+from rackcheck.probe.group import is_group
+from rackcheck.run.event import RunStarted
+from rackcheck.views.reasons import where
+from rackcheck.views.signs import OUTCOME, Signs
+from rackcheck.views.state import Board
+from rackcheck.views.summary import COUNTED
+from rackcheck.views.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.entries import Entries
 
 WHY = 2

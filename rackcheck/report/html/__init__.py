@@ -7,12 +7,11 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from rackcheck.core.fact import clean
-from rackcheck.core.fold import fold
-from rackcheck.core.profile import Severity
-from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report import alike, chart, whereabouts
-from rackcheck.report.apart import apart
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.fact import clean
+from rackcheck.model.fold import fold
+from rackcheck.model.profile import Severity
+from rackcheck.report import alike, chart
 from rackcheck.report.burn_words import SIMULATED, again, ended, unverified
 from rackcheck.report.dossier import LETTERS, OUT, Brand, Dossier
 from rackcheck.report.folded import gaps, in_short, things
@@ -20,11 +19,13 @@ from rackcheck.report.force import in_force
 from rackcheck.report.html import burn, overview, reading, text
 from rackcheck.report.html.data import script_data
 from rackcheck.report.qr import svg
-from rackcheck.report.reasons import LONGEST, MOST, is_alone
-from rackcheck.report.signs import OUTCOME
-from rackcheck.report.summary import COUNTED, several
-from rackcheck.report.terminal import GLYPHS
 from rackcheck.report.withheld import missing
+from rackcheck.views import whereabouts
+from rackcheck.views.apart import apart
+from rackcheck.views.reasons import LONGEST, MOST, is_alone
+from rackcheck.views.signs import OUTCOME
+from rackcheck.views.summary import COUNTED, several
+from rackcheck.views.terminal import GLYPHS
 
 PLANES = {"bmc", "os"}
 """Planes of a whole audit; where fewer were asked, the verdict says so."""

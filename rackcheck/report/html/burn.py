@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from rackcheck.core.fold import fold
+from rackcheck.model.fold import fold
 from rackcheck.report import chart
 from rackcheck.report.burn_model import BurnChart
 from rackcheck.report.dossier import Dossier

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rackcheck.core.fit import Match
+from rackcheck.model.fit import Match
 from rackcheck.report.dossier import LETTERS, Dossier, NodeRow, Part
 from rackcheck.report.html.reading import Chapter, Instance
 from rackcheck.report.html.text import prose, shown

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rackcheck.core.fit import Match
-from rackcheck.core.profile import Scope
-from rackcheck.core.read import natural
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.fit import Match
+from rackcheck.model.profile import Scope
+from rackcheck.model.text import natural
 from rackcheck.report.alike import vectors
 from rackcheck.report.dossier import LETTERS, OUT, Dossier, Gate, NodeRow
 

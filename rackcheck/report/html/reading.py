@@ -4,16 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rackcheck.core.fold import fold
-from rackcheck.core.profile import Severity
-from rackcheck.core.read import natural
-from rackcheck.core.verdict import Status
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.fold import fold
+from rackcheck.model.profile import Severity
+from rackcheck.model.text import natural
 from rackcheck.report.alike import Component, Shelf, shelves
-from rackcheck.report.apart import deciding
 from rackcheck.report.dossier import Dossier, Exemption, Found, Gate, Part, Versions
 from rackcheck.report.folded import Block, blocks
 from rackcheck.report.html.text import anchor
-from rackcheck.report.whereabouts import said, share
+from rackcheck.views.apart import deciding
+from rackcheck.views.whereabouts import said, share
 
 FINDINGS = 500
 """Findings that are written out; the annexes hold all."""

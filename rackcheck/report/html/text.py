@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from rackcheck.core.fact import visible
-from rackcheck.core.fold import fold
-from rackcheck.report.whereabouts import Whole, said, told
+from rackcheck.model.fact import visible
+from rackcheck.model.fold import fold
+from rackcheck.views.whereabouts import Whole, said, told
 
 LIMIT = 4000
 """Characters of one text that are shown; record and annexes hold the whole of it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rackcheck.mistake import Mistake
+from rackcheck.base.mistake import Mistake
 from rackcheck.report.dossier import Dossier, Logo
 from rackcheck.report.pdf.burn import drawings
 from rackcheck.report.pdf.model import model, token

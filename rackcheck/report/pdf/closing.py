@@ -1,10 +1,10 @@
 """What follows the findings: exceptions, punch list, rework, baseline and the evidence index."""
 
-from rackcheck.core.verdict import Status
+from rackcheck.evaluate.verdict import Status
 from rackcheck.report.dossier import Answer, Dossier, Exemption, Punch, Rework
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
-from rackcheck.report.whereabouts import Whole
+from rackcheck.views.whereabouts import Whole
 
 CLASSES = ("A", "B", "C")
 

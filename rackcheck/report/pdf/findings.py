@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from rackcheck.core.profile import Severity
-from rackcheck.core.verdict import Status
-from rackcheck.report.apart import apart, deciding
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.profile import Severity
 from rackcheck.report.dossier import Dossier, Exhibit, Found, Gate
 from rackcheck.report.folded import MARK, Block, blocks
 from rackcheck.report.pdf.listing import Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
-from rackcheck.report.whereabouts import Whole
+from rackcheck.views.apart import apart, deciding
+from rackcheck.views.whereabouts import Whole
 
 SHOWN = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
 """Verdicts that get a block; what does not apply is a table, what passed is counted beside its gate."""

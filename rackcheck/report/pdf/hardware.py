@@ -8,8 +8,8 @@ from rackcheck.report.alike import Component, Shelf, Unread, shelves, unread
 from rackcheck.report.dossier import Billed, Dossier, NodeRow, Part, Versions
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
 from rackcheck.report.pdf.words import text, where
-from rackcheck.report.reasons import LONGEST
-from rackcheck.report.whereabouts import Whole
+from rackcheck.views.reasons import LONGEST
+from rackcheck.views.whereabouts import Whole
 
 COMPONENTS = 60
 """Lines of one list of components; a line holds all that are alike."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from rackcheck.core.verdict import Status
+from rackcheck.evaluate.verdict import Status
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ off. Every cut says how many more there are, so that nothing looks whole that is
 
 from collections.abc import Iterable, Sequence
 
-from rackcheck.core.fact import clean
-from rackcheck.core.profile import Scope, Severity
-from rackcheck.core.verdict import Outcome, Status
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.fact import clean
+from rackcheck.model.profile import Scope, Severity
 from rackcheck.report.alike import Likeness, likenesses, together
 from rackcheck.report.dossier import Dossier, Gate, Reading
 from rackcheck.report.folded import gaps, in_short
@@ -19,9 +19,9 @@ from rackcheck.report.pdf.findings import findings, not_applicable
 from rackcheck.report.pdf.hardware import bill, firmware, inventory
 from rackcheck.report.pdf.listing import Json, bounded, counts
 from rackcheck.report.pdf.words import prose, text, where
-from rackcheck.report.reasons import LONGEST, MOST, is_alone
-from rackcheck.report.whereabouts import Whole
 from rackcheck.report.withheld import MISSING, missing
+from rackcheck.views.reasons import LONGEST, MOST, is_alone
+from rackcheck.views.whereabouts import Whole
 
 PATTERNS = 24
 """Groups of nodes that answer alike, the worst first."""

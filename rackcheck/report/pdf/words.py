@@ -5,9 +5,9 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from rackcheck.core.fact import visible
-from rackcheck.core.fold import fold
-from rackcheck.report.whereabouts import Whole, told
+from rackcheck.model.fact import visible
+from rackcheck.model.fold import fold
+from rackcheck.views.whereabouts import Whole, told
 
 PIECE = 6
 """Letters of a long word that stay together on a line; the narrowest column holds more."""

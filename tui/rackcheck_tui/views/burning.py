@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rackcheck.board.bearing import Rank, Row, rows, seen
-from rackcheck.board.burning import Burns
-from rackcheck.board.part import HOST, Part
-from rackcheck.core.profile import Rule
-from rackcheck.core.verdict import Status
-from rackcheck.report.summary import several
-from rackcheck.report.terminal import Line
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.profile import Rule
+from rackcheck.views.bearing import Rank, Row, rows, seen
+from rackcheck.views.burning import Burns
+from rackcheck.views.part import HOST, Part
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line
 from rackcheck_tui.charts import bar, digits, limits, scaled, spark
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown

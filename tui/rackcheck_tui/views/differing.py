@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rackcheck.core.change import reading
-from rackcheck.core.where import FINDING_KEYS, Subject
-from rackcheck.index.words import spelt
-from rackcheck.mistake import Mistake
-from rackcheck.report.terminal import Line
+from rackcheck.base.mistake import Mistake
+from rackcheck.filter.where import FINDING_KEYS, Subject
+from rackcheck.model.change import reading
+from rackcheck.run.index.words import spelt
+from rackcheck.views.terminal import Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.trail import Place

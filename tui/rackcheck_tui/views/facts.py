@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from rackcheck.core import operator
-from rackcheck.core.fact import Absent, Unknown
-from rackcheck.core.tree import Leaf, Tree
-from rackcheck.core.where import FINDING_KEYS, Subject
-from rackcheck.mistake import Mistake
-from rackcheck.report.terminal import Line
+from rackcheck.base.mistake import Mistake
+from rackcheck.filter.where import FINDING_KEYS, Subject
+from rackcheck.model import operator
+from rackcheck.model.fact import Absent, Unknown
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.views.terminal import Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.trail import Place

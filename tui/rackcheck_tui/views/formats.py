@@ -2,7 +2,7 @@
 
 import shlex
 
-from rackcheck.report.terminal import Line
+from rackcheck.views.terminal import Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.trail import Place

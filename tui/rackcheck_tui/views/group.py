@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from rackcheck.board.grouped import Group
-from rackcheck.core.verdict import Verdict
-from rackcheck.report.terminal import STYLES, Line
+from rackcheck.evaluate.verdict import Verdict
+from rackcheck.views.grouped import Group
+from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.filtering import kept_nodes

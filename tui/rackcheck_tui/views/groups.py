@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rackcheck.board.grouped import Group, groups
-from rackcheck.core.verdict import Status
-from rackcheck.core.where import FINDING_KEYS, Subject
-from rackcheck.report import whereabouts
-from rackcheck.report.causes import Cause
-from rackcheck.report.summary import Finding
-from rackcheck.report.terminal import STYLES, Line
-from rackcheck.report.whereabouts import Whole
+from rackcheck.evaluate.verdict import Status
+from rackcheck.filter.where import FINDING_KEYS, Subject
+from rackcheck.views import whereabouts
+from rackcheck.views.causes import Cause
+from rackcheck.views.grouped import Group, groups
+from rackcheck.views.summary import Finding
+from rackcheck.views.terminal import STYLES, Line
+from rackcheck.views.whereabouts import Whole
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.filtering import kept_nodes, rule_words

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from rackcheck.board.progress import Progress, Pulse, Step, progress, pulse
-from rackcheck.report.summary import several
-from rackcheck.report.terminal import Line
+from rackcheck.views.progress import Progress, Pulse, Step, progress, pulse
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.filtering import kept_nodes

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from rackcheck.board.bearing import Bearing, bearings
-from rackcheck.board.part import Part
-from rackcheck.core.burn.record import Fault, Stage
-from rackcheck.report.summary import several
-from rackcheck.report.terminal import Line
+from rackcheck.model.burn_record import Fault, Stage
+from rackcheck.views.bearing import Bearing, bearings
+from rackcheck.views.part import Part
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line
 from rackcheck_tui.charts import scaled
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
-from rackcheck.core.event import Judged
-from rackcheck.core.fit import Match
-from rackcheck.core.profile import Rule
-from rackcheck.core.verdict import Outcome, Status, Verdict
-from rackcheck.report.apart import Apart
-from rackcheck.report.reasons import LONGEST
-from rackcheck.report.summary import ORDER, several
-from rackcheck.report.terminal import STYLES, Line
+from rackcheck.evaluate.verdict import Outcome, Status, Verdict
+from rackcheck.model.fit import Match
+from rackcheck.model.profile import Rule
+from rackcheck.run.event import Judged
+from rackcheck.views.apart import Apart
+from rackcheck.views.reasons import LONGEST
+from rackcheck.views.summary import ORDER, several
+from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.filtering import kept_rules

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from rackcheck.core.event import Judged
-from rackcheck.core.read import natural
-from rackcheck.core.verdict import Outcome, Status
-from rackcheck.report.signs import OUTCOME
-from rackcheck.report.summary import COUNTED, ORDER, several
-from rackcheck.report.terminal import OUTCOMES, STYLES, Line
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.text import natural
+from rackcheck.run.event import Judged
+from rackcheck.views.signs import OUTCOME
+from rackcheck.views.summary import COUNTED, ORDER, several
+from rackcheck.views.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.filtering import kept_nodes

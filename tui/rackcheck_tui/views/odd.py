@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from rackcheck.board.odd import Deviation, Odd, Peers, peers
-from rackcheck.core.fold import fold
-from rackcheck.report.summary import several
-from rackcheck.report.terminal import Line
+from rackcheck.model.fold import fold
+from rackcheck.views.odd import Deviation, Odd, Peers, peers
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.filtering import kept_nodes

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from rackcheck.board.bearing import Bearing, Rank
-from rackcheck.board.part import HOST, Part
-from rackcheck.core.burn.record import Fault
-from rackcheck.core.burn.told import described
-from rackcheck.report.terminal import STYLES, Line
+from rackcheck.model.burn_record import Fault
+from rackcheck.parse.burnin.told import described
+from rackcheck.views.bearing import Bearing, Rank
+from rackcheck.views.part import HOST, Part
+from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.charts import Points, chart, digits, limits, spark
 from rackcheck_tui.context import Context
 

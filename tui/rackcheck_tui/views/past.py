@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rackcheck.core.verdict import Status
-from rackcheck.mistake import Mistake
-from rackcheck.report.summary import several
-from rackcheck.report.terminal import OUTCOMES, STYLES, Line
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Status
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.trail import Place

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from rackcheck.board import modes
-from rackcheck.board.elevation import dots, elevation
-from rackcheck.board.modes import LEFT_OUT, Cell, Mode, Seen
-from rackcheck.report.terminal import Line
-from rackcheck.report.whereabouts import among
+from rackcheck.views import modes
+from rackcheck.views.elevation import dots, elevation
+from rackcheck.views.modes import LEFT_OUT, Cell, Mode, Seen
+from rackcheck.views.terminal import Line
+from rackcheck.views.whereabouts import among
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Shown
 from rackcheck_tui.filtering import kept_nodes

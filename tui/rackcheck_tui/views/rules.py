@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from rackcheck.core.profile import Rule
-from rackcheck.core.verdict import Status
-from rackcheck.core.where import FINDING_KEYS
-from rackcheck.report.summary import COUNTED
-from rackcheck.report.terminal import STYLES, Line
+from rackcheck.evaluate.verdict import Status
+from rackcheck.filter.where import FINDING_KEYS
+from rackcheck.model.profile import Rule
+from rackcheck.views.summary import COUNTED
+from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.filtering import rule_words

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from rackcheck.core.fold import fold
-from rackcheck.core.waiver import Standing, State
-from rackcheck.report.terminal import Line
+from rackcheck.evaluate.waiver import Standing, State
+from rackcheck.model.fold import fold
+from rackcheck.views.terminal import Line
 from rackcheck_tui.context import Context
 from rackcheck_tui.entries import Entries, Entry, Shown
 from rackcheck_tui.trail import Place

@@ -1,0 +1,1 @@
+"""Captures without what identifies their machines."""

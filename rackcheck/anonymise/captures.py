@@ -1,0 +1,312 @@
+"""Captures without what tells whose machine it was: identities found wherever they stand, each put into a stand-in.
+
+What looks like a hardware address, a UUID, a GUID, an IP or a mail address is found by its looks; serials, names and
+bare ids are found because somebody gathered them (`core.identities`). Questions stay as they were asked: readers find
+their answers by them. Pure; `docs/capture.md` says what this cannot promise.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rackcheck.anonymise.identities import PLACES, Identities, is_loose, is_name, is_short, tells
+from rackcheck.anonymise.looks import BEFORE, KERNELS, LOOKS, NO_HOST, NO_MAIL, RANGE
+from rackcheck.anonymise.stand_in import Dice, cased, spelt
+from rackcheck.model.capture import BmcCapture, BurnCapture, Capture, NodeCapture, Output
+from rackcheck.model.fact import Unknown
+
+NOBODY: Mapping[str, str] = {}
+
+LONG = 8
+"""Letters and digits from which a word is found inside a longer one, too."""
+
+TOKENS = 1 << 18
+"""Words whose stand-ins are remembered: nodes of a rack say much the same."""
+
+_TOKEN = re.compile(r"[^\s\"'<>(),;=\[\]{}|\\`]{3,}")
+_RUN = re.compile(r"[0-9A-Za-z]+")
+_NAME = re.compile(r"[A-Za-z][\w.-]*")
+"""The name of a parameter, with a sign of equality behind it: `rd.driver.blacklist` is no host."""
+
+_TELLING = re.compile(r".*[:=\t]", re.DOTALL)
+"""What stands before the value of a line that tells one."""
+
+LINE = 500
+"""Characters of a line that tells one value."""
+
+LONGEST = 512
+"""Letters and digits without a break that are looked into: no more are in any name or id, and some are whole files."""
+
+
+class Anonymous:
+    """Puts stand-ins in the place of identities, the same ones everywhere; `nodes` become node1, node2, in their order.
+
+    Who makes one with a new salt gets other stand-ins. The salt is nowhere in what comes of it. `own` are names that
+    nodes give themselves, each with the node's name in `nodes`: they have one stand-in, unless another is called so.
+    """
+
+    def __init__(self, nodes: list[str], found: Identities, salt: bytes, own: Mapping[str, str] = NOBODY) -> None:
+        self.nodes = {name: f"node{number}" for number, name in enumerate(nodes, start=1)}
+        # A device may be described by the name of its host: that is no kind of things.
+        hosts = {part for host in own for part in (host.casefold(), host.casefold().partition(".")[0])}
+        alike = found.alike - hosts
+        self._alike, self._digits = alike, found.digits
+        people = "|".join(map(re.escape, sorted(found.people, key=lambda p: (-len(p), p))))
+        self._people = re.compile(rf"(?<![\w./-])(?:{people})(?![\w/-])", re.IGNORECASE) if people else None
+        self._dice = Dice(salt, found.words | found.digits | found.names)
+        made = {name.casefold(): made for name, made in self.nodes.items()}
+        for host, name in own.items():
+            word = host.casefold().partition(".")[0]
+            if word in found.names:
+                made.setdefault(word, self.nodes[name])
+        names = {*made, *(found.names - alike)}
+        words = {word for word in found.words - alike - found.digits - names if not is_short(word)}
+        for word in sorted((names | words) - {*made}):
+            made[word] = self._dice.word(word)
+        self._made = made
+        firm = {n for n in names if is_name(n)} | {w for w in words if not is_loose(w)}
+        self._loose = {*made} - firm
+        self._anchors: dict[str, list[tuple[str, int]]] = {}
+        for word in sorted(firm, key=lambda w: (-len(w), w)):
+            run = max(_RUN.finditer(word), key=lambda m: len(m[0]), default=None)
+            if run is not None:
+                self._anchors.setdefault(run[0], []).append((word, run.start()))
+        inner = [w for w in {*firm, *found.digits} if len(w) >= LONG and _RUN.fullmatch(w)]
+        self._inner = {size: {w for w in inner if len(w) == size} for size in sorted({*map(len, inner)}, reverse=True)}
+        self._tokens: dict[str, str] = {}
+
+    def text(self, text: str) -> str:
+        """Give a text without identities."""
+        whole = self._whole(text.strip())
+        if whole is not None:
+            return text.replace(text.strip(), whole, 1)
+        if self._loose and "\n" in text:
+            text = "".join(map(self._line, text.splitlines(keepends=True)))
+        return _TOKEN.sub(self._token, text)
+
+    def json(self, value: object, name: str = "", *, place: bool = False) -> Any:
+        """Give a JSON value without identities, in its texts, its names and the numbers that are one.
+
+        What stands under `name` may be one by that name alone; `place` says that it is below a place or a contact.
+        """
+        match value:
+            case str():
+                told = self.text(value)
+                return self._own(told) if told == value and tells(name, value, place=place) else told
+            case int() | float() if not isinstance(value, bool) and tells(name, str(value), place=place):
+                return int(self._dice.word(str(value))) if isinstance(value, int) and value > 0 else 0
+            case Mapping():
+                return {
+                    self._name(str(key)): self.json(inner, str(key), place=place or key in PLACES)
+                    for key, inner in value.items()
+                }
+            case list():
+                return [self.json(inner, name, place=place) for inner in value]
+        return value
+
+    def _name(self, name: str) -> str:
+        """Give a property's name without identities; `Members@odata.count` only looks like somebody's address."""
+        what, _, note = name.partition("@")
+        return f"{self.text(what)}@{note}" if re.match(r"(odata|Redfish|Message)\.", note) else self.text(name)
+
+    def unknown(self, why: Unknown) -> Unknown:
+        """Give a reason without the identities in its words."""
+        return Unknown(why.reason, self._complaint(why.detail))
+
+    def _complaint(self, text: str) -> str:
+        """Give a text that may name who asked."""
+        if self._people is not None:
+            text = self._people.sub(lambda found: cased(self._dice.word(found[0].casefold()), found[0]), text)
+        return self.text(text)
+
+    def capture(self, capture: Capture) -> Capture:
+        """Give what a plane of a node answered without identities."""
+        if isinstance(capture, BurnCapture):
+            return BurnCapture(tuple(self.json(record) for record in capture.records))
+        return self._host(capture) if isinstance(capture, NodeCapture) else self._bmc(capture)
+
+    def _host(self, old: NodeCapture) -> NodeCapture:
+        def path(name: str) -> str:
+            return name if name in old.globs else self.text(name)
+
+        return NodeCapture(
+            {
+                command: self.unknown(answer)
+                if isinstance(answer, Unknown)
+                else Output(answer.status, self._told(command, answer.out), self._complaint(answer.err))
+                for command, answer in old.commands.items()
+            },
+            {glob: None if why is None else self.unknown(why) for glob, why in old.globs.items()},
+            {path(name): self._told(name, content) for name, content in old.files.items()},
+            {path(name): self.unknown(why) for name, why in old.refused.items()},
+        )
+
+    def _told(self, question: str, text: str) -> str:
+        """Give what a host told; the kernel's tables of sockets and routes write addresses as bare digits."""
+        if "/proc/net/" in question:
+            text = KERNELS.sub(self._kernels, text)
+        return self.text(text)
+
+    def _kernels(self, found: re.Match[str]) -> str:
+        """Give an address as the kernel writes it: IPv6 routes in order, else in words of x86's and ARM's order."""
+        raw = bytes.fromhex(found[0])
+        if found.lastgroup == "route6":
+            return self._six(raw).hex()
+        raw = _turned(raw)
+        if len(raw) == 16:
+            return _turned(self._six(raw)).hex().upper()
+        made = self._dice.ipv4(str(ipaddress.IPv4Address(raw)))
+        return _turned(ipaddress.IPv4Address(made).packed).hex().upper()
+
+    def _six(self, raw: bytes) -> bytes:
+        return ipaddress.IPv6Address(self._dice.ipv6(ipaddress.IPv6Address(raw).exploded)).packed
+
+    def _bmc(self, old: BmcCapture) -> BmcCapture:
+        bodies = {
+            self.text(uri): self.unknown(body) if isinstance(body, Unknown) else self.json(body)
+            for uri, body in old.bodies.items()
+        }
+        return BmcCapture(bodies, {self.text(uri): time for uri, time in old.times.items()})
+
+    def _whole(self, text: str) -> str | None:
+        """Give the stand-in of a text that is one value."""
+        made = self._made.get(text.casefold())
+        return None if made is None else _like(made, text)
+
+    def _own(self, text: str) -> str:
+        """Give the stand-in of a text of which its place says that it is an identity."""
+        return text if text.casefold() in self._alike else _like(self._dice.word(text.casefold()), text)
+
+    def _line(self, line: str) -> str:
+        """Give a line whose value, after its last sign of telling, is put into its stand-in where it has one."""
+        if len(line) > LINE:
+            return line
+        before = found[0] if (found := _TELLING.match(line)) else ""
+        value = line[len(before) :].strip(" \t\r\n\"',")
+        made = self._whole(value) if value else None
+        return line if made is None else before + line[len(before) :].replace(value, made, 1)
+
+    def _token(self, match: re.Match[str]) -> str:
+        token = match[0]
+        if match.string[match.end() : match.end() + 1] == "=" and _NAME.fullmatch(token):
+            return self._words(token)
+        if token not in self._tokens:
+            if len(self._tokens) >= TOKENS:
+                self._tokens.clear()
+            pieces, done = [], 0
+            alike = token.casefold() in self._alike
+            for found in LOOKS.finditer(token):
+                pieces += [self._words(token[done : found.start()]), found[0] if alike else self._looked(found)]
+                done = found.end()
+            self._tokens[token] = "".join([*pieces, self._words(token[done:])])
+        return self._tokens[token]
+
+    def _looked(self, found: re.Match[str]) -> str:
+        """Give the stand-in of what looks like an address or an id."""
+        text, bare = found[0], re.sub(r"[:.-]", "", found[0]).casefold()
+        if self._is_version(found) or (found["dotted"] and bare.isdecimal() and bare not in self._digits):
+            return text
+        try:
+            match found.lastgroup:  # the outermost one, as it ends last
+                case "ipv4":
+                    return self._dice.ipv4(text)
+                case "ipv6" if re.search("[0-9]", text):  # a::b is a name of C++
+                    return self._dice.ipv6(text.casefold())
+                case "mail":
+                    return text if NO_MAIL.search(text) else self._mail(text)
+                case "home" | "who":
+                    return text if text == "root" else cased(self._dice.word(text.casefold()), text)
+                case "url":
+                    return self._authority(text)
+                case "host":
+                    own = text.partition(".")[2]
+                    plain = NO_HOST.fullmatch(text.casefold()) or not (own.islower() or own.isupper())
+                    return self._words(text) if plain else self._host_name(text)
+        except ValueError:  # digits and dots or colons that are no address
+            return self._words(text)
+        return text if found["ipv6"] else spelt(self._dice.digits(bare), text)
+
+    def _is_version(self, found: re.Match[str]) -> bool:
+        """Whether something is known to tell a version, which may look like anything, or follows one with a dash."""
+        if found[0].casefold() in self._alike:
+            return True
+        before = found.string[max(0, found.start() - BEFORE) : found.start()]
+        return found["ipv4"] is not None and re.search(r"[0-9]-\Z", before) is not None and not RANGE.search(before)
+
+    def _authority(self, text: str) -> str:
+        """Give the part of a URL that names a host, with who asks there, and at which port."""
+        who, at, place = text.rpartition("@")
+        host, colon, port = place.partition(":")
+        if re.fullmatch(r"[0-9.]+", host):
+            made = self._dice.ipv4(host)
+        elif re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", host):
+            made = self._host_name(host)
+        else:
+            made = self._words(host)
+        login = ":".join(self._dice.word(word.casefold()) if word else "" for word in who.split(":"))
+        return f"{login}{at}{made}{colon}{port}"
+
+    def _host_name(self, text: str) -> str:
+        """Give the name of a host as those of nodes are: its first word, and its domain."""
+        whole = self._whole(text)
+        if whole is not None or text.casefold() == "localhost":
+            return whole or text
+        host, dot, domain = text.partition(".")
+        made = self._words(host)
+        if made == host and self._whole(host) is None:
+            made = cased(self._dice.word(host.casefold()), host)
+        return made + dot + cased(self._dice.word(domain.casefold()), domain)
+
+    def _mail(self, text: str) -> str:
+        who, _, where = text.casefold().partition("@")
+        host, _, top = where.rpartition(".")
+        return cased(f"{self._dice.word(who)}@{self._dice.word(host)}.{top}", text)
+
+    def _words(self, text: str) -> str:
+        """Give a piece of a token with the words that are known in it replaced, the first and longest ones first."""
+        runs = list(_RUN.finditer(text))
+        found = [one for run in runs for one in self._known(text, run)]
+        found += [(run.start(), run.end(), "") for run in runs]
+        pieces, done = [], 0
+        for begin, end, made in sorted(found, key=lambda one: (one[0], not one[2], -one[1])):
+            if begin >= done:
+                pieces += [text[done:begin], made or self._inside(text[begin:end])]
+                done = end
+        return "".join([*pieces, text[done:]])
+
+    def _known(self, text: str, run: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+        """Give every known word that stands around a run of letters and digits, no letter or digit beside it."""
+        for word, offset in self._anchors.get(run[0].casefold(), ()):
+            begin = run.start() - offset
+            end = begin + len(word)
+            if begin >= 0 and text[begin:end].casefold() == word:
+                beside = text[end : end + 1].isalnum() or text[max(0, begin - 1) : begin].isalnum()
+                if not beside:
+                    yield begin, end, _like(self._made[word], text[begin:end])
+
+    def _inside(self, run: str) -> str:
+        """Give a run of letters and digits with the bare ids and long words that stand in it replaced."""
+        if not LONG <= len(run) <= LONGEST:
+            return run
+        low = run.casefold()
+        for length, words in self._inner.items():
+            for at in range(len(low) - length + 1):
+                piece = low[at : at + length]
+                if piece in words:
+                    made = self._dice.digits(piece) if piece in self._digits else self._made[piece]
+                    middle = _like(made, run[at : at + length])
+                    return self._inside(run[:at]) + middle + self._inside(run[at + length :])
+        return run
+
+
+def _turned(raw: bytes) -> bytes:
+    """Turn the bytes of every word of four."""
+    return b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4))
+
+
+def _like(made: str, old: str) -> str:
+    """Spell a stand-in in the letter case of what it stands for, as a whole where they differ in form."""
+    if len(made) == len(old) and all(a.isalpha() == b.isalpha() for a, b in zip(made, old, strict=True)):
+        return cased(made, old)
+    return made.upper() if old.isupper() else made

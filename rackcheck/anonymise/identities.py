@@ -1,0 +1,300 @@
+"""What answers tell of which machine this is: serials, ids, names; by facts, and by what is written beside values."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+
+from rackcheck.model.capture import BurnCapture, Capture, NodeCapture, Output
+from rackcheck.model.fact import Class, Unknown
+from rackcheck.model.tree import Tree
+
+ALIKE = frozenset(
+    {"arch", "board", "class", "date", "device", "family", "host_bridge", "id", "manufacturer", "model", "name"}
+    | {
+        "node_description",
+        "part",
+        "part_number",
+        "pci",
+        "port",
+        "product",
+        "product_version",
+        "psid",
+        "revision",
+        "root",
+    }
+    | {"signature", "sku", "subsystem_device", "subsystem_vendor", "type", "upstream", "vendor", "board_vendor"}
+    | {"board_version", "chassis_vendor", "hypervisor", "index", "market_name", "state", "version"}
+)
+"""Last words of facts of identity that tell which kind a thing is or where it is plugged in: any other one's, too."""
+
+_BLANK = frozenset(
+    {"", "-", "--", "none", "null", "n/a", "na", "unknown", "undefined", "empty", "absent", "not available"}
+    | {"not specified", "not provided", "not applicable", "default string", "to be filled by o.e.m.", "no asset tag"}
+    | {"system serial number", "base board serial number", "chassis serial number", "asset tag", "true", "false"}
+)
+"""What stands where no value is (seen in DMI tables and in recorded trees)."""
+
+_PLAIN = frozenset(
+    {"admin", "administrator", "bmc", "compute", "data", "debian", "default", "disabled", "enabled", "host", "idrac"}
+    | {"linux", "localdomain", "localhost", "management", "manager", "node", "operator", "root", "server", "service"}
+    | {"storage", "switch", "system", "ubuntu", "user", "local", "internal", "home", "arpa", "gpu", "cpu", "fan", "psu"}
+)
+"""Names that tell nothing, and whose letters stand in every answer."""
+
+_NUMBERED = re.compile(r"(?:node|cpu|core|socket|gpu|nic|eth|eno|ib|hca|mlx5_|bond|nvme|sd|psu|fan|dimm|tty|lo)[0-9]*")
+"""Names that the kernel or a BMC gives things of its own: as a node's, they cannot be told apart from those."""
+
+_MADE = re.compile(
+    r"serial(?:number|no)?s?|assettag|servicetag|expressservicecode|hostname|fqdn|domainname|uuid|guid|machineid"
+    r"|wwn|wwpn|wwnn|nqn|iqn|initiatorname|ssid|chassisid|sysname|systemname|nodename|nodeaddr|sasaddress|durablename"
+)
+_NAMED = re.compile(
+    rf"[a-z0-9]*(?:{_MADE.pattern})|(?:board|chassis|device|module|part|product|system|vendor)?sn|nodeid"
+    r"|(?:permanent|burnedin|host)?mac(?:address(?:es)?)?|(?:subject|issuer)name|fingerprint"
+)
+_NAMES = re.compile(r"(?:hostname|fqdn|domainname|sysname|systemname|nodename|nodeaddr)\Z")
+_WHO = re.compile(
+    r"(?:username|emailaddress|phonenumber|(?:admin|service)(?:name|phone|email|otherinfo)|server(?:name|otherinfo))\Z"
+)
+"""Properties whose values are people's, wherever they stand; the latter ones are settings of HPE's BIOS."""
+
+_PEOPLE = re.compile(
+    r"(?:contactname|contact|info|building|room|floor|hall|street|city|additionalinfo"
+    r"|postalcode|territory|housenumber|rack|row|assetowner|location|latitude|longitude|altitudemeters)\Z"
+)
+"""Properties of a Redfish body whose texts are people's own words, as far as they stand below a place or a contact."""
+
+PLACES = frozenset({"PostalAddress", "Contact", "Contacts", "Placement", "Location", "PhysicalAddress", "ContactInfo"})
+"""Objects of a Redfish body that tell where a thing stands, or whom to call."""
+
+_LABEL = re.compile(
+    r"(?i)(?P<name>serial(?:[ _-]?(?:number|num|no))?|asset[ _-]?tag|service[ _-]?tag|uuid|guid|wwn|wwpn|wwnn|nqn"
+    r"|machine[ _-]?id|host[ _-]?name|sysname|chassis[ _-]?id"
+    r"|(?<![a-z])s/?n|serial[ ]?\#)\.?[\"']?[ \t]{0,20}[:=][ \t]{0,20}"
+    r"[\"']?(?P<value>[^\s\"',;]{1,100})"
+)
+_SLURM = re.compile(r"(?<!\S)Node(?:Name|Addr|HostName)=(\S{1,100})")
+"""How Slurm names its nodes."""
+
+_WIDE = re.compile(
+    r"(?i)(?:sas[ _-]?addr(?:ess)?|logical id|wwpn|wwnn|wwn|naa|eui|eui64|nguid|guid)[ \t.:(=]{1,3}"
+    r"(?P<value>(?:0x)?(?:[0-9a-f]{16}){1,2})(?![0-9a-z])"
+    r"|(?<![\w.])(?P<qualified>(?:iqn|nqn)\.[0-9]{4}-[0-9]{2}\.[\w.:-]{1,200})"
+)
+"""Names of ports and drives that are as wide as the world, and qualified ones of iSCSI and NVMe."""
+
+_LOGGED = re.compile(r"(?:<[0-9]{1,3}>)?\[[ 0-9.]{1,20}\](?:\[[^\]\n]{1,30}\])? (?:kernel: )?")
+"""What begins a line of the kernel's log. A message that begins with `Serial: ` is of a serial port's driver (pr_fmt of
+drivers/tty/serial): `Serial: 8250/16550 driver, 4 ports`."""
+
+_PAIRS = re.compile(
+    r"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?P<sign>[:-])(?:[0-9A-Fa-f]{2}(?P=sign)){4,30}[0-9A-Fa-f]{2}(?![0-9A-Za-z])"
+)
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_BARE = re.compile(r"[0-9a-f]{12}")
+"""A drive's serial as likely as a hardware address, which is spelt with its signs somewhere."""
+
+_PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?")
+"""A bus address tells a place, which every machine of the kind has."""
+
+_IDS = re.compile(
+    rf".*(?:{_PAIRS.pattern}|{_UUID.pattern}|[^\s@]@[^\s@]+\.[a-z]{{2}}).*"
+    r"|[0-9a-f]{12}|(?:[0-9a-f]{4}[.:]){2,3}[0-9a-f]{4}",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What no two machines share, whatever the fact is called: a switch's port may be told by its hardware address."""
+
+_VERSIONS = re.compile(r".*/(?:\w*version|fw_ver|firmware_rev)", re.IGNORECASE)
+"""Files that hold a version, which may look like an address."""
+
+_SEARCHED = re.compile(r"(?m)^(?:search|domain)[ \t]+(\S.{0,1000})$")
+"""Lines of resolv.conf that name domains."""
+
+_SERVER = re.compile(r"(?:\A|[ \t])(?:(?:[\w.-]{1,64}@)?([A-Za-z0-9][\w.-]{1,252}):/|//([A-Za-z0-9][\w.-]{1,252})/)")
+"""Who serves a share over the network, in lines of mounts, mountinfo, mountstats and fstab."""
+
+_SHARES = re.compile(r"nfs|cifs|smb|sshfs")
+"""What such a line names."""
+
+LINE = 1000
+"""Characters of a line that are searched for who serves a share."""
+
+_LOOSE = re.compile(r"[\s\"'<>(),;=\[\]{}|\\`]")
+"""Signs that part words: a value that holds one is found where it is all that a place tells, and nowhere else."""
+
+
+@dataclass(frozen=True)
+class Identities:
+    """What is to be hidden, in small letters.
+
+    `words` are serials and their like, `names` those of machines and domains, `digits` bare ids of hexadecimal digits;
+    `people` are logins, which are looked for in complaints only: one may be called `nvidia`. `alike` are values that
+    any other machine of the kind has, and that stay.
+    """
+
+    words: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    digits: frozenset[str] = frozenset()
+    alike: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+
+
+def together(found: Iterable[Identities]) -> Identities:
+    """Lay what several answers told together."""
+    every = tuple(found)
+    return Identities(*(frozenset().union(*(getattr(one, f.name) for one in every)) for f in fields(Identities)))
+
+
+def is_short(word: str) -> bool:
+    """Whether a value is too short to be told from a number, a size or a count: it stays."""
+    return len(word) < 4 or (word.isdecimal() and len(word) < 6)
+
+
+def is_loose(word: str) -> bool:
+    """Whether a value is only looked for where it is all that a place tells: it may be a number, a word, a sentence."""
+    few = len(word) < 6 or (word.isdecimal() and len(word) < 8) or len(set(word)) < 3
+    return few or not word.isascii() or not re.search("[0-9]", word) or _LOOSE.search(word) is not None
+
+
+def is_name(name: str) -> bool:
+    """Whether a machine's name can be looked for in every text."""
+    return len(name) >= 4 and name.isascii() and name not in _PLAIN and _NUMBERED.fullmatch(name) is None
+
+
+def named(names: Iterable[str]) -> Identities:
+    """Give what hosts' names tell: each, its first word, and its domain."""
+    found: set[str] = set()
+    for name in names:
+        low = name.strip().rstrip(".").casefold()
+        host, _, domain = low.partition(".")
+        if low and not re.fullmatch(r"[0-9.:]*|[0-9a-f:]*:[0-9a-f:.]*", low):
+            found |= {host} | ({domain} if "." in domain else set())
+    return Identities(names=frozenset(n for n in found if n not in _PLAIN | _BLANK))
+
+
+def logins(users: Iterable[str]) -> Identities:
+    """Give what the names of those who ask tell."""
+    return Identities(people=frozenset(u.casefold() for u in users if len(u) > 2) - _PLAIN)
+
+
+def of_facts(tree: Tree) -> Identities:
+    """Gather the facts of identity that tell one thing from another of its kind."""
+    words: set[str] = set()
+    alike: set[str] = set()
+    names: set[str] = set()
+    for path, leaf in tree.leaves.items():
+        if isinstance(leaf.reading, Unknown) or leaf.kind.cls not in {Class.IDENTITY, Class.VERSION}:
+            continue
+        values = [
+            v for v in (leaf.reading if isinstance(leaf.reading, tuple) else (leaf.reading,)) if isinstance(v, str)
+        ]
+        last = path.rpartition(".")[2]
+        if last == "hostname":
+            names |= set(values)
+        elif leaf.kind.cls is Class.VERSION or (last in ALIKE and not (last == "sku" and all(map(_tag, values)))):
+            alike |= {value.casefold() for value in values if not _IDS.fullmatch(value)}
+        else:
+            words |= set(values)
+    return together((named(names), _sorted_out(words), Identities(alike=frozenset(alike))))
+
+
+def of_capture(capture: Capture) -> Identities:
+    """Gather values by what is written beside them, and every hardware address that is spelt as one."""
+    if isinstance(capture, NodeCapture):
+        texts = [a.out for a in capture.commands.values() if isinstance(a, Output)]
+        domains = {word for m in _SEARCHED.finditer(capture.files.get("/etc/resolv.conf", "")) for word in m[1].split()}
+        alike = {text.strip().casefold() for name, text in capture.files.items() if _VERSIONS.fullmatch(name)}
+        told = Identities(
+            names=frozenset(d.strip(".").casefold() for d in domains if "." in d.strip(".")),
+            alike=frozenset(word for word in alike if not _IDS.fullmatch(word)),
+        )
+        return together((_of_texts([*texts, *capture.files.values()]), told))
+    if isinstance(capture, BurnCapture):
+        return _of_told(told for record in capture.records for told in _told(record))
+    bodies = (body for body in capture.bodies.values() if not isinstance(body, Unknown))
+    return _of_told(told for body in bodies for told in _told(body))
+
+
+def _of_texts(texts: Iterable[str]) -> Identities:
+    words: set[str] = set()
+    names: set[str] = set()
+    for text in texts:
+        words |= {m[0] for m in _PAIRS.finditer(text)}
+        words |= {m["value"] or m["qualified"] for m in _WIDE.finditer(text)}
+        for match in _LABEL.finditer(text):
+            kind = re.sub(r"[^a-z]", "", match["name"].casefold())
+            before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+            if kind == "serial" and _LOGGED.fullmatch(before):
+                continue
+            (names if _NAMES.search(kind) else words).add(match["value"])
+        names |= {*_servers(text), *_SLURM.findall(text)}
+    return together((_sorted_out(words), named(names)))
+
+
+def _servers(text: str) -> Iterator[str]:
+    for line in text.splitlines() if _SHARES.search(text) else ():
+        if _SHARES.search(line) and (found := _SERVER.search(line[:LINE])):
+            yield found[1] or found[2]
+
+
+def _of_told(told: Iterable[tuple[str, str]]) -> Identities:
+    words: set[str] = set()
+    names: set[str] = set()
+    alike: set[str] = set()
+    for name, value in told:
+        words |= {m[0] for m in _PAIRS.finditer(value)}
+        if "version" in name and not _IDS.fullmatch(value):
+            alike.add(value.casefold())
+        if _NAMES.search(name):
+            names.add(value)
+        elif _NAMED.fullmatch(name) or (_WHO.search(name) and value.casefold() not in _PLAIN):
+            words.add(value)
+    return together((_sorted_out(words), named(names), Identities(alike=frozenset(alike))))
+
+
+def _told(body: object, name: str = "") -> Iterator[tuple[str, str]]:
+    """Give every text of a body with the name it stands under."""
+    match body:
+        case str():
+            yield name, body
+        case Mapping():
+            for key, value in body.items():
+                yield from _told(value, _spelt(str(key)))
+        case list():
+            for item in body:
+                yield from _told(item, name)
+
+
+def tells(name: str, value: str, *, place: bool) -> bool:
+    """Whether a value is an identity by the name of its property, or by words of people's own below a place."""
+    spelt = _spelt(name)
+    own = _WHO.search(spelt) is not None or (place and _PEOPLE.search(spelt) is not None)
+    named = own or _NAMED.fullmatch(spelt) is not None
+    filled = re.fullmatch(r"[^0-9A-Za-z]*(?:(?:0[^0-9A-Za-z]*)+|(?:[fF][^0-9A-Za-z]*)+)?", value) is None
+    return named and filled and value.strip().casefold() not in _BLANK
+
+
+def _spelt(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.casefold())
+
+
+def _sorted_out(values: Iterable[str]) -> Identities:
+    """Part values into words and bare ids; one that stands for no value is none."""
+    words: set[str] = set()
+    digits: set[str] = set()
+    for value in values:
+        low = value.strip().casefold()
+        bare = re.sub(r"[:.-]", "", low.removeprefix("0x").removeprefix("gpu-").removeprefix("mig-"))
+        if low in _BLANK or _PCI.fullmatch(low) or len(set(bare)) < 2:
+            continue
+        spelt = re.search("[a-f]", bare) or _PAIRS.fullmatch(low) or _UUID.fullmatch(low)
+        if re.fullmatch(r"[0-9a-f]+", bare) and len(bare) in {12, 16, 32, 40} and spelt and not _BARE.fullmatch(low):
+            digits.add(bare[-16:] if len(bare) == 40 else bare)
+        else:
+            words.add(low)
+    return Identities(words=frozenset(words), digits=frozenset(digits))
+
+
+def _tag(value: str) -> bool:
+    """Whether an order number is a Dell's service tag, which is its serial number: seven letters and digits."""
+    return re.fullmatch(r"(?=[A-Z]*[0-9])[A-Z0-9]{7}", value) is not None

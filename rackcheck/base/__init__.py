@@ -1,0 +1,1 @@
+"""What every room may use: errors, state folders, bounded reading of files, names."""

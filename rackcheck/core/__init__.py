@@ -1,1 +1,0 @@
-"""The pure middle: values in, values out; nothing here opens a file, a socket or a process."""

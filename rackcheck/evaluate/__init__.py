@@ -1,0 +1,1 @@
+"""Verdicts: rules on facts, selections, consensus, the effect of waivers."""

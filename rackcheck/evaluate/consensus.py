@@ -1,0 +1,153 @@
+"""Nodes that should be alike: what most of them say is held to be right, and each is judged by it. Pure.
+
+A value is right when a quorum of the *expected* nodes has it: those that say nothing count as if they differed. So
+taking knowledge away can only cost the quorum, and never makes a wrong value right. To be absent is a value as well.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rackcheck.evaluate.waiver import Granted, taken
+from rackcheck.model import operator
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, said
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.path import EVERY, Path, Segment
+from rackcheck.model.profile import Across, Rule, Shared
+from rackcheck.model.tree import Tree
+
+FEWEST = 3
+"""Nodes of a role that must be expected before what most of them say means anything."""
+
+TOLD = 3
+"""Values of a vote without a result that are named, and facts in a reason."""
+
+SHOWN = 256
+"""Pieces of evidence kept for one verdict."""
+
+Key = tuple[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What the nodes say of one fact: how many say what, of how many that are expected; `right` has the quorum."""
+
+    expected: int
+    right: Key | None
+    words: Mapping[Key, str]
+    counts: Mapping[Key, int]
+
+    @property
+    def split(self) -> str:
+        """How many say what, the most first."""
+        order = sorted(self.counts, key=lambda key: (-self.counts[key], self.words[key]))
+        told = ", ".join(f"{self.counts[key]} say {self.words[key]}" for key in order[:TOLD])
+        more = f", and {len(order) - TOLD} more values" if len(order) > TOLD else ""
+        return f"of {self.expected} {told}{more}" if told else f"of {self.expected} none says anything"
+
+
+@dataclass(frozen=True)
+class Poll:
+    """The votes of one rule by the path of the fact; that at a star is of items that nobody who could tell has seen."""
+
+    votes: Mapping[str, Vote] = field(default_factory=dict)
+    places: Mapping[str, tuple[Shared, Path]] = field(default_factory=dict)
+
+
+def large_enough(across: Across, targets: int, expected: int) -> bool:
+    """Whether a vote can have a result at all: decided by who is asked and who is expected, never by what they say."""
+    return expected >= FEWEST and targets * 100 >= across.quorum * expected
+
+
+def poll(across: Across, trees: Mapping[str, Tree], expected: int) -> Poll:
+    """Count the votes of these nodes on each fact, and on each item that any of them has."""
+    votes: dict[str, Vote] = {}
+    places: dict[str, tuple[Shared, Path]] = {}
+    for shared in across.shared:
+        asked = dict.fromkeys(path for tree in trees.values() for path in _paths(shared, tree))
+        if any(segment.key == EVERY for segment in shared.fact.segments):
+            asked[shared.fact] = None
+        for path in (path for path in asked if path not in across.left):
+            readings = [_reading(shared, path, tree) for tree in trees.values()]
+            votes[str(path)] = _vote(readings, shared.kind, across.quorum, expected)
+            places[str(path)] = (shared, path)
+    return Poll(votes, places)
+
+
+def agreed(rule: Rule, tree: Tree, found: Poll, pins: Granted) -> Verdict:
+    """Judge one node by what the others say; n/a where every fact has a rule of its own."""
+    if not found.places:
+        return Verdict(rule.id, Status.NA, "every one of its facts has a rule of its own")
+    evidence = [
+        taken(_evidence(path, shared, tree, found.votes[text]), pins) for text, (shared, path) in found.places.items()
+    ]
+    status = all_hold(e.status for e in evidence)
+    waived = tuple(e for e in evidence if e.status is Status.WAIVED)
+    if status is Status.PASS:
+        return Verdict(rule.id, status, "", waived)
+    telling = tuple(e for e in evidence if e.status is status)
+    more = f" and {len(telling) - TOLD} more" if len(telling) > TOLD else ""
+    return Verdict(rule.id, status, "; ".join(map(said, telling[:TOLD])) + more, (*telling[:SHOWN], *waived))
+
+
+def _paths(shared: Shared, tree: Tree) -> Iterable[Path]:
+    """The fact itself, or that of each item a node has."""
+    owner, rest = _owner(shared.fact)
+    if owner is None:
+        return (shared.fact,)
+    return (Path(item.segments + rest) for item in tree.select(owner, shared.plane).items)
+
+
+def _owner(fact: Path) -> tuple[Path | None, tuple[Segment, ...]]:
+    """The collection whose items a pattern is about, and what comes after the item."""
+    stars = [depth for depth, segment in enumerate(fact.segments) if segment.key == EVERY]
+    if not stars:
+        return None, ()
+    last = stars[-1]
+    return Path((*fact.segments[:last], Segment(fact.segments[last].word))), fact.segments[last + 1 :]
+
+
+def _reading(shared: Shared, path: Path, tree: Tree) -> Reading:
+    """What a node says; of items nobody has seen, whether it can have any."""
+    owner, _ = _owner(path)
+    if owner is None:
+        return tree.reading(path, shared.plane)
+    hidden = tree.select(owner, shared.plane).unknown
+    return hidden if hidden is not None else Absent("no more of them")
+
+
+def _vote(readings: Iterable[Reading], kind: Kind, quorum: float, expected: int) -> Vote:
+    counts: dict[Key, int] = {}
+    words: dict[Key, str] = {}
+    for reading in readings:
+        if not isinstance(reading, Unknown):
+            key = _key(reading, kind)
+            counts[key] = counts.get(key, 0) + 1
+            words.setdefault(key, "absent" if isinstance(reading, Absent) else operator.spell(reading, kind))
+    right = next((key for key, count in counts.items() if count * 100 >= quorum * expected), None)
+    return Vote(expected, right, words, counts)
+
+
+def _key(reading: Reading, kind: Kind) -> Key:
+    """What makes two values the same; settings that are numbers are compared as numbers."""
+    if isinstance(reading, Absent):
+        return "absent", None
+    if kind.type is Type.SETTING:
+        return "value", operator.setting_key(str(reading))
+    return "value", reading
+
+
+def _evidence(path: Path, shared: Shared, tree: Tree, vote: Vote) -> Evidence:
+    reading = _reading(shared, path, tree)
+    leaf = tree.leaf(path)
+    source = leaf.source if leaf is not None else ""
+    if isinstance(reading, Unknown):
+        return Evidence(Status.UNKNOWN, str(path), "", "must be as on the others", source, reading)
+    seen = "absent" if isinstance(reading, Absent) else operator.spell(reading, shared.kind)
+    if vote.right is None:
+        why = Unknown(Reason.NO_CONSENSUS, vote.split)
+        return Evidence(Status.UNKNOWN, str(path), seen, "must be as on the others", source, why)
+    expected = f"must be {vote.words[vote.right]} as on {vote.counts[vote.right]} of {vote.expected}"
+    status = Status.PASS if _key(reading, shared.kind) == vote.right else Status.FAIL
+    exact = "" if isinstance(reading, Absent) else operator.exact(reading, shared.kind)
+    return Evidence(status, str(path), seen, expected, source, None, exact)

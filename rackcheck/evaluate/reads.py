@@ -1,0 +1,273 @@
+"""What rules read of a node, as small numbers: two nodes that tell a rule the same have the same numbers. Pure.
+
+A part is all that a node tells of one pattern of facts, or the names of the items of one collection, or why a plane is
+silent. It has a number for each content, and nothing that a verdict may hold is left out of that: readings with their
+types, and where they were read. Times are, for no verdict holds one.
+
+A node's readings are held against those of the first node that had the same items, which costs less than naming each:
+a number is looked up for those parts alone that differ.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress, repeat
+from math import copysign
+from operator import attrgetter, ne
+
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Plane, Reading
+from rackcheck.model.path import EVERY, Path
+from rackcheck.model.profile import Rule
+from rackcheck.model.tree import Leaf, Tree
+
+OWN = 0
+"""The number of what is the node's own: two nodes that have it may differ."""
+
+PATIENCE = 32
+"""New contents of a part, less those that came again, after which it is taken for each node's own."""
+
+ROOM = 4096
+"""Readings held for all contents of one part."""
+
+FEWEST = 16
+"""Contents held of a part, however large each is."""
+
+LAYOUTS = 64
+"""Sets of items held, each with the readings of the first node that had them."""
+
+NAMES = 16384
+"""Collections whose patterns are held."""
+
+_NOTHING = Leaf("", Kind(Type.TEXT, ""), Plane.DERIVED, "\0", "")
+"""Stands where there is no leaf; its source is none that a leaf has."""
+
+
+class Part:
+    """Numbers the contents of one part, the same for equal ones; holds few, and none where hardly one comes again."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, int] = {}
+        self._last = OWN
+        self._spare = PATIENCE
+
+    @property
+    def given_up(self) -> bool:
+        """Whether it is taken for each node's own."""
+        return self._spare < 0
+
+    def number(self, content: Hashable, size: int) -> int:
+        """Give the number of a content of so many readings; OWN once it was given up."""
+        if self._spare < 0:
+            return OWN
+        found = self._known.get(content)
+        if found is not None:
+            self._spare = min(self._spare + 1, PATIENCE)
+            return found
+        self._spare -= 1
+        if self._spare < 0 or len(self._known) >= max(FEWEST, ROOM // max(size, 1)):
+            self._known.clear()
+        if self._spare < 0:
+            return OWN
+        self._known[content] = self.fresh()
+        return self._last
+
+    def fresh(self) -> int:
+        """Give a number that no content has had."""
+        self._last += 1
+        return self._last
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a rule reads: facts, collections whose items it asks for, and planes that may be silent."""
+
+    facts: frozenset[Path]
+    collections: frozenset[Path]
+    planes: frozenset[Plane]
+
+
+def read_by(rule: Rule) -> Read:
+    """Give all that decides a rule's verdict on a node, or stands in it; as patterns from the node."""
+    facts, look = rule.facts() | rule.kin(), rule.look
+    if look is not None and any(not clause.fact.segments for clause in rule.parts()):
+        facts |= {look.collection.item(EVERY)}
+    ways = frozenset(way for fact in facts for way in fact.collections)
+    looked = frozenset[Path]() if look is None else frozenset({look.collection})
+    beside = [None if look is None else look.siblings]
+    beside += [each for clause in rule.parts() for each in (clause.siblings, clause.other_siblings)]
+    planes = rule.planes.union(*(each.planes for each in beside if each is not None))
+    return Read(facts | ways, ways | looked, planes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a node tells at some places, place by place."""
+
+    readings: tuple[Reading, ...]
+    types: tuple[type, ...]
+    sources: tuple[str, ...]
+
+    @classmethod
+    def at(cls, texts: Sequence[str], tree: Tree) -> "_Told":
+        leaves = list(map(tree.leaves.get, texts, repeat(_NOTHING)))
+        readings = tuple(map(attrgetter("reading"), leaves))
+        return cls(readings, tuple(map(type, readings)), tuple(map(attrgetter("source"), leaves)))
+
+    def between(self, start: int, end: int) -> Hashable:
+        readings = self.readings[start:end]
+        signs = tuple(map(_below, readings)) if 0.0 in readings else ()
+        return readings, self.types[start:end], self.sources[start:end], signs
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where nodes of the same items may have leaves, and what the first of them told there, with its numbers."""
+
+    texts: tuple[str, ...]
+    parts: tuple[int, ...]
+    slices: Mapping[int, tuple[int, int]]
+    told: _Told
+    zeros: tuple[int, ...]
+    numbers: tuple[int, ...]
+
+    def differing(self, told: _Told) -> set[int]:
+        """Give the parts of which a node tells something else than the first one."""
+        first = self.told
+        found = set(compress(self.parts, map(ne, told.readings, first.readings)))
+        for here, there in ((told.types, first.types), (told.sources, first.sources)):
+            if here != there:
+                found.update(compress(self.parts, map(ne, here, there)))
+        # Zero equals zero below zero, and is not spelled as it is.
+        found.update(self.parts[at] for at in self.zeros if _below(told.readings[at]) != _below(first.readings[at]))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A node's numbers, in the order of the places of its parts."""
+
+    numbers: tuple[int, ...]
+    layout: _Layout
+
+    def texts(self, places: Iterable[int]) -> tuple[str, ...] | None:
+        """Give the paths that leaves of these parts may have; None where some hang below items of the node's own."""
+        facts = [place for place in places if place < len(self.layout.numbers)]
+        if not all(place in self.layout.slices for place in facts):
+            return None
+        slices = (self.layout.slices[place] for place in facts)
+        return tuple(text for start, end in slices for text in self.layout.texts[start:end])
+
+
+class Reads:
+    """Numbers the parts of trees: first facts by pattern, then the items of collections, then planes."""
+
+    def __init__(self, reads: Iterable[Read]) -> None:
+        reads = tuple(reads)
+        named: dict[str, list[str]] = {}
+        for fact in sorted({fact for read in reads for fact in read.facts}, key=str):
+            named.setdefault(str(fact.pattern), []).append(str(fact))
+        self._facts = tuple(paths.parse(text) for text in named)
+        self._named = tuple(map(tuple, named.values()))
+        self._collections = tuple(sorted({str(c.pattern) for read in reads for c in read.collections}))
+        self._planes = tuple(sorted({plane for read in reads for plane in read.planes}))
+        order = [*named, *map(_items, self._collections), *self._planes]
+        self._place = {name: place for place, name in enumerate(order)}
+        self._parts = [Part() for _ in order]
+        self._layouts: dict[tuple[int, ...], _Layout] = {}
+        self._patterns: dict[str, str] = {}
+
+    def places(self, read: Read) -> tuple[int, ...]:
+        """Give the places of all parts of what is read."""
+        facts = (str(fact.pattern) for fact in read.facts)
+        items = (_items(str(collection.pattern)) for collection in read.collections)
+        return tuple(sorted({self._place[name] for name in (*facts, *items, *read.planes)}))
+
+    def of(self, tree: Tree) -> Numbered:
+        """Number all parts of a node, in the order of their places."""
+        listed = self._listed(tree)
+        items = tuple(
+            self._part(_items(collection)).number(tuple(names), sum(map(len, names)))
+            for collection, names in listed.items()
+        )
+        planes = tuple(self._part(plane).number(tree.silent.get(plane), 1) for plane in self._planes)
+        layout = self._layouts.get(items)
+        if layout is None:
+            layout = self._laid(tree, listed)
+            if len(self._layouts) >= LAYOUTS:
+                self._layouts.clear()
+            self._layouts[items] = layout
+            numbers: Sequence[int] = layout.numbers
+        else:
+            numbers = self._compared(layout, tree)
+        return Numbered((*numbers, *items, *planes), layout)
+
+    def _compared(self, layout: _Layout, tree: Tree) -> Sequence[int]:
+        told = _Told.at(layout.texts, tree)
+        numbers = list(layout.numbers)
+        for place in layout.differing(told):
+            start, end = layout.slices[place]
+            numbers[place] = self._parts[place].number((layout.texts[start:end], told.between(start, end)), end - start)
+        return numbers
+
+    def _part(self, name: str) -> Part:
+        return self._parts[self._place[name]]
+
+    def _listed(self, tree: Tree) -> Mapping[str, list[tuple[str, ...]]]:
+        """Give the items of the collections that are read, by pattern: of each its path, then its keys."""
+        found: dict[str, list[tuple[str, ...]]] = {collection: [] for collection in self._collections}
+        patterns = self._patterns
+        if len(patterns) > NAMES:
+            patterns.clear()
+        for text, keys in tree._items.items():  # noqa: SLF001
+            pattern = patterns.get(text)
+            if pattern is None:
+                pattern = patterns[text] = str(paths.parse(text).pattern)
+            names = found.get(pattern)
+            if names is not None:
+                names.append((text, *keys))
+        return found
+
+    def _laid(self, tree: Tree, listed: Mapping[str, list[tuple[str, ...]]]) -> _Layout:
+        """Take a node as the one that others of its items are held against."""
+        texts: list[str] = []
+        parts: list[int] = []
+        slices: dict[int, tuple[int, int]] = {}
+        keys = {text: names for found in listed.values() for text, *names in found}
+        for place, (fact, named) in enumerate(zip(self._facts, self._named, strict=True)):
+            # Nodes whose items are each their own share this layout: it holds nothing of such items.
+            if any(self._part(_items(str(way))).given_up for way in fact.collections):
+                continue
+            mine = tuple(dict.fromkeys((*named, str(fact), *(str(path) for path in _filled(fact, keys)))))
+            slices[place] = len(texts), len(texts) + len(mine)
+            texts += mine
+            parts += repeat(place, len(mine))
+        told = _Told.at(texts, tree)
+        numbers = [OWN] * len(self._facts)
+        for place, (start, end) in slices.items():
+            part = self._parts[place]
+            content = tuple(texts[start:end]), told.between(start, end)
+            numbers[place] = part.number(content, end - start) or part.fresh()
+        zeros = tuple(at for at, reading in enumerate(told.readings) if isinstance(reading, float) and reading == 0)
+        return _Layout(tuple(texts), tuple(parts), slices, told, zeros, tuple(numbers))
+
+
+def _items(collection: str) -> str:
+    """Name the part that is a collection's items; the collection's own name is that of the fact which lists them."""
+    return f"{collection}/"
+
+
+def _below(reading: Reading) -> bool:
+    """Whether a reading is the zero below zero, which equals zero."""
+    return isinstance(reading, float) and reading == 0 and copysign(1, reading) < 0
+
+
+def _filled(fact: Path, keys: Mapping[str, Sequence[str]]) -> Iterator[Path]:
+    """Give every path that a pattern stands for among these items."""
+    star = next((depth for depth, segment in enumerate(fact.segments) if segment.key == EVERY), None)
+    if star is None:
+        yield fact
+        return
+    bare = Path((*fact.segments[:star], paths.Segment(fact.segments[star].word)))
+    for key in keys.get(str(bare), ()):
+        yield from _filled(Path((*bare.item(key).segments, *fact.segments[star + 1 :])), keys)

@@ -1,0 +1,77 @@
+"""Two readings of one run held side by side: does a fact stay as it is, and how fast does a counter rise? Pure.
+
+Nobody knows to the second when a node looked. So a rate is held against both ends of the time that may have passed,
+and where these disagree it is unknown.
+"""
+
+from math import inf
+
+from rackcheck.model import operator
+from rackcheck.model.evidence import Status
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Value
+from rackcheck.model.operator import Test
+from rackcheck.model.path import Path
+from rackcheck.model.profile import Clause
+from rackcheck.model.tree import Tree
+
+HOUR = 3600.0
+"""Seconds; rates are by the hour."""
+
+
+def compared(test: Test, first: Value, path: Path, clause: Clause, tree: Tree) -> Status | Unknown:
+    """Hold the second reading of a fact against the first, by `steady` or `rate`."""
+    again = second(path, clause, tree)
+    if isinstance(again, Unknown):
+        return Unknown(again.reason, f"second reading: {again.detail}".rstrip(": "))
+    if isinstance(again, Absent):
+        return Status.FAIL
+    if test.op == "steady":
+        return Status.PASS if operator.equal(first, again, clause.kind) else Status.FAIL
+    assert isinstance(first, int) and isinstance(again, int) and isinstance(test.operand, (int, float))  # noqa: PT018
+    return _rate(first, again, test.operand, _apart(clause, tree))
+
+
+def second(path: Path, clause: Clause, tree: Tree) -> Reading:
+    """Give the second reading of a fact."""
+    if tree.later is None:
+        return Unknown(Reason.NOT_COLLECTED, "it was read once")
+    return tree.later.tree.reading(path, clause.plane)
+
+
+def told(again: Reading, clause: Clause, tree: Tree) -> str:
+    """Say what the second reading was, to be put behind the first."""
+    if isinstance(again, Unknown):
+        return ""
+    said = str(again) if isinstance(again, Absent) else operator.spell(again, clause.kind)
+    return f", then {said} after {_span(*_apart(clause, tree))}"
+
+
+def exact(again: Reading, clause: Clause, tree: Tree) -> str:
+    """Say it without loss; of a rate with the time that passed, for the same rise in less time is another finding."""
+    if isinstance(again, (Absent, Unknown)):
+        return f"; then {again}"
+    rate = any(test.op == "rate" for test in clause.tests)
+    passed = f" after {_span(*_apart(clause, tree))}" if rate else ""
+    return f"; then {operator.exact(again, clause.kind) or operator.spell(again, clause.kind)}{passed}"
+
+
+def _apart(clause: Clause, tree: Tree) -> tuple[float, float]:
+    assert tree.later is not None
+    return tree.later.seconds(clause.inputs or {clause.plane})
+
+
+def _rate(first: int, second: int, most: float, apart: tuple[float, float]) -> Status | Unknown:
+    if second < first:
+        return Unknown(Reason.COUNTER_RESET, f"from {first} to {second}")
+    shortest, longest = apart
+    if (second - first) * HOUR <= most * shortest:
+        return Status.PASS
+    if (second - first) * HOUR > most * longest:
+        return Status.FAIL
+    return Unknown(Reason.NOT_TESTED, f"a rise of {second - first} in {_span(shortest, longest)} may be more or less")
+
+
+def _span(least: float, most: float) -> str:
+    if most == inf:
+        return "a time that was not kept"
+    return f"{most:g} s" if least == most else f"{least:g} to {most:g} s"

@@ -1,0 +1,179 @@
+"""Judging: one node's facts against a profile's rules, in three-valued logic; pure, and without a clock."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from rackcheck.evaluate.consensus import Poll, agreed
+from rackcheck.evaluate.law import Conclusion, Outcome, conclude, worst
+from rackcheck.evaluate.leaf import judge_leaf
+from rackcheck.evaluate.look import looked
+from rackcheck.evaluate.python_rule import answered
+from rackcheck.evaluate.waiver import NOTHING, Granted, pinned, taken
+from rackcheck.model import operator
+from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, any_holds, said, seen
+from rackcheck.model.fact import Plane, Reading, Reason, Unknown
+from rackcheck.model.path import Path
+from rackcheck.model.profile import Phase, Profile, Rule, Severity
+from rackcheck.model.tree import Tree
+
+__all__ = [
+    "Conclusion",
+    "Evidence",
+    "Outcome",
+    "Status",
+    "Verdict",
+    "applies",
+    "blocked",
+    "conclude",
+    "in_scope",
+    "judge",
+    "judge_one",
+    "misfit",
+    "needs_first",
+    "over",
+    "worst",
+]
+
+
+NO_WAIVERS: Mapping[str, Granted] = {}
+NO_POLLS: Mapping[str, Poll] = {}
+NO_VERDICTS: Mapping[str, Verdict] = {}
+
+
+def in_scope(rule: Rule, role: str, planes: frozenset[Plane], phases: frozenset[Phase], *, again: bool = False) -> bool:
+    """Whether a command judges this rule on a node of this role at all; whether it has siblings is not asked.
+
+    `again` says that each node is read twice.
+    """
+    return (
+        rule.phase in phases
+        and (again or not rule.twice)
+        and ("any" in rule.roles or role in rule.roles)
+        and all(p in planes for p in rule.planes)
+    )
+
+
+def judge(
+    rules: Sequence[Rule],
+    tree: Tree,
+    waived: Mapping[str, Granted] = NO_WAIVERS,
+    polls: Mapping[str, Poll] = NO_POLLS,
+    before: Mapping[str, Verdict] = NO_VERDICTS,
+) -> tuple[Verdict, ...]:
+    """Judge every rule on one node, in the profile's order; `needs` are judged first, wherever they stand.
+
+    `waived` gives by rule what may be waived on this node, `polls` what its siblings say where a rule looks across
+    them, `before` the verdicts of rules that were judged already and that others need.
+    """
+    done: dict[str, Verdict] = dict(before)
+    for rule in needs_first(rules):
+        if rule.id not in done:
+            done[rule.id] = judge_one(rule, tree, done, waived, polls)
+    return tuple(done[rule.id] for rule in rules)
+
+
+def needs_first(rules: Sequence[Rule]) -> list[Rule]:
+    """Order rules so that each comes behind those it needs, wherever they stand."""
+    known = {rule.id: rule for rule in rules}
+    done: dict[str, Rule] = {}
+    todo = list(reversed(rules))
+    while todo:
+        rule = todo[-1]
+        waiting = [known[need] for need in rule.needs if need in known and need not in done]
+        if rule.id not in done and waiting:
+            todo += waiting
+            continue
+        done.setdefault(rule.id, todo.pop())
+    return list(done.values())
+
+
+def judge_one(
+    rule: Rule, tree: Tree, done: Mapping[str, Verdict], waived: Mapping[str, Granted], polls: Mapping[str, Poll]
+) -> Verdict:
+    """Judge a rule on one node, all that it needs being done."""
+    gate = _not_judged(rule, tree)
+    if gate is not None:
+        return gate
+    need = blocked(rule, done)
+    if need:
+        return Verdict(rule.id, Status.UNKNOWN, str(Unknown(Reason.BLOCKED, need)))
+    return _rule(rule, tree, waived, polls)
+
+
+def blocked(rule: Rule, done: Mapping[str, Verdict]) -> str:
+    """Name the needed rule that failed or is not known, or none; one that is not in scope does not block."""
+    return next((n for n in rule.needs if n in done and done[n].status in {Status.FAIL, Status.UNKNOWN}), "")
+
+
+def _not_judged(rule: Rule, tree: Tree) -> Verdict | None:
+    """Give n/a where a site value is missing or `when` is false, unknown where nobody knows if it applies."""
+    if rule.unset:
+        return Verdict(rule.id, Status.NA, f"site value not set: {', '.join(rule.unset)}")
+    if rule.when is None:
+        return None
+    gate = judge_leaf(rule.when, Path(()), tree)
+    if gate.status is Status.UNKNOWN:
+        return Verdict(rule.id, Status.UNKNOWN, f"whether it applies: {said(gate)}", (gate,))
+    if gate.status is not Status.PASS:
+        return Verdict(rule.id, Status.NA, f"{gate.item} is {seen(gate)}", (gate,))
+    return None
+
+
+def applies(rule: Rule, tree: Tree) -> bool:
+    """Whether a rule's condition is known to hold on a node."""
+    return not rule.unset and (rule.when is None or judge_leaf(rule.when, Path(()), tree).status is Status.PASS)
+
+
+def _rule(rule: Rule, tree: Tree, waived: Mapping[str, Granted], polls: Mapping[str, Poll]) -> Verdict:
+    """Judge as if there were no waiver; then, where that fails or warns, without the items that are waived."""
+    truth, pins = _judged(rule, tree, NOTHING, polls), waived.get(rule.id, NOTHING)
+    if not pins or truth.status not in {Status.FAIL, Status.WARN}:
+        return truth
+    verdict = _judged(rule, tree, pins, polls)
+    if verdict.status is Status.PASS:
+        told = tuple(e for e in verdict.evidence if e.status is Status.WAIVED)
+        words = dict.fromkeys(pins[pinned(e)].words for e in told)
+        reason = "; ".join([*words, *map(said, told[:3])]) + (f" and {len(told) - 3} more" if len(told) > 3 else "")
+        return Verdict(rule.id, Status.WAIVED, reason, told, truth.status)
+    return verdict if verdict.status is truth.status else replace(verdict, truth=truth.status)
+
+
+def _judged(rule: Rule, tree: Tree, pins: Granted, polls: Mapping[str, Poll]) -> Verdict:
+    if rule.across is not None:
+        verdict = agreed(rule, tree, polls[rule.id], pins)
+    elif rule.called is not None:
+        verdict = answered(rule.id, rule.called, tree, pins)
+    else:
+        verdict = _node(rule, tree, pins) if rule.look is None else looked(rule, rule.look, tree, pins)
+    if verdict.status is Status.FAIL and (rule.severity is Severity.ADVISORY or rule.from_memory):
+        return replace(verdict, status=Status.WARN)
+    return verdict
+
+
+def _node(rule: Rule, tree: Tree, pins: Granted) -> Verdict:
+    found = tuple(taken(judge_leaf(clause, Path(()), tree), pins) for clause in rule.clauses)
+    status = (all_hold if rule.join == "all" else any_holds)(e.status for e in found)
+    telling = found if status is Status.PASS else tuple(e for e in found if e.status is status)
+    reason = "" if status is Status.PASS else "; ".join(map(said, telling))
+    waived = () if status is Status.PASS else tuple(e for e in found if e.status is Status.WAIVED)
+    return Verdict(rule.id, status, reason, (*telling, *waived))
+
+
+def misfit(profile: Profile, product: Reading, role: str) -> str:
+    """Say why a profile seems not made for this node; empty where it fits or nothing is known."""
+    wanted = profile.applies_to.get("product", ())
+    if wanted and isinstance(product, str) and not any(operator.glob(each, product) for each in wanted):
+        return f"profile {profile.name} is for product {', '.join(wanted)}, this is {product}"
+    wanted = profile.applies_to.get("role", ())
+    if wanted and role not in wanted:
+        return f"profile {profile.name} is for role {', '.join(wanted)}, this is {role}"
+    return ""
+
+
+def over(before: Mapping[str, Verdict], now: Iterable[Verdict], *, part: bool) -> dict[str, Verdict]:
+    """Lay newer verdicts over earlier ones; those of a part of the fleet hide nothing that all of it came to."""
+    found = dict(before)
+    for verdict in now:
+        if not part or verdict.rule not in found or verdict.status is Status.FAIL:
+            found[verdict.rule] = verdict
+    return found

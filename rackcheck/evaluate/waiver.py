@@ -1,0 +1,152 @@
+"""Waivers: a finding that somebody answers for, pinned to the rule, the node and the value, and only until a day.
+
+Pure. What a waiver does not pin it does not hide: another node, another value (a worse one too) or a changed rule
+judges as if there were no waiver.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from rackcheck.model.evidence import Evidence, Status, Verdict
+from rackcheck.model.profile import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What was seen when the waiver was given: an item (`nic/mlx5_4.rate`) and its value, without loss."""
+
+    item: str
+    observed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """One waiver; `digest` is the rule's, `until` the last day it holds (YYYY-MM-DD), `place` its file and line."""
+
+    rule: str
+    digest: str
+    nodes: tuple[str, ...]
+    pins: tuple[Pin, ...]
+    until: str
+    by: str
+    ticket: str
+    reason: str
+    place: str = ""
+
+    @property
+    def words(self) -> str:
+        """Who answers for it, until when and why."""
+        return f"waived until {self.until} by {self.by} ({self.ticket}): {self.reason}"
+
+
+Granted = Mapping[Pin, Waiver]
+"""What may be waived of one rule on one node."""
+
+NOTHING: Granted = {}
+
+
+class State(StrEnum):
+    """How a waiver stands in a run."""
+
+    USED = "used"
+    UNUSED = "unused"
+    LAPSED = "lapsed"
+    EXPIRED = "expired"
+    WAITING = "waiting"
+    ELSEWHERE = "elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a waiver stands on some of its nodes, and why."""
+
+    waiver: Waiver
+    state: State
+    nodes: tuple[str, ...]
+    detail: str = ""
+
+
+def last_day(day: str) -> str:
+    """Give the last day that a waiver given on `day` may hold: the same a year later (YYYY-MM-DD, compared as text)."""
+    return f"{int(day[:4]) + 1:04}{day[4:]}"
+
+
+def troubled(waiver: Waiver, rules: Mapping[str, Rule], day: str) -> tuple[State, str] | None:
+    """Say why a waiver holds nowhere on this day: its date, or the rule; None where it may hold."""
+    if waiver.until < day:
+        return State.EXPIRED, f"its last day was {waiver.until}"
+    if waiver.until > last_day(day):
+        return State.EXPIRED, f"until {waiver.until} is more than a year after {day}, which no waiver may be"
+    rule = rules.get(waiver.rule)
+    if rule is None:
+        return State.UNUSED, f"the profile has no rule {waiver.rule}"
+    if rule.digest != waiver.digest:
+        return State.LAPSED, "the rule was changed since it was waived"
+    return None
+
+
+def granted(waivers: Iterable[Waiver], rules: Sequence[Rule], node: str, day: str) -> Mapping[str, Granted]:
+    """Give what may be waived on a node, by rule."""
+    known = {rule.id: rule for rule in rules}
+    found: dict[str, dict[Pin, Waiver]] = {}
+    for waiver in waivers:
+        if node in waiver.nodes and troubled(waiver, known, day) is None:
+            for pin in waiver.pins:
+                found.setdefault(waiver.rule, {}).setdefault(pin, waiver)
+    return found
+
+
+def pinned(evidence: Evidence) -> Pin:
+    """Give what a waiver of this piece of evidence pins."""
+    return Pin(evidence.item, evidence.exact or evidence.observed)
+
+
+def taken(evidence: Evidence, pins: Granted) -> Evidence:
+    """Give a piece of evidence as waived where a waiver pins just that; only what fails or warns can be.
+
+    What fails whatever a part of it is that nobody knows may be what was waived, or worse: that is unknown.
+    """
+    if not pins or evidence.status not in {Status.FAIL, Status.WARN}:
+        return evidence
+    if evidence.unknown is not None and any(pin.item == evidence.item for pin in pins):
+        return replace(evidence, status=Status.UNKNOWN)
+    return replace(evidence, status=Status.WAIVED) if pinned(evidence) in pins else evidence
+
+
+def standings(
+    waivers: Iterable[Waiver], judged: Mapping[str, Sequence[Verdict]], rules: Sequence[Rule], day: str
+) -> Iterator[Standing]:
+    """Tell how each waiver stands in a run of this day, whose verdicts are given by node."""
+    known = {rule.id: rule for rule in rules}
+    index = {node: {verdict.rule: verdict for verdict in verdicts} for node, verdicts in judged.items()}
+    for waiver in waivers:
+        trouble = troubled(waiver, known, day)
+        if trouble is not None:
+            yield Standing(waiver, trouble[0], waiver.nodes, trouble[1])
+            continue
+        told: dict[tuple[State, str], list[str]] = {}
+        for node in waiver.nodes:
+            verdict = index.get(node, {}).get(waiver.rule)
+            told.setdefault(_stands(waiver, verdict), []).append(node)
+        for (state, detail), nodes in told.items():
+            yield Standing(waiver, state, tuple(nodes), detail)
+
+
+def _stands(waiver: Waiver, verdict: Verdict | None) -> tuple[State, str]:
+    if verdict is None:
+        return State.ELSEWHERE, "not judged in this run"
+    seen = {evidence.item: evidence for evidence in verdict.evidence}
+    states = [_pin_stands(pin, seen.get(pin.item), verdict) for pin in waiver.pins]
+    order = (State.LAPSED, State.WAITING, State.USED, State.UNUSED)
+    return min(states, key=lambda told: order.index(told[0]))
+
+
+def _pin_stands(pin: Pin, seen: Evidence | None, verdict: Verdict) -> tuple[State, str]:
+    if seen is not None and seen.status is Status.WAIVED:
+        return State.USED, ""
+    if seen is not None and seen.status in {Status.FAIL, Status.WARN} and pinned(seen) != pin:
+        return State.LAPSED, f"{pin.item} is {pinned(seen).observed} now, and was waived as {pin.observed}"
+    if verdict.status is Status.UNKNOWN:
+        return State.WAITING, f"what {pin.item} is now is not known"
+    return State.UNUSED, f"the rule is {verdict.status.value} there"

@@ -1,0 +1,1 @@
+"""The filter language of commands and screens."""

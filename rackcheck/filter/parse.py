@@ -1,0 +1,190 @@
+"""A filter read from its text: terms with their columns, or what is wrong with it. Pure."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from rackcheck.filter.terms import ORDERS, Bare, Body, Compared, Found, Named, Term
+from rackcheck.filter.words import CLOSED, NUMBERED, TREES, WORDS, pieces, unfolded
+from rackcheck.model import operator
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import clean
+from rackcheck.model.operator import BadOperand, Test
+from rackcheck.model.path import BadPath
+
+LETTERS = 4_000
+"""Letters of a filter, at most."""
+
+TERMS = 64
+"""Terms of a filter, at most."""
+
+KindOf = Callable[[str], Kind | None]
+
+
+class Wrong(Exception):
+    """A text that is no filter; the message names the term.
+
+    `column` counts letters of the text from 1. `word` is what was written where one of `known` is wanted; `fact` is a
+    path that nothing gives. Who shows the message adds the nearest right one.
+    """
+
+    def __init__(self, said: str, column: int, *, word: str = "", known: tuple[str, ...] = (), fact: str = "") -> None:
+        super().__init__(said)
+        self.column, self.word, self.known, self.fact = column, word, known, fact
+
+
+def terms(text: str, kind_of: KindOf, keys: frozenset[str]) -> Iterator[Term]:
+    """Read the terms of a filter, which may be about these keys; raises Wrong, and nothing else."""
+    if len(text) > LETTERS:
+        raise Wrong(f"a filter has at most {LETTERS:,} letters, and this has {len(text):,}", LETTERS + 1)
+    words = list(_words(text))
+    if len(words) > TERMS:
+        raise Wrong(f"a filter has at most {TERMS} terms, and this has {len(words)}", words[TERMS][1])
+    for word, column in words:
+        term = _term(word, column, kind_of)
+        if term.body.key not in keys:
+            there = ", ".join(f"{key}:" for key in WORDS if key in keys)
+            raise Wrong(f"`{clean(word, 60)}`: what is shown here has {there} and text", column)
+        yield term
+
+
+def _words(text: str) -> Iterator[tuple[str, int]]:
+    """Part a filter at its blanks, those in quotes aside; each word with its column."""
+    start, quote = -1, -1
+    for at, letter in enumerate(text):
+        if letter == '"':
+            quote = at if quote < 0 else -1
+        if letter.isspace() and quote < 0:
+            if start >= 0:
+                yield text[start:at], start + 1
+            start = -1
+        elif start < 0:
+            start = at
+    if quote >= 0:
+        raise Wrong(f"`{clean(text[start:], 60)}`: the quote is not closed", quote + 1)
+    if start >= 0:
+        yield text[start:], start + 1
+
+
+def _term(word: str, column: int, kind_of: KindOf) -> Term:
+    body = word.removeprefix("!")
+    if not body or body.startswith("!"):
+        raise Wrong(f"`{clean(word, 60)}`: one `!` and then what is not wanted", column)
+    at = column + len(word) - len(body)
+    return Term(_body(body, at, kind_of), word != body)
+
+
+_MARK = re.compile(r'(?P<head>(?:"[^"]*"|[^":<>=!])*)(?P<mark><=|>=|==|!=|[:<>=!])')
+_COMPARES = re.compile(r'(?P<path>(?:"[^"]*"|!(?!=)|[^"<>=!])*)(?P<op><=|>=|==|!=|[<>=])')
+_QUOTED = re.compile(r'"[^"]*"\Z')
+
+
+def _body(word: str, column: int, kind_of: KindOf) -> Body:
+    if word.startswith("~"):
+        return Found(_values(word[1:], word, column, 1))
+    mark = _MARK.match(word)
+    if mark is not None and mark["mark"] == ":" and re.fullmatch("[A-Za-z_]+", mark["head"]):
+        return _named(word, mark["head"], column)
+    compares = _COMPARES.match(word)
+    if compares is not None:
+        return _compared(word, compares, column, kind_of)
+    values = _values(word, word, column, 0)
+    if word.startswith('"'):
+        return Found(values)
+    if all(re.search(r"\[[0-9][0-9,-]*\]", value) for value in values):
+        return _named(f"node:{word}", "node", column - len("node:"))
+    if any(re.search(r"\w\[[0-9,-]*\Z", value) for value in values):
+        raise Wrong(f"`{clean(word, 60)}`: the set is not closed; text with a bracket stands in quotes", column)
+    return Bare(values)
+
+
+def _values(text: str, word: str, column: int, skipped: int) -> tuple[str, ...]:
+    """Read values between commas: as they stand, or in quotes."""
+    found, at = [], column + skipped
+    for piece in pieces(text):
+        if not piece or piece == '""':
+            raise Wrong(f"`{clean(word, 60)}`: a word is missing", at)
+        if piece.startswith('"') and not _QUOTED.match(piece):
+            raise Wrong(f"`{clean(word, 60)}`: what begins with a quote ends with it", at)
+        found.append(piece[1:-1] if piece.startswith('"') else piece)
+        at += len(piece) + 1
+    return tuple(found)
+
+
+def _named(word: str, head: str, column: int) -> Named:
+    key = head.casefold()
+    if key not in WORDS:
+        said = f"`{clean(word, 60)}`: no key `{clean(head, 30)}`; text with a colon stands in quotes"
+        known = (*WORDS, "state:waived") if key == "waived" else WORDS
+        raise Wrong(said, column, word="state:waived" if key == "waived" else head, known=known)
+    values = _values(word[len(head) + 1 :], word, column, len(head) + 1)
+    at = column + len(head) + 1
+    return Named(key, tuple(_value(key, value, word, at) for value in values))
+
+
+def _value(key: str, value: str, word: str, column: int) -> str:
+    """Hold one value against its key: a word of a closed set, a number, a set of names that is not too large."""
+    shown = clean(word, 60)
+    if key in TREES:
+        return value
+    closed = CLOSED.get(key)
+    if closed is not None:
+        value = value.casefold()
+        if not any(operator.glob(value, each) for each in closed):
+            said = f"`{shown}`: no {key} `{clean(value, 30)}`; there are {', '.join(closed)}"
+            raise Wrong(said, column, word=value, known=closed)
+        return value
+    if key in NUMBERED and not re.fullmatch(r"[0-9]{1,9}|[0-9*?]*\[[0-9,-]+\]|[0-9*?]+", value):
+        raise Wrong(f"`{shown}`: a number is wanted, or several as in `{key}:[1-3,7]`", column)
+    try:
+        unfolded(value)
+    except ValueError as error:
+        raise Wrong(f"`{shown}`: {error}", column) from None
+    return value
+
+
+def _compared(word: str, found: re.Match[str], column: int, kind_of: KindOf) -> Compared:
+    shown, op = clean(word, 60), "=" if found["op"] == "==" else found["op"]
+    hint = "" if found["path"] else "; text with such a sign stands in quotes"
+    try:
+        path = paths.parse(found["path"])
+    except BadPath as error:
+        said = clean(str(error), 120) if found["path"] else f"`{op}` wants a fact before it"
+        raise Wrong(f"`{shown}`: {said}{hint}", column) from None
+    kind = kind_of(str(path))
+    if kind is None:
+        said = f"`{shown}`: no fact {clean(str(path), 80)}; text with `{op}` stands in quotes"
+        raise Wrong(said, column, fact=str(path))
+    if kind.type is Type.COLLECTION:
+        raise Wrong(f"`{shown}`: {path} is a collection; a fact of its items can be compared", column, fact=str(path))
+    at = column + found.end()
+    values = tuple(_meant(value, kind) for value in _values(word[found.end() :], word, column, found.end()))
+    if op in ORDERS and len(values) > 1:
+        raise Wrong(f"`{shown}`: `{op}` takes one value", at)
+    if op in ORDERS and not kind.ordered:
+        raise Wrong(f"`{shown}`: `{op}` needs an order, and a fact of type {kind} has none", at)
+    try:
+        tests = tuple(_test(op, value, kind) for value in values)
+    except BadOperand as error:
+        raise Wrong(f"`{shown}`: {clean(str(error), 200)}", at) from None
+    return Compared(path, op, values, tests, kind)
+
+
+def _meant(value: str, kind: Kind) -> str:
+    """Write a value's unit to it, where there is none: a line is typed by somebody who sees the unit on the screen."""
+    if kind.type is not Type.QUANTITY:
+        return value
+    close = "".join(value.split())
+    return f"{close}{kind.unit}" if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)", close) else close
+
+
+def _test(op: str, value: str, kind: Kind) -> Test:
+    if kind.type is Type.LIST:
+        return Test("like", value)
+    if op in ORDERS:
+        found = operator.value(value, kind)
+        operator.orderable(value, kind)
+        return Test(ORDERS[op], found)
+    if kind.type in {Type.TEXT, Type.VERSION, Type.SETTING} and ("*" in value or "?" in value):
+        return Test("like", value)
+    return Test("is", operator.value(value, kind))

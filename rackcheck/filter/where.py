@@ -1,0 +1,111 @@
+"""The filter: one line that chooses among nodes, findings and facts, for every command and every screen. Pure.
+
+    state:fail rack:r03 rule:bios.* os.kernel.release<6 !state:waived group:7 ~sriov dgx[01-08]
+
+All terms must hold. A row of which nobody can tell, since a fact that is compared is unknown there, is neither chosen
+nor passed over in silence: `holds` gives None, and whoever shows rows says how many those are.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from rackcheck.filter.parse import LETTERS, TERMS, KindOf, Wrong, terms
+from rackcheck.filter.terms import Answer, Compared, Subject, Term, all_of
+from rackcheck.filter.words import CLOSED, COMPARED, FINDING_KEYS, KEYS, NODE_KEYS, TEXT, WORDS
+from rackcheck.model.fact import Plane, Reading
+from rackcheck.model.path import EVERY, Path, Segment
+from rackcheck.model.tree import Tree
+
+__all__ = [
+    "CLOSED",
+    "COMPARED",
+    "EVERYTHING",
+    "FINDING_KEYS",
+    "KEYS",
+    "LETTERS",
+    "NODE_KEYS",
+    "TERMS",
+    "TEXT",
+    "WORDS",
+    "Answer",
+    "Subject",
+    "Where",
+    "Wrong",
+    "left_out",
+    "parse",
+    "reader",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A filter; without terms it is everything. Two are equal that ask the same in the same order."""
+
+    terms: tuple[Term, ...] = ()
+    text: str = field(default="", compare=False)
+    """As it was typed."""
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.terms))
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """What its terms are about: some of `KEYS`."""
+        return frozenset(term.body.key for term in self.terms)
+
+    @property
+    def facts(self) -> tuple[Path, ...]:
+        """The patterns of facts that it compares: what must be read of a node to judge it."""
+        return tuple(dict.fromkeys(term.body.path for term in self.terms if isinstance(term.body, Compared)))
+
+    def about(self, keys: Iterable[str]) -> "Where":
+        """Keep the terms about these keys only."""
+        wanted = frozenset(keys)
+        kept = tuple(term for term in self.terms if term.body.key in wanted)
+        return self if kept == self.terms else Where(kept, " ".join(map(str, kept)))
+
+    def holds(self, subject: Subject) -> Answer:
+        """Whether a row is chosen; None where a fact that it compares is unknown, or cannot be compared."""
+        answer: Answer = True
+        for term in self.terms:
+            answer = all_of((answer, term.holds(subject)))
+            if answer is False:
+                return False
+        return answer
+
+
+EVERYTHING = Where()
+
+
+def left_out(where: Where, rows: str) -> str:
+    """Say of rows, counted as in `3 nodes`, that nobody can tell whether they were asked for."""
+    return f"{rows} left out: what `{where.about({COMPARED})}` compares is unknown there"
+
+
+def reader(tree: Tree, plane_of: Callable[[Path], Plane]) -> Callable[[Path], Iterator[Reading]]:
+    """Give what reads a node's facts for a comparison; `plane_of` tells which plane gives a pattern."""
+
+    def read(pattern: Path) -> Iterator[Reading]:
+        plane = plane_of(pattern)
+        starred = [depth for depth, segment in enumerate(pattern.segments) if segment.key == EVERY]
+        if not starred:
+            yield tree.reading(pattern, plane)
+            return
+        before, rest = pattern.segments[: starred[-1]], pattern.segments[starred[-1] + 1 :]
+        chosen = tree.select(Path((*before, Segment(pattern.segments[starred[-1]].word))), plane)
+        yield from (tree.reading(Path(item.segments + rest), plane) for item in chosen.items)
+        if chosen.unknown is not None:
+            yield chosen.unknown
+
+    return read
+
+
+def parse(text: str, kind_of: KindOf, keys: frozenset[str] = KEYS) -> Where:
+    """Read a filter; `kind_of` gives the kind of a fact or a pattern of facts, None where nothing gives it.
+
+    `keys` are those that the rows to be chosen have. Raises Wrong, and nothing else, at a text that is no filter.
+    """
+    return Where(tuple(terms(text, kind_of, keys)), text)

@@ -1,0 +1,43 @@
+"""Inventories of other tools, taken over: pure readers, each from text to what our own form can hold."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from rackcheck.base import bounded
+from rackcheck.base.mistake import Mistake
+from rackcheck.inventory.importers import ansible, columns, slurm
+from rackcheck.inventory.importers.taken import Taken
+from rackcheck.inventory.importers.writing import written
+
+__all__ = ["READERS", "Taken", "drained", "text_of", "written"]
+
+READERS: dict[str, Callable[[str, str], Taken]] = {
+    "ansible": ansible.read,
+    "slurm": slurm.read,
+    "csv": columns.read,
+}
+"""Readers by the word for their form: text and the file's name in, nodes out; they raise Mistake or BadFile."""
+
+SIZE = 32 << 20
+"""Bytes that a foreign file may have."""
+
+
+def text_of(path: Path) -> str:
+    """Read a foreign file; raises Mistake."""
+    try:
+        with bounded.opened(path) as file:
+            return drained(file, str(path))
+    except OSError as error:
+        raise Mistake(f"cannot read {path}: {error.strerror}") from None
+
+
+def drained(stream: BinaryIO, name: str) -> str:
+    """Read a stream as UTF-8 text, with or without a byte order mark; raises Mistake."""
+    raw = stream.read(SIZE + 1)
+    if len(raw) > SIZE:
+        raise Mistake(f"{name} is longer than {SIZE >> 20} MiB")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Mistake(f"{name} is no UTF-8 text (byte {error.start})") from None

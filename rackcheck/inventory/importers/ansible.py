@@ -1,0 +1,127 @@
+"""Ansible's inventory, as `ansible-inventory --list` prints it: JSON with `_meta.hostvars` and groups with children."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.inventory.importers.taken import Gathering, Taken
+from rackcheck.model.fact import clean
+from rackcheck.profile.document import BadFile, Place, Problem
+
+_CARD = r"(?:bmc|ipmi|redfish|idrac|ilo|xcc|oob)"
+_BMC = re.compile(rf"{_CARD}_(?:address|addr|host|hostname|ip|url|uri)")
+_BMC_USER = re.compile(rf"{_CARD}_(?:user|username)")
+_BMC_PASSWORD = re.compile(rf"{_CARD}_(?:pass|passwd|password)")
+_SSH_PASSWORD = frozenset({"ansible_password", "ansible_ssh_pass", "ansible_ssh_password"})
+_WORDS = {
+    "ansible_host": "host",
+    "ansible_ssh_host": "host",
+    "ansible_user": "ssh.user",
+    "ansible_ssh_user": "ssh.user",
+    "ansible_port": "ssh.port",
+    "ansible_ssh_port": "ssh.port",
+    "ansible_ssh_private_key_file": "ssh.key",
+    "ansible_private_key_file": "ssh.key",
+    "role": "role",
+    "rack": "rack",
+    "rack_u": "u",
+    "rack_unit": "u",
+    "rack_position": "u",
+}
+"""Variables that plainly name what a key of ours names."""
+
+_NAME = re.compile(r"\{\{\s*inventory_hostname\s*\}\}")
+"""The one template that means the same for everybody; `ansible-inventory` prints templates as they were written."""
+
+_OWN = frozenset({"_meta", "all", "ungrouped"})
+
+
+def read(text: str, source: str) -> Taken:
+    """Read the output of `ansible-inventory --list`; raises BadFile or Mistake on anything else."""
+    root = _json(text, source)
+    meta = root.get("_meta")
+    hostvars = meta.get("hostvars") if isinstance(meta, dict) else None
+    variables: Mapping[str, Any] = hostvars if isinstance(hostvars, dict) else {}
+    groups = {name: _group(body) for name, body in root.items() if name != "_meta"}
+    found = Gathering(source)
+    for name in dict.fromkeys([*variables, *(host for hosts, _ in groups.values() for host in hosts)]):
+        if found.node(name):
+            told = variables.get(name)
+            _host(found, name, told if isinstance(told, dict) else {})
+    for name, body in root.items():
+        if name not in _OWN:
+            if isinstance(body, dict) and body.get("vars"):
+                found.note("variables of a group left out (run ansible-inventory without --export)", name)
+            found.group(name, _members(name, groups))
+    return found.finish()
+
+
+def _json(text: str, source: str) -> dict[str, Any]:
+    try:
+        root = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = Place(source, error.lineno, error.colno)
+        words = f"no JSON ({error.msg}): this is not what ansible-inventory --list prints"
+        raise BadFile([Problem(place, words)]) from None
+    except (RecursionError, ValueError):  # nested without end; a number of more digits than Python reads
+        raise Mistake(f"{source}: JSON beyond all bounds") from None
+    if not isinstance(root, dict):
+        raise Mistake(f"{source} is not what ansible-inventory --list prints: a table of groups")
+    return root
+
+
+def _group(body: object) -> tuple[list[str], list[str]]:
+    """Give a group's own hosts and its children; old scripts print the hosts as a bare list."""
+    if isinstance(body, list):
+        return _strings(body), []
+    if not isinstance(body, dict):
+        return [], []
+    return _strings(body.get("hosts")), _strings(body.get("children"))
+
+
+def _strings(value: object) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _members(name: str, groups: Mapping[str, tuple[list[str], list[str]]]) -> list[str]:
+    """Give the hosts of a group and of all groups below it; a circle ends."""
+    seen, todo = {name}, [name]
+    hosts: dict[str, None] = {}
+    while todo:
+        own, children = groups.get(todo.pop(), ([], []))
+        hosts |= dict.fromkeys(own)
+        todo += [child for child in children if child not in seen]
+        seen |= set(children)
+    return list(hosts)
+
+
+def _host(found: Gathering, name: str, variables: Mapping[str, Any]) -> None:
+    found.say(name, "host", name)
+    for variable, given in variables.items():
+        value = _NAME.sub(name, given) if isinstance(given, str) else given
+        if variable in _WORDS:
+            if isinstance(value, str) and "{{" in value:
+                found.note(f"a template is not worked out here: {variable}", name)
+            else:
+                found.say(name, _WORDS[variable], value)
+        elif _BMC.fullmatch(variable):
+            found.bmc(name, value)
+        elif _BMC_USER.fullmatch(variable):
+            found.say(name, "bmc.user", value)
+        elif _BMC_PASSWORD.fullmatch(variable):
+            found.password(name, "bmc.password", None)
+        elif variable in _SSH_PASSWORD:
+            found.password(name, "ssh.password", None)
+        elif variable == "ansible_connection":
+            _connection(found, name, value)
+        else:
+            found.leave(variable, name)
+    if variables.get("ansible_connection") == "local":
+        found.say(name, "host", "localhost")
+
+
+def _connection(found: Gathering, name: str, value: object) -> None:
+    if value not in {"ssh", "smart", "paramiko", "paramiko_ssh", "local"}:
+        found.note(f"asked over SSH here, and over {clean(str(value), 40)} by Ansible", name)

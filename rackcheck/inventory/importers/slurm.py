@@ -1,0 +1,65 @@
+"""Slurm's nodes, as `scontrol show nodes` prints them: records over several lines, or one line each with `-o`."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.inventory.importers.taken import Gathering, Taken
+from rackcheck.model.fact import clean
+
+_FIELD = re.compile(r"(?:^|(?<=\s))([A-Z][A-Za-z_]{1,40})=")
+_NOTHING = frozenset({"", "(null)", "N/A", "none"})
+_ABSENT = ("CLOUD", "POWERED_DOWN", "POWER_DOWN")
+
+
+def read(text: str, source: str) -> Taken:
+    """Read the output of `scontrol show nodes`; raises Mistake on anything else."""
+    found = Gathering(source)
+    for record in _records(text):
+        name = record["NodeName"]
+        state = record.get("State", "")
+        if "FUTURE" in state.split("+"):
+            found.note("left out, for Slurm calls it FUTURE: it is not there yet", name)
+            continue
+        if name in found.nodes or not found.node(name):
+            continue
+        address = record.get("NodeAddr", "")
+        found.say(name, "host", name if address in _NOTHING else address)
+        if record.get("NodeHostName", name) not in {name, *_NOTHING}:
+            found.note("its NodeHostName is another name", name)
+        absent = next((word for word in _ABSENT if word in state), None)
+        if absent is not None:
+            found.note(f"may be switched off, for Slurm calls it {absent}", name)
+        gres = record.get("Gres", "")
+        if gres not in _NOTHING:
+            found.note(f"Gres left out ({clean(gres, 80)}): a node tells of its own GPUs", name)
+        for partition in record.get("Partitions", "").split(","):
+            if partition.strip() not in _NOTHING:
+                found.group(partition.strip(), [name])
+    if not found.nodes and not found.odd:
+        raise Mistake(
+            f"{source} has no NodeName=: this is not what scontrol show nodes prints (its text, not its JSON)"
+        )
+    return found.finish()
+
+
+def _records(text: str) -> Iterator[Mapping[str, str]]:
+    """Give the fields of each record.
+
+    Values hold blanks (`OS=Linux 6.8.0 #1 SMP`), and a reason may hold anything, even `NodeAddr=`: of two equal
+    fields the first one counts, and Slurm prints reasons and comments after what we read.
+    """
+    record: dict[str, str] = {}
+    for line in text.splitlines():
+        if line.lstrip().startswith("NodeName="):
+            if record:
+                yield record
+            record = {}
+        elif not record:
+            continue
+        fields = list(_FIELD.finditer(line))
+        ends = [*(field.start() for field in fields[1:]), len(line)]
+        for field, end in zip(fields, ends, strict=False):  # a line without a field has an end all the same
+            record.setdefault(field[1], line[field.end() : end].strip())
+    if record:
+        yield record

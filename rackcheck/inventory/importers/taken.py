@@ -1,0 +1,167 @@
+"""What was taken over from another tool's inventory, gathered node by node; what could not be is noted."""
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.inventory import ways
+from rackcheck.inventory.nodeset import NODES, is_name
+from rackcheck.model.fact import clean
+from rackcheck.model.fold import fold
+from rackcheck.profile.schema import PORT
+
+LONGEST = 500
+"""Characters that a value may have."""
+
+MEMBERS = 1_000_000
+"""Memberships of nodes in groups that one import may bring."""
+
+SHOWN = 20
+"""Things of one kind that a note names."""
+
+SSH_PASSWORD = "env:RACKCHECK_SSH_PASSWORD"
+BMC_PASSWORD = "env:RACKCHECK_BMC_PASSWORD"
+
+_ROLE = re.compile(r"[a-z][a-z0-9-]*")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_PORT = re.compile(PORT["pattern"])
+_CHECKS: Mapping[str, Callable[[str], str]] = {"host": ways.host, "bmc.fingerprint": ways.fingerprint}
+"""By key, what says why a value can never work."""
+
+_GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_REFERENCE = re.compile(r"env:.+|file:.+|keyring:.+/.+|prompt:.*")
+_ADDRESS = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})(?::[0-9]{1,5})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Nodes with what is said of each (`host`, `ssh.user`, `bmc.url`, …), groups of them, and what was left out."""
+
+    nodes: Mapping[str, Mapping[str, str]]
+    groups: Mapping[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+
+
+class Gathering:
+    """Gathers nodes; whatever does not fit our form is noted, once for all nodes it is true of."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.nodes: dict[str, dict[str, str]] = {}
+        self.groups: dict[str, dict[str, None]] = {}
+        self.odd: dict[str, dict[str, None]] = {}
+        self.left: dict[str, dict[str, None]] = {}
+        self.members = 0
+
+    def node(self, name: str) -> bool:
+        """Begin a node; gives whether its name can be one."""
+        if not is_name(name):
+            self.note("left out, for this is no name of a node here", clean(name, 60) or "(none)")
+            return False
+        self.nodes.setdefault(name, {})
+        if len(self.nodes) > NODES:
+            raise Mistake(f"{self.source} has more than the {NODES} nodes that an inventory may hold")
+        return True
+
+    def say(self, name: str, key: str, value: object) -> None:
+        """Take one word over, if it is one that our form can hold."""
+        text = _text(value)
+        shape = {"role": _ROLE, "u": _NUMBER, "height": _NUMBER, "ssh.port": _PORT}.get(key)
+        check = _CHECKS.get(key)
+        if text is None or (shape is not None and not shape.fullmatch(text)) or (check is not None and check(text)):
+            self.note(f"`{key}` left out, for its value does not fit", name)
+        else:
+            self.nodes[name][key] = text
+
+    def bmc(self, name: str, value: object) -> None:
+        """Take a BMC's address over, as the url of its Redfish service."""
+        text = _text(value)
+        url = None if text is None else _url(text)
+        if url is None or ways.url(url):
+            self.note("`bmc.url` left out: it is https://HOST, or a bare address", name)
+        else:
+            self.nodes[name]["bmc.url"] = url
+
+    def password(self, name: str, key: str, value: object) -> None:
+        """Put a reference where a password stood; the password itself is never taken over."""
+        if isinstance(value, str) and _REFERENCE.fullmatch(value) and len(value) <= LONGEST and value.isprintable():
+            self.nodes[name][key] = value
+            return
+        reference = SSH_PASSWORD if key.startswith("ssh.") else BMC_PASSWORD
+        self.nodes[name][key] = reference
+        self.note(f"a password is never taken over: `{key}` is {reference} instead", name)
+
+    def group(self, group: str, names: Iterable[str]) -> None:
+        """Add nodes to a group."""
+        if not _GROUP.fullmatch(group):
+            self.note("groups left out, for the word cannot name one", clean(group, 60))
+            return
+        known = self.groups.setdefault(group, {})
+        before = len(known)
+        known |= {name: None for name in names if name in self.nodes}
+        self.members += len(known) - before
+        if self.members > MEMBERS:
+            raise Mistake(f"{self.source}: more than {MEMBERS} memberships in groups")
+
+    def leave(self, key: str, name: str) -> None:
+        """Note a key of the source that our form has no word for; its value is not looked at."""
+        self.left.setdefault(clean(key, 60), {})[name] = None
+
+    def note(self, words: str, name: str) -> None:
+        """Note something odd about a node."""
+        self.odd.setdefault(words, {})[name] = None
+
+    def finish(self) -> Taken:
+        """Give what was gathered; raises Mistake where that is no node at all."""
+        if not self.nodes:
+            raise Mistake(f"{self.source} names no node")
+        for name, words in self.nodes.items():
+            if "bmc.url" not in words and any(key.startswith("bmc.") for key in words):
+                self.note("a BMC's user or password without its address: left out", name)
+                for key in [key for key in words if key.startswith("bmc.")]:
+                    del words[key]
+        notes = [f"{words}: {_listed(names)}" for words, names in self.odd.items()]
+        if self.left:
+            by_count = sorted(self.left.items(), key=lambda item: -len(item[1]))
+            keys = [f"{key} ({len(names)})" for key, names in by_count[:SHOWN]]
+            more = f" and {len(by_count) - SHOWN} more" if len(by_count) > SHOWN else ""
+            notes.append(f"no place in this form, left out (on how many nodes): {', '.join(keys)}{more}")
+        groups = {name: tuple(members) for name, members in self.groups.items() if members}
+        return Taken(self.nodes, groups, tuple(notes))
+
+
+def _listed(names: Iterable[str]) -> str:
+    words = list(names)
+    sound = [name for name in words if is_name(name)]
+    rest = [name for name in words if not is_name(name)]
+    more = f" and {len(rest) - SHOWN} more" if len(rest) > SHOWN else ""
+    return clean(", ".join([*([fold(sound)] if sound else []), *rest[:SHOWN]]), 400) + more
+
+
+def _text(value: object) -> str | None:
+    """Give a value as text that fits a line, or none. `{node}` would mean something else here than there."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    if isinstance(value, int) and abs(value) > 10**9:
+        return None
+    text = str(value).strip()
+    return text if text and len(text) <= LONGEST and text.isprintable() and "{" not in text else None
+
+
+def _url(text: str) -> str | None:
+    if "://" not in text:
+        try:
+            bare = ipaddress.ip_address(text)
+        except ValueError:
+            return f"https://{text}" if _ADDRESS.fullmatch(text) else None
+        return f"https://[{text}]" if bare.version == 6 else f"https://{text}"
+    try:
+        parts = urlsplit(text)
+        sound = parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
+    except ValueError:
+        return None
+    bare_path = not parts.path.strip("/") and not parts.query and not parts.fragment
+    return f"https://{parts.netloc}" if sound and bare_path else None

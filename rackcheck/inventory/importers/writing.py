@@ -1,0 +1,104 @@
+"""An inventory in our own form, written from what was taken over: equal nodes fold, what all share is a default."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from rackcheck.inventory.importers.taken import Taken
+from rackcheck.model.fact import clean
+from rackcheck.model.fold import fold
+
+KEY = 900
+"""Characters that a key may have; YAML reads none beyond 1,024 as one."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9_~/.](?:[A-Za-z0-9_./@+-]|:(?=[A-Za-z0-9_./]))*")
+_SET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,\[\]-]*")
+_SHARED = ("ssh.user", "ssh.port", "ssh.key", "ssh.password", "bmc.user", "bmc.password", "bmc.ca")
+_ORDER = ("role", "rack", "u", "height", "slot", "host")
+
+Words = Mapping[str, str]
+
+
+def written(taken: Taken, source: str) -> str:
+    """Write an inventory; it reads back to the same nodes. `source` names, in words, where they come from."""
+    shared = _shared(taken)
+    own = {name: {k: v for k, v in words.items() if k not in shared} for name, words in taken.nodes.items()}
+    lines = [f"# Taken over from {clean(source)}."]
+    lines += [f"# note: {clean(words, 600)}" for words in taken.notes]
+    lines.append("rackcheck: 1")
+    if shared:
+        lines += ["defaults:", *(f"  {key}: {_value(value)}" for key, value in _nested(shared).items())]
+    if taken.groups:
+        lines += ["groups:", *(f"  {name}: {{ nodes: {_text(fold(in_it))} }}" for name, in_it in taken.groups.items())]
+    lines.append("nodes:")
+    for words, names in _sets(own):
+        lines += [f"  {key}: {_value(_nested(dict(words)))}" for key in _set_keys(names)]
+    return "\n".join(lines) + "\n"
+
+
+def _shared(taken: Taken) -> dict[str, str]:
+    """Give what every node says alike; of a BMC, what every node that has one says."""
+    found: dict[str, str] = {}
+    for key in _SHARED:
+        asked = [w for w in taken.nodes.values() if "bmc.url" in w] if key.startswith("bmc.") else taken.nodes.values()
+        values = {words.get(key) for words in asked}
+        value = values.pop() if len(values) == 1 else None
+        if value is not None:
+            found[key] = value
+    return found
+
+
+def _sets(nodes: Mapping[str, Words]) -> Iterator[tuple[tuple[tuple[str, str], ...], list[str]]]:
+    """Gather nodes that say the same, their own names apart."""
+    alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for name, words in nodes.items():
+        bare = {key: _nameless(value, name) if key in {"host", "bmc.url"} else value for key, value in words.items()}
+        alike.setdefault(tuple(sorted(bare.items(), key=_rank)), []).append(name)
+    yield from alike.items()
+
+
+def _rank(word: tuple[str, str]) -> tuple[int, str]:
+    return (_ORDER.index(word[0]) if word[0] in _ORDER else len(_ORDER), word[0])
+
+
+def _nameless(text: str, name: str) -> str:
+    """Write `{node}` for a node's name that stands whole in a text; digits alone are part of an address, not a name."""
+    if name.isdigit():
+        return text
+    return re.sub(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", "{node}", text)
+
+
+def _set_keys(names: Sequence[str]) -> Iterator[str]:
+    """Write names as one node set, or as several where one were too long for a key."""
+    key = fold(names)
+    if len(key) > KEY and len(names) > 1:
+        half = len(names) // 2
+        yield from _set_keys(names[:half])
+        yield from _set_keys(names[half:])
+    else:
+        yield key if _SET.fullmatch(key) else json.dumps(key)
+
+
+def _nested(words: Words) -> dict[str, str | dict[str, str]]:
+    found: dict[str, str | dict[str, str]] = {}
+    for key, value in words.items():
+        table, dot, inner = key.partition(".")
+        if dot:
+            under = found.setdefault(table, {})
+            assert isinstance(under, dict)
+            under[inner] = value
+        else:
+            found[key] = value
+    return found
+
+
+def _value(value: str | Mapping[str, str | dict[str, str]] | Mapping[str, str]) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    inside = ", ".join(f"{key}: {_value(word)}" for key, word in value.items())
+    return f"{{ {inside} }}" if inside else "{}"
+
+
+def _text(text: str) -> str:
+    """Write a scalar: plain where every reader of YAML takes it as it stands, else in the quotes of JSON."""
+    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,156 @@
+"""The fields of a burn-in's records, each held against its shape: a node may print anything. Pure.
+
+Every reader raises TypeError or ValueError at what is none.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rackcheck.model.fact import clean
+
+HUGE = 2**64
+"""No number of a part, a seed or an address is as large."""
+
+TEXT = 200
+"""Characters of a text that are kept; a tool's answer has its own bound."""
+
+
+def _number(value: Any) -> float:
+    """Read a number; a whole one stays whole, since seeds have 64 bits."""
+    kind = type(value)
+    if (kind is not float and kind is not int) or not -HUGE < value < HUGE:
+        raise TypeError("a number is wanted")
+    return value  # type: ignore[no-any-return]  # it is one of the two
+
+
+def _count(value: Any) -> float:
+    """Read a whole number that is never below zero."""
+    if _number(value) < 0 or value != int(value):
+        raise ValueError("a whole number from zero on is wanted")
+    return int(value)
+
+
+def _amount(value: Any) -> float:
+    """Read a number that is never below zero."""
+    if _number(value) < 0:
+        raise ValueError("a number from zero on is wanted")
+    return value  # type: ignore[no-any-return]  # it is a number
+
+
+def _flag(value: Any) -> float:
+    """Read a number that may also be true or false."""
+    return float(value) if type(value) is bool else _number(value)
+
+
+def text(value: Any) -> str:
+    """Read a text, made fit for a line of ours."""
+    if type(value) is not str:
+        raise TypeError("a text is wanted")
+    return value if len(value) <= TEXT and value.isprintable() else clean(value, TEXT)
+
+
+def _place(value: Any) -> str:
+    """Read a place in memory, which may be written as a number."""
+    return f"{int(_count(value)):#x}" if type(value) is int else text(value)
+
+
+def _code(value: Any) -> float | str:
+    """Read the number of an error, or what did some work: machine code for a chip, or PTX."""
+    return text(value) if type(value) is str else _number(value)
+
+
+_FIELDS: Mapping[Callable[[Any], float | str], str] = {
+    _number: "temp memory_temp inlet below",
+    _amount: "t from until seconds limit load work rate clock memory_clock roof core_seconds share coverage power "
+    "power_instant energy busy slowest",
+    _count: "mismatches reasons remap_failed ecc_corrected ecc_uncorrected remap_pending replays gen width xids mce "
+    "nvlink_errors throttles edac_corrected edac_uncorrected bits count sm cpu seed xid up symbol_error link_downed "
+    "xmit_wait tested seeds pieces rounds array sms slowest_sm length found row column pstate",
+    _flag: "blame held more",
+    text: "of stage test status why unit hash theirs name pattern said line want got",
+    _place: "address other",
+    _code: "code",
+}
+_READERS = {key: read for read, keys in _FIELDS.items() for key in keys.split()}
+"""How each field is read. What no table names is left out, so that a newer node can tell more."""
+
+
+KINDS = re.compile(
+    r"node|bmc|telemetry|tools|disk|(cpu|numa|gpu)/[0-9]{1,6}|peer/[0-9]{1,6}-[0-9]{1,6}"
+    r"|(nic|disk)/[A-Za-z0-9_.:@+/-]{1,100}"
+)
+"""What a record may be about."""
+
+NAMES = frozenset({
+    "mismatch", "disagree", "not finite", "alias", "lost", "hang", "cuda", "nvml", "throttle", "hot", "xid", "ecc",
+    "replay", "crash",
+})  # fmt: skip
+"""What may be wrong."""
+
+GPUS = 256
+"""GPUs of one node that are read: more than any machine has."""
+
+
+def name(value: str) -> str:
+    """Give the name of what is wrong, if it is one of those that rules know."""
+    if value not in NAMES:
+        raise ValueError(f"nothing that can be wrong is called {clean(value, 40)!r}")
+    return value
+
+
+def gpus(told: Any) -> dict[str, dict[str, Any]]:
+    """Read what a node says of its GPUs, by index; what is no text, no flag and no number is left out."""
+    if not isinstance(told, dict) or not all(isinstance(each, dict) for each in told.values()) or len(told) > GPUS:
+        raise TypeError("gpus are objects by index")
+    if not all(re.fullmatch(r"[0-9]{1,6}", index) for index in told):
+        raise ValueError("a GPU's index is a number")
+    return {index: {key: _plain(value) for key, value in each.items() if _plain(value) is not None}
+            for index, each in told.items()}  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    """Give a text, a flag or a number as it is read; none of what is none of them."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return text(value)
+    return value if isinstance(value, int | float) and -HUGE < value < HUGE else None
+
+
+def numbers(told: Any, most: int) -> tuple[str, ...]:
+    """Read a list of indexes."""
+    if not isinstance(told, list) or len(told) > most:
+        raise TypeError("a list of indexes is wanted")
+    return tuple(str(int(_count(each))) for each in told)
+
+
+def troubles(told: Any) -> list[tuple[str, str]]:
+    """Read what could not be looked at, and why."""
+    found = [(text(each["of"]), text(each["why"])) for each in told]
+    if not all(of == "cpu" or KINDS.fullmatch(of) for of, _ in found):
+        raise ValueError("troubles are of things that a node has")
+    return found
+
+
+def fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], dict[str, str]]:
+    """Part a record into what it is about, its numbers and its words; raises at what has another type."""
+    found: dict[str, float] = {}
+    words: dict[str, str] = {}
+    for key, value in record.items():
+        read = _READERS.get(key)
+        if read is None:
+            if key == "fans":
+                if not isinstance(value, dict):
+                    raise TypeError("fans are speeds by name")
+                found.update({f"fan {text(fan)}": _number(speed) for fan, speed in value.items()})
+            continue
+        told = read(value)
+        if isinstance(told, str):
+            words[key] = told
+        else:
+            found[key] = told
+    of = words.pop("of")
+    if not KINDS.fullmatch(of):
+        raise ValueError(f"nothing of a node is called {clean(of, 40)!r}")
+    return found.pop("t"), of, found, words

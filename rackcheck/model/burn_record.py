@@ -1,0 +1,266 @@
+"""What a burn-in on a node wrote, record by record, held against its shapes: a node may print anything.
+
+A record of which one field is not what it must be is left out as a whole, and counted: what it would have told stays
+unknown. All numbers are SI; `t` and `begun` are seconds of the node's own clock since the payload began.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from rackcheck.model import burn_fields as fields
+from rackcheck.model.fact import clean
+
+WIRE = 1
+"""The form of records that this version reads."""
+
+CPUS = 65536
+"""Processors of one node that are read."""
+
+DID = ("work", "rate", "tested", "pieces")
+"""Numbers that say how much was done: where one of them is zero, nothing was, and nothing was tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record: when it was written, what it is about, its numbers and its words."""
+
+    t: float
+    of: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def number(self, name: str) -> float | None:
+        """Give a number, if it was told."""
+        return self.numbers.get(name)
+
+    def word(self, name: str) -> str:
+        """Give a text, empty where it was not told."""
+        return self.words.get(name, "")
+
+    @property
+    def kind(self) -> str:
+        """What it is about, without which one: `gpu` of `gpu/3`."""
+        return self.of.partition("/")[0]
+
+    @property
+    def key(self) -> str:
+        """Which one it is about: `3` of `gpu/3`."""
+        return self.of.partition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(Record):
+    """A piece of work that ended, or that was not tested, and why."""
+
+    @property
+    def stage(self) -> str:
+        """Which stage of the plan it belongs to: `memory`."""
+        return self.word("stage")
+
+    @property
+    def test(self) -> str:
+        """Which test of the stage: `march`."""
+        return self.word("test")
+
+    @property
+    def done(self) -> bool:
+        """Whether it was tested."""
+        return self.word("status") == "done"
+
+    @property
+    def why(self) -> str:
+        """Why it was not tested."""
+        return self.word("why") or "it says no reason"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault(Record):
+    """Something that is wrong, by name: `mismatch`, `lost`, `xid`."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.word("name")
+
+
+@dataclass(frozen=True)
+class Burn:
+    """A burn-in of one node, read.
+
+    `hello` holds all that it said of itself, `unread` says of how many records nothing is taken, and `odd` what the
+    first of them was.
+    """
+
+    hello: Mapping[str, Any] = field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
+    samples: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+    tools: tuple[Mapping[str, Any], ...] = ()
+    ended: str = ""
+    why: str = ""
+    unread: int = 0
+    odd: str = ""
+
+    @classmethod
+    def of(cls, records: Iterable[Mapping[str, Any]]) -> "Burn":
+        """Read records in the order in which they came; never raises."""
+        found = _Found()
+        for record in records:
+            try:
+                found.take(record)
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+                found.unread += 1
+                found.odd = found.odd or clean(f"{error}: {_shown(record)}")
+        samples = {of: tuple(rows) for of, rows in sorted(found.samples.items())}
+        return cls(
+            found.hello, tuple(found.stages), samples, tuple(found.faults), tuple(found.tools), found.ended, found.why,
+            found.unread, found.odd,
+        )  # fmt: skip
+
+    @property
+    def whole(self) -> bool:
+        """Whether it ran to its end."""
+        return self.ended == "whole"
+
+    @property
+    def troubles(self) -> tuple[tuple[str, str], ...]:
+        """What could not be looked at, and why: `gpu/3`, or `node` where some may not be told of at all."""
+        return tuple(self.hello.get("troubles", ()))
+
+    @cached_property
+    def gpus(self) -> Mapping[str, Mapping[str, Any]]:
+        """What it said of each GPU at first, by index; nothing of one of which other records tell alone."""
+        found = self.hello.get("gpus")
+        unseen = (of.removeprefix("gpu/") for of, _ in self.troubles if of.startswith("gpu/"))
+        named = dict.fromkeys((*unseen, *self.things("gpu")))
+        return {**{index: {} for index in named if index.isdecimal()}, **(found if isinstance(found, Mapping) else {})}
+
+    def of_stage(self, stage: str, of: str = "", test: str = "") -> Iterator[Stage]:
+        """The work of one stage, of one thing, of one test."""
+        for each in self._work.get(of, ()) if of else self.stages:
+            if each.stage == stage and (not test or each.test == test):
+                yield each
+
+    @cached_property
+    def _work(self) -> Mapping[str, Sequence[Stage]]:
+        """The stages of each thing: a node has hundreds of processors, and each is asked for its own."""
+        found: dict[str, list[Stage]] = {}
+        for stage in self.stages:
+            found.setdefault(stage.of, []).append(stage)
+        return found
+
+    @cached_property
+    def _wrong(self) -> Mapping[str, Sequence[Fault]]:
+        found: dict[str, list[Fault]] = {}
+        for fault in self.faults:
+            found.setdefault(fault.of, []).append(fault)
+        return found
+
+    def of_thing(self, of: str) -> tuple[Fault, ...]:
+        """What is wrong with one thing."""
+        return tuple(self._wrong.get(of, ()))
+
+    def things(self, kind: str) -> tuple[str, ...]:
+        """The names of all things of a kind that anything was told of, in their order: `0`, `1` of GPUs."""
+        return self._things.get(kind, ())
+
+    @cached_property
+    def _things(self) -> Mapping[str, tuple[str, ...]]:
+        found: dict[str, dict[str, None]] = {}
+        for of in (*self._work, *self._wrong, *self.samples):
+            kind, _, key = of.partition("/")
+            if key:
+                found.setdefault(kind, {})[key] = None
+        return {kind: tuple(keys) for kind, keys in found.items()}
+
+    @cached_property
+    def peers(self) -> Mapping[str, tuple[str, ...]]:
+        """By GPU the pairs that it is the first of: `peer/0-1` of `0`."""
+        found: dict[str, list[str]] = {}
+        for key in self.things("peer"):
+            found.setdefault(key.partition("-")[0], []).append(f"peer/{key}")
+        return {index: tuple(pairs) for index, pairs in found.items()}
+
+    def work_of(self, of: str) -> Sequence[Stage]:
+        """All work of one thing."""
+        return self._work.get(of, ())
+
+
+class _Found:
+    """What has been read so far."""
+
+    def __init__(self) -> None:
+        self.hello: Mapping[str, Any] = {}
+        self.stages: list[Stage] = []
+        self.samples: dict[str, list[Record]] = {}
+        self.faults: list[Fault] = []
+        self.tools: list[Mapping[str, Any]] = []
+        self.ended = self.why = self.odd = ""
+        self.unread = 0
+
+    def take(self, record: Mapping[str, Any]) -> None:
+        if self.ended and record.get("k") != "verdict" and record.get("of") != "bmc":
+            raise ValueError("after the verdict")
+        match record.get("k"):
+            case "hello":
+                self._greet(record)
+            case "about":
+                self._learn(record)
+            case "stage":
+                stage = Stage(*fields.fields(record))
+                if stage.word("status") not in {"done", "not tested"} or not stage.stage:
+                    raise ValueError("a stage is done or not tested")
+                idle = stage.done and next((name for name in DID if stage.number(name) == 0), "")
+                self.stages.append(_undone(stage, idle) if idle else stage)
+            case "sample":
+                row = Record(*fields.fields(record))
+                self.samples.setdefault(row.of, []).append(row)
+            case "error":
+                fault = Fault(*fields.fields(record))
+                fields.name(fault.name)
+                self.faults.append(fault)
+            case "tool":
+                fields.text(record["name"])
+                self.tools.append(record)
+            case "verdict":
+                if self.ended:
+                    self.ended = "twice"
+                    raise ValueError("a second verdict")
+                self.ended, self.why = fields.text(record.get("status", "")), fields.text(record.get("why", ""))
+            case "beat":
+                pass
+            case _:
+                raise ValueError("not a record of a burn-in")
+
+    def _greet(self, record: Mapping[str, Any]) -> None:
+        if record.get("wire") != WIRE:
+            raise ValueError(f"records of form {WIRE} are read")
+        if self.hello:
+            raise ValueError("it said hello twice")
+        self._learn(record)
+
+    def _learn(self, record: Mapping[str, Any]) -> None:
+        """Take what a node says of itself; of what it says twice, the first."""
+        told: dict[str, Any] = {key: v for key, v in record.items() if isinstance(v, str | int | float)}
+        known = self.hello.get("gpus", {})
+        if "gpus" in record:
+            gpus = fields.gpus(record["gpus"])
+            told["gpus"] = {**known, **{index: {**each, **known.get(index, {})} for index, each in gpus.items()}}
+        if "cpus" in record:
+            told["cpus"] = fields.numbers(record["cpus"], CPUS)
+        if "numa" in record:
+            told["numa"] = fields.numbers([int(index) for index in record["numa"]], CPUS)
+        troubles = [*self.hello.get("troubles", ()), *fields.troubles(record.get("troubles", ()))]
+        gpus_too = {"gpus": told["gpus"]} if "gpus" in told else {}
+        self.hello = {**told, **self.hello, **gpus_too, "troubles": troubles}
+
+
+def _undone(stage: Stage, name: str) -> Stage:
+    """Give a stage that says it is done, and did nothing."""
+    return replace(stage, words={**stage.words, "status": "not tested", "why": f"it did no work: {name} is 0"})
+
+
+def _shown(record: object) -> str:
+    return repr(record)[:120]

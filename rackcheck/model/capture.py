@@ -1,0 +1,182 @@
+"""What one plane of one node answered, as stored: the raw side of every fact."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackcheck.model.burn_record import Burn
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.model.question import Read, Shell
+from rackcheck.model.resource import Body
+from rackcheck.model.secret import scrub_text
+from rackcheck.model.text import Files, matching
+
+PAYLOAD = "\n# payload\n"
+"""In a command, what rides along begins here: a program that is part of the text, but not of the question's name."""
+
+
+def named(command: str) -> str:
+    """Name a command as captures and sources do: without its payload, which another version of us may pack anew."""
+    return command.partition(PAYLOAD)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What one command gave back."""
+
+    status: int
+    out: str
+    err: str = ""
+
+
+@dataclass(frozen=True)
+class NodeCapture:
+    """The commands and files of one node's operating system; `globs` says which files were looked for."""
+
+    commands: Mapping[str, Output | Unknown] = field(default_factory=dict)
+    globs: Mapping[str, Unknown | None] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, Unknown] = field(default_factory=dict)
+
+    def output(self, ask: Shell) -> Output | Unknown:
+        """Give a command's answer; not collected where it was never asked."""
+        return self.commands.get(named(ask.command), Unknown(Reason.NOT_COLLECTED, "this run did not ask"))
+
+    def files_of(self, ask: Read) -> tuple[Files, Unknown | None]:
+        """Give the files an ask names, and why they are not all, if they are not."""
+        trouble: Unknown | None = None
+        for glob in ask.globs:
+            found = self.globs.get(glob, Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}"))
+            trouble = trouble or found
+        wanted = dict.fromkeys(path for glob in ask.globs for path in (glob, *matching(self._sorted(), glob)))
+        return (
+            Files(
+                {path: self.files[path] for path in wanted if path in self.files},
+                {path: self.refused[path] for path in wanted if path in self.refused},
+                trouble,
+            ),
+            trouble,
+        )
+
+    def _sorted(self) -> Sequence[str]:
+        """Give every path once, in order; sorted once, as all probes ask."""
+        kept = self.__dict__.get("_paths")
+        if not isinstance(kept, list):
+            kept = self.__dict__["_paths"] = sorted({*self.files, *self.refused})
+        return kept
+
+    def scrubbed(self) -> "NodeCapture":
+        """The same without secrets: what looks like one is dropped before anything is kept."""
+        commands = {
+            command: answer
+            if isinstance(answer, Unknown)
+            else Output(answer.status, scrub_text(answer.out), scrub_text(answer.err))
+            for command, answer in self.commands.items()
+        }
+        files = {path: scrub_text(content) for path, content in self.files.items()}
+        return NodeCapture(commands, self.globs, files, self.refused)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the stored form."""
+        return {
+            "commands": {
+                c: _unknown(a) if isinstance(a, Unknown) else {"status": a.status, "out": a.out, "err": a.err}
+                for c, a in self.commands.items()
+            },
+            "globs": {g: None if u is None else _unknown(u) for g, u in self.globs.items()},
+            "files": dict(self.files),
+            "refused": {f: _unknown(u) for f, u in self.refused.items()},
+        }
+
+    @classmethod
+    def from_json(cls, doc: Mapping[str, Any]) -> "NodeCapture":
+        """Read the stored form."""
+        return cls(
+            {
+                c: _known(a) if "unknown" in a else Output(a["status"], a["out"], a["err"])
+                for c, a in doc["commands"].items()
+            },
+            {g: None if u is None else _known(u) for g, u in doc["globs"].items()},
+            doc["files"],
+            {f: _known(u) for f, u in doc["refused"].items()},
+        )
+
+
+@dataclass(frozen=True)
+class BmcCapture:
+    """The resources of one BMC, by URI; `times` says when those came (ISO 8601, UTC) that tell a `DateTime`."""
+
+    bodies: Mapping[str, Body | Unknown] = field(default_factory=dict)
+    times: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def documents(self) -> Documents:
+        """The resources, with their links to follow."""
+        return Documents(self.bodies, self.times)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the stored form."""
+        bodies = {u: _unknown(b) if isinstance(b, Unknown) else {"body": b} for u, b in self.bodies.items()}
+        return {"bodies": bodies, "times": dict(self.times)}
+
+    @classmethod
+    def from_json(cls, doc: Mapping[str, Any]) -> "BmcCapture":
+        """Read the stored form; runs of before kept no times."""
+        bodies = {u: _known(b) if "unknown" in b else b["body"] for u, b in doc["bodies"].items()}
+        return cls(bodies, doc.get("times", {}))
+
+
+@dataclass(frozen=True)
+class BurnCapture:
+    """What a burn-in on one node wrote, record by record, and what its BMC told meanwhile, on the same clock."""
+
+    records: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def burn(self) -> Burn:
+        """The records, held against their shapes; read once, as all probes ask."""
+        kept = self.__dict__.get("_burn")
+        if not isinstance(kept, Burn):
+            kept = self.__dict__["_burn"] = Burn.of(self.records)
+        return kept
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the stored form."""
+        return {"records": [dict(record) for record in self.records]}
+
+    @classmethod
+    def from_json(cls, doc: Mapping[str, Any]) -> "BurnCapture":
+        """Read the stored form."""
+        return cls(tuple(doc["records"]))
+
+
+Capture = NodeCapture | BmcCapture | BurnCapture
+
+
+def _unknown(unknown: Unknown) -> dict[str, str]:
+    return {"unknown": unknown.reason.value, "detail": unknown.detail}
+
+
+def _known(doc: Mapping[str, str]) -> Unknown:
+    return Unknown(Reason(doc["unknown"]), doc["detail"])
+
+
+PLANES: Mapping[type[Capture], Plane] = {
+    NodeCapture: Plane.OS, BmcCapture: Plane.BMC, BurnCapture: Plane.BURNIN,
+}  # fmt: skip
+"""The plane that each kind of raw answer comes from."""
+
+
+def merge(captures: Iterable[NodeCapture]) -> NodeCapture:
+    """Lay several captures of one node together; the later wins."""
+    commands: dict[str, Output | Unknown] = {}
+    globs: dict[str, Unknown | None] = {}
+    files: dict[str, str] = {}
+    refused: dict[str, Unknown] = {}
+    for capture in captures:
+        commands |= capture.commands
+        globs |= capture.globs
+        files |= capture.files
+        refused |= capture.refused
+    return NodeCapture(commands, globs, files, refused)

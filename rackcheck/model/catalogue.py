@@ -1,0 +1,193 @@
+"""What facts there are: type, unit, scheme, class and a sentence of help for each path pattern."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from rackcheck.model import path as paths
+from rackcheck.model.fact import Class, Plane
+from rackcheck.model.path import EVERY, Path
+from rackcheck.model.version import SCHEMES
+
+
+class Type(StrEnum):
+    """The type of a known reading."""
+
+    FLAG = "flag"
+    INTEGER = "integer"
+    QUANTITY = "quantity"
+    TEXT = "text"
+    VERSION = "version"
+    LIST = "list"
+    SETTING = "setting"
+    COLLECTION = "collection"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a fact means, wherever it stands."""
+
+    type: Type
+    help: str
+    unit: str = ""
+    scheme: str = ""
+    cls: Class = Class.CONFIG
+    words: tuple[str, ...] = ()
+    unlimited: bool = False
+    view: bool = False
+    """Another fact in words that all makers share, for machines that have it; that other one is told beside it."""
+    alike: tuple[str, ...] | None = None
+    """Of a collection whose items are siblings where these facts of theirs, written from the node, are equal."""
+    vacant: str = ""
+    """The fact of such items that reads `Absent` where the place of an item is empty."""
+    final: bool = False
+    """Its absence is an answer of its own, and never silence."""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether `at-least` and its kin make sense."""
+        if self.type is Type.VERSION:
+            return self.scheme != "opaque"
+        return self.type in {Type.INTEGER, Type.QUANTITY, Type.SETTING}
+
+    def __str__(self) -> str:
+        extra = self.unit or self.scheme
+        return f"{self.type.value} {extra}".strip()
+
+
+def flag(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002  the field's word
+    """Give a true or false."""
+    return Kind(Type.FLAG, help, cls=cls)
+
+
+def integer(help: str, cls: Class = Class.CONFIG, *, unlimited: bool = False) -> Kind:  # noqa: A002
+    """Give a whole number; with `unlimited`, that word is a number above all."""
+    return Kind(Type.INTEGER, help, cls=cls, unlimited=unlimited)
+
+
+def quantity(unit: str, help: str, cls: Class = Class.CONFIG, *, unlimited: bool = False) -> Kind:  # noqa: A002
+    """Give a number in a unit of the table."""
+    return Kind(Type.QUANTITY, help, unit=unit, cls=cls, unlimited=unlimited)
+
+
+def text(help: str, cls: Class = Class.CONFIG, words: Iterable[str] = ()) -> Kind:  # noqa: A002
+    """Give a text; `words` closes the set of what it may say."""
+    return Kind(Type.TEXT, help, cls=cls, words=tuple(words))
+
+
+def version(scheme: str, help: str) -> Kind:  # noqa: A002
+    """Give a version that its scheme can order (or, opaque, only tell apart)."""
+    if scheme not in SCHEMES:
+        raise ValueError(f"no version scheme {scheme!r}; there are {', '.join(SCHEMES)}")
+    return Kind(Type.VERSION, help, scheme=scheme, cls=Class.VERSION)
+
+
+def listing(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002
+    """Give a list of texts."""
+    return Kind(Type.LIST, help, cls=cls)
+
+
+def setting(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002
+    """Give a tunable as its plane spells it: compared as a number where both sides are one, else as text."""
+    return Kind(Type.SETTING, help, cls=cls)
+
+
+def collection(help: str, alike: Iterable[str] | None = None, vacant: str = "") -> Kind:  # noqa: A002
+    """Declare a map of items by name; the probe that declares it knows all of them.
+
+    Items are siblings where their facts `alike` are equal, all of them where that is empty; they lie at the item or at
+    one above it (`nic/*.type` of `nic/*.port`). An item whose fact `vacant` reads `Absent` is an empty place and
+    nobody's sibling.
+    """
+    return Kind(Type.COLLECTION, help, alike=None if alike is None else tuple(alike), vacant=vacant)
+
+
+def view(kind: Kind) -> Kind:
+    """Say that another fact tells the same as its maker spells it, and that machines may lack this one."""
+    return replace(kind, view=True)
+
+
+def final(kind: Kind) -> Kind:
+    """Declare that absence is an answer of its own: where siblings have the fact, it is no silence."""
+    return replace(kind, final=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One path pattern of the catalogue, with who gives it."""
+
+    pattern: str
+    kind: Kind
+    plane: Plane
+    probe: str
+    inputs: frozenset[Plane] = frozenset()  # of a derived fact: the planes of what it follows from
+
+
+FAMILY = ".**"
+"""Ends a pattern that stands for every path below a word (`sysctl.**`)."""
+
+
+class Clash(ValueError):
+    """Two probes give the same fact."""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All entries, by pattern."""
+
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> "Catalogue":
+        """Gather entries; a pattern given twice raises Clash with both givers."""
+        found: dict[str, Entry] = {}
+        for entry in entries:
+            other = found.setdefault(entry.pattern, entry)
+            if other is not entry:
+                raise Clash(f"{entry.pattern} is given by both {other.probe} and {entry.probe}")
+        return cls(found)
+
+    def find(self, path: Path) -> Entry | None:
+        """Find the entry of a fact or a pattern of facts; none if no probe gives it."""
+        exact = self.entries.get(str(path)) or self.entries.get(str(path.pattern))
+        if exact is not None:
+            return exact
+        words = path.segments
+        for cut in range(len(words) - 1, 0, -1):
+            family = self.entries.get(f"{Path(words[:cut]).pattern}{FAMILY}")
+            if family is not None:
+                return family
+        return None
+
+    def near(self, path: str, *, within: str = "") -> list[str]:
+        """Name the closest paths that there are, at most three, with the keys that were asked for.
+
+        `within` keeps one collection's facts, and is left out of their names.
+        """
+        known = sorted(e.removeprefix(within) for e in self.entries if e.startswith(within) and not e.endswith(FAMILY))
+        bare = path.removeprefix(within)
+        try:
+            asked: Path | None = paths.parse(bare)
+        except paths.BadPath:
+            asked = None
+        found = _close(bare if asked is None else str(asked.pattern), known)
+        if asked is None:
+            return found
+        whole = str(asked.pattern)
+        if within and whole.startswith(within) and whole.removeprefix(within) in known:
+            return [str(Path(asked.segments[within.count(".") :]))]  # written from the node, and it starts at the item
+        keys = [segment.key for segment in asked.segments if segment.key is not None]
+        # Without a key, `gpu/*.name` is what a look would find, and no fact of the node.
+        found.sort(key=lambda pattern: not keys and EVERY in pattern)
+        return [str(paths.parse(pattern).fill(keys)) for pattern in found]
+
+
+def _close(asked: str, known: list[str]) -> list[str]:
+    near = difflib.get_close_matches(asked, known, n=3, cutoff=0.6)
+    if near or "." in asked:
+        return near
+    # A word before all facts, which is none itself: its shortest facts show what it is.
+    first = difflib.get_close_matches(asked, {pattern.partition(".")[0] for pattern in known}, n=1, cutoff=0.6)
+    below = [pattern for pattern in known if first and pattern.startswith(f"{first[0]}.") and EVERY not in pattern]
+    return sorted(below, key=len)[:3]

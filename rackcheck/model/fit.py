@@ -1,0 +1,165 @@
+"""Which machines a profile is for, and whether a node is one. Pure.
+
+What `applies-to` names is held against what either plane gives. One reading that fits is enough; one that is known and
+fits nothing makes the node another machine, unless another reading fits.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rackcheck.model import operator
+from rackcheck.model import path as paths
+from rackcheck.model.fact import Absent, Plane, Reading, Unknown, clean
+from rackcheck.model.path import Path
+from rackcheck.model.tree import Tree
+
+SHOWN = 60
+"""Characters of one reading that are shown."""
+
+
+class Match(StrEnum):
+    """Whether a node is a machine that the profile is for; a fragment is for none."""
+
+    FITS = "fits"
+    OTHER = "other"
+    UNKNOWN = "unknown"
+    NOT_STATED = "not stated"
+    FRAGMENT = "fragment"
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How a node matches the `applies-to` of a profile; `words` say what it is instead, or why that is unknown."""
+
+    match: Match = Match.NOT_STATED
+    words: str = ""
+
+    @property
+    def decides(self) -> bool:
+        """Whether the rules decide what the node comes to: not on another machine, and not in a fragment."""
+        return self.match not in {Match.OTHER, Match.FRAGMENT}
+
+
+NOT_STATED = Fit()
+"""What a node is where a profile names no machine, or no plane was asked that could show it."""
+
+NAMED: Mapping[str, tuple[tuple[Plane, str], ...]] = {
+    "product": ((Plane.OS, "node.product"), (Plane.BMC, "bmc.system/*.model")),
+    "board": ((Plane.OS, "node.board"), (Plane.BMC, "bmc.chassis/*.model"), (Plane.BMC, "bmc.product")),
+    "cpu": ((Plane.OS, "cpu.model"), (Plane.BMC, "bmc.cpu/*.model")),
+    "device": ((Plane.OS, "pcie/*.vendor"), (Plane.OS, "pcie/*.device"), (Plane.OS, "pcie/*.class")),
+}
+"""By key of `applies-to`, the facts that it is held against."""
+
+ASKED = frozenset(
+    {"node.product", "node.board", "bmc.system/*.model", "cpu.model", "pcie/*.vendor", "pcie/*.device", "pcie/*.class"}
+)
+"""Facts that are collected for it; the others are read where a rule has them collected: they cost a BMC many GETs."""
+
+
+BRIDGES = ("0x0600", "0x0604")
+"""PCI classes of host bridges and of ports: a processor's maker says nothing of devices below them."""
+
+NAMES = ("product", "board")
+"""Keys that name a machine; the others name parts of one."""
+
+
+def wanted(applies: Mapping[str, Sequence[str]], planes: Iterable[Plane]) -> frozenset[Path]:
+    """Give the facts that are collected to learn which machine a node is, on planes that are asked anyway."""
+    asked = frozenset(planes)
+    facts = (each for key in NAMED if key in applies for each in NAMED[key])
+    return frozenset(paths.parse(path) for plane, path in facts if path in ASKED and plane in asked)
+
+
+def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plane]) -> Fit:
+    """Hold a node's facts against `applies-to`; `planes` are those that this run asks of the node.
+
+    Where a profile names products and the node's name is known, names alone decide: a machine of another maker may hold
+    the same parts. Else one key that fits is enough.
+    """
+    held = {key: _held(key, applies[key], tree, planes) for key in NAMED if key in applies}
+    names = [each for key, each in held.items() if key in NAMES]
+    decided = "product" in applies and any(each.match is Match.OTHER for each in names)
+    if any(each.match is Match.FITS for each in (names if decided else held.values())):
+        return Fit(Match.FITS)
+    known = [each.words for each in held.values() if each.match is Match.OTHER]
+    if known:
+        return Fit(Match.OTHER, ", ".join(known))
+    return next((each for each in held.values() if each.match is Match.UNKNOWN), NOT_STATED)
+
+
+def _held(key: str, globs: Sequence[str], tree: Tree, planes: frozenset[Plane]) -> Fit:
+    """Hold the readings of one key against its globs."""
+    readings = list(_devices(tree, planes) if key == "device" else _named(key, tree, planes))
+    values = dict.fromkeys(each for each in readings if isinstance(each, str))
+    unknown = next((each for each in readings if isinstance(each, Unknown)), None)
+    if any(operator.glob(glob, value) for glob in globs for value in values):
+        return Fit(Match.FITS)
+    if key == "device":
+        values = {}
+    if values:
+        shown = ", ".join(clean(value, SHOWN) for value in list(values)[:3])
+        return Fit(Match.OTHER, f"{key} {shown}" + (" ..." if len(values) > 3 else ""))
+    if unknown is not None:
+        return Fit(Match.UNKNOWN, f"{key}: {unknown}")
+    return Fit(Match.OTHER, f"no {' or '.join(globs)} device") if key == "device" and readings else NOT_STATED
+
+
+def _named(key: str, tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
+    """Give the readings of a key on the planes that were asked; of facts that were not collected, none."""
+    for plane, text in NAMED[key]:
+        if plane not in planes:
+            continue
+        path = paths.parse(text)
+        if not path.starred:
+            if text in ASKED or tree.leaf(path) is not None:
+                yield tree.reading(path, plane)
+            continue
+        (way,) = path.collections
+        if text not in ASKED and tree.leaf(way) is None:
+            continue
+        chosen = tree.select(way, plane)
+        for item in chosen.items:
+            yield tree.reading(Path((*item.segments, *path.segments[len(item.segments) :])), plane)
+        if chosen.unknown is not None:
+            yield chosen.unknown
+
+
+def _devices(tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
+    """Give every PCI function as `10de:2330` and as its vendor alone; that there is none as absent."""
+    if Plane.OS not in planes:
+        return
+    chosen = tree.select(paths.parse("pcie"), Plane.OS)
+    yield Absent("no other PCI function") if chosen.unknown is None else chosen.unknown
+    for item in chosen.items:
+        sort = tree.reading(item + paths.parse("class"), Plane.OS)
+        if isinstance(sort, Unknown):
+            yield sort
+        if not isinstance(sort, str) or sort.startswith(BRIDGES):
+            continue
+        ids = [tree.reading(item + paths.parse(leaf), Plane.OS) for leaf in ("vendor", "device")]
+        vendor, device = (each.removeprefix("0x") if isinstance(each, str) else each for each in ids)
+        yield vendor
+        if isinstance(vendor, str):
+            yield f"{vendor}:{device}" if isinstance(device, str) else device
+
+
+_ARTICLE = re.compile(r"(?:An?|Any|The) (?=[\w])|(?=Server |Node )")
+_NAMED = re.compile(r"(?=[A-Z]+[0-9]*[A-Z0-9]{2})")
+_SPOKEN = re.compile(r"[AEFHILMNORSX][A-Z0-9]|[aeiou]")
+
+
+def kind(title: str, name: str) -> str:
+    """Give what a profile's title names, with its article: `a DGX H100` of `DGX H100 node, ready for training`.
+
+    A title that names no one machine gives `a machine of profile NAME`.
+    """
+    text = re.split(r"[,:;(]| node\b", title, maxsplit=1)[0].strip()
+    article = _ARTICLE.match(text)
+    if article is None and _NAMED.match(text) is None:
+        return f"a machine of profile {name}"
+    thing = text[article.end() :] if article is not None else text
+    thing = thing[0].lower() + thing[1:] if article is not None and not article[0] else thing
+    return f"{'an' if _SPOKEN.match(thing) else 'a'} {thing}" if thing else f"a machine of profile {name}"

@@ -1,0 +1,65 @@
+"""Say a thing once for many nodes: names folded, equal answers gathered, the odd one out named."""
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from rackcheck.model.text import natural
+
+K = TypeVar("K", bound=Hashable)
+
+
+def fold(names: Iterable[str]) -> str:
+    """Write node names as a node set: `dgx[01-03,07],sw1`."""
+    series: dict[tuple[str, str, int], list[int]] = {}
+    parts: list[str] = []
+    for name in sorted(set(names), key=natural):
+        match = re.fullmatch(r"(.*?)([0-9]{1,18})([^0-9]*)", name)
+        if match is None:
+            parts.append(name)
+            continue
+        head, digits, tail = match.groups()
+        # 1 and 10 fold together; 01 keeps its width, so that the set unfolds to the very same names.
+        width = len(digits) if digits.startswith("0") else 0
+        series.setdefault(_home((head, tail, width), len(digits), series), []).append(int(digits))
+    parts += [_series(key, numbers) for key, numbers in series.items()]
+    return ",".join(sorted(parts, key=lambda part: natural(part.replace("[", ""))))
+
+
+def _home(
+    key: tuple[str, str, int], digits: int, series: Mapping[tuple[str, str, int], list[int]]
+) -> tuple[str, str, int]:
+    """Let 10 join 01-09: a number without a leading zero fits a padded series of its own width."""
+    padded = (key[0], key[1], digits)
+    return padded if key[2] == 0 and padded in series else key
+
+
+def _series(key: tuple[str, str, int], numbers: Sequence[int]) -> str:
+    head, tail, width = key
+    runs: list[tuple[int, int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    spelt = [f"{a:0{width}}" if a == b else f"{a:0{width}}-{b:0{width}}" for a, b in runs]
+    if len(runs) == 1 and runs[0][0] == runs[0][1]:
+        return f"{head}{spelt[0]}{tail}"
+    return f"{head}[{','.join(spelt)}]{tail}"
+
+
+def groups(nodes: Iterable[str], key: Callable[[str], K]) -> list[tuple[K, list[str]]]:
+    """Gather nodes that answer alike, the largest group first."""
+    found: dict[K, list[str]] = {}
+    for node in sorted(nodes, key=natural):
+        found.setdefault(key(node), []).append(node)
+    return sorted(found.items(), key=lambda group: -len(group[1]))
+
+
+def alike(answers: Mapping[str, Hashable]) -> str:
+    """Say how many nodes answer alike and who differs: `62 of 72 alike; dgx05 differs`."""
+    gathered = groups(answers, answers.__getitem__)
+    if len(gathered) <= 1:
+        return f"all {len(answers)} alike" if len(answers) > 1 else "one node"
+    odd = [node for _, nodes in gathered[1:] for node in nodes]
+    return f"{len(gathered[0][1])} of {len(answers)} alike; {fold(odd)} {'differs' if len(odd) == 1 else 'differ'}"

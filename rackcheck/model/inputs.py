@@ -1,0 +1,69 @@
+"""What a function of facts may read: those that it declared, of one tree. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rackcheck.model import path as paths
+from rackcheck.model.fact import Plane, Reading, Unknown
+from rackcheck.model.path import EVERY
+from rackcheck.model.tree import Selection, Tree
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a join may read: the facts it declared, and no others."""
+
+    tree: Tree
+    planes: Mapping[str, Plane]
+
+    def reading(self, path: str) -> Reading:
+        """What is known at a path that the join declared; raises KeyError for another."""
+        asked = paths.parse(path)
+        return self.tree.reading(asked, self.planes[str(asked.pattern)])
+
+    def table(self, collection: str, leaf: str) -> Mapping[str, Reading]:
+        """One fact of every item that is known, by the item's name."""
+        names, _ = self.items(collection)
+        return {name: self.reading(f"{collection}/{paths.spell_key(name)}.{leaf}") for name in names}
+
+    def items(self, collection: str) -> tuple[tuple[str, ...], Unknown | None]:
+        """The names of a collection's items, and why they may not be all."""
+        asked = paths.parse(collection)
+        chosen: Selection = self.tree.select(asked, self.planes[str(asked.pattern)])
+        return tuple(item.segments[-1].key or "" for item in chosen.items), chosen.unknown
+
+    def every(self, pattern: str) -> tuple[Mapping[str, Reading], Unknown | None]:
+        """One fact of all items of its collections, by path; and why these may not be all items."""
+        first, *parts = pattern.split(f"/{EVERY}.")
+        plane, tree = self.planes[pattern], self.tree
+        at, cut = [first], None
+        for part in parts:
+            for owner in at:
+                listing = tree.leaves.get(owner)
+                reading = listing.reading if listing is not None else tree.reading(paths.parse(owner), plane)
+                cut = cut or (reading if isinstance(reading, Unknown) else None)
+            at = [f"{owner}/{paths.spell_key(key)}.{part}" for owner in at for key in tree.keys(owner)]
+        return {text: self._at(text, plane) for text in at}, cut
+
+    def _at(self, text: str, plane: Plane) -> Reading:
+        leaf = self.tree.leaves.get(text)
+        return leaf.reading if leaf is not None else self.tree.reading(paths.parse(text), plane)
+
+    def collected(self, pattern: str) -> bool:
+        """Whether this run collected a declared fact at all, be it unknown; raises KeyError for another.
+
+        It did where the fact has a leaf, where a collection on its way is empty or unknown, and where its plane is
+        silent.
+        """
+        return self.planes[pattern] in self.tree.silent or self._has(*pattern.split(f"/{EVERY}."))
+
+    def _has(self, first: str, *parts: str) -> bool:
+        """Whether there is a leaf at a fact, or where it stands for all items of a collection."""
+        if not parts:
+            return first in self.tree.leaves
+        keys = self.tree.keys(first)
+        if not keys and first in self.tree.leaves:
+            return True
+        whole = f"/{EVERY}.".join((first, *parts))
+        rest = (f"{first}/{paths.spell_key(key)}.{parts[0]}" for key in keys)
+        return whole in self.tree.leaves or any(self._has(each, *parts[1:]) for each in rest)

@@ -1,0 +1,247 @@
+"""Which parts went where between two readings, told by what names them: another number makes no new part. Pure.
+
+A serial is followed over all the nodes that are compared. What nobody could see is never said to be nowhere: `gone`,
+`new` and `swapped` stand only where the other side told all of its parts of that kind.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from rackcheck.model import path as paths
+from rackcheck.model.change import THERE, Change, Facts, Kind
+from rackcheck.model.fact import Absent, Class
+from rackcheck.model.text import natural
+
+TRACKED = ("serial", "uuid", "guid")
+"""Last words of facts that name one part, the best first; a bus address names a place."""
+
+PLANE = "plane/"
+
+Place = tuple[str, str]
+"""A node, and an item of it."""
+
+Id = tuple[str, str]
+"""The pattern of a fact that names a part, and what it told: another kind's equal serial is another part's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """One part that is in another place now: all that names it, by word, the best first; where it was, where it is."""
+
+    ids: tuple[tuple[str, str], ...]
+    was: Place
+    now: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Still:
+    """What no change tells: parts that stayed, and patterns, collections and planes not known before, or now."""
+
+    held: frozenset[Id] = frozenset()
+    before: frozenset[str] = frozenset()
+    after: frozenset[str] = frozenset()
+    nobody: bool = False
+    """Whether a node told nothing both times: it may hold anything."""
+
+
+def names_a_part(change: Change) -> bool:
+    """Whether a change is of a fact that names one part."""
+    return change.cls is Class.IDENTITY and _word(change.path) in TRACKED
+
+
+def still(before: Facts, after: Facts) -> Still:
+    """Say of one node's facts what no change tells."""
+    old, new = before.get(Class.IDENTITY, {}), after.get(Class.IDENTITY, {})
+    held = {
+        (_pattern(path), str(old[path]["value"]))
+        for path in old.keys() & new.keys()
+        if _word(path) in TRACKED and "value" in old[path] and old[path].get("value") == new[path].get("value")
+    }
+    return Still(frozenset(held), frozenset(_unknown(before)), frozenset(_unknown(after)), not before and not after)
+
+
+def joined(many: Iterable[Still]) -> Still:
+    """Lay together what no change of many nodes tells."""
+    held: set[Id] = set()
+    before: set[str] = set()
+    after: set[str] = set()
+    nobody = False
+    for one in many:
+        held |= one.held
+        before |= one.before
+        after |= one.after
+        nobody = nobody or one.nobody
+    return Still(frozenset(held), frozenset(before), frozenset(after), nobody)
+
+
+def _unknown(facts: Facts) -> Iterator[str]:
+    for cls in (Class.IDENTITY, Class.CONFIG):
+        for path, doc in facts.get(cls, {}).items():
+            if "unknown" in doc:
+                yield path if path.startswith(PLANE) else _pattern(path)
+
+
+def _word(path: str) -> str:
+    last = paths.parse(path).segments[-1]
+    return last.word if last.key is None else ""
+
+
+def _pattern(path: str) -> str:
+    return str(paths.parse(path).pattern)
+
+
+def _item(path: str) -> str:
+    return str(paths.Path(paths.parse(path).segments[:-1]))
+
+
+def sorted_out(
+    changes: Mapping[str, Iterable[Change]],
+    alone: Mapping[str, Iterable[Change]] | None = None,
+    beside: Still | None = None,
+) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:
+    """Give the parts that moved, and of every node what else is to be told, each identity once.
+
+    `alone` are the identities of nodes that only one side read: parts come from there and go there, and nothing of it
+    is told for itself. `beside` is what did not change.
+    """
+    told = {node: tuple(changes[node]) for node in sorted(changes, key=natural)}
+    other = {node: tuple((alone or {})[node]) for node in sorted(alone or {}, key=natural)}
+    ends = _Ends({**other, **told} if not other.keys() & told.keys() else _both(other, told), beside or Still())
+    moved = tuple(
+        Moved(tuple(sorted(ids, key=lambda i: TRACKED.index(i[0]))), was, now)
+        for (was, now), ids in sorted(ends.moved.items(), key=lambda m: [natural(word) for end in m[0] for word in end])
+    )
+    rest = {node: tuple(_rest(node, some, ends)) for node, some in told.items()}
+    return moved, {node: some for node, some in rest.items() if some}
+
+
+def _both(one: dict[str, tuple[Change, ...]], other: dict[str, tuple[Change, ...]]) -> dict[str, tuple[Change, ...]]:
+    return {node: (*one.get(node, ()), *other.get(node, ())) for node in sorted(one | other, key=natural)}
+
+
+class _Ends:
+    """Where each identity left and where it came, what of that is a move, and what is sure of the others."""
+
+    def __init__(self, changes: Mapping[str, tuple[Change, ...]], beside: Still) -> None:
+        self.left: dict[Id, list[Place]] = {}
+        self.came: dict[Id, list[Place]] = {}
+        before, after = set(beside.before), set(beside.after)
+        for node, some in changes.items():
+            for change in some:
+                for kind, hidden in ((Kind.KNOWN_AGAIN, before), (Kind.UNKNOWN_NOW, after)):
+                    if change.kind is kind:
+                        hidden |= {p if p.startswith(PLANE) else _pattern(p) for p in (change.path, change.under) if p}
+                if names_a_part(change):
+                    for side, value in ((self.left, change.before), (self.came, change.after)):
+                        if isinstance(value, str) and value and value != THERE:
+                            side.setdefault((_pattern(change.path), value), []).append((node, _item(change.path)))
+        self._hidden = {"left": after, "came": before}
+        self._held, self._nobody = beside.held, beside.nobody
+        self.moved: dict[tuple[Place, Place], list[tuple[str, str]]] = {}
+        self._paired: Counter[tuple[str, Id, Place]] = Counter()
+        # What names one part alone says where it went; only then what several parts share, as two of one board do.
+        for shared in (False, True):
+            for one, was in self.left.items():
+                now = self.came.get(one, [])
+                if len(was) == len(now) and (len(was) > 1) is shared:
+                    self._pair(one, list(was), list(now))
+
+    def _pair(self, one: Id, was: list[Place], now: list[Place]) -> None:
+        known = [(a, b) for a in was for b in now if (a, b) in self.moved] if len(was) > 1 else []
+        for a, b in known:
+            if a in was and b in now:
+                was.remove(a)
+                now.remove(b)
+                self._move(one, a, b)
+        for a, b in zip(was, now, strict=True):
+            self._move(one, a, b)
+
+    def _move(self, one: Id, was: Place, now: Place) -> None:
+        self.moved.setdefault((was, now), []).append((_word(one[0]), one[1]))
+        self._paired["left", one, was] += 1
+        self._paired["came", one, now] += 1
+
+    def is_moved(self, end: str, node: str, change: Change) -> bool:
+        """Whether what a change left (`left`) or brought (`came`) is told as a move."""
+        return (end, self._id(end, change), (node, _item(change.path))) in self._paired
+
+    def is_sure(self, end: str, change: Change) -> bool:
+        """Whether what left is nowhere now, or what came was nowhere before."""
+        one = self._id(end, change)
+        if self._nobody or one in (self.came if end == "left" else self.left) or one in self._held:
+            return False
+        segments = paths.parse(one[0]).segments
+        hides = {str(paths.Path(segments[:depth])) for depth in range(1, len(segments) + 1)}
+        hides |= {str(paths.Path((*segments[:n], paths.Segment(s.word)))) for n, s in enumerate(segments) if s.key}
+        silent = {path for path in self._hidden[end] if path.startswith(PLANE)}
+        return not hides & self._hidden[end] and not (PLANE + change.plane in silent if change.plane else silent)
+
+    @staticmethod
+    def _id(end: str, change: Change) -> Id:
+        return _pattern(change.path), str(change.before if end == "left" else change.after)
+
+
+def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Change]:
+    """Give what is to be told of a node beside moves."""
+    items = dict(_items(node, changes, ends))
+    moved = {item for item, change in items.items() if change is None}
+    listings = {str(paths.parse(item).items[-1][0]) for item in moved}
+    elsewhere = {
+        _item(c.path)
+        for c in changes
+        if names_a_part(c) and c.kind is Kind.CHANGED and any(ends.is_moved(e, node, c) for e in ("left", "came"))
+    }
+    for change in changes:
+        if change.under in items:
+            if change.under in moved and names_a_part(change) and _item(change.path) == change.under:
+                yield from _identity(node, replace(change, under=""), ends)
+        elif names_a_part(change):
+            yield from _identity(node, change, ends)
+        elif change.kind is Kind.CHANGED and change.path in listings:
+            continue  # the moves say it
+        elif change.cls is Class.IDENTITY and not change.kind.uncertain and _item(change.path) in elsewhere:
+            continue  # two parts were compared
+        else:
+            yield change
+    yield from (change for change in items.values() if change is not None)
+
+
+def _items(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[tuple[str, Change | None]]:
+    """Give items that came or went with a part, each as one change that names it; None where a move says it."""
+    found: dict[str, list[Change]] = {}
+    for change in changes:
+        if names_a_part(change) and change.under == _item(change.path) and change.kind in {Kind.APPEARED, Kind.GONE}:
+            found.setdefault(change.under, []).append(change)
+    for item, parts in found.items():
+        end = "left" if parts[0].kind is Kind.GONE else "came"
+        if paths.parse(item).segments[-1].key is None:
+            continue
+        if any(ends.is_moved(end, node, change) for change in parts):
+            yield item, None
+            continue
+        best = min(parts, key=lambda c: TRACKED.index(_word(c.path)))
+        kind = best.kind if ends.is_sure(end, best) else (Kind.LEFT if end == "left" else Kind.CAME)
+        yield item, replace(best, path=item, kind=kind)
+
+
+def _identity(node: str, change: Change, ends: _Ends) -> Iterator[Change]:
+    """Tell an identity that differs by what is known of where both parts are."""
+    left, came = (isinstance(value, str) and value != "" for value in (change.before, change.after))
+    went, brought = left and ends.is_moved("left", node, change), came and ends.is_moved("came", node, change)
+    match change.kind:
+        case Kind.UNKNOWN_NOW:
+            yield replace(change, before=THERE) if went else change
+        case Kind.KNOWN_AGAIN:
+            yield replace(change, after=THERE) if brought else change
+        case _ if left and came and not went and not brought:
+            sure = ends.is_sure("left", change) and ends.is_sure("came", change)
+            yield replace(change, kind=Kind.SWAPPED) if sure else change
+        case _ if left and not went:
+            kind = Kind.GONE if ends.is_sure("left", change) else Kind.LEFT
+            yield replace(change, kind=kind, after=Absent())
+        case _ if came and not brought:
+            kind = Kind.NEW if ends.is_sure("came", change) else Kind.CAME
+            yield replace(change, kind=kind, before=Absent())
+        case _ if not left and not came:
+            yield change

@@ -1,0 +1,200 @@
+"""The tree of PCI functions: which links lie on a function's way, and what they should carry.
+
+Pure functions over tables of readings by address, as `pcie/*.upstream`, `pcie/*.link.width` and their kin give them.
+They keep the law of derived facts: unknown unless every value of the unknown inputs gives the same. An unknown fact may
+also turn out to be absent.
+
+A link has two ends, the port above and the function below, and both show what it trained. On the way from an endpoint
+to its root port, links and the insides of switches take turns, seen from the top: below the root port is a link to a
+switch's upper port, from which it is no link to the switch's lower ports, and below those are links again.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+
+Table = Mapping[str, Reading]
+"""One fact of every function, by its address."""
+
+CODING = {2.5: 8 / 10, 5.0: 8 / 10, 8.0: 128 / 130, 16.0: 128 / 130, 32.0: 128 / 130, 64.0: 1.0}
+"""What of a lane's transfers is data, by GT/s, as Linux counts it (PCIE_SPEED2MBS_ENC in drivers/pci/pci.h)."""
+
+SLOWEST = min(CODING)
+"""GT/s of the first links: none goes slower."""
+
+UNTOLD = Unknown(Reason.NOT_COLLECTED, "nobody tells it of this function")
+DEEPEST = 64
+"""Ports above a function; more would be a loop, or somebody who wants us to walk for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One link: the function below it and the port above."""
+
+    below: str
+    above: str
+
+    def __str__(self) -> str:
+        return f"{self.above} > {self.below}"
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What both ends of all links tell: GT/s as numbers with a fraction, lanes as whole numbers.
+
+    `speed` is that of the moment; nobody but `slowed` needs it.
+    """
+
+    max_speed: Table
+    max_width: Table
+    width: Table
+    speed: Table = field(default_factory=dict)
+
+
+def ports(address: str, upstream: Table) -> tuple[str, ...] | Unknown:
+    """Give the ports above a function, the nearest first; none on a root bus; unknown where one step is."""
+    found, trouble = climbed(address, upstream)
+    return trouble or found
+
+
+def hops(address: str, upstream: Table) -> tuple[Hop, ...] | Unknown:
+    """Give the links from a function up to its root port, the nearest first."""
+    above = ports(address, upstream)
+    if isinstance(above, Unknown):
+        return above
+    way = (address, *above)
+    # Counted from the top every other step is a link; from the bottom it depends on how many there are.
+    return tuple(Hop(way[n], way[n + 1]) for n in range(len(above)) if (len(above) - n) % 2)
+
+
+def switch(address: str, upstream: Table) -> Reading:
+    """Give the upper port of the nearest switch that a function hangs on or, a lower port itself, is a part of."""
+    above = ports(address, upstream)
+    if isinstance(above, Unknown):
+        return above
+    # Above a lower port stands the upper port of its own switch; above others a lower port, or the root port.
+    step = 1 if len(above) % 2 else 0
+    return above[step] if len(above) > step else Absent("below no switch")
+
+
+def least(one: Reading, other: Reading) -> Reading:
+    """Give the lesser of two numbers; absent if one is, for a link needs both its ends."""
+    for kind in (Absent, Unknown):
+        found = next((reading for reading in (one, other) if isinstance(reading, kind)), None)
+        if found is not None:
+            return found
+    if not _number(one) or not _number(other):
+        return Unknown(Reason.UNPARSABLE, f"no numbers: {one!r}, {other!r}")
+    return min(one, other)  # type: ignore[type-var]  # numbers, as was just seen
+
+
+def expected_width(hop: Hop, links: Links) -> Reading:
+    """Give the lanes that both ends of a link have."""
+    return least(links.max_width.get(hop.below, UNTOLD), links.max_width.get(hop.above, UNTOLD))
+
+
+def expected_speed(hop: Hop, links: Links) -> Reading:
+    """Give the GT/s that both ends of a link know."""
+    return least(links.max_speed.get(hop.below, UNTOLD), links.max_speed.get(hop.above, UNTOLD))
+
+
+def trained_width(hop: Hop, links: Links) -> Reading:
+    """Give the lanes that a link trained, as the function below shows it."""
+    return links.width.get(hop.below, UNTOLD)
+
+
+def bandwidth(speed: Reading, width: Reading) -> Reading:
+    """Give what a link carries one way in Gb/s: GT/s times lanes, less the coding."""
+    for kind in (Absent, Unknown):
+        found = next((reading for reading in (speed, width) if isinstance(reading, kind)), None)
+        if found is not None:
+            return found
+    if (
+        not isinstance(speed, float | int)
+        or speed not in CODING
+        or isinstance(width, bool)
+        or not isinstance(width, int)
+    ):
+        return Unknown(Reason.UNPARSABLE, f"no link of PCI Express: {speed!r} GT/s, {width!r} lanes")
+    return speed * width * CODING[float(speed)]
+
+
+def carries(hop: Hop, links: Links) -> Reading:
+    """Give what a link can carry in Gb/s: on trained lanes, at the speed both ends know, for idle links go slower."""
+    return bandwidth(expected_speed(hop, links), trained_width(hop, links))
+
+
+def narrowed(address: str, upstream: Table, links: Links) -> Reading:
+    """Name the links on a function's way that trained fewer lanes than both ends have; absent on a root bus."""
+    way = hops(address, upstream)
+    if not isinstance(way, tuple) or not way:
+        return Absent("on a root bus") if isinstance(way, tuple) else way
+    return _below((hop, trained_width(hop, links), expected_width(hop, links), 1) for hop in way)
+
+
+def slowed(address: str, upstream: Table, links: Links) -> tuple[Reading, Reading]:
+    """Name the links on a function's way that go slower now than both ends know: all, and those above its own.
+
+    A GPU that idles lowers the speed of its own link itself, and of no other, unless it is one of AMD's with a switch
+    inside (nokyan/resources issue 512: that link is the one above the switch). Both are absent on a root bus.
+    """
+    way = hops(address, upstream)
+    if not isinstance(way, tuple) or not way:
+        none = Absent("on a root bus") if isinstance(way, tuple) else way
+        return none, none
+    told = [(hop, links.speed.get(hop.below, UNTOLD), expected_speed(hop, links), SLOWEST) for hop in way]
+    return _below(told), _below(row for row in told if row[0].below != address)
+
+
+def bottleneck(address: str, upstream: Table, links: Links) -> tuple[Reading, Reading]:
+    """Name the link on a function's way that carries least, the nearest of several, and give its Gb/s."""
+    way = hops(address, upstream)
+    if isinstance(way, Unknown):
+        return way, way
+    least_of: tuple[float, Hop] | None = None
+    for hop in way:
+        told = carries(hop, links)
+        if isinstance(told, Unknown):
+            return told, told
+        if isinstance(told, float) and (least_of is None or told < least_of[0]):
+            least_of = told, hop
+    if least_of is None:
+        return Absent("no link above"), Absent("no link above")
+    return str(least_of[1]), least_of[0]
+
+
+def climbed(address: str, upstream: Table) -> tuple[tuple[str, ...], Unknown | None]:
+    """Give the ports above as far as they are known, and why no farther; none where the way ends on a root bus."""
+    found: dict[str, None] = {}
+    at = address
+    while True:
+        step = upstream.get(at, UNTOLD)
+        if isinstance(step, Absent):
+            return tuple(found), None
+        if isinstance(step, Unknown):
+            return tuple(found), step
+        if not isinstance(step, str) or step == address or step in found or len(found) >= DEEPEST:
+            return tuple(found), Unknown(Reason.UNPARSABLE, f"the ports above {address} lead nowhere")
+        found[step] = None
+        at = step
+
+
+def _below(told: Iterable[tuple[Hop, Reading, Reading, float]]) -> Reading:
+    """Name the links whose number now is below what both ends have, where that is more than the least of any link."""
+    found = []
+    for hop, now, most, lowest in told:
+        if isinstance(now, Absent) or isinstance(most, Absent):
+            continue  # no link, whatever the other end says: the bus below a bridge to the old PCI
+        if most == lowest:
+            continue  # no link has less
+        odd = next((reading for reading in (now, most) if not _number(reading)), None)
+        if odd is not None:
+            return odd if isinstance(odd, Unknown) else Unknown(Reason.UNPARSABLE, f"no number of a link: {odd!r}")
+        if now < most:  # type: ignore[operator]  # numbers
+            found.append(str(hop))
+    return tuple(found)
+
+
+def _number(reading: Reading) -> bool:
+    return isinstance(reading, int | float) and not isinstance(reading, bool)

@@ -1,0 +1,298 @@
+"""A profile as typed values: what to look at, what it must be, and the words for people."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from hashlib import sha256
+
+from rackcheck.model.called import Called
+from rackcheck.model.catalogue import Kind
+from rackcheck.model.evidence import Status
+from rackcheck.model.fact import Plane
+from rackcheck.model.fit import wanted
+from rackcheck.model.operator import TWICE, Test, expectation
+from rackcheck.model.path import Path, parse
+from rackcheck.model.siblings import Siblings
+
+FIRST, LAW = 1, 2
+"""Laws by which verdicts make an outcome: that of runs before the law of evidence, and today's."""
+
+
+class Severity(StrEnum):
+    """How much a failing rule weighs."""
+
+    BLOCKER = "blocker"
+    MAJOR = "major"
+    MINOR = "minor"
+    ADVISORY = "advisory"
+
+    @property
+    def decides(self) -> bool:
+        """Whether this severity can fail a node or leave it incomplete."""
+        return self in {Severity.BLOCKER, Severity.MAJOR}
+
+
+class Phase(StrEnum):
+    """Which command judges a rule."""
+
+    CONFIG = "config"
+    BURN_IN = "burn-in"
+    FABRIC = "fabric"
+
+
+class Scope(StrEnum):
+    """What a rule judges: a node, a rack as a whole, or all that the inventory holds."""
+
+    NODE = "node"
+    RACK = "rack"
+    FLEET = "fleet"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A leaf: one fact and its tests, all of which must hold.
+
+    `other` is the fact of a `same-as`, with its plane; `other_at_item` when it starts at the item of the look.
+    `siblings` stands where absence would excuse and the fact lies in a collection of siblings; `other_siblings` is the
+    same of the other fact.
+    """
+
+    fact: Path
+    kind: Kind
+    plane: Plane
+    tests: tuple[Test, ...]
+    other: Path | None = None
+    other_plane: Plane = Plane.OS
+    other_at_item: bool = False
+    inputs: frozenset[Plane] = frozenset()  # planes that a derived fact follows from
+    siblings: Siblings | None = None
+    other_siblings: Siblings | None = None
+    expected: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        told = " and ".join(expectation(test, self.kind) for test in self.tests)
+        object.__setattr__(self, "expected", told)  # once, and not for each item of each node
+
+    @property
+    def twice(self) -> bool:
+        """Whether two readings of the fact are compared."""
+        return any(test.op in TWICE for test in self.tests)
+
+    def without_siblings(self) -> "Clause":
+        """The same clause, to which what siblings return means nothing."""
+        return replace(self, siblings=None, other_siblings=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Where a rule looks; `mode` is each, any, no or count; `siblings` of the items that hold a nested collection."""
+
+    mode: str
+    collection: Path
+    plane: Plane
+    where: Clause | None = None
+    expect_count: int | None = None
+    allow_failing: int = 0
+    allow_empty: bool = False
+    siblings: Siblings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A fact that nodes are to agree on; a pattern (`nic/*.firmware`) stands for that of every item."""
+
+    fact: Path
+    kind: Kind
+    plane: Plane
+    inputs: frozenset[Plane] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Across:
+    """Nodes of one role that are to agree: a value is right where `quorum` % of the expected ones have it."""
+
+    role: str
+    shared: tuple[Shared, ...]
+    quorum: float
+    left: frozenset[Path] = frozenset()  # single items' facts that may differ
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a figure or a rule comes from."""
+
+    id: str
+    title: str
+    section: str
+    publisher: str
+    date: str
+    confidence: str
+
+    @property
+    def from_memory(self) -> bool:
+        """Whether nobody has read it in a source; such a rule may only warn."""
+        return self.confidence.startswith("from memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule, whole: its looks, its clauses and its words; `digest` covers all that decides its verdict.
+
+    `built_in` rules belong to every profile. Where `unknown_is_minor`, an unknown verdict is shown and does not decide.
+    """
+
+    id: str
+    clauses: tuple[Clause, ...]
+    look: Look | None = None
+    join: str = "all"
+    when: Clause | None = None
+    needs: tuple[str, ...] = ()
+    severity: Severity = Severity.MAJOR
+    phase: Phase = Phase.CONFIG
+    roles: tuple[str, ...] = ("compute",)
+    title: str = ""
+    why: str = ""
+    fix: str = ""
+    refs: tuple[str, ...] = ()
+    from_memory: bool = False
+    unset: tuple[str, ...] = ()
+    place: str = ""
+    digest: str = field(default="", compare=False)
+    scope: Scope = Scope.NODE
+    across: Across | None = None
+    called: Called | None = None
+    built_in: bool = False
+    unknown_is_minor: bool = False
+
+    def decides(self, status: Status) -> bool:
+        """Whether this rule, judged so, can fail a node or leave it incomplete; a built-in one may only fail it."""
+        return self.severity.decides and not (self.unknown_is_minor and status is Status.UNKNOWN)
+
+    @property
+    def planes(self) -> frozenset[Plane]:
+        """Every plane this rule reads."""
+        found = {clause.plane for clause in self.parts()}
+        found |= {clause.other_plane for clause in self.parts() if clause.other is not None}
+        if self.look is not None:
+            found.add(self.look.plane)
+        if self.called is not None:
+            found |= self.called.inputs
+        shared = self.across.shared if self.across is not None else ()
+        found |= {each.plane for each in shared}
+        return frozenset(found).union(*(c.inputs for c in self.parts()), *(each.inputs for each in shared))
+
+    @property
+    def twice(self) -> bool:
+        """Whether this rule compares two readings of one run."""
+        return any(clause.twice for clause in self.clauses)
+
+    def parts(self) -> tuple[Clause, ...]:
+        """Every clause, that of `where` and of `when` too."""
+        where = self.look.where if self.look is not None else None
+        return (*self.clauses, *(c for c in (where, self.when) if c is not None))
+
+    def kin(self) -> frozenset[Path]:
+        """What is read of siblings beside the facts of the rule; it adds no plane."""
+        found: set[Path] = set()
+        item = Path(()) if self.look is None else self.look.collection.item("*")
+        if self.look is not None and self.look.siblings is not None:
+            found |= {self.look.collection.pattern, *self.look.siblings.facts()}
+        for clause in self.parts():
+            at = Path(()) if clause is self.when else item
+            if clause.siblings is not None:
+                found |= {(at + clause.fact).pattern, *clause.siblings.facts()}
+            if clause.other is not None and clause.other_siblings is not None:
+                other = item + clause.other if clause.other_at_item else clause.other
+                found |= {other.pattern, *clause.other_siblings.facts()}
+        return frozenset(found)
+
+    def without_siblings(self) -> "Rule":
+        """The same rule, to which what siblings return means nothing."""
+        look, when = self.look, self.when
+        if look is not None:
+            where = look.where.without_siblings() if look.where is not None else None
+            look = replace(look, where=where, siblings=None)
+        return replace(
+            self,
+            clauses=tuple(clause.without_siblings() for clause in self.clauses),
+            look=look,
+            when=when.without_siblings() if when is not None else None,
+        )
+
+    def facts(self) -> frozenset[Path]:
+        """Every fact and collection this rule reads, as patterns from the node."""
+        found: set[Path] = {each.fact for each in self.across.shared} if self.across is not None else set()
+        if self.called is not None:
+            found |= set(map(parse, self.called.facts))
+        item = Path(()) if self.look is None else self.look.collection.item("*")
+        if self.look is not None:
+            found.add(self.look.collection)
+        for clause in self.parts():
+            inside = self.look is not None and clause is not self.when and clause.fact.segments
+            if clause.fact.segments:
+                found.add(item + clause.fact if inside else clause.fact)
+            if clause.other is not None:
+                found.add(item + clause.other if clause.other_at_item else clause.other)
+        return frozenset(found)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A profile, its parents laid under it; `dropped` gives each removed rule its reason.
+
+    `files` holds the texts it was read from, so that a run can keep them and be judged the same for ever. `applies_to`
+    gives by key (product, board, cpu, device, role) the globs of the machines that it is for. A `fragment` gives no
+    verdict on a machine; `meant` is the nearest profile that does.
+    """
+
+    name: str
+    version: str
+    title: str
+    rules: tuple[Rule, ...]
+    applies_to: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    params: Mapping[str, str | None] = field(default_factory=dict)
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    lineage: tuple[str, ...] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    digest: str = ""
+    files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    fragment: bool = False
+    meant: str = field(default="", compare=False)
+    law: int = LAW
+
+    @property
+    def machines(self) -> str:
+        """A digest of the machines that it is for, which decide beside its rules; empty where it names none."""
+        if not self.applies_to:
+            return ""
+        named = {key: list(globs) for key, globs in self.applies_to.items()}
+        return sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def own(self) -> tuple[Rule, ...]:
+        """The rules that are written in it, its parents and fragments, without the built-in ones."""
+        return tuple(rule for rule in self.rules if not rule.built_in)
+
+    def facts(self) -> frozenset[Path]:
+        """Every fact any rule reads, and those that show which machine this is: these add no plane."""
+        own = self.own
+        planes = frozenset[Plane]().union(*(rule.planes for rule in own if rule.phase is not Phase.BURN_IN))
+        beside = (rule for rule in self.rules if rule.built_in and rule.planes <= planes | {Plane.DERIVED})
+        machine = wanted(self.applies_to, planes) if planes and self.law != FIRST else frozenset[Path]()
+        return machine.union(*(each for rule in (*own, *beside) for each in (rule.facts(), rule.kin())))
+
+    def under(self, law: int) -> "Profile":
+        """The same as another law judges by it; the first one knows no built-in rules and no siblings."""
+        if law == self.law:
+            return self
+        assert law == FIRST, f"no way from law {self.law} to law {law}"
+        return replace(self, law=law, rules=tuple(rule.without_siblings() for rule in self.own), fragment=False)
+
+    def twice(self) -> frozenset[Path]:
+        """Every fact of which some rule compares two readings."""
+        found: set[Path] = set()
+        for rule in self.rules:
+            item = Path(()) if rule.look is None else rule.look.collection.item("*")
+            found |= {item + clause.fact for clause in rule.clauses if clause.twice}
+        return frozenset(found)

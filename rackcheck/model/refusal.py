@@ -1,0 +1,33 @@
+"""Why a command gave no answer: by its exit status and what it complained of."""
+
+import re
+
+from rackcheck.model.fact import Reason, Unknown, clean
+
+LATE = frozenset({124, 137, 143})
+"""Statuses of a command that `timeout` ended: 124 of coreutils, 137 where it had to kill, 143 of busybox."""
+
+_NO_ROOT = re.compile(
+    r"a password is required|is not allowed to|not in the sudoers|may not run sudo|have a tty to run sudo"
+    r"|(?:^|: )sudo: (?:command )?not found",
+    re.MULTILINE,
+)
+"""What sudo, or a shell without it, says when root's part is refused; other complaints are of the command itself."""
+
+_DENIED = ("permission denied", "operation not permitted", "must be root", "not authorized")
+
+
+def refusal(status: int, complaint: str, *, root: bool, seconds: float) -> Unknown:
+    """Give the reason for a status that is not among the good ones."""
+    said = clean(complaint.strip().splitlines()[-1]) if complaint.strip() else f"exit {status}"
+    lowered = complaint.casefold()
+    if root and _NO_ROOT.search(lowered):
+        return Unknown(Reason.DENIED, f"needs root: {said}")
+    # A shell may end with 127 for a program that is there and may not be run, too; then its words tell the two apart.
+    if (status == 127 and _DENIED[0] not in lowered) or "command not found" in lowered:
+        return Unknown(Reason.TOOL_MISSING, said)
+    if status in LATE:
+        return Unknown(Reason.TIMEOUT, f"no answer within {seconds:g} s")
+    if any(words in lowered for words in _DENIED):
+        return Unknown(Reason.DENIED, said)
+    return Unknown(Reason.NOT_COLLECTED, said)

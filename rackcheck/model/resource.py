@@ -1,0 +1,131 @@
+"""One Redfish resource: its place, its body or why that could not be had, its properties and the parts inside it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackcheck.model.fact import Reason, Unknown, Unreadable, Value, clean
+from rackcheck.model.redfish_value import BROKEN, measured, said
+from rackcheck.model.text import Sourced
+
+ROOT = "/redfish/v1"
+
+MEMBERS = 10_000
+"""Members of one collection, parts of one list, and resources at one step of a walk, that are read at most."""
+
+Body = Mapping[str, Any]
+
+
+def same_place(uri: str) -> str:
+    """Spell a URI the one way we compare it: no fragment, no slash at the end."""
+    return uri.partition("#")[0].rstrip("/") or "/"
+
+
+def inside(uri: str, *names: str) -> str:
+    """Spell the place of a property inside a body: `/redfish/v1/Chassis/1/Power#/PowerSupplies/0`."""
+    return "/".join((uri if "#" in uri else f"{uri}#", *names))
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One resource: its URI and body, or why the body could not be had.
+
+    `heard` is when it came, ISO 8601 in UTC; only resources that tell a time of their own have it.
+    """
+
+    uri: str
+    body: Body
+    trouble: Unknown | None = None
+    above: "Resource | None" = field(default=None, repr=False)
+    heard: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The resource's own Id; else the last word of its URI."""
+        for own in (self.body.get("Id"), self.body.get("MemberId")):
+            if isinstance(own, str) and own.strip() and BROKEN not in own:
+                return own.strip()
+        return self.uri.rstrip("/").rpartition("/")[2]
+
+    @property
+    def unread(self) -> Unknown | None:
+        """Why nothing is known of it: it did not come, or its body is empty and says not even what it lacks."""
+        if self.trouble is not None or any(not name.startswith("@") for name in self.body):
+            return self.trouble
+        return Unknown(Reason.NOT_COLLECTED, f"{self.uri} says nothing of itself")
+
+    @property
+    def owner(self) -> "Resource | None":
+        """The nearest resource above that is a member of a collection: the chassis of a fan."""
+        at = self.above
+        while at is not None and not (at.above is not None and isinstance(at.above.body.get("Members"), list)):
+            at = at.above
+        return at
+
+    def value(self, name: str) -> object:
+        """Give the property at a dotted name (`Status.Health`); None where it is null or missing."""
+        if self.trouble is not None:
+            raise Unreadable(self.trouble.detail, self.trouble.reason)
+        at: object = self.body
+        for part in name.split("."):
+            at = at.get(part) if isinstance(at, Mapping) else None
+        return at
+
+    def read(self, name: str, reader: Callable[[object], Value] = said) -> Sourced:
+        """Read one property with one reader; null and missing are unknown, never absent."""
+        source = inside(self.uri, *name.split("."))
+        try:
+            return Sourced(reader(self.value(name)), source)
+        except Unreadable as error:
+            return Sourced(Unknown(error.reason, f"{name} {error}"), source)
+
+    def parts(self, name: str) -> Iterator["Resource"]:
+        """Give the members of a list inside this body (`Fans` of the old Thermal resource); none where it has no such.
+
+        Where the list is null or not whole, what there is comes first, and Unreadable is raised at the end.
+        """
+        if self.unread is not None:
+            raise Unreadable(self.unread.detail, self.unread.reason)
+        if name not in self.body:
+            return
+        found = self.body[name]
+        if not isinstance(found, list):
+            raise Unreadable(f"{self.uri}: {name} is not a list", why(found))
+        for index, part in enumerate(found[:MEMBERS]):
+            if isinstance(part, Mapping):
+                yield Resource(inside(self.uri, name, str(index)), part, above=self)
+        if len(found) > MEMBERS:
+            raise Unreadable(f"{self.uri} has more than {MEMBERS} {name}", Reason.NOT_READ_FURTHER)
+        odd = [part for part in found if not isinstance(part, Mapping)]
+        if odd:
+            raise Unreadable(f"{self.uri}: one of its {name} is {clean(repr(odd[0]))}")
+        all_told(self, name, len(found))
+
+
+def all_told(resource: Resource, name: str, told: int) -> None:
+    """Hold a list against the count beside it; raises Unreadable where it holds fewer, or where the count is none.
+
+    The DMTF's own example counts fewer than it lists.
+    """
+    count = counted(resource, name)
+    if count is not None and count > told:
+        raise Unreadable(f"{resource.uri} counts {count} {name} and lists {told}")
+
+
+def counted(resource: Resource, name: str) -> int | None:
+    """Give the count beside a list, also from a text that is one; None where nothing is counted.
+
+    Raises Unreadable where what stands there counts nothing.
+    """
+    told = resource.body.get(f"{name}@odata.count")
+    if told is None:
+        return None
+    number = measured(told)
+    if number < 0 or number != int(number):
+        raise Unreadable(f"{resource.uri} counts {number:g} {name}")
+    return int(number)
+
+
+def why(value: object) -> Reason:
+    """Give why an odd value is no value: null says nothing, anything else cannot be read."""
+    return Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE

@@ -1,0 +1,29 @@
+"""The answers of a command that was asked once for every device."""
+
+import re
+from collections.abc import Mapping
+
+from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
+from rackcheck.model.refusal import refusal
+
+_HEAD = re.compile(r"==> ([^\n]{1,255}) <==\n")
+_END = re.compile(r"\n<== ([0-9]{1,3})\n")
+
+
+def each(answer: str, *, ok: tuple[int, ...] = (0,)) -> Mapping[str, str | Unknown]:
+    """Give what the command said of each device, or why nothing; raises Unreadable on an answer that was cut."""
+    found: dict[str, str | Unknown] = {}
+    at = 0
+    while at < len(answer):
+        head = _HEAD.match(answer, at)
+        end = _END.search(answer, head.end() - 1) if head is not None else None
+        if head is None or end is None:
+            raise Unreadable(f"not a device and what a command said of it: {clean(answer[at : at + 80])!r}")
+        status, said = int(end[1]), answer[head.end() : end.start()]
+        if status == 126 and not said:
+            found[head[1]] = Unknown(Reason.NOT_COLLECTED, "not asked: a name that begins with a dash")
+        else:
+            # Whose fault a refusal is shows in its words: sudo's own stand in the answer, as all complaints do.
+            found[head[1]] = said if status in ok else refusal(status, said, root=True, seconds=0)
+        at = end.end()
+    return found

@@ -1,0 +1,96 @@
+"""XML that a tool prints, as plain elements: bounded in size, depth and number, and without entities of its own."""
+
+from dataclasses import dataclass, field
+from typing import NoReturn
+from xml.parsers import expat
+
+from rackcheck.model.fact import Reason, Unreadable, clean
+
+MOST_CHARACTERS = 8 << 20
+MOST_ELEMENTS = 200_000
+MOST_DEPTH = 32
+MOST_TEXT = 4096
+_PIECE = 1 << 16
+
+
+@dataclass(slots=True)
+class Element:
+    """One element: its own text without the white space around it, and its children by name."""
+
+    name: str
+    text: str = ""
+    children: dict[str, list["Element"]] = field(default_factory=dict)
+
+    def every(self, name: str) -> list["Element"]:
+        """Give the children of a name, in their order."""
+        return self.children.get(name, [])
+
+    def only(self, name: str) -> "Element | None":
+        """Give the one child of a name, None if there is none; raises Unreadable if there are several."""
+        found = self.every(name)
+        if len(found) > 1:
+            raise Unreadable(f"{len(found)} elements {clean(name)!r} in one {clean(self.name)!r}")
+        return found[0] if found else None
+
+
+class _Builder:
+    """What expat calls; what it does not know cannot enter the tree."""
+
+    def __init__(self) -> None:
+        self.top = Element("")
+        self.open = [self.top]
+        self.elements = 0
+
+    def start(self, name: str, _attributes: dict[str, str]) -> None:
+        self.elements += 1
+        if self.elements > MOST_ELEMENTS or len(self.open) > MOST_DEPTH:
+            raise Unreadable(f"more than {MOST_ELEMENTS} elements, or more than {MOST_DEPTH} in each other")
+        parent, element = self.open[-1], Element(name)
+        parent.text = parent.text.strip()
+        parent.children.setdefault(name, []).append(element)
+        self.open.append(element)
+
+    def end(self, _name: str) -> None:
+        element = self.open.pop()
+        element.text = element.text.strip()
+
+    def text(self, piece: str) -> None:
+        element = self.open[-1]
+        if element.text or not piece.isspace():  # a text may come in several pieces, cut anywhere
+            element.text += piece
+            if len(element.text) > MOST_TEXT:
+                raise Unreadable(f"more than {MOST_TEXT} characters in one {clean(element.name)!r}", Reason.TOO_LARGE)
+
+
+def _refused(*_given: object) -> NoReturn:
+    raise Unreadable("XML that declares or uses entities of its own")
+
+
+def _doctype(_name: str, _system: str | None, _public: str | None, has_internal_subset: bool) -> None:
+    if has_internal_subset:  # what it names is never fetched; what it declares, in here, could be anything
+        _refused()
+
+
+def elements(text: str) -> Element:
+    """Read a whole document, give its root; raises Unreadable for what is cut, malformed, too large or declares things.
+
+    A text is what stands in an element before, between and after its children, joined.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise Unreadable(f"{len(text)} characters of XML, more than {MOST_CHARACTERS}", Reason.TOO_LARGE)
+    builder = _Builder()
+    parser = expat.ParserCreate("utf-8")  # whatever the document declares: it was decoded when it came
+    parser.buffer_text = True
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.text
+    parser.StartDoctypeDeclHandler = _doctype
+    parser.SkippedEntityHandler = _refused
+    try:
+        for at in range(0, len(text), _PIECE):
+            parser.Parse(text[at : at + _PIECE].encode("utf-8", "replace"), False)
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise Unreadable(f"not whole XML: {error}") from error
+    (found,) = builder.top.children.values()
+    return found[0]

@@ -1,0 +1,98 @@
+"""Files of a node as they were read, found by globs."""
+
+import bisect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rackcheck.model.fact import Absent, Reason, Sourced, Unknown, Unreadable, Value
+from rackcheck.model.text.values import line, natural
+
+SILENT = Unknown(Reason.NOT_COLLECTED, "head said nothing of it")
+"""Why a file is not known of which a node said neither what it holds nor that it is not there."""
+
+
+def _pattern(glob: str) -> str:
+    parts = re.split(r"(\*|\?|\[[^\]]+\])", glob)
+    return "".join(
+        "([^/]*)" if p == "*" else "([^/])" if p == "?" else f"({p})" if p[:1] == "[" else re.escape(p) for p in parts
+    )
+
+
+@lru_cache(maxsize=4096)
+def _glob(glob: str) -> re.Pattern[str]:
+    return re.compile(_pattern(glob))
+
+
+@lru_cache(maxsize=256)
+def covering(globs: Sequence[str]) -> re.Pattern[str]:
+    """Give one pattern of all files that some glob names: a node may name files by the million."""
+    return re.compile("|".join(map(_pattern, globs)))
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of a node as they were read, and why others could not be; with `trouble`, there may be more of them."""
+
+    contents: Mapping[str, str]
+    refused: Mapping[str, Unknown]
+    trouble: Unknown | None = None
+
+    def text(self, path: str) -> str:
+        """Give a file's whole text; raises Unreadable where there is none to read."""
+        if path in self.contents:
+            return self.contents[path]
+        trouble = self.refused.get(path, self.trouble)
+        if trouble is not None:
+            raise Unreadable(f"{path}: {trouble.detail}", trouble.reason)
+        raise Unreadable(f"{path} is not there", Reason.NOT_COLLECTED)
+
+    def read(self, path: str, reader: Callable[[str], Value] = line) -> Sourced:
+        """Read one file with one reader: its value, absent where there is no file, unknown where it resists."""
+        if path in self.contents:
+            try:
+                return Sourced(reader(self.contents[path]), path)
+            except Unreadable as error:
+                return Sourced(Unknown(error.reason, f"{path}: {error}"), path)
+        return Sourced(self.refused.get(path, self.trouble or Absent(f"no {path}")), path)
+
+    def has(self, path: str) -> bool:
+        """Whether the file is there, readable or not; raises Unreadable where nobody knows."""
+        refusal = self.refused.get(path)
+        there = path in self.contents or refusal not in (None, SILENT)
+        trouble = SILENT if refusal == SILENT else self.trouble
+        if not there and trouble is not None:
+            raise Unreadable(f"{path}: {trouble.detail}", trouble.reason)
+        return there
+
+    def found(self, glob: str) -> Iterator[tuple[str, ...]]:
+        """What the stars of a glob stood for, once for every file that is there, in the order of their numbers.
+
+        A folder that would not be listed raises Unreadable: nobody knows what is in it. Where there may be more of
+        them, that is said after the last: what was told of each one stands, and nothing can be said of all.
+        """
+        hidden = self.refused.get(glob)
+        if hidden is not None:
+            raise Unreadable(f"{glob}: {hidden.detail}", hidden.reason)
+        pattern = _glob(glob)
+        matches = (pattern.fullmatch(path) for path in {*self.contents, *self.refused})
+        yield from sorted({m.groups() for m in matches if m}, key=lambda keys: [natural(k) for k in keys])
+        if self.trouble is not None:
+            raise Unreadable(f"{glob}: {self.trouble.detail}", self.trouble.reason)
+
+
+def covers(glob: str, path: str) -> bool:
+    """Whether a glob of the node's shell would name this file."""
+    return _glob(glob).fullmatch(path) is not None
+
+
+def matching(paths: Sequence[str], glob: str) -> Iterator[str]:
+    """Find what a glob covers in a sorted list of paths: only those that begin as it does are looked at."""
+    prefix = re.split(r"[*?\[]", glob, maxsplit=1)[0]
+    fits = _glob(glob).fullmatch
+    for at in range(bisect.bisect_left(paths, prefix), len(paths)):
+        if not paths[at].startswith(prefix):
+            return
+        if fits(paths[at]):
+            yield paths[at]

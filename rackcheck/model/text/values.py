@@ -1,0 +1,115 @@
+"""Readers of common shapes: texts in, values out; what cannot be read is said, never guessed."""
+
+import re
+from functools import lru_cache
+
+from rackcheck.model.fact import Unreadable, clean
+
+_BLANKS = " \t\r\n"
+"""What may stand around a number; other white space is nothing that a kernel prints."""
+
+
+def flag(word: str, *, yes: str, no: str) -> bool:
+    """Read a two-word answer; a third word is not a no."""
+    if word not in (yes, no):
+        raise Unreadable(f"neither {yes!r} nor {no!r}: {clean(word)!r}")
+    return word == yes
+
+
+def bit(text: str) -> bool:
+    """Read the kernel's 0 or 1."""
+    return flag(text.strip(), yes="1", no="0")
+
+
+def whole(text: str) -> int:
+    """Read a decimal whole number and nothing else."""
+    digits = text.strip(_BLANKS)
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}", digits):
+        raise Unreadable(f"not a whole number: {clean(text)!r}")
+    return int(digits)
+
+
+def number(text: str) -> float:
+    """Read a plain decimal number and nothing else."""
+    digits = text.strip(_BLANKS)
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?", digits):
+        raise Unreadable(f"not a number: {clean(text)!r}")
+    return float(digits)
+
+
+def line(text: str) -> str:
+    """Give the one line of a file; an empty one, or several, is not what was promised."""
+    stripped = text.strip()
+    if not stripped or "\n" in stripped:
+        raise Unreadable(f"not one line: {clean(text)!r}")
+    return stripped
+
+
+def rows(text: str) -> list[str]:
+    """Give the lines of an answer that came whole; a last line without an end was cut."""
+    if text and not text.endswith("\n"):
+        raise Unreadable(f"cut in its last line: {clean(text.rpartition(chr(10))[2])!r}")
+    return text.split("\n")[:-1]
+
+
+def kib(text: str) -> float:
+    """Read the kernel's `2048 kB`, which are KiB."""
+    if not re.fullmatch(r"[0-9]{1,20} kB", text):
+        raise Unreadable(f"not a size in kB: {clean(text)!r}")
+    return float(text.removesuffix(" kB"))
+
+
+def numbers(text: str, *, limit: int = 65_536) -> frozenset[int]:
+    """Read the kernel's list of CPUs: `0-3,8`; an empty one names none."""
+    found: set[int] = set()
+    named = 0  # a kernel names each number once; who repeats them wants us to count for ever
+    for part in text.strip().split(",") if text.strip() else ():
+        match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
+        named += 1 if match is None else max(1, int(match[2] or match[1]) - int(match[1]) + 1)
+        if match is None or int(match[2] or match[1]) >= limit or named > limit:
+            raise Unreadable(f"not a list of numbers below {limit}: {clean(text)!r}")
+        found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return frozenset(found)
+
+
+def chosen(text: str) -> str:
+    """Give the bracketed word of `always [madvise] never`."""
+    found = re.findall(r"\[([^\[\]\s]+)\]", text)
+    if len(found) != 1:
+        raise Unreadable(f"no single [word]: {clean(text)!r}")
+    return str(found[0])
+
+
+def key_values(text: str, *, separator: str = ":") -> dict[str, str]:
+    """Read `key: value` lines; a line without the separator continues the value before it."""
+    found: dict[str, str] = {}
+    last = ""
+    for row in text.splitlines():
+        if not row.strip():
+            continue
+        key, mark, value = row.partition(separator)
+        if mark and key.strip() and not (last and row[:1].isspace() and not value.strip() and " " in key.strip()):
+            last = key.strip()
+            found.setdefault(last, value.strip())
+        elif last:
+            found[last] = f"{found[last]} {row.strip()}"
+        else:
+            raise Unreadable(f"no {separator!r} in {clean(row)!r}")
+    if not found:
+        raise Unreadable(f"no line with {separator!r}")
+    return found
+
+
+def unquoted(text: str) -> str:
+    """Take shell quotes off a value of os-release and its like."""
+    stripped = text.strip()
+    if len(stripped) >= 2 and stripped[0] == stripped[-1] and stripped[0] in "\"'":
+        stripped = stripped[1:-1]
+    return re.sub(r"\\(.)", r"\1", stripped)
+
+
+@lru_cache(maxsize=65536)
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Give a sort key under which gpu/2 stands before gpu/10."""
+    parts = re.findall(r"\d{1,18}|\D+|\d+", text)
+    return tuple((0, int(p), p) if p.isdecimal() and len(p) <= 18 else (1, 0, p) for p in parts)

@@ -1,0 +1,119 @@
+"""The typed facts of one node: leaves by path, collections by name."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import inf
+
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.path import EVERY, Path
+from rackcheck.model.text import natural
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One fact as read: what it says, what it means, and where and when it was read."""
+
+    reading: Reading
+    kind: Kind
+    plane: Plane
+    source: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The items of a collection; with `unknown`, there may be more of them."""
+
+    items: tuple[Path, ...]
+    unknown: Unknown | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A second reading of some facts; `apart` says by plane how many seconds after the first: at least, at most."""
+
+    tree: "Tree"
+    apart: Mapping[Plane, tuple[float, float]]
+
+    def seconds(self, planes: Iterable[Plane]) -> tuple[float, float]:
+        """How long after the first reading; of a fact that follows from several planes, on any of them."""
+        spans = [self.apart.get(plane, (0.0, inf)) for plane in planes]
+        return min(least for least, _ in spans), max(most for _, most in spans)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All facts of one node; `silent` says why a whole plane said nothing, `later` what was read a second time."""
+
+    leaves: Mapping[str, Leaf]
+    silent: Mapping[Plane, Unknown] = field(default_factory=dict)
+    later: Later | None = None
+    kept: dict[Hashable, object] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """What was found in it once, by what looks at several of its facts."""
+    _items: dict[str, dict[str, None]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for text, leaf in self.leaves.items():
+            if leaf.kind.type is Type.COLLECTION and isinstance(leaf.reading, tuple):
+                self._items.setdefault(text, {}).update(dict.fromkeys(leaf.reading))
+            for collection, key in paths.parse(text).items:
+                self._items.setdefault(collection, {})[key] = None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.leaves, key=natural))
+
+    def narrowed(self, patterns: frozenset[str]) -> "Tree":
+        """The same, holding these patterns of facts and no others."""
+        kept = {text: leaf for text, leaf in self.leaves.items() if str(paths.parse(text).pattern) in patterns}
+        return Tree(kept, self.silent)
+
+    def keys(self, collection: str) -> Iterable[str]:
+        """The keys of a collection's items, those of which there is only a leaf too, in no order."""
+        return self._items.get(collection, {})
+
+    def leaf(self, path: Path) -> Leaf | None:
+        """The leaf at a path, if some probe spoke of it."""
+        return self.leaves.get(str(path))
+
+    def reading(self, path: Path, plane: Plane) -> Reading:
+        """What is known at a path; an item that a whole collection does not hold is absent."""
+        leaf = self.leaf(path)
+        if leaf is not None:
+            return leaf.reading
+        if plane in self.silent:
+            return self.silent[plane]
+        for depth, segment in enumerate(path.segments, start=1):
+            if segment.key is None:
+                continue
+            bare = Path((*path.segments[: depth - 1], paths.Segment(segment.word)))
+            listing = self.leaf(bare)
+            if listing is None or segment.key in self._items.get(str(bare), {}):
+                continue
+            if isinstance(listing.reading, Unknown):
+                return listing.reading
+            return Absent(f"no {segment.key} among {bare}")
+        whole = self.leaf(path.pattern)  # why a probe could not tell this fact of any item
+        return whole.reading if whole is not None else Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it")
+
+    def select(self, collection: Path, plane: Plane) -> Selection:
+        """The items of a collection, stars before its last word filled in every way."""
+        before = next((i for i, s in enumerate(collection.segments) if s.key == EVERY), None)
+        if before is None:
+            return self._items_of(collection, plane)
+        outer = Path((*collection.segments[:before], paths.Segment(collection.segments[before].word)))
+        rest = collection.segments[before + 1 :]
+        chosen = self._items_of(outer, plane)
+        found: list[Path] = []
+        unknown = chosen.unknown
+        for item in chosen.items:
+            inner = self.select(Path(item.segments + rest), plane)
+            found += inner.items
+            unknown = unknown or inner.unknown
+        return Selection(tuple(found), unknown)
+
+    def _items_of(self, collection: Path, plane: Plane) -> Selection:
+        reading = self.reading(collection, plane)
+        keys = sorted(self._items.get(str(collection), {}), key=natural)
+        return Selection(tuple(collection.item(k) for k in keys), reading if isinstance(reading, Unknown) else None)

@@ -1,0 +1,122 @@
+"""The closed table of units. `GB/s` is not `Gb/s`; both are data rates and convert by eight."""
+
+import re
+from dataclasses import dataclass
+from math import isfinite
+
+from rackcheck.model.unit_words import meant
+
+# unit -> (dimension, factor to the dimension's first unit). SI and IEC prefixes as the field uses them:
+# k M G T P are powers of 1000, Ki Mi Gi Ti Pi of 1024. Bytes, transfers, floating point and integer operations,
+# packets, requests and events a second are six things: none converts into another.
+_TABLE: dict[str, tuple[str, float]] = {
+    "B": ("size", 1), "kB": ("size", 1e3), "MB": ("size", 1e6), "GB": ("size", 1e9), "TB": ("size", 1e12),
+    "PB": ("size", 1e15),
+    "KiB": ("size", 2.0**10), "MiB": ("size", 2.0**20), "GiB": ("size", 2.0**30), "TiB": ("size", 2.0**40),
+    "PiB": ("size", 2.0**50),
+    "b/s": ("data rate", 1), "kb/s": ("data rate", 1e3), "Mb/s": ("data rate", 1e6), "Gb/s": ("data rate", 1e9),
+    "Tb/s": ("data rate", 1e12),
+    "B/s": ("data rate", 8), "kB/s": ("data rate", 8e3), "MB/s": ("data rate", 8e6), "GB/s": ("data rate", 8e9),
+    "TB/s": ("data rate", 8e12),
+    "KiB/s": ("data rate", 8 * 2.0**10), "MiB/s": ("data rate", 8 * 2.0**20), "GiB/s": ("data rate", 8 * 2.0**30),
+    "TiB/s": ("data rate", 8 * 2.0**40),
+    "GT/s": ("transfer rate", 1e9), "MT/s": ("transfer rate", 1e6),
+    "FLOP/s": ("floating point rate", 1), "kFLOP/s": ("floating point rate", 1e3),
+    "MFLOP/s": ("floating point rate", 1e6), "GFLOP/s": ("floating point rate", 1e9),
+    "TFLOP/s": ("floating point rate", 1e12), "PFLOP/s": ("floating point rate", 1e15),
+    "OP/s": ("integer rate", 1), "kOP/s": ("integer rate", 1e3), "MOP/s": ("integer rate", 1e6),
+    "GOP/s": ("integer rate", 1e9), "TOP/s": ("integer rate", 1e12), "POP/s": ("integer rate", 1e15),
+    "IOPS": ("storage rate", 1), "kIOPS": ("storage rate", 1e3), "MIOPS": ("storage rate", 1e6),
+    "p/s": ("packet rate", 1), "kp/s": ("packet rate", 1e3), "Mp/s": ("packet rate", 1e6),
+    "/s": ("event rate", 1), "/min": ("event rate", 1 / 60), "/h": ("event rate", 1 / 3600),
+    "W": ("power", 1), "mW": ("power", 1e-3), "kW": ("power", 1e3),
+    "J": ("energy", 1), "kJ": ("energy", 1e3),
+    "Hz": ("frequency", 1), "kHz": ("frequency", 1e3), "MHz": ("frequency", 1e6), "GHz": ("frequency", 1e9),
+    "s": ("time", 1), "ms": ("time", 1e-3), "us": ("time", 1e-6), "ns": ("time", 1e-9), "min": ("time", 60),
+    "h": ("time", 3600),
+    "K/W": ("thermal resistance", 1), "FLOP": ("work", 1), "kFLOP": ("work", 1e3),
+    "C": ("temperature", 1), "V": ("voltage", 1), "mV": ("voltage", 1e-3), "A": ("current", 1),
+    "mA": ("current", 1e-3), "dB": ("level", 1), "rpm": ("rotation", 1), "%": ("share", 1), "ppm": ("share", 1e-4),
+}  # fmt: skip
+
+UNITS = tuple(_TABLE)
+"""Every unit a profile may write."""
+
+_QUANTITY = re.compile(r"(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(?P<unit>.*)\Z", re.DOTALL)
+
+
+class BadUnit(ValueError):
+    """A quantity without a unit, with an unknown one, or of another dimension."""
+
+
+def dimension(unit: str) -> str:
+    """What a unit of the table measures: `data rate` of `GB/s`."""
+    return _TABLE[unit][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number and the unit it was written in."""
+
+    number: float
+    unit: str
+
+    def to(self, unit: str) -> float:
+        """The number in another unit of the same dimension."""
+        mine, theirs = _TABLE[self.unit], _TABLE[unit]
+        if mine[0] != theirs[0]:
+            raise BadUnit(f"{self.unit} is {_a(mine[0])}; {_a(theirs[0])} in {unit} is wanted")
+        if self.unit == unit:
+            return self.number
+        number = self.number * mine[1] / theirs[1]
+        if not isfinite(number) and isfinite(self.number):  # infinite is "unlimited", and nobody said that
+            raise BadUnit(f"{self.number:g} {self.unit} is more than any machine has")
+        return number
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeio' else 'a'} {noun}"
+
+
+def parse(text: str) -> Quantity:
+    """Read `700 W`; a bare number or an unknown unit raises BadUnit, which names what may have been meant."""
+    match = _QUANTITY.match(text.strip())
+    if match is None:
+        raise BadUnit(f"not a number with a unit: {_shown(text)}")
+    unit = match["unit"].strip()
+    if not unit:
+        raise BadUnit(f"{_shown(text)} has no unit")
+    if unit not in _TABLE:
+        near = meant(unit, UNITS)
+        raise BadUnit(f"{_shown(unit)} is no unit of the table{f' (did you mean {near}?)' if near else ''}")
+    number = float(match["number"])
+    if not isfinite(number):
+        raise BadUnit(f"{_shown(text)} is more than any machine has")
+    return Quantity(number, unit)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:59]}…")
+
+
+def exact(number: float, unit: str) -> str:
+    """Write a quantity with all its digits, where `spell` leaves some out; else nothing."""
+    if number == float("inf"):
+        return ""
+    shown, _ = _figures(number, unit)
+    size = number * 1024 if unit == "GiB" and abs(number) < 1 else number
+    return "" if float(shown) == size else f"{number!r} {unit}"
+
+
+def spell(number: float, unit: str) -> str:
+    """Write a quantity for people: `1.5 TiB`, `700 W`, never more digits than were measured."""
+    if number == float("inf"):
+        return "unlimited"
+    text, shown = _figures(number, unit)
+    return f"{text}{'' if shown.startswith('/') else ' '}{shown}"
+
+
+def _figures(number: float, unit: str) -> tuple[str, str]:
+    if unit == "GiB" and abs(number) < 1:
+        number, unit = number * 1024, "MiB"
+    return f"{number:.6g}" if abs(number) < 1e6 else f"{number:.0f}", unit

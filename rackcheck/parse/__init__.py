@@ -1,0 +1,1 @@
+"""Parsers of what hosts, BMCs and burn-ins return. Pure."""

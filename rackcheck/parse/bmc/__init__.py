@@ -1,0 +1,1 @@
+"""Parsers of Redfish resources, a module for a kind of resource."""

@@ -1,0 +1,45 @@
+"""Firmware of a network adapter: each of its controllers tells its own."""
+
+from collections.abc import Sequence
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Absent, Reason, Sourced, Unknown, clean
+from rackcheck.model.resource import Resource, inside
+from rackcheck.parse.bmc.item import gather, in_chassis
+from rackcheck.parse.bmc.part import below, revision
+
+
+def adapters(docs: Documents) -> tuple[list[Resource], Unknown | None]:
+    """Gather the adapters of every chassis, and why they may not be all."""
+    return in_chassis(docs, ("NetworkAdapters", "*"))
+
+
+def ports(docs: Documents, adapter: Resource) -> tuple[list[Resource], Unknown | None]:
+    """Gather the ports of an adapter in their newer form, else in the older, and why they may not be all."""
+    return below(docs, adapter, "Ports", "NetworkPorts")
+
+
+def walked(docs: Documents) -> None:
+    """Go to every port of every adapter."""
+    for adapter in adapters(docs)[0]:
+        ports(docs, adapter)
+
+
+def firmware(adapter: Resource) -> Sourced:
+    """Give what all controllers of an adapter run; where one does not say, or they differ, nobody knows."""
+    source = inside(adapter.uri, "Controllers")
+    if adapter.read("Status.State").reading == "Absent":
+        return Sourced(Absent("the slot is empty"), source)
+    controllers, trouble = gather(adapter.parts("Controllers"))
+    told = [controller.read("FirmwarePackageVersion", revision) for controller in controllers]
+    if trouble is not None or not told:
+        return Sourced(trouble or Unknown(Reason.NOT_COLLECTED, f"{adapter.uri} tells of no controller"), source)
+    return _agreed(told)
+
+
+def _agreed(told: Sequence[Sourced]) -> Sourced:
+    mute = next((each for each in told if isinstance(each.reading, Unknown)), None)
+    words = dict.fromkeys(str(each.reading) for each in told)
+    if mute is not None or len(words) == 1:
+        return mute or told[0]
+    return Sourced(Unknown(Reason.UNPARSABLE, f"its controllers differ: {clean(', '.join(words))}"), told[0].source)

@@ -1,0 +1,193 @@
+"""BIOS settings in vendor-neutral words: which attribute of this BIOS tells one, and what its value means."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.redfish_value import BROKEN
+from rackcheck.model.resource import Resource, inside
+from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.bios_table import ELSEWHERE, MIXED, Setting, Settings, scalar, spelled, spelling
+from rackcheck.parse.bmc.item import gather, not_there
+
+Attributes = Mapping[str, Any]
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+"""What is displayed by a BIOS whose registry nobody read."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the attributes say of one setting, and which of them said it."""
+
+    reading: Reading
+    attributes: tuple[str, ...] = ()
+
+    def spelt(self, setting: Setting) -> Reading:
+        """The reading as a text, whatever its unit."""
+        return setting.spell(self.reading) if isinstance(self.reading, (str, float)) else self.reading
+
+    def sourced(self, bios: Resource) -> Sourced:
+        """Name the attributes that were used as the source, each with what the BIOS itself says."""
+        said = {a: clean(str(scalar(bios.body.get("Attributes", {}).get(a))), 60) for a in self.attributes}
+        alike: dict[str, list[str]] = {}
+        for attribute, value in said.items():
+            alike.setdefault(value, []).append(attribute)
+        shown = "; ".join(f"{_several(names)} = {value}" for value, names in alike.items())
+        return Sourced(self.reading, inside(bios.uri, "Attributes", shown).rstrip("/"))
+
+
+def _several(names: list[str]) -> str:
+    """Name some attributes of one value: a family of ports has dozens."""
+    return ",".join(names) if len(names) <= FAMILY else f"{names[0]} and {len(names) - 1} more"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The settings that the next boot changes, with what they will say, and why there may be more of them."""
+
+    changes: Mapping[str, Told]
+    doubt: Unknown | None = None
+
+
+LONGEST = 200
+"""Characters of an attribute's name; the recorded ones have up to 61."""
+
+FAMILY = 4
+"""Attributes of one value that are named each; of more, the first."""
+
+MOST = 5_000
+"""Attributes that are read of one BIOS; the recorded machines have up to 455."""
+
+
+def with_attributes(docs: Documents) -> list[Resource]:
+    """Give the Bios of every system that tells attributes: of several systems, the host.
+
+    Raises Unreadable if there is none, or where one could not be read that may say something else.
+    """
+    found, trouble = gather(docs.at("Systems/*/Bios"))
+    telling = [bios for bios in found if attributes(bios)]
+    unread = [Unknown(bios.unread.reason, f"{bios.uri}: {bios.unread.detail}") for bios in found if bios.unread]
+    trouble = next((why for why in (trouble, *unread) if why is not None and not (telling and not_there(why))), None)
+    if trouble is not None:
+        raise Unreadable(trouble.detail, trouble.reason)
+    if not telling:
+        raise Unreadable(f"this BMC has no Bios resource{' with attributes' if found else ''}", Reason.NOT_COLLECTED)
+    return telling
+
+
+def attributes(bios: Resource) -> Attributes:
+    """Give the attributes of a Bios resource or of its settings object, none where it has no such property.
+
+    Raises Unreadable where they are null, or too many.
+    """
+    found = bios.body.get("Attributes", {})
+    if not isinstance(found, Mapping):
+        why = Reason.NOT_COLLECTED if found is None else Reason.UNPARSABLE
+        raise Unreadable(f"{bios.uri}: its Attributes are none: {clean(repr(found), 60)}", why)
+    if len(found) > MOST:
+        raise Unreadable(f"{bios.uri}: {len(found)} attributes", Reason.TOO_LARGE)
+    return found
+
+
+def agreed(readings: Iterable[Sourced]) -> Sourced:
+    """Give what all systems of this BMC say; where they differ, nobody knows which one is meant."""
+    first, *others = readings
+    if all(other.reading == first.reading for other in others):
+        return first
+    shown = ", ".join(f"{clean(str(r.reading), 60)} ({r.source})" for r in (first, *others))
+    return Sourced(Unknown(Reason.UNPARSABLE, f"the systems of this BMC differ: {shown}"), first.source)
+
+
+def tell(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> Told:
+    """Read one setting: the first row that this BIOS has, and that does not point elsewhere, decides.
+
+    With what a registry displays, an attribute is known by that too, where no attribute is known by its name.
+    """
+    found = _tell(setting, given, spelled(given))
+    if found.attributes or not shown:
+        return found
+    by_screen = _tell(setting, given, _on_screen(given, shown))
+    return by_screen if by_screen.attributes else found
+
+
+def _on_screen(names: Iterable[str], shown: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if name in shown:
+            found.setdefault(spelling(shown[name]), []).append(name)
+    return found
+
+
+def told(known: Settings, given: Attributes, shown: Mapping[str, str] = NOTHING) -> dict[str, Told]:
+    """Read all settings of a BIOS but those that a probe of their own gives; `shown` is what its registry displays."""
+    if shown:
+        return {name: tell(setting, given, shown) for name, setting in known.items() if not setting.apart}
+    spelt = spelled(given)
+    return {name: _tell(setting, given, spelt) for name, setting in known.items() if not setting.apart}
+
+
+def _tell(setting: Setting, given: Attributes, spelt: Mapping[str, list[str]]) -> Told:
+    for row in setting.rows:
+        found = row.among(spelt)
+        meant = [setting.meaning(row, a, given[a]) for a in found]
+        said = [m for m in meant if m != ELSEWHERE]
+        if said:
+            unknown = next((m for m in said if isinstance(m, Unknown)), None)
+            return Told(unknown or (said[0] if len(set(said)) == 1 else _differing(setting, said)), tuple(found))
+    detail = f"none of {len(given)} attributes is known as {setting.name}: {setting.sought}"
+    return Told(Unknown(Reason.NOT_COLLECTED, detail))
+
+
+def _differing(setting: Setting, said: list[Any]) -> Reading:
+    """Several attributes, several values: a quantity has no word for that."""
+    if setting.unit is None:
+        return MIXED
+    shown = ", ".join(sorted({setting.spell(m) for m in said})[:3])
+    return Unknown(Reason.UNPARSABLE, f"the attributes of {setting.name} differ: {shown}")
+
+
+def waiting(known: Settings, now: Attributes, then: Attributes, shown: Mapping[str, str] = NOTHING) -> Waiting:
+    """Name the settings that the next boot changes; of what nobody knows now, nobody knows whether it changes.
+
+    An attribute that tells no setting is there by its own name.
+    """
+    changes: dict[str, Told] = {}
+    doubt: Unknown | None = None
+    known_by: set[str] = set()
+    spelt, on_screen = spelled(then), _on_screen(then, shown)
+    for name, setting in known.items():
+        mine = sorted({a for row in setting.rows for a in (*row.among(spelt), *row.among(on_screen))})
+        known_by |= set(mine)
+        differ = {a: _differ(now.get(a), then[a]) for a in mine}
+        changed = [a for a in mine if differ[a]]
+        if changed:
+            later = {**now, **{a: then[a] for a in changed}}
+            before, after = tell(setting, now, shown), tell(setting, later, shown)
+            if isinstance(before.reading, Unknown):
+                doubt = doubt or before.reading
+                continue
+            if before.reading != after.reading:
+                changes[name] = Told(after.spelt(setting), tuple(changed))
+                continue
+            changes |= {a: Told(scalar(then[a]) or "", (a,)) for a in changed}  # one port of a family that is mixed
+        if None in differ.values():
+            unclear = next(a for a in mine if differ[a] is None)
+            doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(unclear)} says nothing, now or for the next boot")
+    for attribute in (a for a in then if a not in known_by and now.get(a) != then[a]):
+        if not attribute.strip() or len(attribute) > LONGEST or BROKEN in attribute:
+            doubt = doubt or Unknown(Reason.UNPARSABLE, f"an attribute is called {clean(attribute, 60)!r}")
+        elif _differ(now.get(attribute), then[attribute]) is None:
+            doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(attribute)} says nothing, now or for the next boot")
+        elif _differ(now.get(attribute), then[attribute]):
+            changes.setdefault(attribute, Told(scalar(then[attribute]) or "", (attribute,)))
+    return Waiting(changes, doubt)
+
+
+def _differ(now: object, then: object) -> bool | None:
+    """Whether two values differ; nobody knows where one of them says nothing."""
+    before, after = scalar(now), scalar(then)
+    return None if before is None or after is None else before != after

@@ -1,0 +1,147 @@
+"""The attribute registry of a BIOS: which one it names, what it displays, and what each attribute may be set to."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rackcheck.model.documents import Documents, Missing
+from rackcheck.model.fact import Unknown, Unreadable, clean
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.bios import MOST, Attributes, attributes, told
+from rackcheck.parse.bmc.bios_table import Settings, spelled
+from rackcheck.parse.bmc.item import gather
+
+FEW = 5
+"""A BIOS of which fewer settings are known by the names of their attributes is asked what it displays.
+
+Each of the recorded ones has more. A registry is a megabyte: no BMC is asked for it as long as names suffice.
+"""
+
+Registry = Mapping[str, Any]
+
+_OURS = re.compile(r"biosattributeregistry", re.IGNORECASE)
+_VERSION = re.compile(r"([._-]?(en(-[a-z]{2})?|json|v?[0-9]+))*\Z", re.IGNORECASE)
+
+
+def needed(known: Settings, given: Attributes) -> bool:
+    """Whether attributes are so unlike all known names that only the registry can tell what they are."""
+    return sum(1 for found in told(known, given).values() if found.attributes) < FEW
+
+
+def shown(docs: Documents, bios: Resource) -> dict[str, str]:
+    """Give what the registry of a BIOS displays for each attribute; empty where it has none that can be read."""
+    try:
+        registry = _named(docs, bios)
+        return {} if registry is None else displayed(registry)
+    except (Unreadable, Missing):  # a capture of before this was asked has no registry either
+        return {}
+
+
+def displayed(registry: Registry) -> dict[str, str]:
+    """Read what an attribute registry calls each attribute on the screen; odd entries are passed over.
+
+    An attribute that it calls by two names is none of them, and of a registry that is too long to be read whole nothing
+    is known.
+    """
+    found: dict[str, set[str]] = {}
+    for entry in _entries(registry):
+        name, shown_as = entry.get("AttributeName"), entry.get("DisplayName")
+        if isinstance(name, str) and isinstance(shown_as, str) and 0 < len(shown_as) <= 200:
+            found.setdefault(name, set()).add(shown_as)
+    return {name: next(iter(names)) for name, names in found.items() if len(names) == 1}
+
+
+def unread(known: Settings, registry: Registry) -> Iterator[tuple[str, str, str]]:
+    """Hold a table of settings against a registry: each (setting, attribute, value) that may be set and is not read."""
+    allowed = {e["AttributeName"]: e["Value"] for e in _entries(registry) if _is_choice(e)}
+    spelt = spelled(allowed)
+    for setting in known.values():
+        for row in setting.rows:
+            for attribute in row.among(spelt):
+                for names in map(_names, allowed[attribute]):
+                    if names and all(isinstance(setting.meaning(row, attribute, n), Unknown) for n in names):
+                        yield setting.name, attribute, names[0]
+
+
+def _names(value: object) -> list[str]:
+    """Name a value as attributes may say it: Supermicro numbers its values, and attributes say what is displayed."""
+    told = [value.get(n) for n in ("ValueName", "ValueDisplayName")] if isinstance(value, Mapping) else []
+    return [name for name in told if isinstance(name, str)]
+
+
+def _is_choice(entry: Mapping[str, Any]) -> bool:
+    return isinstance(entry.get("AttributeName"), str) and isinstance(entry.get("Value"), list)
+
+
+def _entries(registry: Registry) -> list[Mapping[str, Any]]:
+    entries = registry.get("RegistryEntries")
+    listed = entries.get("Attributes") if isinstance(entries, Mapping) else None
+    whole = isinstance(listed, list) and len(listed) <= MOST
+    return [e for e in listed if isinstance(e, Mapping)] if whole and isinstance(listed, list) else []
+
+
+def _named(docs: Documents, bios: Resource) -> Registry | None:
+    """Go to the registry that a BIOS names, else to the only one that is called the BIOS's; none where there is none.
+
+    Its members are told apart by their URIs: a BMC has dozens of registries, and each GET is one of a megabyte.
+    """
+    collections, _ = gather(docs.at("Registries"))
+    uris = [uri for each in collections for uri in _listed(docs, each)]
+    wanted = bios.body.get("AttributeRegistry")
+    own = [uri for uri in uris if isinstance(wanted, str) and _last(uri) == wanted.strip().casefold()]
+    bare = _bare(wanted) if isinstance(wanted, str) and wanted.strip() else "biosattributeregistry"
+    alike = [uri for uri in uris if _OURS.match(_last(uri)) and _bare(_last(uri)) == bare]
+    chosen = own or alike
+    if not collections or len(chosen) != 1:
+        return None
+    file = docs.fetched(chosen[0], collections[0])
+    if file.unread is not None or not _is_meant(bios, file.body, by_name=bool(own)):
+        return None
+    if "RegistryEntries" in file.body:
+        return _covering(bios, file.body)
+    place = _english(file.body.get("Location"))
+    return _covering(bios, docs.fetched(place, file).body) if place is not None else None
+
+
+def _is_meant(bios: Resource, file: Registry, *, by_name: bool) -> bool:
+    """Whether a registry is of the version that a BIOS names: numbers may mean other attributes in another one."""
+    wanted = bios.body.get("AttributeRegistry")
+    if by_name or not isinstance(wanted, str) or not wanted.strip():
+        return True
+    told = [name for name in (file.get("Registry"), file.get("Id")) if isinstance(name, str)]
+    return _plain(wanted) in {_plain(name) for name in told}
+
+
+def _covering(bios: Resource, registry: Registry) -> Registry | None:
+    """Give a registry that has an entry for each attribute of a BIOS; one that has not is of another BIOS."""
+    listed = {name for entry in _entries(registry) if isinstance(name := entry.get("AttributeName"), str)}
+    return registry if listed >= set(attributes(bios)) else None
+
+
+def _plain(name: str) -> str:
+    """Spell a registry's name as versions are compared: `v1_0_0` and `1.0.0` are one."""
+    return re.sub(r"[^a-z0-9]|v(?=[0-9])", "", clean(name, 200).casefold().removesuffix(".json"))
+
+
+def _listed(docs: Documents, collection: Resource) -> list[str]:
+    try:
+        return list(docs.listed(collection))
+    except Unreadable:
+        return []
+
+
+def _english(locations: object) -> str | None:
+    """Give where a registry's body lies, in English where there are several languages."""
+    found = [each for each in locations if isinstance(each, Mapping)] if isinstance(locations, list) else []
+    english = [each for each in found if str(each.get("Language")).casefold().startswith("en")]
+    place = (english or found)[0].get("Uri") if found else None
+    return place if isinstance(place, str) else None
+
+
+def _last(uri: str) -> str:
+    return uri.rstrip("/").rpartition("/")[2].casefold()
+
+
+def _bare(name: str) -> str:
+    """Leave the version and the language of a registry's name away: Dell names v1_0_3 and has v1_0_0."""
+    return _VERSION.sub("", clean(name, 200).strip().casefold())

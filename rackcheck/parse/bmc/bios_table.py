@@ -1,0 +1,185 @@
+"""The table of BIOS settings: which attributes tell a setting, and what their values mean in neutral words."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from rackcheck.model import unit
+from rackcheck.model.catalogue import Kind, quantity, setting, text, view
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.redfish_value import BROKEN
+
+MIXED = "mixed"
+"""What a setting says whose attributes say different things."""
+
+ELSEWHERE = "elsewhere"
+"""In a word table: this value says that other attributes decide (`PerPort`)."""
+
+UNSAID = "unsaid"
+"""In a word table: this value says nothing of the setting (`Unspecified`; `Auto` where a size is asked for)."""
+
+PLAIN = ("enabled", "disabled", "auto")
+"""What a setting says unless the table names words of its own."""
+
+SHOWN = 8
+"""Names of attributes that are shown where none of them was found."""
+
+_SIZE = re.compile(r"([0-9]{1,9}) ?([kmgt]?)i?b?\Z")
+_WHOLE = re.compile(r"([0-9]{1,18})\.0+\Z")
+_ODD = re.compile(r"\s*([-+]\s*[0-9.]|[0-9]*[.,][0-9])")
+"""A number with a sign or a fraction: its digits alone would be another number."""
+
+_LETTER = {"": "B", "k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Attributes that tell a setting: by name, or a family of them by pattern; all that are there must agree.
+
+    `number` finds the digits in a value, as it is compared; `unit` is what those digits count.
+    """
+
+    names: frozenset[str] = frozenset()
+    pattern: re.Pattern[str] | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+    number: re.Pattern[str] | None = None
+    unit: str | None = None
+
+    def among(self, spelt: Mapping[str, list[str]]) -> list[str]:
+        """Give those of the attributes that are of this row, as the BIOS spells them, in order."""
+        found = [name for spelling_ in self.names if spelling_ in spelt for name in spelt[spelling_]]
+        if self.pattern is not None:
+            found += (name for s in spelt if self.pattern.fullmatch(s) and s not in self.names for name in spelt[s])
+        return sorted(found)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting in neutral words; with a `unit` it says a quantity, with `counts` a word or a whole number.
+
+    Of the rows, the first that a BIOS has decides. What stands `apart` is given by a probe of its own.
+    """
+
+    name: str
+    about: str
+    rows: tuple[Candidate, ...]
+    says: tuple[str, ...] = PLAIN
+    unit: str | None = None
+    counts: bool = False
+    apart: bool = False
+    sought: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """The type of its fact."""
+        if self.unit is not None:
+            told = quantity(self.unit, self.about)
+        else:
+            told = setting(self.about) if self.counts else text(self.about, words=(*self.says, MIXED))
+        return view(told)  # of the attribute, which is told beside it as the BIOS spells it
+
+    def meaning(self, row: Candidate, name: str, value: object) -> str | float | Unknown:
+        """Say what an attribute's value means; a value that nobody listed is unknown, never guessed."""
+        given = scalar(value)
+        if given is None:
+            return Unknown(Reason.NOT_COLLECTED, f"{clean(name)} says nothing")
+        given = _WHOLE.sub(r"\1", given)
+        if _ODD.match(given):
+            return Unknown(Reason.UNPARSABLE, f"{clean(name)} says {clean(given)!r}, which is no known word")
+        word = row.words.get(plain(given))
+        if word is not None and word != UNSAID:
+            return word
+        number = None if word == UNSAID else self._number(row, given)
+        if number:
+            return number
+        none = "which tells nothing of it" if word == UNSAID or number == 0 else "which is no known word"
+        reason = Reason.NOT_COLLECTED if word == UNSAID or number == 0 else Reason.UNPARSABLE
+        return Unknown(reason, f"{clean(name)} says {clean(given)!r}, {none}")
+
+    def _number(self, row: Candidate, given: str) -> str | float | None:
+        """Read a number where this setting has one; zero is none that a machine runs with."""
+        if row.number is not None and (match := row.number.fullmatch(plain(given))) is not None:
+            digits = int(match[1])
+            if self.counts:
+                return f"{digits}" if digits else 0.0
+            return unit.Quantity(float(digits), row.unit or self.unit or "").to(self.unit or "")
+        if self.unit is not None and (size := _SIZE.match(given.strip().casefold())) and (row.unit is None):
+            return unit.Quantity(float(size[1]), _LETTER[size[2]]).to(self.unit)
+        return None
+
+    def spell(self, value: str | float) -> str:
+        """Write what the setting says for people."""
+        return value if isinstance(value, str) else unit.spell(value, self.unit or "")
+
+
+Settings = Mapping[str, Setting]
+
+
+def settings(table: Mapping[str, Any]) -> Settings:
+    """Read the table; the words of a row are laid over those of its setting, and these over the common ones."""
+    return {name: _setting(name, given, table["words"]) for name, given in table["settings"].items()}
+
+
+def _setting(name: str, given: Mapping[str, Any], common: Mapping[str, list[str]]) -> Setting:
+    says = tuple(given.get("says", () if "unit" in given else PLAIN))
+    known = {plain(w): word for word, ws in common.items() if word in says for w in ws}
+    known |= {plain(word): word for word in says} | _words(given)
+    rows = tuple(_candidate(row, known, given.get("number")) for row in given["rows"])
+    names = [n for row in given["rows"] for n in (*row.get("names", ()), row.get("pattern")) if n]
+    sought = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    counts, apart = bool(given.get("counts")), bool(given.get("apart"))
+    return Setting(name, given["about"], rows, says, given.get("unit"), counts, apart, sought)
+
+
+def _candidate(row: Mapping[str, Any], known: Mapping[str, str], number: str | None) -> Candidate:
+    turned = {"enabled": "disabled", "disabled": "enabled"} if row.get("inverted") else {}
+    number = row.get("number", number)
+    return Candidate(
+        frozenset(spelling(n) for n in row.get("names", ())),
+        re.compile(row["pattern"]) if "pattern" in row else None,
+        {spelt: turned.get(word, word) for spelt, word in known.items()} | _words(row),
+        re.compile(number) if number is not None else None,
+        row.get("unit"),
+    )
+
+
+def _words(given: Mapping[str, Any]) -> dict[str, str]:
+    return {plain(w): word for word, ws in given.get("words", {}).items() for w in ws}
+
+
+def spelled(names: Iterable[str]) -> dict[str, list[str]]:
+    """Put attributes under the spelling by which they are compared; two may share one."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(spelling(name), []).append(name)
+    return found
+
+
+@lru_cache(maxsize=16384)
+def spelling(name: str) -> str:
+    """Spell an attribute's name as it is compared: `Hyper_Threading_ALL__F27F` and `Hyper-Threading [ALL]` are one.
+
+    Supermicro adds four hex digits to each name.
+    """
+    return plain(re.sub(r"_[0-9A-F]{4}\Z", "", name.strip()))
+
+
+def plain(text: str) -> str:
+    """Leave letters and digits: what is left is compared."""
+    return re.sub(r"[^a-z0-9]", "", text.casefold())
+
+
+def scalar(value: object) -> str | None:
+    """Give an attribute's value as text; where it is an object, the current value in it; none where it says none.
+
+    A text that could not be decoded says none either.
+    """
+    if isinstance(value, Mapping):
+        value = value.get("CurrentValue", value.get("Value"))
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return f"{value}" if -1e18 < value < 1e18 else None
+    return value if isinstance(value, str) and BROKEN not in value else None

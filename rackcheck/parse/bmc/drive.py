@@ -1,0 +1,97 @@
+"""Drives as a BMC lists them: by storage, by chassis, or as devices of its simple storage."""
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.item import gather, named, not_there, read_ones
+from rackcheck.parse.bmc.part import label
+from rackcheck.parse.bmc.systems import Gathered, has_some, some
+
+STORAGE = "Systems/*/Storage/*/Drives/*"
+CHASSIS = "Chassis/*/Drives/*"
+SIMPLE = "Systems/*/SimpleStorage/*"
+_WAY = ("Systems", "Systems/*", "Systems/*/Storage", "Systems/*/Storage/*", STORAGE)
+
+
+def drives(docs: Documents) -> Gathered:
+    """Gather every drive once, and why they may not be all.
+
+    Storage lists them, and some BMCs list them again by chassis, under other Ids: one of the same serial number is the
+    same drive, and one of the same Id may be another: without the whole list of the storage, that of the chassis tells
+    nothing. Where neither tells of any drive, the devices of the simple storage stand in; a BMC that lists none at
+    all has not heard of them (yet).
+    """
+    stored, trouble = _listed(docs, STORAGE)
+    placed, unread = _listed(docs, CHASSIS)
+    found, doubt = _merged(stored, placed) if trouble is None else (stored, None)
+    trouble = trouble or unread
+    if not found and _answered(docs):
+        found, silent = _simple(docs)
+        trouble = trouble or silent
+    return has_some(found, trouble or doubt, "drive")
+
+
+def _listed(docs: Documents, link: str) -> Gathered:
+    return read_ones(*gather(docs.at(link)))
+
+
+def _merged(stored: list[Resource], placed: list[Resource]) -> Gathered:
+    """Add to the drives of the storage those of the chassis that are others.
+
+    Where one on either side does not say its serial number, it may be one of the other side; an empty bay has none.
+    """
+    uris = {drive.uri for drive in stored}
+    others = [drive for drive in placed if drive.uri not in uris]
+    if not stored or not others:
+        return [*stored, *others], None
+    numbers = {_number(drive) for drive in stored}
+    bays = {drive.id for drive in stored if _empty(drive)}
+    kept = [drive for drive in others if (drive.id not in bays if _empty(drive) else _number(drive) not in numbers)]
+    mute = next((drive for drive in (*stored, *kept) if _number(drive) is None and not _empty(drive)), None)
+    if mute is None:
+        return [*stored, *kept], None
+    why = f"{mute.uri} tells no serial number: it may be a drive that is listed elsewhere"
+    return stored, Unknown(Reason.NOT_COLLECTED, why)
+
+
+def _number(drive: Resource) -> str | None:
+    told = drive.read("SerialNumber", label).reading
+    return told if isinstance(told, str) else None
+
+
+def _empty(drive: Resource) -> bool:
+    return drive.read("Status.State").reading == "Absent"
+
+
+def _answered(docs: Documents) -> bool:
+    """Whether all that could tell of drives came, though it told of none: some BMCs send empty bodies there."""
+    resources = [each for link in _WAY for each in gather(docs.at(link))[0]]
+    return all(each.trouble is None or not_there(each.trouble) for each in resources)
+
+
+def _simple(docs: Documents) -> Gathered:
+    """Gather the devices of the simple storage, and why they may not be all."""
+    holders, trouble = read_ones(*gather(docs.at(SIMPLE)))
+    found: list[Resource] = []
+    for holder in holders:
+        more, cut = gather(holder.parts("Devices"))
+        found, trouble = found + more, trouble or cut
+    return found, trouble
+
+
+def key(drive: Resource) -> str:
+    """Give the Id of a drive; a device of the simple storage has none, and goes by its name."""
+    return named(drive) if "#" in drive.uri else drive.id
+
+
+def gigabytes(value: object) -> float:
+    """Give a size in bytes as GB; 0 is not known."""
+    return some(value) / 1e9
+
+
+def share(value: object) -> float:
+    """Give what is left of a drive's life in %; 0 may be that of a spent one, or of one that does not tell."""
+    left = some(value)
+    if left > 100:
+        raise Unreadable(f"more than the whole: {left:g} %")
+    return left

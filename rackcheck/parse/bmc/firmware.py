@@ -1,0 +1,190 @@
+"""What a component of a BMC's firmware inventory is for, and whether it is the one that runs."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, Unreadable, clean
+from rackcheck.model.redfish_value import BROKEN, said
+from rackcheck.model.resource import Resource
+
+OTHER = "other"
+"""The function of a component whose signs say nothing that we know."""
+
+INSTALLED = "installed"
+REPEATED = "repeated"
+"""The role of a second entry for what another one lists as installed (`Current-...` beside `Installed-...`)."""
+
+TEXTS = ("Id", "Name", "Description", "SoftwareId")
+LONG = 200
+"""Characters of one sign that are looked at."""
+
+MOST = 64
+"""Links and Oem parts of one component that are looked at."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A function or a role, and the signs of it."""
+
+    name: str
+    words: re.Pattern[str]
+    links: re.Pattern[str] | None = None
+    states: frozenset[str] = frozenset()
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Functions and roles, the deciding ones first."""
+
+    functions: tuple[Row, ...]
+    roles: tuple[Row, ...]
+    unsettled: frozenset[str]
+    """States of a component that does not run, though no word says what it is kept for."""
+
+    single: frozenset[str]
+    """Functions that have facts of their own elsewhere, or are no firmware."""
+
+    @property
+    def counted(self) -> tuple[Row, ...]:
+        """Functions whose installed components are facts by function."""
+        return tuple(row for row in self.functions if row.name not in self.single)
+
+
+@dataclass(frozen=True)
+class Component:
+    """One component, what it is for and by which signs, and whether it runs."""
+
+    key: str
+    resource: Resource
+    function: Reading
+    by: tuple[str, ...]
+    role: Reading
+
+    @property
+    def version(self) -> Sourced:
+        """The version that runs; that of a component whose role is not known, or that is not there, is not either."""
+        told = self.resource.read("Version")
+        return told if isinstance(self.role, str) else Sourced(self.role, told.source)
+
+
+def table(raw: Mapping[str, Any]) -> Table:
+    """Read the table of functions and roles."""
+    return Table(
+        tuple(_row(name, row) for name, row in raw["functions"].items()),
+        tuple(_row(name, row) for name, row in raw["roles"].items()),
+        frozenset(raw["unsettled"]),
+        frozenset(raw["scalar"]),
+    )
+
+
+def _row(name: str, row: Mapping[str, Any]) -> Row:
+    return Row(
+        name,
+        re.compile(rf"(?<![a-z])(?:{row['words']})(?![a-z])"),
+        re.compile(row["links"]) if "links" in row else None,
+        frozenset(row.get("states", ())),
+        row.get("help", ""),
+    )
+
+
+def components(known: Table, resources: Iterable[tuple[str, Resource]]) -> list[Component]:
+    """Tell function and role of each; `resources` come with their keys."""
+    keyed = list(resources)
+    installed = {rest for _, r in keyed for word, rest in [_prefix(r)] if word == INSTALLED}
+    return [Component(key, r, *function(known, r), role(known, r, installed)) for key, r in keyed]
+
+
+def function(known: Table, component: Resource) -> tuple[Reading, tuple[str, ...]]:
+    """Tell what a component is for, and which signs say so.
+
+    Where no sign says anything we know, it is `other`; where it does not even say its name, nobody knows.
+    """
+    texts, links = dict(_texts(component)), tuple(_links(component))
+    for row in known.functions:
+        by = [f"{name}: {hit[0].strip()}" for name, text in texts.items() if (hit := row.words.search(text))]
+        by += [f"RelatedItem: {clean(uri)}" for uri in links if row.links is not None and row.links.search(uri)]
+        if by:
+            return row.name, tuple(by)
+    name = component.read("Name").reading
+    return (name if isinstance(name, Unknown) else OTHER), ()
+
+
+def role(known: Table, component: Resource, installed: Collection[str] = ()) -> Reading:
+    """Tell whether a component runs; `installed` are the names that stand behind `Installed-` in this inventory.
+
+    A component runs that says nothing else: that is what an inventory of firmware is for. One whose name or state
+    cannot be read may be a copy; one of the state Absent is not there.
+    """
+    if component.unread is not None:
+        return component.unread
+    word, rest = _prefix(component)
+    if word in (INSTALLED, "current"):
+        return REPEATED if word == "current" and rest in installed else INSTALLED
+    name, state = component.read("Name").reading, component.read("Status.State").reading
+    texts = [
+        t for sign, t in _texts(component) if sign in ("Id", "Name") or (sign == "Description" and _one(component))
+    ]
+    for row in known.roles:
+        if state in row.states or any(row.words.search(text) for text in texts):
+            return row.name
+    if state == "Absent":
+        return Absent("Status.State is Absent")
+    if state in known.unsettled:
+        return Unknown(Reason.NOT_COLLECTED, f"Status.State is {state}, and no word says what it is kept for")
+    if isinstance(name, Unknown):
+        return name
+    return state if isinstance(state, Unknown) and "Status" in component.body else INSTALLED
+
+
+def of(found: Iterable[Component], name: str) -> Iterator[Component]:
+    """Give the components of one function that run, that are not there, or of which nobody knows whether they run."""
+    return (c for c in found if c.function == name and (c.role == INSTALLED or not isinstance(c.role, str)))
+
+
+def gap(found: list[Component], name: str) -> Unknown | None:
+    """Say why the components of one function may not be all; an inventory's silence is no proof that there is none."""
+    odd = next((c for c in found if isinstance(c.function, Unknown)), None)
+    if odd is not None:
+        return Unknown(Reason.NOT_COLLECTED, f"{clean(odd.key, 60)} does not say what it is: {odd.function}")
+    if not any(of(found, name)):
+        return Unknown(Reason.NOT_COLLECTED, f"none of {len(found)} components is known as {name}")
+    return None
+
+
+def _texts(component: Resource) -> Iterator[tuple[str, str]]:
+    """Give every text sign by name, in small letters: as it stands, and with its `RunTogether` words parted."""
+    signs: list[tuple[str, object]] = [(name, component.body.get(name)) for name in TEXTS]
+    if not isinstance(component.body.get("Id"), str):
+        signs[0] = ("Id", component.id)
+    oem = component.body.get("Oem")
+    parts = list(oem.values())[:MOST] if isinstance(oem, Mapping) else []
+    signs += [("Oem.DeviceContext", part.get("DeviceContext")) for part in parts if isinstance(part, Mapping)]
+    for name, value in signs:
+        try:
+            text = said(value)[:LONG]
+        except Unreadable:
+            continue
+        parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+        yield name, "\n".join(re.sub(r"[^a-z0-9]+", " ", t.lower()).strip() for t in dict.fromkeys((text, parted)))
+
+
+def _links(component: Resource) -> Iterator[str]:
+    related = component.body.get("RelatedItem")
+    for item in related[:MOST] if isinstance(related, list) else ():
+        link = item.get("@odata.id") if isinstance(item, Mapping) else None
+        if isinstance(link, str) and BROKEN not in link:
+            yield link[:LONG].replace("#", "")
+
+
+def _one(component: Resource) -> bool:
+    """Whether the description is one word, as a name is, and not a sentence that may speak of anything."""
+    told = component.body.get("Description")
+    return isinstance(told, str) and len(told.split()) == 1
+
+
+def _prefix(component: Resource) -> tuple[str, str]:
+    word, _, rest = component.id.partition("-")
+    return word.lower(), rest

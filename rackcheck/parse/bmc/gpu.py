@@ -1,0 +1,111 @@
+"""GPUs as a BMC lists them: processors of their own type, else PCIe devices that are called GPUs."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
+from rackcheck.model.redfish_value import said
+from rackcheck.model.resource import Resource
+from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.item import gather, in_chassis, keyed, members
+from rackcheck.parse.bmc.processors import of_type
+from rackcheck.parse.bmc.systems import gibibytes, has_some, some
+
+UNLIMITED = 65535
+"""What stands for no limit where a limit is a 16-bit number (SpeedLimitMHz of the recorded DGX H100)."""
+
+CALLED = re.compile(r"gpu[ _-]?(sxm[ _-]?)?[0-9]{1,3}", re.IGNORECASE | re.ASCII)
+"""How a PCIe device's Id or Name calls a GPU: GPU1, GPU_SXM_3; not a riser for GPUs."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU, and the PCIe device that the processor links to, where it links to one."""
+
+    resource: Resource
+    device: Resource | None = None
+
+    def read(self, name: str, reader: Callable[[object], Value] = said) -> Sourced:
+        """Read a property; where the processor does not have it at all, its PCIe device tells it.
+
+        What the processor has and does not say, nothing else may say in its place.
+        """
+        told = self._own(name).read(name, reader)
+        return told if name == "Status.State" else self.there(told)
+
+    @property
+    def link(self) -> str:
+        """Where its PCIe link is told: in the processor itself where it tells of one, else in the PCIe device."""
+        own = self.resource.body.get("SystemInterface")
+        return "SystemInterface.PCIe" if isinstance(own, Mapping) and "PCIe" in own else "PCIeInterface"
+
+    def there(self, told: Sourced) -> Sourced:
+        """Give what was told of it; of an empty place all is absent, whatever was told."""
+        if self._own("Status").read("Status.State").reading == "Absent":
+            return Sourced(Absent("no GPU is in this place"), told.source)
+        return told
+
+    def _own(self, name: str) -> Resource:
+        first = name.partition(".")[0]
+        if self.device is None or first in self.resource.body or first not in self.device.body:
+            return self.resource
+        return self.device
+
+
+def gpus(docs: Documents) -> tuple[list[tuple[str, Gpu]], Unknown | None]:
+    """Gather the GPUs of all systems, each with its key, and why they may not be all.
+
+    A BMC that lists none is not one that knows there is none: most list no GPU of any kind.
+    """
+    systems, trouble = members(docs, "Systems")
+    found, cut = of_type(docs, ([s for s in systems if "Processors" in s.body or s.unread], None), "GPU")
+    trouble = trouble or cut
+    if found or trouble is not None:
+        return [(key, Gpu(each, _device(docs, each))) for key, each in keyed(found)], trouble
+    devices, trouble = in_chassis(docs, ("PCIeDevices", "*"))
+    found, trouble = has_some([each for each in devices if _called(each)], trouble, "GPU")
+    return [(key, Gpu(each)) for key, each in keyed(found)], trouble
+
+
+def walked(docs: Documents) -> None:
+    """Go to every GPU and its memory."""
+    for _, gpu in gpus(docs)[0]:
+        memory(docs, gpu)
+
+
+def _device(docs: Documents, processor: Resource) -> Resource | None:
+    devices, _ = gather(docs.at("Links/PCIeDevice", processor))
+    return next((each for each in devices if each.unread is None), None)
+
+
+def _called(device: Resource) -> bool:
+    names = (device.id, device.body.get("Name"))
+    return any(isinstance(name, str) and CALLED.fullmatch(name.strip()) for name in names)
+
+
+def memory(docs: Documents, gpu: Gpu) -> Sourced:
+    """Sum up the memory that a GPU links to; unknown where it links to none, or one part does not say its size."""
+    parts, trouble = gather(docs.at("Links/Memory/*", gpu.resource))
+    if trouble is not None or not parts:
+        none = trouble or Unknown(Reason.NOT_COLLECTED, f"{gpu.resource.uri} links to no memory")
+        return gpu.there(Sourced(none, gpu.resource.uri))
+    sizes = [part.read("CapacityMiB", gibibytes) for part in parts]
+    told = [size.reading for size in sizes if isinstance(size.reading, float)]
+    mute = next((size for size in sizes if isinstance(size.reading, Unknown)), None)
+    return gpu.there(mute or Sourced(sum(told), sizes[0].source))
+
+
+def limit(value: object) -> float:
+    """Give a limit, infinite where the number is the mark for none."""
+    number = some(value)
+    return float("inf") if number == UNLIMITED else number
+
+
+def uuid(value: object) -> str:
+    """Give a UUID; one of nothing but zeros is nobody's."""
+    told = said(value)
+    if not told.strip("0-"):
+        raise Unreadable(f"says {told[:40]!r}", Reason.NOT_COLLECTED)
+    return told

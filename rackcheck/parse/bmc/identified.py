@@ -1,0 +1,233 @@
+"""Which machine a BMC manages: signs of several of its resources, held against a table of machines."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Absent, Reading, Unknown, clean
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.item import gather, members
+from rackcheck.parse.bmc.systems import hosts
+
+LINKS = {
+    "root": "root",
+    "system": "Systems/*",
+    "baseboard": "Systems/*",
+    "chassis": "Chassis/*",
+    "cpu": "Systems/*/Processors/*",
+    "gpu": "Systems/*/Processors/*",
+}
+"""Kinds of signs, and where each is read; `baseboard` is a system beside the host, which has no BIOS of its own."""
+
+COUNT = "Count"
+"""The sign that is no property: how many there are. Another number says nothing: one may be broken, or listed twice."""
+
+ENOUGH = 2
+"""Kinds of signs that must fit: one product string may name a board that two kinds of machine have."""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """What one property of one kind of resource says of a machine: any of these words, folded."""
+
+    kind: str
+    name: str
+    words: frozenset[str]
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Kind and property: where it is read."""
+        return self.kind, self.name
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine of the table: the signs that name it, and those that only fit it."""
+
+    name: str
+    names: tuple[Sign, ...]
+    fits: tuple[Sign, ...]
+    must: frozenset[tuple[str, str]]
+    """Places that contradict where they say another word; silence there leaves it in doubt."""
+
+    against: frozenset[tuple[str, str]]
+    """Places that contradict too, but need not speak; the words of all others may name a part, or a variant."""
+
+    within: str
+    """The wider family this machine belongs to, which its signs fit too."""
+
+    @property
+    def signs(self) -> tuple[Sign, ...]:
+        """All its signs."""
+        return (*self.names, *self.fits)
+
+
+@dataclass
+class Told:
+    """What the resources say, by kind and property; and of which kinds or properties one was silent, with the why."""
+
+    values: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    silent: dict[tuple[str, str], Unknown] = field(default_factory=dict)
+    unread: dict[str, Unknown] = field(default_factory=dict)
+
+    def mute(self, sign: Sign) -> Unknown | None:
+        """Why this sign may say more than it does."""
+        return self.unread.get(sign.kind) or self.silent.get(sign.place)
+
+    def said(self, sign: Sign) -> list[str]:
+        """Give the different texts of this sign, as spelled."""
+        return list(dict.fromkeys(self.values.get(sign.place, ())))
+
+    def fitting(self, sign: Sign) -> list[str]:
+        """Give the texts that are the sign's words."""
+        return [value for value in self.said(sign) if fold(value) in sign.words]
+
+    def other(self, sign: Sign) -> list[str]:
+        """Give the texts that are not."""
+        return [value for value in self.said(sign) if fold(value) not in sign.words]
+
+
+def table(raw: Mapping[str, Any]) -> tuple[Machine, ...]:
+    """Read the table of machines."""
+    return tuple(
+        Machine(
+            row["name"],
+            tuple(_signs(row["names"])),
+            tuple(_signs(row.get("fits", {}))),
+            frozenset(_place(name) for name in row.get("must", ())),
+            frozenset(_place(name) for name in row.get("against", ())),
+            row.get("within", ""),
+        )
+        for row in raw["machines"]
+    )
+
+
+def _signs(raw: Mapping[str, list[str]]) -> Iterator[Sign]:
+    for name, words in raw.items():
+        yield Sign(*_place(name), frozenset(fold(str(word)) for word in words))
+
+
+def _place(name: str) -> tuple[str, str]:
+    kind, _, prop = name.partition(".")
+    return kind, prop
+
+
+def fold(text: str) -> str:
+    """Fold letter case and blanks: `DGX  H100 ` and `dgxh100` are one word."""
+    return "".join(text.casefold().split())
+
+
+def identify(known: Iterable[Machine], docs: Documents) -> tuple[Reading, Reading]:
+    """Name the machine, and the signs that say so.
+
+    It is the one machine that a naming sign says, that another kind of resource bears out, and that nothing
+    contradicts; a machine of a family stands before the family. Where none fits, or several do, it is absent: no
+    machine we know. Where what decides was not told, nobody knows.
+    """
+    machines = tuple(known)
+    told = gathered(docs, machines)
+    rows = [(machine, *_judge(machine, told)) for machine in machines]
+    wider = {machine.within for machine, fit, _ in rows if fit}
+    sure = [machine for machine, fit, _ in rows if fit and machine.name not in wider]
+    doubts = [(machine, why) for machine, _, why in rows if why is not None]
+    if sure:  # one that nothing names is not in doubt beside one that is named; nor is its own wider family
+        settled = {*wider, *(machine.name for machine in sure)}
+        doubts = [(m, why) for m, why in doubts if m.name not in settled and any(map(told.fitting, m.names))]
+    for machine, why in doubts:
+        lost = Unknown(why.reason, f"it may be {machine.name}: {clean(why.detail)}")
+        return lost, lost
+    if len(sure) == 1:
+        return sure[0].name, tuple(_evidence(sure[0], told))
+    hints = sure or [machine for machine, _, _ in rows if any(map(told.fitting, machine.names))]
+    listed = tuple(f"{machine.name}: {each}" for machine in hints for each in _evidence(machine, told))
+    several = " or ".join(machine.name for machine in sure)
+    return Absent(f"several fit: {several}" if sure else "no machine of the table fits"), listed
+
+
+def _judge(machine: Machine, told: Told) -> tuple[bool, Unknown | None]:
+    """Tell whether it is this machine, and what keeps us from telling: then it may be, and may not be."""
+    if any(told.other(sign) for sign in machine.signs if sign.place in machine.must | machine.against):
+        return False, None
+    named = any(map(told.fitting, machine.names))
+    kinds = {sign.kind for sign in machine.signs if told.fitting(sign)}
+    silent = [(sign, why) for sign in machine.signs if (why := told.mute(sign)) is not None]
+    if named and len(kinds) >= ENOUGH:
+        doubt = next((why for sign, why in silent if sign.place in machine.must), None)
+        return doubt is None, doubt
+    may_be_named = named or any(sign in machine.names for sign, _ in silent)
+    if may_be_named and len(kinds | {sign.kind for sign, _ in silent}) >= ENOUGH:
+        return False, silent[0][1]
+    return False, None
+
+
+def _evidence(machine: Machine, told: Told) -> Iterator[str]:
+    for sign in machine.signs:
+        words = told.fitting(sign)
+        if words:
+            yield _says(sign, words)
+    for sign in machine.signs:
+        words = told.other(sign) if sign.place in machine.must | machine.against else []
+        if words:
+            yield f"against it: {_says(sign, words)}"
+
+
+def _says(sign: Sign, words: list[str]) -> str:
+    if sign.name == COUNT:
+        return f"{LINKS[sign.kind]} has {words[0]} {sign.kind.upper()}s"
+    place = "the root's " if sign.kind == "root" else f"{LINKS[sign.kind]}."
+    of = f" of a {sign.kind.upper()}" if sign.kind in ("cpu", "gpu") else ""
+    return f"{place}{sign.name}{of} says {', '.join(repr(clean(word, 80)) for word in words[:8])}"
+
+
+def gathered(docs: Documents, known: Iterable[Machine]) -> Told:
+    """Gather what the resources say of all signs of the table."""
+    told = Told()
+    asked: dict[str, set[str]] = {kind: set() for kind in LINKS}
+    for sign in (sign for machine in known for sign in machine.signs):
+        asked[sign.kind].add(sign.name)
+    found = _resources(docs, told)
+    for kind, names in asked.items():
+        for name in sorted(names):
+            if name == COUNT:
+                told.values[kind, name] = [str(len(found[kind]))]
+                continue
+            for resource in found[kind]:
+                reading = resource.read(name).reading
+                if isinstance(reading, str):
+                    told.values.setdefault((kind, name), []).append(reading)
+                elif isinstance(reading, Unknown):
+                    why = Unknown(reading.reason, f"{resource.uri}: {clean(reading.detail, 100)}")
+                    told.silent.setdefault((kind, name), why)
+    return told
+
+
+def _resources(docs: Documents, told: Told) -> dict[str, list[Resource]]:
+    """Give the resources of each kind, and note in `told` where they may not be all."""
+    root, no_root = gather(docs.at(""))
+    systems, trouble = members(docs, "Systems")
+    main, no_host = hosts(docs)
+    chassis, no_chassis = members(docs, "Chassis")
+    processors: list[Resource] = []
+    unread = trouble
+    for system in systems:
+        more, cut = gather(docs.at("Processors/*", system))
+        processors, unread = processors + more, unread or cut
+    types = [(each, each.read("ProcessorType").reading) for each in processors]
+    unread = unread or next((kind for _, kind in types if isinstance(kind, Unknown)), None)
+    lost = {"root": no_root, "system": trouble or no_host, "baseboard": trouble, "chassis": no_chassis}
+    lost |= {"cpu": unread, "gpu": unread}
+    told.unread |= {kind: why for kind, why in lost.items() if why is not None}
+    places = {system.uri for system in main}
+    return {
+        "root": root,
+        "system": main,
+        "baseboard": [system for system in systems if main and system.uri not in places],
+        "chassis": chassis,
+        "cpu": [each for each, kind in types if kind == "CPU" and _fitted(each)],
+        "gpu": [each for each, kind in types if kind == "GPU" and _fitted(each)],
+    }
+
+
+def _fitted(resource: Resource) -> bool:
+    return resource.read("Status.State").reading != "Absent"

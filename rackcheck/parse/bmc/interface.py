@@ -1,0 +1,42 @@
+"""Ethernet interfaces of hosts and of management controllers, as their BMC lists them."""
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.item import gather, members, read_ones
+from rackcheck.parse.bmc.port import addresses
+from rackcheck.parse.bmc.systems import Gathered
+
+NAME = "EthernetInterfaces"
+
+
+def of_systems(docs: Documents) -> Gathered:
+    """Gather the interfaces of every system; a GPU baseboard has none, and need not speak of them."""
+    systems, trouble = members(docs, "Systems")
+    found: list[Resource] = []
+    told = False
+    for system in systems:
+        more, cut = of_one(docs, system)
+        silent = NAME not in system.body and system.unread is None
+        told = told or not silent
+        found, trouble = found + more, trouble or (None if silent else cut)
+    if not told and trouble is None:
+        trouble = Unknown(Reason.NOT_COLLECTED, f"no system of this BMC has {NAME}")
+    return found, trouble
+
+
+def of_one(docs: Documents, owner: Resource) -> Gathered:
+    """Gather the interfaces of one system or controller, and why they may not be all."""
+    collections, trouble = gather(docs.at(NAME, owner))
+    if not collections and trouble is None:
+        trouble = Unknown(Reason.NOT_COLLECTED, f"{owner.uri} has no {NAME}")
+    found: list[Resource] = []
+    for collection in collections:
+        more, cut = gather(docs.at("*", collection))
+        found, trouble = found + more, trouble or cut
+    return read_ones(found, trouble)
+
+
+def mac(value: object) -> str:
+    """Give a hardware address in small letters with colons; zeros are none."""
+    return addresses([value])[0]

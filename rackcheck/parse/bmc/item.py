@@ -1,0 +1,159 @@
+"""Items of a BMC's collections: gathered as far as they can be read, keyed by the names the BMC gives them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
+from rackcheck.model.redfish_value import BROKEN, said
+from rackcheck.model.resource import MEMBERS, Resource
+from rackcheck.model.text import Sourced
+
+Form = tuple[str, str]
+"""A link below a chassis, and what holds the items there: `*` for a collection's members, else an array's name."""
+
+
+def gather(resources: Iterable[Resource]) -> tuple[list[Resource], Unknown | None]:
+    """Take what resources there are, and why they are not all, if they are not."""
+    found: list[Resource] = []
+    try:
+        for resource in resources:
+            found.append(resource)  # noqa: PERF402  what came before a failure stays
+    except Unreadable as error:
+        return found, Unknown(error.reason, str(error))
+    return found, None
+
+
+def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Resource], Unknown | None]:
+    """Leave out what could not be fetched, and say so: without a body nobody knows what it is called.
+
+    A name taken from its URI would stand beside the item of the true name, which would then seem absent. A member that
+    its own BMC calls not found never had another name.
+    """
+    kept = [r for r in found if r.unread is None or not_there(r.unread)]
+    lost = next((r.unread for r in found if r.unread is not None and not not_there(r.unread)), None)
+    return kept, trouble or lost
+
+
+def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]:
+    """Gather a collection's members; a BMC without the collection is not one without members."""
+    collections, trouble = gather(docs.at(link))
+    if trouble is None and not collections:
+        trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC has no {link}")
+    found: list[Resource] = []
+    for collection in collections:
+        more, cut = gather(docs.at("*", collection))
+        found, trouble = found + more, trouble or cut
+    return read_ones(found, trouble)
+
+
+def in_chassis(docs: Documents, *forms: Form) -> tuple[list[Resource], Unknown | None]:
+    """Gather the items of every chassis from the first form that tells any, and why they may not be all."""
+    chassis, trouble = members(docs, "Chassis")
+    holdings = _Holdings(docs)
+    for place in chassis:
+        failed = holdings.take(place, forms)
+        trouble = trouble or failed
+    if not holdings.found and trouble is None and not holdings.told:
+        links = " or ".join(link for link, _ in forms)
+        trouble = Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has {links}")
+    if len(holdings.found) > MEMBERS:
+        trouble = trouble or Unknown(Reason.NOT_READ_FURTHER, f"more than {MEMBERS} items in all chassis")
+    return read_ones(list(holdings.found.values())[:MEMBERS], trouble)
+
+
+class _Holdings:
+    """What the chassis of one BMC hold, each thing once: several chassis may share what holds it."""
+
+    def __init__(self, docs: Documents) -> None:
+        self.docs = docs
+        self.found: dict[str, Resource] = {}
+        self.told = False
+        self._held: dict[str, tuple[bool, Unknown | None]] = {}
+
+    def take(self, chassis: Resource, forms: Sequence[Form]) -> Unknown | None:
+        """Take the items of one chassis; gives why they may not be all."""
+        failed: Unknown | None = None
+        told, silent = False, None
+        for link, holder in forms:
+            holders, unread = gather(self.docs.at(link, chassis))
+            some = False
+            for resource in holders:
+                if holder != "*" and resource.unread is None and holder not in resource.body:
+                    silent = silent or Unknown(Reason.NOT_COLLECTED, f"{resource.uri} has no {holder}")
+                    continue
+                any_, cut = self._hold(resource, holder)
+                told = told or cut is None
+                some, unread = some or any_, unread or cut
+            if some or (unread is not None and not not_there(unread)):
+                # The older form names the same parts differently: it stands in only for one that is not there.
+                self.told = self.told or told
+                return unread
+            failed = failed or unread
+        self.told = self.told or told
+        return failed or (None if told else silent)
+
+    def _hold(self, resource: Resource, holder: str) -> tuple[bool, Unknown | None]:
+        """Whether something holds any items, once they are taken, and why they may not be all."""
+        known = self._held.get(resource.uri)
+        if known is None:
+            more, cut = gather(self.docs.at("*", resource) if holder == "*" else resource.parts(holder))
+            for item in more:
+                self.found.setdefault(item.uri, item)
+            known = self._held[resource.uri] = (bool(more), cut)
+        return known
+
+
+def not_there(unread: Unknown) -> bool:
+    """Whether a resource could not be read because its own BMC has none there."""
+    return unread.reason is Reason.NOT_COLLECTED and "HTTP 404" in unread.detail
+
+
+def keyed(
+    resources: Sequence[Resource], name: Callable[[Resource], str] = lambda r: r.id
+) -> Iterator[tuple[str, Resource]]:
+    """Pair each with its own name; names that clash get the chassis' Id before, then the place, at last the URI.
+
+    Raises Unreadable where they clash even so: a name may be made up to look like the other's URI.
+    """
+    keys = [name(resource) for resource in resources]
+    for longer in (_with_owner, _with_place, _with_uri):
+        twice = {key for key, count in Counter(keys).items() if count > 1}
+        keys = [longer(k, r) if k in twice else k for k, r in zip(keys, resources, strict=True)]
+    if len(set(keys)) < len(keys):
+        raise Unreadable("items of this BMC cannot be told apart by their names")
+    return zip(keys, resources, strict=True)
+
+
+def _with_owner(key: str, resource: Resource) -> str:
+    return f"{resource.owner.id}:{key}" if resource.owner is not None else key
+
+
+def _with_place(key: str, resource: Resource) -> str:
+    return f"{key}:{resource.uri.rpartition('/')[2]}"
+
+
+def _with_uri(key: str, resource: Resource) -> str:
+    return f"{key}:{resource.uri}"
+
+
+def named(resource: Resource) -> str:
+    """Give the name a sensor goes by, else the last word of the link to it, else its Id."""
+    for name in ("Name", "DeviceName", "DataSourceUri"):
+        own = resource.body.get(name)
+        if isinstance(own, str) and own.strip("/ ") and BROKEN not in own:
+            return own.strip("/ ").rpartition("/")[2] if name == "DataSourceUri" else own.strip()
+    return resource.id
+
+
+def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = said) -> Sourced:
+    """Read a property of a thing in a slot; all of an empty slot is absent, also the zeros some BMCs give for it."""
+    told = resource.read(name, reader)
+    state = resource.read("Status.State").reading
+    if state == "Absent":
+        return Sourced(Absent("the slot is empty"), told.source)
+    status = resource.body.get("Status")
+    tells = "Status" in resource.body and (not isinstance(status, Mapping) or "State" in status)
+    if isinstance(state, Unknown) and tells:
+        return Sourced(Unknown(state.reason, f"whether the slot is empty is not told: {state.detail}"), told.source)
+    return told

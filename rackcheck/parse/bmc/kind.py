@@ -1,0 +1,61 @@
+"""What kind of machine a BMC manages, by what it is made of: processors, switches, power equipment, a card."""
+
+from collections.abc import Mapping
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Reading, Reason, Unknown
+from rackcheck.model.redfish_value import amount
+from rackcheck.model.resource import Resource, inside
+from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.item import gather, members
+
+KINDS = ("server", "switch_tray", "power_shelf", "dpu")
+
+PARTS = frozenset({"Card", "Component", "Module", "Zone"})
+"""Types of chassis that are parts of something; a machine of nothing else, with a card in it, is that card."""
+
+
+def kind(docs: Documents) -> Sourced | Reading:
+    """Tell the kind, with the property that decided; what could not be read may have decided otherwise."""
+    chassis, trouble = members(docs, "Chassis")
+    types = [each.read("ChassisType") for each in chassis]
+    systems, unread = gather(docs.at("Systems/*"))
+    trouble = trouble or unread or next((each.unread for each in systems if each.unread is not None), None)
+    if trouble is not None:
+        return trouble
+    dpu = next((each for each in systems if each.body.get("SystemType") == "DPU"), None)
+    if dpu is not None:
+        return Sourced("dpu", inside(dpu.uri, "SystemType"))
+    card = next((each for each in types if each.reading == "Card"), None)
+    if card is not None and all(each.reading in PARTS for each in types):
+        return Sourced("dpu", card.source)
+    return _by_parts(docs, systems)
+
+
+def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
+    """Tell a machine that is no card: by processors, else by switches, else by power equipment."""
+    counts = [each.read("ProcessorSummary.Count", amount) for each in systems]
+    for count in counts:
+        if not isinstance(count.reading, Unknown) and count.reading != 0:
+            return Sourced("server", count.source)
+    mute = next((count.reading for count in counts if isinstance(count.reading, Unknown)), None)
+    if mute is not None:
+        return mute
+    fabrics, trouble = gather(docs.at("Fabrics/*/Switches"))
+    switches = next((each for each in fabrics if _any(each.body.get("Members"))), None)
+    if trouble is not None:
+        return trouble
+    if switches is not None:
+        return Sourced("switch_tray", inside(switches.uri, "Members"))
+    root = next(iter(docs.at("")))
+    if not systems and _is_link(root.body.get("PowerEquipment")):
+        return Sourced("power_shelf", inside(root.uri, "PowerEquipment"))
+    return Unknown(Reason.NOT_COLLECTED, "neither processors nor switches nor power equipment: nothing decides")
+
+
+def _any(members: object) -> bool:
+    return isinstance(members, list) and any(map(_is_link, members))
+
+
+def _is_link(value: object) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("@odata.id"), str)

@@ -1,0 +1,242 @@
+"""Event logs of a BMC: which logs tell events, and their newest entries, without a walk through all of them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from rackcheck.model.catalogue import Kind, collection, integer, listing
+from rackcheck.model.documents import NEXT, Documents, Walk
+from rackcheck.model.fact import Class, Facts, Reason, Unknown, Unreadable, clean
+from rackcheck.model.path import spell_key
+from rackcheck.model.redfish_value import health, said
+from rackcheck.model.resource import Resource, counted
+from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.item import gather, read_ones
+from rackcheck.parse.bmc.systems import Gathered, has_some
+
+NEWEST = 50
+"""Entries of one log that are looked at, the newest."""
+
+SHOWN = 5
+"""Entries of one log that are quoted."""
+
+_EVENTS = re.compile(r"event|sel|iml|iel|health|fault|alert|system log|chassis log|platform|lifecycle|lclog|xid", re.I)
+_OTHERS = re.compile(
+    r"audit|security|journal|post.?code|dump|debug|token|diagnostic|flight|fdr|console|host.?logger", re.I
+)
+"""Words of a log's Id and Name: those of hardware's events, and those of logins, traces, codes and files."""
+
+_SKIP = re.compile(r"\?\$skip=[0-9]{1,9}(&\$top=[0-9]{1,9})?", re.ASCII)
+
+
+def logs(docs: Documents, *places: str) -> Gathered:
+    """Gather the logs of events in these places (`Systems/*/LogServices/*`), and why they may not be all.
+
+    A BMC that shows none is not one where nothing happened.
+    """
+    found: dict[str, Resource] = {}
+    trouble: Unknown | None = None
+    for place in places:
+        more, cut = read_ones(*gather(docs.at(place)))
+        trouble = trouble or cut
+        found |= {
+            log.uri: log for log in more if log.unread is None and "Members" not in log.body and tells_events(log)
+        }
+    return has_some(list(found.values()), trouble, "log of events")
+
+
+def tells_events(log: Resource) -> bool:
+    """Whether a log holds events of the hardware, as its own names say, or else the kind of its entries."""
+    names = " ".join(name for name in (log.body.get("Id"), log.body.get("Name")) if isinstance(name, str))
+    if _OTHERS.search(names):
+        return False
+    return _EVENTS.search(names) is not None or log.body.get("LogEntryType") in (
+        "Event",
+        "SEL",
+    )  # no set: a list may stand there
+
+
+def facts(docs: Documents, area: str, *places: str) -> Facts:
+    """Tell every log of events in these places: how many entries, and how bad the newest are."""
+    found, trouble = logs(docs, *places)
+    for log in found:
+        item = f"{area}/{spell_key(named(log))}"
+        told = entries(docs, log)
+        yield f"{item}.entries", told.count
+        yield f"{item}.read", told.trouble or len(told.newest)
+        yield f"{item}.critical", told.severe("Critical")
+        yield f"{item}.warning", told.severe("Warning")
+        yield f"{item}.alerts", told.quoted()
+    if trouble is not None:
+        yield area, trouble
+
+
+def gives(area: str, where: str) -> dict[str, Kind]:
+    """Name the facts of logs in one area."""
+    return {
+        area: collection(f"logs of hardware events {where}, by where they stand; not those of logins, traces or dumps"),
+        f"{area}/*.entries": integer("entries that the log counts", Class.MEASUREMENT),
+        f"{area}/*.read": integer(f"newest entries that were looked at, {NEWEST} at most", Class.MEASUREMENT),
+        f"{area}/*.critical": integer(f"of the newest {NEWEST}, open ones that are Critical", Class.MEASUREMENT),
+        f"{area}/*.warning": integer(f"of the newest {NEWEST}, open ones that are a Warning", Class.MEASUREMENT),
+        f"{area}/*.alerts": listing(f"the newest of those, {SHOWN} at most, in the BMC's time", Class.MEASUREMENT),
+    }
+
+
+def way(*places: str) -> Walk:
+    """Go to the entries of every log of events in these places."""
+
+    def walked(docs: Documents) -> None:
+        for log in logs(docs, *places)[0]:
+            entries(docs, log)
+
+    return Walk("the Entries of those that log events: one page, or the first and the last", walked)
+
+
+def named(log: Resource) -> str:
+    """Name a log by where it stands: `Managers/BMC/SEL`; two of one name are common (`Log1`)."""
+    return log.uri.removeprefix("/redfish/v1/").replace("/LogServices/", "/")
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What was read of a log: how many entries it counts, the newest of them, and why those could not be had."""
+
+    source: str
+    count: int | Unknown
+    newest: tuple[Resource, ...] = ()
+    trouble: Unknown | None = None
+
+    def severe(self, word: str) -> Sourced:
+        """Count the newest entries of one severity that nobody marked as resolved."""
+        if self.trouble is not None:
+            return Sourced(self.trouble, self.source)
+        told = [entry.read("Severity", health).reading for entry in self.newest]
+        mute = [reading for reading in told if isinstance(reading, Unknown)]
+        if mute:
+            some = f"{len(mute)} of {len(told)} entries: {mute[0].detail}"
+            return Sourced(Unknown(mute[0].reason, some), self.source)
+        return Sourced(len(self._open(word)), self.source)
+
+    def quoted(self) -> Sourced:
+        """Quote the newest entries that are Critical or Warning and open, the newest first."""
+        if self.trouble is not None:
+            return Sourced(self.trouble, self.source)
+        return Sourced(tuple(_line(entry) for entry in self._open("Critical", "Warning")[:SHOWN]), self.source)
+
+    def _open(self, *words: str) -> list[Resource]:
+        return [e for e in self.newest if e.body.get("Severity") in words and e.body.get("Resolved") is not True]
+
+
+def entries(docs: Documents, log: Resource) -> Entries:
+    """Read a log's newest entries: of a log in pages the first and the last page, never those between them.
+
+    The entries must lie in the page itself, as all recorded BMCs give them: one GET for each would cost minutes.
+    """
+    pages, trouble = gather(docs.at("Entries", log))
+    source = pages[0].uri if pages else log.uri
+    unread = next((page.unread for page in pages if page.unread is not None), None)
+    if trouble or unread or not pages:
+        none = trouble or unread or Unknown(Reason.NOT_COLLECTED, f"{log.uri} has no Entries")
+        return Entries(source, none, (), none)
+    first = pages[0]
+    try:
+        held = list(_lying_in(first))
+        count = _count(first, len(held))
+        rest = _last(docs, first, held, count) if count > len(held) or _next(first) is not None else held
+        return Entries(source, count, tuple(_newest(held, rest)))
+    except Unreadable as error:
+        trouble = Unknown(error.reason, str(error))
+        return Entries(source, _told(first) or trouble, (), trouble)
+
+
+def _lying_in(page: Resource) -> Iterator[Resource]:
+    members = page.body.get("Members")
+    if not isinstance(members, list):
+        raise Unreadable(
+            f"{page.uri} has no list of Members", Reason.NOT_COLLECTED if members is None else Reason.UNPARSABLE
+        )
+    for number, member in enumerate(members):
+        if not isinstance(member, Mapping):
+            raise Unreadable(f"{page.uri}: a member is no entry: {clean(repr(member))}")
+        if not any(not name.startswith("@") for name in member):
+            raise Unreadable(f"{page.uri} gives links alone; its entries were not read", Reason.NOT_READ_FURTHER)
+        yield Resource(f"{page.uri}#/Members/{number}", member, above=page)
+
+
+def _told(page: Resource) -> int | None:
+    try:
+        return counted(page, "Members")
+    except Unreadable:
+        return None
+
+
+def _count(page: Resource, held: int) -> int:
+    told = counted(page, "Members")
+    if _next(page) is not None and (told is None or told <= held):
+        raise Unreadable(f"{page.uri} goes on and does not count its entries", Reason.NOT_READ_FURTHER)
+    return held if told is None else max(told, held)
+
+
+def _next(page: Resource) -> object:
+    """Give the link to the page that follows; None on the last one, and where a page names itself."""
+    link = next((page.body[name] for name in NEXT if page.body.get(name) is not None), None)
+    return None if isinstance(link, str) and link.rstrip("/") == page.uri.rstrip("/") else link
+
+
+def _last(docs: Documents, first: Resource, held: list[Resource], count: int) -> list[Resource]:
+    """Read the last page of a log, where the BMC's own link to the next page tells how pages are named."""
+    link = _next(first)
+    base, query = (link.partition("?")[0], link[link.find("?") :]) if isinstance(link, str) else ("", "")
+    if base.rstrip("/") != first.uri.rstrip("/") or not _SKIP.fullmatch(query):
+        raise Unreadable(f"{first.uri} counts {count} entries and gives {len(held)}", Reason.NOT_READ_FURTHER)
+    skipped = max(len(held), count - NEWEST)
+    page = docs.fetched(f"{base}?$skip={skipped}", first)
+    if page.unread is not None:
+        raise Unreadable(f"{page.uri}: {page.unread.detail}", page.unread.reason)
+    last = list(_lying_in(page))
+    ids = [entry.body.get("@odata.id", entry.id) for entry in (*held, *last)]
+    if len(last) != count - skipped or _next(page) is not None or len(set(map(str, ids))) < len(ids):
+        raise Unreadable(
+            f"{page.uri} is not the last page: {len(last)} of {count - skipped} entries", Reason.NOT_READ_FURTHER
+        )
+    return last
+
+
+def _newest(first: list[Resource], last: list[Resource]) -> list[Resource]:
+    """Take the newest entries, newest first: some BMCs list them from the oldest, some from the newest.
+
+    Their times decide, from entry to entry: a clock that is set once does not turn a list round. Where they cannot, and
+    there are more than are looked at, nobody knows which are the newest.
+    """
+    listed = first if first is last else [*first, *last]
+    pairs = [(_time(one), _time(other)) for one, other in pairwise(listed)]
+    steps = [one < other for one, other in pairs if one is not None and other is not None and one != other]
+    upward = sum(steps)
+    if len(listed) > NEWEST and (len(steps) < len(listed) // 10 or not 4 * abs(2 * upward - len(steps)) >= len(steps)):
+        raise Unreadable("its entries do not tell which are the newest", Reason.NOT_READ_FURTHER)
+    newest = first[:NEWEST] if 2 * upward < len(steps) else last[::-1][:NEWEST]
+    times = {entry.uri: _time(entry) for entry in newest}
+    known = {uri: time for uri, time in times.items() if time is not None}
+    # Two lines of one second may stand either way round in a list, and clocks are set while a log is kept.
+    return sorted(newest, key=lambda e: known[e.uri], reverse=True) if len(known) == len(newest) else newest
+
+
+def _time(entry: Resource) -> datetime | None:
+    created = entry.body.get("Created")
+    try:
+        told = datetime.fromisoformat(created) if isinstance(created, str) else None
+    except ValueError:
+        return None
+    return told.replace(tzinfo=UTC) if told is not None and told.tzinfo is None else told
+
+
+def _line(entry: Resource) -> str:
+    created = clean(str(entry.body.get("Created")), 40)
+    try:
+        words = said(entry.body.get("Message"))
+    except Unreadable:
+        words = str(entry.body.get("MessageId") or "no message")
+    return f"{created} {entry.body.get('Severity')}: {clean(words, 200)}"

@@ -1,0 +1,53 @@
+"""Memory modules of a host, told from a GPU's memory."""
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.resource import Resource
+from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.item import fitted
+from rackcheck.parse.bmc.systems import Gathered, below, entries, has_some, some
+
+STACKED = ("HBM", "GDDR")
+"""How the types begin of memory that is soldered to a GPU, in Redfish's MemoryDeviceType."""
+
+RATES = 64
+"""Rates that one module can run at, at most."""
+
+
+def modules(docs: Documents, hosts: Gathered) -> Gathered:
+    """Gather the memory of the hosts that is no GPU's.
+
+    Most BMCs list none of a GPU's there, and some of them tell no module's type. Where one does list it, a module
+    without a type may be one more.
+    """
+    systems, trouble = hosts
+    found, cut = below(docs, systems, "Memory")
+    kept = [each for each in found if not _of_gpu(each)]
+    trouble = trouble or cut
+    if len(kept) < len(found):
+        for each in kept:
+            untold = isinstance(each.read("MemoryDeviceType").reading, Unknown)
+            if untold and each.read("Status.State").reading != "Absent":
+                why = f"{each.uri} does not say its type, and may be a GPU's memory"
+                trouble = trouble or Unknown(Reason.NOT_COLLECTED, why)
+    return has_some(kept, trouble, "memory")
+
+
+def _of_gpu(memory: Resource) -> bool:
+    told = memory.read("MemoryDeviceType").reading
+    return isinstance(told, str) and told.upper().startswith(STACKED)
+
+
+def rated(memory: Resource) -> Sourced:
+    """Read the highest rate of those a module can run at; most BMCs leave the list out, or empty."""
+    return fitted(memory, "AllowedSpeedsMHz", _highest)
+
+
+def _highest(value: object) -> float:
+    return max(some(rate) for rate in entries(value, RATES))
+
+
+def locator(memory: Resource) -> Sourced:
+    """Read the board's name for a slot; an empty slot has one too."""
+    older = "DeviceLocator" in memory.body
+    return memory.read("DeviceLocator" if older else "Location.PartLocation.ServiceLabel")

@@ -1,0 +1,78 @@
+"""What the resources of parts share: properties of two names, numbers on a label, one resource below another."""
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
+from rackcheck.model.redfish_value import measured, said
+from rackcheck.model.resource import MEMBERS, Resource
+from rackcheck.parse.bmc.item import gather, not_there, read_ones
+
+
+def named_first(resource: Resource, *names: str) -> str:
+    """Choose the name that a resource uses for a property whose name differs between versions of the schema."""
+    return next((name for name in names if name.partition(".")[0] in resource.body), names[0])
+
+
+def label(value: object) -> str:
+    """Give a number or tag as it stands on a label; one that was never written is all zeros, or `nil`."""
+    word = said(value)
+    if not word.strip("0"):
+        raise Unreadable(f"says {word[:40]!r}", Reason.NOT_COLLECTED)
+    return revision(word)
+
+
+def revision(value: object) -> str:
+    """Give a version or number as spelled; `nil` (AMI's firmware of a part that did not answer) is none."""
+    word = said(value)
+    if word.casefold() == "nil":
+        raise Unreadable(f"says {word!r}", Reason.NOT_COLLECTED)
+    return word
+
+
+def listed(value: object) -> list[object]:
+    """Give a list of bounded length; null and what is no list are unknown."""
+    if not isinstance(value, list):
+        reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
+        raise Unreadable(f"not a list: {clean(repr(value))}", reason)
+    if len(value) > MEMBERS:
+        raise Unreadable(f"a list of {len(value)}", Reason.TOO_LARGE)
+    return value
+
+
+def whole(value: object) -> int:
+    """Give a whole number that is not below zero."""
+    number = measured(value)
+    if number != int(number) or number < 0:
+        raise Unreadable(f"no whole number: {number:g}")
+    return int(number)
+
+
+def only(docs: Documents, link: str, start: Resource) -> Resource | Unknown:
+    """Give the one resource that a link leads to; else why there is none."""
+    found, trouble = gather(docs.at(link, start))
+    if found and found[0].unread is None:
+        return found[0]
+    if found:
+        return found[0].unread or Unknown(Reason.NOT_COLLECTED, found[0].uri)
+    return trouble or Unknown(Reason.NOT_COLLECTED, f"{start.uri} has no {link}")
+
+
+def below(docs: Documents, start: Resource, *links: str) -> tuple[list[Resource], Unknown | None]:
+    """Gather the members of the first of these collections that has any, and why they may not be all.
+
+    A later one, of the older schema, stands in only for one that is not there or empty.
+    """
+    trouble: Unknown | None = None
+    told = False
+    for link in links:
+        collections, unread = gather(docs.at(link, start))
+        for collection in collections:
+            found, cut = gather(docs.at("*", collection))
+            if found:
+                return read_ones(found, unread or cut)
+            told, unread = told or cut is None, unread or cut
+        if unread is not None and not not_there(unread):
+            return [], unread
+        trouble = trouble or unread
+    if trouble is None and not told:
+        trouble = Unknown(Reason.NOT_COLLECTED, f"{start.uri} has no {' or '.join(links)}")
+    return [], trouble

@@ -1,0 +1,62 @@
+"""Where a machine stands, and what kind of chassis it is, as its BMC was told."""
+
+from collections.abc import Callable
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Reason, Sourced, Unknown, Unreadable, Value, clean
+from rackcheck.model.redfish_value import said
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.item import gather, members, read_ones
+from rackcheck.parse.bmc.part import whole
+
+Reader = Callable[[object], Value]
+
+PLACES: dict[str, tuple[str, Reader]] = {
+    "rack": ("Location.Placement.Rack", said),
+    "row": ("Location.Placement.Row", said),
+    "offset": ("Location.Placement.RackOffset", whole),
+    "room": ("Location.PostalAddress.Room", said),
+    "building": ("Location.PostalAddress.Building", said),
+}
+"""The words of a place, by fact."""
+
+
+def kind(value: object) -> str:
+    """Give the type of a chassis; AMI says the property's own name where it knows none."""
+    word = said(value)
+    if word == "ChassisType":
+        raise Unreadable(f"says {word!r}", Reason.NOT_COLLECTED)
+    return word
+
+
+def host_chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
+    """Gather the chassis that the host is in, and why they may not be all.
+
+    The host is the system with a BIOS: that of a GPU baseboard has none, and says so by lacking the property.
+    """
+    systems, trouble = members(docs, "Systems")
+    hosts = [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
+    found: dict[str, Resource] = {}
+    for host in hosts:
+        more, unread = gather(docs.at("Links/Chassis/*", host))
+        found |= {chassis.uri: chassis for chassis in more}
+        trouble = trouble or unread
+    kept, trouble = read_ones(list(found.values()), trouble)
+    if not kept and trouble is None:
+        trouble = Unknown(Reason.NOT_COLLECTED, "no system of this BMC names its chassis")
+    return kept, trouble
+
+
+def place(chassis: list[Resource], trouble: Unknown | None, fact: str) -> Unknown | Sourced:
+    """Give one word of the host's place: what its chassis that have one say with one voice."""
+    if trouble is not None:
+        return trouble
+    name, reader = PLACES[fact]
+    told = [each.read(name, reader) for each in chassis if "Location" in each.body]
+    if not told:
+        return Unknown(Reason.NOT_COLLECTED, f"{chassis[0].uri} has no Location")
+    mute = next((each for each in told if isinstance(each.reading, Unknown)), None)
+    if mute is not None or len({each.reading for each in told}) == 1:
+        return mute or told[0]
+    shown = ", ".join(str(each.reading) for each in told)
+    return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(shown)}")

@@ -1,0 +1,55 @@
+"""Ports of network adapters: the older NetworkPort and the newer Port say the same in other words and units."""
+
+import re
+
+from rackcheck.model.fact import Reason, Unreadable, clean
+from rackcheck.model.redfish_value import amount, said
+from rackcheck.parse.bmc.part import listed
+
+LINKS = {"linkup": "up", "up": "up", "linkdown": "down", "down": "down", "nolink": "down"}
+LINKS |= {"starting": "starting", "training": "training"}
+"""LinkStatus of the DMTF's Port and NetworkPort schemas, by its word in lower case."""
+
+_ADDRESS = re.compile(r"[0-9a-f]{12}|[0-9a-f]{16}")
+
+
+def link(value: object) -> str:
+    """Give the state of a link in one set of words."""
+    word = said(value)
+    if word.casefold() not in LINKS:
+        raise Unreadable(f"no state of a link: {clean(word, 60)!r}")
+    return LINKS[word.casefold()]
+
+
+def gbps(value: object) -> float:
+    """Give a speed in Gb/s; zero is what BMCs say of a link that has none, or of one they cannot see."""
+    number = amount(value)
+    if not number:
+        raise Unreadable("says 0", Reason.NOT_COLLECTED)
+    return number
+
+
+def mbps(value: object) -> float:
+    """Give a speed in Gb/s that is told in Mb/s."""
+    return gbps(value) / 1000
+
+
+def addresses(value: object) -> tuple[str, ...]:
+    """Give hardware addresses as Linux spells them: MACs `aa:bb:cc:dd:ee:ff`, GUIDs `aabb:ccdd:eeff:0011`.
+
+    An address of zeros is the place of one that is not there.
+    """
+    found = [_address(each) for each in listed(value)]
+    kept = tuple(dict.fromkeys(each for each in found if each.strip("0:")))
+    if not kept:
+        raise Unreadable("lists none", Reason.NOT_COLLECTED)
+    return kept
+
+
+def _address(value: object) -> str:
+    word = said(value)
+    digits = re.sub(r"[:.-]", "", word).casefold()
+    if not _ADDRESS.fullmatch(digits):
+        raise Unreadable(f"no hardware address: {clean(word, 60)!r}")
+    step = 2 if len(digits) == 12 else 4
+    return ":".join(digits[at : at + step] for at in range(0, len(digits), step))

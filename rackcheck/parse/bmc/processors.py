@@ -1,0 +1,34 @@
+"""Processors as a BMC lists them: CPUs told from GPUs by their type, and how many are there."""
+
+from collections.abc import Iterable
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Reading, Unknown, clean
+from rackcheck.parse.bmc.systems import Gathered, below, has_some
+
+
+def of_type(docs: Documents, systems: Gathered, kind: str) -> Gathered:
+    """Gather the processors of one ProcessorType; one without a type may be one more."""
+    places, trouble = systems
+    processors, cut = below(docs, places, "Processors")
+    trouble = trouble or cut
+    found = []
+    for processor in processors:
+        told = processor.read("ProcessorType").reading
+        if told == kind:
+            found.append(processor)
+        elif isinstance(told, Unknown):
+            trouble = trouble or Unknown(told.reason, f"{processor.uri}: {clean(told.detail)}")
+    return found, trouble
+
+
+def cpus(docs: Documents, hosts: Gathered) -> Gathered:
+    """Gather the CPU sockets of the hosts."""
+    return has_some(*of_type(docs, hosts, "CPU"), "CPU")
+
+
+def count(states: Iterable[Reading], trouble: Unknown | None) -> Reading:
+    """Count by their states what is fitted; a place that does not say whether it is empty leaves the count unknown."""
+    told = list(states)
+    mute = trouble or next((state for state in told if isinstance(state, Unknown)), None)
+    return mute if mute is not None else sum(state != "Absent" for state in told)

@@ -1,0 +1,130 @@
+"""Sensors of a BMC: what kind each one is, what it reads, and the air that goes in and out."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.redfish_value import amount, measured
+from rackcheck.model.resource import Resource
+from rackcheck.model.text import Sourced
+from rackcheck.parse.bmc.item import fitted, gather, in_chassis, members, not_there
+from rackcheck.parse.bmc.power import drawn
+
+UNITS: Mapping[str, str] = {
+    "cel": "temperature",
+    "c": "temperature",
+    "w": "power",
+    "watt": "power",
+    "watts": "power",
+    "v": "voltage",
+    "volts": "voltage",
+    "a": "current",
+    "amps": "current",
+    "rpm": "speed",
+}
+"""Kind by unit, in any letter case; Lenovo's XCC says C and Watts, the standard Cel and W."""
+
+TYPES: Mapping[str, str] = {
+    "Temperature": "temperature",
+    "Power": "power",
+    "Voltage": "voltage",
+    "Current": "current",
+    "Rotational": "speed",
+    "Humidity": "humidity",
+}
+"""Kind by ReadingType, for sensors without a unit."""
+
+READERS: Mapping[str, Callable[[object], float]] = {
+    "temperature": measured,
+    "power": drawn,
+    "voltage": measured,
+    "current": measured,
+    "speed": amount,
+    "humidity": amount,
+}
+
+
+def above_zero(value: object) -> float:
+    """Give a threshold; BMCs write 0 for one that is not set."""
+    number = measured(value)
+    if number <= 0:
+        raise Unreadable(f"says {number:g}, as for one that is not set", Reason.NOT_COLLECTED)
+    return number
+
+
+def kind(sensor: Resource) -> Sourced:
+    """Tell what a sensor measures; `other` for what has no kind here (a share, a frequency, an energy).
+
+    The unit decides: one recorded BMC says Current of what is in watts, and AirFlow of what turns.
+    """
+    unit, kind_ = sensor.read("ReadingUnits"), sensor.read("ReadingType")
+    if isinstance(unit.reading, Unknown):
+        if isinstance(kind_.reading, Unknown):
+            return kind_
+        return Sourced(TYPES.get(str(kind_.reading), "other"), kind_.source)
+    if unit.reading == "%" and kind_.reading == "Humidity":
+        return Sourced("humidity", kind_.source)
+    return Sourced(UNITS.get(str(unit.reading).casefold(), "other"), unit.source)
+
+
+def value(sensor: Resource, what: str) -> Sourced:
+    """Read a sensor of a known kind; one whose unit is an empty text is a flag, and reads nothing."""
+    if sensor.body.get("ReadingUnits") == "":
+        return Sourced(Unknown(Reason.NOT_COLLECTED, "its unit is empty: a flag, no measure"), sensor.uri)
+    return fitted(sensor, "Reading", READERS[what])
+
+
+def air(docs: Documents, context: str) -> Sourced | Reading:
+    """Give the temperature of the air at Intake or Exhaust.
+
+    The summary of one chassis tells it; else the only sensor of that context. Where several say they sit there,
+    nobody knows: one recorded BMC says Intake of all its 120 sensors.
+    """
+    chassis, trouble = members(docs, "Chassis")
+    told: list[Sourced] = []
+    name = f"TemperatureSummaryCelsius.{context}.Reading"
+    for place in chassis:
+        holders, unread = gather(docs.at("ThermalSubsystem/ThermalMetrics", place))
+        lost = next((each.unread for each in holders if each.unread is not None and not not_there(each.unread)), None)
+        trouble = trouble or unread or lost
+        told += [each.read(name, measured) for each in holders if _has(each, context)]
+    if not told:
+        sensors, unread = in_chassis(docs, *TEMPERATURES)
+        trouble = trouble or unread
+        here = [sensor for sensor in sensors if sensor.read("PhysicalContext").reading == context]
+        told = [fitted(each, "Reading" if "Reading" in each.body else "ReadingCelsius", measured) for each in here]
+    if trouble is not None:
+        return trouble
+    if len(told) != 1:
+        found = f"{len(told)} sensors say" if told else "no sensor says"
+        return Unknown(Reason.NOT_COLLECTED, f"{found} that they sit at {context}")
+    return told[0]
+
+
+TEMPERATURES = (("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics", "TemperatureReadingsCelsius"))
+"""Where a chassis lists its temperatures."""
+
+
+def _has(metrics: Resource, context: str) -> bool:
+    """Whether a summary tells of this context; one that is null does not say that it tells nothing of it."""
+    if "TemperatureSummaryCelsius" not in metrics.body:
+        return False
+    summary = metrics.body["TemperatureSummaryCelsius"]
+    return not isinstance(summary, Mapping) or context in summary
+
+
+def sorted_by_kind(
+    sensors: Sequence[tuple[str, Resource]],
+) -> tuple[dict[str, list[tuple[str, Resource]]], Unknown | None]:
+    """Part sensors by kind, and say so where one does not tell what it measures: it may be of any kind."""
+    found: dict[str, list[tuple[str, Resource]]] = {what: [] for what in READERS}
+    mute: list[str] = []
+    for key, sensor in sensors:
+        what = kind(sensor).reading
+        if isinstance(what, Unknown):
+            mute.append(key)
+        elif str(what) in found:
+            found[str(what)].append((key, sensor))
+    if not mute:
+        return found, None
+    return found, Unknown(Reason.NOT_COLLECTED, f"{len(mute)} sensors do not say what they measure: {clean(mute[0])}")

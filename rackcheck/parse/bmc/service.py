@@ -1,0 +1,67 @@
+"""Services of a management controller: its NetworkProtocol resource has one property for each."""
+
+import re
+from collections.abc import Mapping
+
+from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
+from rackcheck.model.redfish_value import BROKEN, said
+from rackcheck.model.resource import MEMBERS, Resource
+from rackcheck.parse.bmc.part import listed, whole
+
+NAMES = frozenset(
+    {
+        *("DHCP", "DHCPv6", "FTP", "FTPS", "HTTP", "HTTPS", "IPMI", "KVMIP", "RDP", "RFB", "SFTP", "SNMP", "SSDP"),
+        *("SSH", "Telnet", "VirtualMedia"),
+    }
+)
+"""Protocols of the DMTF's ManagerNetworkProtocol schema: a null under one of these is a service, not another thing."""
+
+_CLIENT = "NTP"
+"""A protocol too, but one that the controller asks others with; it has facts of its own."""
+
+
+def services(network: Resource) -> tuple[list[str], Unknown | None]:
+    """Name the services that a NetworkProtocol resource tells of, and why they may not be all."""
+    found: list[str] = []
+    trouble: Unknown | None = None
+    for name, body in network.body.items():
+        told = isinstance(body, Mapping) and ("ProtocolEnabled" in body or "Port" in body)
+        if name == _CLIENT or not (told or name in NAMES):
+            continue
+        if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name):
+            found.append(name)
+        else:
+            trouble = Unknown(Reason.UNPARSABLE, f"{network.uri}: a service is called {clean(name, 60)!r}")
+    if not found and trouble is None:
+        trouble = Unknown(Reason.NOT_COLLECTED, f"{network.uri} names no service")
+    return found[:MEMBERS], trouble
+
+
+def port(value: object) -> int:
+    """Give a port of TCP or UDP; 0 is none."""
+    number = whole(value)
+    if not 0 < number < 65536:
+        raise Unreadable(f"no port: {number}", Reason.UNPARSABLE if number else Reason.NOT_COLLECTED)
+    return number
+
+
+def servers(value: object) -> tuple[str, ...]:
+    """Give the time servers that are set; empty places (null, blank) of a list of fixed length are none."""
+    return tuple(dict.fromkeys(_server(each) for each in listed(value) if each is not None and not _blank(each)))
+
+
+def _blank(value: object) -> bool:
+    if not isinstance(value, str) or BROKEN in value:
+        return False
+    try:
+        said(value)
+    except Unreadable:
+        return True
+    return False
+
+
+def _server(value: object) -> str:
+    word = said(value)
+    if len(word) > 253 or any(c.isspace() or not c.isprintable() for c in word):
+        raise Unreadable(f"no name of a server: {clean(word, 60)!r}")
+    return word

@@ -1,0 +1,38 @@
+"""Switches of a machine's own fabrics: NVLink switches told from PCIe switches and retimers."""
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.item import gather, members, read_ones
+from rackcheck.parse.bmc.systems import Gathered, has_some
+
+NVSWITCH, PCIE_SWITCH, RETIMER = "nvswitch", "pcie_switch", "retimer"
+KINDS = {NVSWITCH: "NVLink switch", PCIE_SWITCH: "PCIe switch", RETIMER: "PCIe retimer"}
+
+
+def switches(docs: Documents) -> dict[str, Gathered]:
+    """Gather the switches of all fabrics by kind; those of another protocol (a storage backplane's) are none of them.
+
+    A switch that does not say its type may be of any kind. A BMC that lists none of a kind does not know of any:
+    most have no fabrics at all.
+    """
+    fabrics, trouble = members(docs, "Fabrics")
+    found: dict[str, list[Resource]] = {kind: [] for kind in KINDS}
+    for fabric in fabrics:
+        listed, cut = read_ones(*gather(docs.at("Switches/*", fabric)))
+        trouble = trouble or cut
+        for switch in listed:
+            told = switch.read("SwitchType").reading
+            if isinstance(told, Unknown):
+                trouble = trouble or Unknown(Reason.NOT_COLLECTED, f"{switch.uri}: {clean(told.detail)}")
+            elif told == "NVLink":
+                found[NVSWITCH].append(switch)
+            elif told == "PCIe":
+                found[RETIMER if _retimes(switch, fabric) else PCIE_SWITCH].append(switch)
+    return {kind: has_some(listed, trouble, KINDS[kind]) for kind, listed in found.items()}
+
+
+def _retimes(switch: Resource, fabric: Resource) -> bool:
+    """Whether it is a retimer, which Redfish has no type for: its own name or its fabric's says so."""
+    names = (switch.id, fabric.id, switch.body.get("Name"))
+    return any(isinstance(name, str) and "retimer" in name.casefold() for name in names)

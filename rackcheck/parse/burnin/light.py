@@ -1,0 +1,173 @@
+"""The speed of light: what observed clocks, units and links allow at most, and what may explain a gap to it. Pure.
+
+A limit is computed from what the machine itself says it is and does, never looked up by its name. Where one number is
+missing, or no source says what a unit does per clock, there is no limit: None.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeGuard
+
+from rackcheck.model.pcie_tree import CODING
+
+PER_CLOCK: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {
+        "8.0": {"tf32": 1024, "bf16": 2048, "fp16": 2048, "int8": 4096},
+        "9.0": {"tf32": 2048, "bf16": 4096, "fp16": 4096, "fp8": 8192, "int8": 8192},
+    }
+)
+"""Dense FLOP (or OP) a clock and SM on tensor cores, by compute capability and type.
+
+bf16 and fp16: a moderator of NVIDIA's forum, from the white papers of A100 and H100, with the arithmetic that leads to
+the published peaks (forums.developer.nvidia.com/t/how-to-calculate-the-tensor-core-fp16-performance-of-h100/244727).
+The other types stand to bf16 as their published dense peaks do: on A100 156 (tf32), 312 and 624 (int8), on H100 494.5,
+989 and 1979 TFLOP/s (FLR-001 to 004 in facts; the table of peaks in NVIDIA's Hopper post, as quoted in thread 218102).
+No source was found for 10.0 and 12.0.
+"""
+
+STACK = 1024
+"""Bits of one stack of HBM: narrower memory is of another kind, whose transfers a clock differ."""
+
+TRANSFERS = 2
+"""Transfers of HBM a memory clock (Linux, drm/amdgpu/powerplay, "data rate" of HBM; NVIDIA's clocks are counted alike:
+2619 MHz and 5120 bits make the 3.35 TB/s that are published for H100)."""
+
+GIGATRANSFERS = tuple(sorted(CODING))
+"""GT/s of a lane, from PCIe 1 on."""
+
+REASONS = {
+    0x1: "GPU idle",
+    0x2: "applications clocks are set",
+    0x4: "software power cap",
+    0x8: "hardware slowdown",
+    0x10: "sync boost",
+    0x20: "software thermal slowdown",
+    0x40: "hardware thermal slowdown",
+    0x80: "hardware power brake",
+    0x100: "display clocks are set",
+}
+"""Why clocks are not higher: NVML's bits (NVML API reference R550, NvmlClocksEventReasons)."""
+
+SMALL = 0.02
+"""Part by which a clock or a cap may be below its most without explaining anything."""
+
+MEMORY, COMPUTE, PCIE, NVLINK = "memory", "compute", "pcie", "nvlink"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What was seen of one GPU while it worked; None where it was not told. Clocks in Hz, caps in W.
+
+    `gen`, `width` and their most are of its PCIe link, `reasons` are NVML's bits, gathered over the piece of work.
+    """
+
+    clock: float | None = None
+    clock_max: float | None = None
+    memory_clock: float | None = None
+    memory_clock_max: float | None = None
+    limit: float | None = None
+    limit_default: float | None = None
+    reasons: int | None = None
+    gen: int | None = None
+    gen_max: int | None = None
+    width: int | None = None
+    width_max: int | None = None
+    nvlinks: int | None = None
+    nvlinks_max: int | None = None
+    ecc: bool | None = None
+
+
+def memory(clock: float | None, width: int | None) -> float | None:
+    """Give what HBM of so many bits carries at most at a memory clock in Hz, in B/s; None for other memory."""
+    if not _known(clock) or not _known(width) or width < STACK:
+        return None
+    return clock * TRANSFERS * width / 8
+
+
+def tensor(capability: str, sms: int | None, clock: float | None, kind: str = "bf16") -> float | None:
+    """Give what the tensor cores of so many SMs do at most at a clock in Hz, dense, in FLOP/s or OP/s."""
+    per_clock = PER_CLOCK.get(capability, {}).get(kind)
+    if per_clock is None or not _known(sms) or not _known(clock):
+        return None
+    return sms * per_clock * clock
+
+
+def pcie(gen: int | None, width: int | None) -> float | None:
+    """Give what a link of a PCIe generation and so many lanes carries one way at most, in B/s, less the coding."""
+    if gen is None or not 1 <= gen <= len(GIGATRANSFERS) or not _known(width):
+        return None
+    speed = GIGATRANSFERS[gen - 1]
+    return speed * 1e9 * CODING[speed] * width / 8
+
+
+def nvlink(links: int | None, rate: float | None) -> float | None:
+    """Give what so many NVLinks of a rate in B/s carry one way at most."""
+    return links * rate if _known(links) and _known(rate) else None
+
+
+def reached(rate: float | None, limit: float | None) -> float | None:
+    """Give the part of a limit that a rate reached; above 1 the rate, the limit or a clock was told wrong."""
+    return rate / limit if _known(limit) and rate is not None and math.isfinite(rate) and rate >= 0 else None
+
+
+def reasons(bits: int) -> tuple[str, ...]:
+    """Name the reasons that are set, the lowest bit first; a bit that nobody has named as its number."""
+    each = (1 << n for n in range(max(0, bits).bit_length()))
+    return tuple(REASONS.get(bit, f"reason {bit:#x}") for bit in each if bits & bit)
+
+
+def explanations(of: str, seen: Observed) -> tuple[str, ...]:
+    """Say what was observed that may explain why a rate is below its limit or its peers: one sentence each.
+
+    `of` is what the rate is of: `memory`, `compute`, `pcie` or `nvlink`. What was not told explains nothing, and
+    clears nothing either. Raises ValueError for another word.
+    """
+    ways = {MEMORY: _of_memory, COMPUTE: _of_compute, PCIE: _of_pcie, NVLINK: _of_nvlink}
+    if of not in ways:
+        raise ValueError(f"a rate of {of!r} was asked for; it is of one of {', '.join(ways)}")
+    return tuple(ways[of](seen))
+
+
+def _of_memory(seen: Observed) -> Iterator[str]:
+    if _below(seen.memory_clock, seen.memory_clock_max):
+        yield f"the memory clock was {_mhz(seen.memory_clock)} of {_mhz(seen.memory_clock_max)}"
+    if seen.ecc:
+        yield "ECC is on, which costs where memory keeps its check bits among the data"
+    yield from _of_compute(seen)
+
+
+def _of_compute(seen: Observed) -> Iterator[str]:
+    if _below(seen.limit, seen.limit_default):
+        yield f"the power cap is {seen.limit:.0f} W, by default {seen.limit_default:.0f} W"
+    why = reasons(seen.reasons) if seen.reasons is not None else ()
+    told = f": {', '.join(why)}" if why else "" if seen.reasons is not None else ", and nobody told why"
+    if _below(seen.clock, seen.clock_max):
+        yield f"the clock was {_mhz(seen.clock)} of {_mhz(seen.clock_max)}{told}"
+    elif why:
+        yield f"the clock was held back at times{told}"
+
+
+def _of_pcie(seen: Observed) -> Iterator[str]:
+    if seen.gen is not None and seen.gen_max is not None and seen.gen < seen.gen_max:
+        yield f"the link ran as PCIe {seen.gen}, and can as PCIe {seen.gen_max}"
+    if seen.width is not None and seen.width_max is not None and seen.width < seen.width_max:
+        yield f"the link had {seen.width} lanes of {seen.width_max}"
+
+
+def _of_nvlink(seen: Observed) -> Iterator[str]:
+    if seen.nvlinks is not None and seen.nvlinks_max is not None and seen.nvlinks < seen.nvlinks_max:
+        yield f"{seen.nvlinks} of {seen.nvlinks_max} NVLinks were up"
+
+
+def _known(value: float | None) -> TypeGuard[float]:
+    return value is not None and 0 < value < math.inf
+
+
+def _below(value: float | None, most: float | None) -> bool:
+    return value is not None and most is not None and value < most * (1 - SMALL)
+
+
+def _mhz(hertz: float | None) -> str:
+    return f"{(hertz or 0) / 1e6:.0f} MHz"

@@ -1,0 +1,118 @@
+"""What a burn-in does when: its tiers, as a schedule that travels to the node. Pure.
+
+Everything runs at once on all processors and GPUs of a node, and on all nodes: supplies, airflow and cross-talk fail
+under the whole load. CPU and GPU have schedules of their own on one clock.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from rackcheck.model.burn_record import WIRE
+
+
+class Tier(StrEnum):
+    """How long a burn-in takes: 15 seconds, a minute, ten minutes."""
+
+    SMOKE = "smoke"
+    VALIDATE = "validate"
+    SOAK = "soak"
+
+    @property
+    def seconds(self) -> float:
+        """How long the load lasts on one node."""
+        return {Tier.SMOKE: 15.0, Tier.VALIDATE: 60.0, Tier.SOAK: 600.0}[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A stage on all things of a kind, from and until so many seconds after the load began."""
+
+    of: str
+    stage: str
+    begin: float
+    until: float
+
+
+_LENGTHS: dict[Tier, dict[str, tuple[tuple[str, float], ...]]] = {
+    Tier.SMOKE: {
+        "cpu": (("fingerprint", 1), ("crypto", 1), ("fma", 3), ("triad", 3), ("ram", 4), ("fma", 2)),
+        "gpu": (("memory", 2), ("tensor", 5), ("scalar", 2), ("links", 3), ("together", 2)),
+    },
+    Tier.VALIDATE: {
+        "cpu": (("fingerprint", 2), ("crypto", 5), ("fma", 13), ("triad", 13), ("ram", 16), ("fma", 10)),
+        "gpu": (("memory", 10), ("tensor", 30), ("scalar", 4), ("links", 8), ("together", 7)),
+    },
+    Tier.SOAK: {  # a minute of it, ten times: memory and links are looked at again while they are hot
+        "cpu": (("fingerprint", 2), ("crypto", 4), ("fma", 12), ("triad", 8), ("ram", 16), ("fma", 18)),
+        "gpu": (("memory", 6), ("tensor", 30), ("scalar", 6), ("links", 6), ("together", 12)),
+    },
+}
+"""Seconds of each stage, the last of which are those in which all parts work together.
+
+What is left of a tier is for beginning, for counters and for the way back.
+"""
+
+STEP = 0.15
+"""Seconds between two GPUs of a node that begin or end: a rack's supplies see steps, and no cliff."""
+
+RAMP = 10.0
+"""Seconds over which the nodes of a run begin, at most."""
+
+START = 8.0
+"""Seconds that a driver may take to be ready, before the load begins."""
+
+AGAIN = 25.0
+"""Seconds in which a GPU does again what it did wrong, hot and then cold; where nothing was, none are needed."""
+
+SCRATCH = 16 << 30
+"""Bytes of a scratch file, at most: as many as half of the tier's time takes."""
+
+PULSE = 5.0
+"""Seconds of silence on the way to the node after which it ends the load by itself."""
+
+
+TOOLS: dict[str, float] = {
+    "dcgm-1": 120.0, "dcgm-2": 600.0, "dcgm-3": 2400.0, "nvbandwidth": 300.0, "all_reduce": 180.0, "ib_write_bw": 300.0,
+    "fio": 300.0, "stress-ng": 60.0, "cublas": 180.0,
+}  # fmt: skip
+"""Tools that may be on a node already, and how many seconds each may take there."""
+
+
+def slots(tier: Tier) -> Iterator[Slot]:
+    """Every stage of a tier in its order, the CPU's and then the GPUs'."""
+    rounds = 10 if tier is Tier.SOAK else 1
+    for of, stages in _LENGTHS[tier].items():
+        for number in range(rounds):
+            at = number * 60.0
+            for stage, seconds in stages:
+                yield Slot(of, stage, at, at + seconds)
+                at += seconds
+
+
+def starts(nodes: Sequence[str]) -> dict[str, float]:
+    """When each node begins, in seconds after the first: half a second apart, all within the ramp."""
+    step = min(0.5, RAMP / max(1, len(nodes) - 1))
+    return {name: round(number * step, 3) for number, name in enumerate(nodes)}
+
+
+def document(
+    tier: Tier, *, seed: int, start: float = 0.0, tools: Sequence[str] = (), gpus: bool = True, line: str = "stdin",
+    scratch: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    """Write the plan as it travels; `line` is where the node looks for the end of our connection.
+
+    `scratch` names a file that is not there, for the disk below it to be written and read; without it no disk is.
+    """
+    stages = [
+        {"of": slot.of, "stage": slot.stage, "from": slot.begin, "until": slot.until}
+        for slot in slots(tier)
+        if gpus or slot.of != "gpu"
+    ]
+    end = start + tier.seconds + START + 5.0 + AGAIN + sum(TOOLS[tool] for tool in tools)
+    return {
+        "wire": WIRE, "tier": tier.value, "seed": seed, "start": start, "stages": stages, "tools": list(tools),
+        "step": STEP, "ready": START, "deadline": end, "line": line, "pulse": PULSE,
+        **({"scratch": {"path": scratch, "size": SCRATCH}} if scratch else {}),
+    }  # fmt: skip

@@ -1,0 +1,170 @@
+"""A burn-in as curves: what was sampled of each thing over time, thinned so that a spike of one sample survives. Pure.
+
+Times are seconds since the load began on that node: curves of nodes that began one after the other lie over each other.
+Everything is bounded: a node may tell of any number of things, as often as it likes.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from statistics import fmean, median
+
+from rackcheck.model.burn_record import Burn, Stage
+from rackcheck.model.text import natural
+
+MOST = 300
+"""Points of one curve."""
+
+THINGS = 64
+"""Curves of one kind that are kept of a node, in the order of their names."""
+
+BANDS = 64
+"""Spans of stages that are kept of a node's GPUs, and as many of its processors."""
+
+PAUSE = 1.0
+"""Seconds between two pieces of one stage that do not part it."""
+
+WILD = 1e8
+"""Seconds, degrees, watts, MHz and rounds a minute that are nothing: such a sample has no place on a scale."""
+
+BINS = 100
+"""Points of an envelope."""
+
+HERTZ = 1e-6
+"""What one Hz is of the unit in which clocks are drawn."""
+
+Points = tuple[tuple[float, float], ...]
+
+COLUMNS: Mapping[str, tuple[tuple[str, float], ...]] = {
+    "gpu": (("power", 1.0), ("temp", 1.0), ("clock", HERTZ)),
+    "node": (("temp", 1.0), ("clock", HERTZ), ("load", 1.0)),
+    "bmc": (("inlet", 1.0), ("power", 1.0)),
+}
+"""What is drawn of each kind of thing, and by what each column is multiplied: degrees C, W, MHz."""
+
+FAN = "fan "
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One column of one thing: `of` is `gpu/3`, `column` is `power` or `fan NAME`; points are (s, value) in order."""
+
+    of: str
+    column: str
+    points: Points
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A stage from and until so many seconds, on a node's `gpu` or `cpu` side."""
+
+    side: str
+    stage: str
+    begin: float
+    end: float
+
+
+def began(burn: Burn) -> float:
+    """Give when the load began, in seconds of the node's clock: with the first piece of work; 0 where none is told."""
+    return min((begin for stage in burn.stages if (begin := stage.number("from")) is not None), default=0.0)
+
+
+def series(burn: Burn, most: int = MOST) -> Iterator[Series]:
+    """Give every curve of a node that has any point, things in their natural order."""
+    zero = began(burn)
+    for kind, columns in COLUMNS.items():
+        things = sorted((of for of in burn.samples if of.partition("/")[0] == kind), key=natural)
+        for of in things[:THINGS]:
+            names = [*columns, *((name, 1.0) for name in _fans(burn, of))] if kind == "bmc" else columns
+            for name, factor in names:
+                points = thin(_points(burn, of, name, factor, zero), most)
+                if points:
+                    yield Series(of, name, points)
+
+
+def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> Points:
+    """Give at most so many of the points, at least 4: of each stretch its lowest and its highest, and both ends."""
+    if len(points) <= most:
+        return tuple(points)
+    inner = points[1:-1]
+    stretches = (most - 2) // 2
+    kept = [0]
+    for n in range(stretches):
+        begin, end = n * len(inner) // stretches, (n + 1) * len(inner) // stretches
+        low = min(range(begin, end), key=lambda i: inner[i][1])
+        high = max(range(begin, end), key=lambda i: inner[i][1])
+        kept += sorted({low + 1, high + 1})
+    return tuple(points[i] for i in (*kept, len(points) - 1))
+
+
+def bands(burn: Burn) -> tuple[Band, ...]:
+    """Give what was worked on when: pieces of one stage that follow each other are one span.
+
+    It ends where the next one begins: things of a node begin one after the other, and so their spans overlap.
+    """
+    zero = began(burn)
+    found: list[Band] = []
+    for side in ("gpu", "cpu"):
+        spans: dict[str, list[tuple[float, float]]] = {}
+        for stage in burn.stages:
+            begin = stage.number("from")
+            if stage.done and begin is not None and _side(stage) == side and stage.t - zero < WILD:
+                spans.setdefault(stage.stage, []).append((begin - zero, stage.t - zero))
+        merged = [Band(side, name, *span) for name, told in spans.items() for span in _merged(told)]
+        merged.sort(key=lambda band: (band.begin, band.end))
+        ends = [*(later.begin for later in merged[1:]), math.inf]
+        found += [replace(band, end=min(band.end, end)) for band, end in zip(merged, ends, strict=False)][:BANDS]
+    return tuple(found)
+
+
+def envelope(curves: Sequence[Points], bins: int = BINS) -> tuple[Points, Points, Points]:
+    """Give the lowest, the median and the highest of many curves over time; three times nothing of none."""
+    times = [t for points in curves for t, _ in points]
+    if not times:
+        return (), (), ()
+    begin = min(times)
+    wide = (max(times) - begin) / bins or 1.0
+    held: list[list[list[float]]] = [[] for _ in range(bins)]
+    for points in curves:
+        own: dict[int, list[float]] = {}
+        for t, value in points:
+            own.setdefault(min(bins - 1, int((t - begin) / wide)), []).append(value)
+        for n, values in own.items():
+            held[n].append(values)
+    at = [(begin + (n + 0.5) * wide, inside) for n, inside in enumerate(held) if inside]
+    return (
+        tuple((t, min(map(min, inside))) for t, inside in at),
+        tuple((t, median(map(fmean, inside))) for t, inside in at),
+        tuple((t, max(map(max, inside))) for t, inside in at),
+    )
+
+
+def _points(burn: Burn, of: str, name: str, factor: float, zero: float) -> list[tuple[float, float]]:
+    told = ((row.t - zero, row.number(name)) for row in burn.samples[of])
+    found = [(t, value * factor) for t, value in told if value is not None]
+    kept = [(t, value) for t, value in found if abs(t) < WILD and abs(value) < WILD]
+    # Samples come in the order of their times; of a node that tells them otherwise a curve would run back.
+    return kept if all(a[0] <= b[0] for a, b in pairwise(kept)) else sorted(kept)
+
+
+def _fans(burn: Burn, of: str) -> list[str]:
+    names = {name for row in islice(burn.samples[of], 64) for name in row.numbers if name.startswith(FAN)}
+    return sorted(names, key=natural)[:THINGS]
+
+
+def _side(stage: Stage) -> str:
+    return "gpu" if stage.kind in {"gpu", "peer"} else "cpu"
+
+
+def _merged(spans: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    ordered = sorted(span for span in spans if span[0] <= span[1])
+    if not ordered:
+        return
+    begin, end = ordered[0]
+    for later, until in ordered[1:]:
+        if later > end + PAUSE:
+            yield begin, end
+            begin, end = later, until
+        end = max(end, until)
+    yield begin, end

@@ -1,0 +1,134 @@
+"""A table that should be full, taken apart so that a value which nobody told can turn no judgement on. Pure.
+
+A hole may hold any value. So every result is a span: the least and the most that any values in the holes could make of
+it. Without holes the ends meet; a hole can only widen. Who blames only where the whole span is beyond the limit, and
+clears only where none of it is, is never turned from one to the other by what was not told.
+
+The level of a short line is the mean of the middle half of its cells, which wavers less than the median does; a quarter
+of them may be wild or holes. Of a long line the median wavers little enough, and half may be wild. A row's effect is
+drawn to nothing by one cell of 0 for every four that it has: rows are held to be alike until most of a row says
+otherwise.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rackcheck.parse.burnin.polish import NORMAL
+
+FEWEST = 3
+"""Cells of a line below which it has no effect of its own: of two cells nobody knows which is the odd one."""
+
+FINEST = 1e-6
+"""No scale is smaller: rates are not told finer, and equal ones have a scale of 0."""
+
+SHORT = range(4, 33)
+"""Numbers of cells of which the middle half has a mean that is better than the median."""
+
+DRAWN = 4
+"""Cells of a row for each 0 that stands beside them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The least and the most that a number may be; the ends meet where it is known."""
+
+    low: float
+    high: float
+
+    @property
+    def middle(self) -> float | None:
+        """Halfway; none where an end is open."""
+        half = (self.low + self.high) / 2
+        return half if math.isfinite(half) else None
+
+    def less(self, other: "Span") -> "Span":
+        """What is left when the other is taken away."""
+        return Span(self.low - other.high, self.high - other.low)
+
+
+HOLE = Span(-math.inf, math.inf)
+NOTHING = Span(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The cells in order, and of each the number of its row and of its column; both count from 0."""
+
+    cells: Sequence[Span]
+    rows: Sequence[int]
+    columns: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A table taken apart: the columns' levels, the rows' effects, and what is left of each cell, with its scale.
+
+    A row or column of fewer than three cells has none of its own: a row's effect is then 0, and a column's level is
+    that of the whole table.
+    """
+
+    columns: Sequence[Span]
+    rows: Sequence[Span]
+    left: Sequence[Span]
+    scale: Span
+
+
+def apart(table: Table, by_row: bool) -> Apart:
+    """Take a table apart; without `by_row` no row has an effect."""
+    columns = _lines(table.columns)
+    whole = _level(table.cells) if any(len(line) < FEWEST for line in columns) else NOTHING
+    levels = [_level([table.cells[n] for n in line]) if len(line) >= FEWEST else whole for line in columns]
+    left = [cell.less(levels[column]) for cell, column in zip(table.cells, table.columns, strict=True)]
+    rows = _lines(table.rows)
+    effects = [NOTHING] * len(rows)
+    if by_row:
+        effects = [_drawn([left[n] for n in line]) if len(line) >= FEWEST else NOTHING for line in rows]
+        left = [cell.less(effects[row]) for cell, row in zip(left, table.rows, strict=True)]
+    taken = sum(len(line) >= FEWEST for line in columns) or 1
+    taken += max(0, sum(len(line) >= FEWEST for line in rows) - 1) if by_row else 0
+    return Apart(levels, effects, left, scale(left, taken))
+
+
+def scale(left: Sequence[Span], taken: int = 0) -> Span:
+    """Give the robust standard deviation of what is left, about 0.
+
+    `taken` says how many levels and effects were taken from the same cells, by which what is left looks too small.
+    """
+    free = math.sqrt(len(left) / max(1, len(left) - taken))
+    least = _median([max(0.0, cell.low, -cell.high) for cell in left])
+    most = _median([max(-cell.low, cell.high) for cell in left])
+    return Span(max(FINEST, free * NORMAL * least), max(FINEST, free * NORMAL * most))
+
+
+def middle(values: Sequence[float]) -> float:
+    """Give the level of a line: the mean of the middle half, or the median, as the module tells; at least one value.
+
+    It never falls when a value rises, so the least values give its least. Their order changes nothing.
+    """
+    if len(values) not in SHORT:
+        return _median(values)
+    inner = sorted(values)[len(values) // 4 : len(values) - len(values) // 4]
+    return math.fsum(inner) / len(inner) if math.isfinite(inner[0]) and math.isfinite(inner[-1]) else sum(inner)
+
+
+def _median(values: Sequence[float]) -> float:
+    order, half = sorted(values), len(values) // 2
+    return order[half] if len(order) % 2 else (order[half - 1] + order[half]) / 2
+
+
+def _lines(numbers: Sequence[int]) -> list[list[int]]:
+    """The cells of each row or column, by its number."""
+    lines: list[list[int]] = [[] for _ in range(max(numbers, default=-1) + 1)]
+    for cell, number in enumerate(numbers):
+        lines[number].append(cell)
+    return lines
+
+
+def _level(cells: Sequence[Span]) -> Span:
+    low = middle([cell.low for cell in cells])
+    return Span(low, middle([cell.high for cell in cells]) if any(cell.low != cell.high for cell in cells) else low)
+
+
+def _drawn(cells: Sequence[Span]) -> Span:
+    return _level([*cells, *[NOTHING] * (len(cells) // DRAWN)])

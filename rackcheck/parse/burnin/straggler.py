@@ -1,0 +1,217 @@
+"""Which GPUs of a fleet of equal ones are slower than their peers, and which slots and nodes. Pure.
+
+Two things are judged apart. *Work per clock* is near-constant by physics, so little is much: every GPU is held against
+the whole fleet. *The rate at the power cap* is that times the clock, which a chip's luck and its cooling decide: it is
+held against what its slot and its node let expect, and a finding of it is a weaker one. A slot that is low on every
+node (airflow) and a node whose GPUs are all low (inlet air, a cap) are findings of their own and no fault of the GPUs.
+
+Only GPUs of one model that did the same work may stand in one fleet. A fleet that is slow as a whole is not seen here;
+limits of a profile and the speed of light see it.
+
+A value that nobody told is a hole: it may be anything. Slow is what is slow whatever stands in the holes, fine is what
+is fine whatever stands in them, and all else is not tested. So to take a value away never blames or clears anybody.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rackcheck.parse.burnin.spans import FEWEST, HOLE, Span, Table, apart, middle, scale
+
+FLEET = 16
+"""GPUs that must tell a number before its spread over a fleet means anything."""
+
+
+class Outcome(StrEnum):
+    """What comes of holding something against its peers."""
+
+    SLOW = "slow"
+    FINE = "fine"
+    NOT_TESTED = "not tested"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Slow is what is below both: so many standard deviations (robust), and so large a part of what was expected."""
+
+    z: float
+    effect: float
+
+
+PER_CLOCK = Limit(-4.0, -0.01)
+AT_CAP = Limit(-3.0, -0.03)
+FAR = Limit(-6.0, -0.06)
+"""What luck and cooling do not explain any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One GPU: `rate` in work a second, the same work on all, `clock` in Hz over the same time; None where not told.
+
+    What is no positive finite number counts as not told.
+    """
+
+    node: str
+    slot: str
+    rate: float | None
+    clock: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One thing held against its peers: a GPU (`node` and `slot`), a slot (`node` empty) or a node (`slot` empty).
+
+    `effect` is the part above (+) or below (-) what was expected, `z` the same in standard deviations; None where
+    holes leave them open. `far` is the outcome by the limit `FAR`. `why` says why something was not tested.
+    """
+
+    node: str
+    slot: str
+    outcome: Outcome
+    far: Outcome
+    effect: float | None = None
+    z: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """What a fleet's numbers say: of each GPU by work per clock and by rate, in the order they were given."""
+
+    work_per_clock: tuple[Held, ...]
+    rate: tuple[Held, ...]
+    slots: tuple[Held, ...]
+    nodes: tuple[Held, ...]
+
+
+def judge(gpus: Iterable[Measured]) -> Fleet:
+    """Hold every GPU, slot and node against its peers; the order of the GPUs changes nothing but the order of answers.
+
+    Every GPU that is expected must be given, also those that told nothing. Raises ValueError where one is given twice.
+    """
+    given = list(gpus)
+    seen: set[tuple[str, str]] = set()
+    for gpu in given:
+        if (gpu.node, gpu.slot) in seen:
+            raise ValueError(f"{gpu.node} {gpu.slot} is given twice")
+        seen.add((gpu.node, gpu.slot))
+    rates = [_log(gpu.rate) for gpu in given]
+    clocks = [_log(gpu.clock) for gpu in given]
+    pairs = zip(rates, clocks, strict=True)
+    per_clock = [HOLE if HOLE in (rate, clock) else rate.less(clock) for rate, clock in pairs]
+    return Fleet(_per_clock(given, per_clock), *_at_cap(given, rates))
+
+
+def _log(value: float | None) -> Span:
+    """In logarithms, so that a factor that is the same for all changes nothing."""
+    if value is None or not value > 0 or math.isinf(value):
+        return HOLE
+    return Span(math.log(value), math.log(value))
+
+
+def _per_clock(gpus: Sequence[Measured], values: Sequence[Span]) -> tuple[Held, ...]:
+    small = _small(values, "work per clock")
+    if small:
+        return tuple(_untold(gpu.node, gpu.slot, small) for gpu in gpus)
+    found = apart(Table(values, [0] * len(values), [0] * len(values)), by_row=False)
+    return tuple(
+        _held(gpu.node, gpu.slot, left, found.scale, PER_CLOCK, "work per clock" if value is HOLE else "")
+        for gpu, value, left in zip(gpus, values, found.left, strict=True)
+    )
+
+
+def _at_cap(
+    gpus: Sequence[Measured], values: Sequence[Span]
+) -> tuple[tuple[Held, ...], tuple[Held, ...], tuple[Held, ...]]:
+    slots, nodes = _numbered(gpu.slot for gpu in gpus), _numbered(gpu.node for gpu in gpus)
+    small = _small(values, "a rate")
+    if small:
+        return (
+            tuple(_untold(gpu.node, gpu.slot, small) for gpu in gpus),
+            tuple(_untold("", slot, small) for slot in slots),
+            tuple(_untold(node, "", small) for node in nodes),
+        )
+    rows, columns = [nodes[gpu.node] for gpu in gpus], [slots[gpu.slot] for gpu in gpus]
+    found = apart(Table(values, rows, columns), by_row=True)
+    rate = tuple(
+        _held(gpu.node, gpu.slot, left, found.scale, AT_CAP, "a rate" if value is HOLE else "")
+        for gpu, value, left in zip(gpus, values, found.left, strict=True)
+    )
+    return (
+        rate,
+        _lines(slots, columns, found.columns, found.scale, node=False),
+        _lines(nodes, rows, found.rows, found.scale, node=True),
+    )
+
+
+def _lines(
+    names: dict[str, int], numbers: Sequence[int], levels: Sequence[Span], spread: Span, node: bool
+) -> tuple[Held, ...]:
+    """Hold slots, or nodes, against each other: those that have enough cells for a level of their own.
+
+    Slots are few and what they differ by is no luck: they are judged by how well their level is known, nodes also by
+    how much nodes differ.
+    """
+    cells = [0] * len(names)
+    for number in numbers:
+        cells[number] += 1
+    large = [n for n in range(len(names)) if cells[n] >= FEWEST]
+    word, of = ("node", "GPUs") if node else ("slot", "nodes")
+    told: list[Held] = []
+    centre = _centre([levels[n] for n in large])
+    apart_by = [levels[n].less(centre) for n in large]
+    wide = scale(apart_by, 1) if node and large else None
+    for name, n in names.items():
+        place = (name, "") if node else ("", name)
+        if cells[n] < FEWEST:
+            told.append(_untold(*place, f"it has {cells[n]} {of}: under {FEWEST} nobody knows which is odd"))
+        elif len(large) < FEWEST:
+            told.append(_untold(*place, f"{len(large)} {word}s to compare: under {FEWEST} nobody knows which is odd"))
+        else:
+            own = Span(spread.low / math.sqrt(cells[n]), spread.high / math.sqrt(cells[n]))
+            by = own if wide is None else Span(max(own.low, wide.low), max(own.high, wide.high))
+            told.append(_held(*place, levels[n].less(centre), by, AT_CAP, ""))
+    return tuple(told)
+
+
+def _centre(levels: Sequence[Span]) -> Span:
+    if not levels:
+        return HOLE
+    return Span(middle([level.low for level in levels]), middle([level.high for level in levels]))
+
+
+def _held(node: str, slot: str, left: Span, spread: Span, limit: Limit, missing: str) -> Held:
+    if missing:
+        return _untold(node, slot, f"it does not tell {missing}")
+    outcome, far = _outcome(left, spread, limit), _outcome(left, spread, FAR)
+    half, wide = left.middle, spread.middle
+    effect = None if half is None else math.expm1(half)
+    z = None if half is None or wide is None else half / spread.high
+    why = "its peers that tell too little could make it either" if outcome is Outcome.NOT_TESTED else ""
+    return Held(node, slot, outcome, far, effect, z, why)
+
+
+def _outcome(left: Span, spread: Span, limit: Limit) -> Outcome:
+    """Slow where it is for all that holes may hold, fine where it is for none of it."""
+    line = math.log1p(limit.effect)
+    if left.high < line and left.high < limit.z * spread.high:
+        return Outcome.SLOW
+    if left.low >= line or left.low >= limit.z * spread.low:
+        return Outcome.FINE
+    return Outcome.NOT_TESTED
+
+
+def _untold(node: str, slot: str, why: str) -> Held:
+    return Held(node, slot, Outcome.NOT_TESTED, Outcome.NOT_TESTED, why=why)
+
+
+def _small(values: Sequence[Span], what: str) -> str:
+    """Why a fleet is too small to have a spread; empty where it is not."""
+    known = sum(value is not HOLE for value in values)
+    return "" if known >= FLEET else f"{known} GPUs tell {what}: under {FLEET} a fleet has no spread to judge by"
+
+
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    """Each name with a number, in the order they come."""
+    return {name: number for number, name in enumerate(dict.fromkeys(names))}

@@ -1,0 +1,173 @@
+"""From a burn-in's records to readings: figures of stages, moved counters, and why something was not tested. Pure.
+
+What was found wrong stands, however little was tested; that nothing was found counts only where all was tested.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+
+from rackcheck.model.burn_record import Burn, Fault, Record, Stage
+from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown
+
+VERIFYING = ("mismatch", "disagree", "not finite", "alias")
+"""Names of findings that say that something computed, stored or moved a wrong value."""
+
+
+def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
+    """Say why there is no figure: the first reason that a stage gives, or that it was never told of."""
+    why = next((stage.why for stage in stages if not stage.done), "")
+    if not why and not burn.whole:
+        why = f"the burn-in ended early: {burn.why}" if burn.why else "the burn-in ended early"
+    return Unknown(Reason.NOT_TESTED, why or "the burn-in does not tell of it")
+
+
+def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median") -> Reading:
+    """Give a figure of stages, the middle one of several or the lowest; unknown where any of them was not tested."""
+    if not stages or not all(stage.done for stage in stages):
+        return untested(burn, stages)
+    found = [value for stage in stages if (value := stage.number(name)) is not None]
+    if len(found) < len(stages):
+        return Unknown(Reason.NOT_TESTED, f"the burn-in does not tell its {name}")
+    return float(min(found) if pick == "lowest" else median(found))
+
+
+def mismatches(
+    burn: Burn, things: Iterable[str], stages: Sequence[Stage], wanted: Iterable[str], beside: Sequence[Stage] = ()
+) -> Reading:
+    """Count what was wrong with some things; that nothing was counts only where every wanted stage was tested.
+
+    Work `beside` counts as the stages do, and stands for none of the wanted ones.
+    """
+    named = set(things)
+    wrong = [fault for of in named for fault in burn.of_thing(of) if fault.name in VERIFYING]
+    told = sum(int(stage.number("mismatches") or 0) for stage in (*stages, *beside))
+    count = max(told, sum(int(fault.number("count") or 1) for fault in wrong))
+    if count:
+        return count
+    verified = {stage.stage for stage in stages if stage.done and stage.number("mismatches") is not None}
+    untold = next((name for name in wanted if name not in verified), "")
+    if not burn.whole or not all(stage.done for stage in (*stages, *beside)):
+        return untested(burn, (*stages, *beside))
+    return Unknown(Reason.NOT_TESTED, f"the burn-in does not tell of {untold}") if untold else 0
+
+
+def rows(burn: Burn, of: str, spans: Iterable[tuple[float, float]]) -> Iterator[Record]:
+    """Give the samples of a thing that were taken within spans of time, each once."""
+    kept = sorted(spans)
+    at = 0
+    for row in sorted(burn.samples.get(of, ()), key=lambda each: each.t):
+        while at < len(kept) and kept[at][1] < row.t:
+            at += 1
+        if at < len(kept) and kept[at][0] <= row.t:
+            yield row
+
+
+def begun(stage: Stage) -> float:
+    """Say when some work began."""
+    begin = stage.number("from")
+    return begin if begin is not None else stage.t
+
+
+def span(stage: Stage, settle: float = 0.0) -> tuple[float, float]:
+    """Say from when until when a stage worked, without its first seconds where those are to settle."""
+    return begun(stage) + settle, stage.t
+
+
+def stretch(work: Sequence[Stage]) -> tuple[float, float]:
+    """From when until when the first unbroken stretch of some work went: records of one stage follow each other."""
+    begin, end = span(work[0])
+    for stage in work[1:]:
+        if begun(stage) - end > 1.0:
+            break
+        end = stage.t
+    return begin, end
+
+
+def column(found: Iterable[Record], name: str) -> list[float]:
+    """Give the values of one column that were told."""
+    return [value for row in found if (value := row.number(name)) is not None]
+
+
+EDGE = 2.0
+"""Seconds before and after some work within which a sample of once a second must lie, to speak of all of it."""
+
+
+def beside(burn: Burn, of: str, wanted: Iterable[str], name: str) -> Unknown | None:
+    """Say why samples of a thing do not speak of the load: it did not do all of it, or they do not reach around it."""
+    work = [stage for stage in burn.work_of(of) if stage.stage != "again"]
+    undone = next((each for each in wanted if not any(stage.done for stage in work if stage.stage == each)), "")
+    if not burn.whole or undone or not all(stage.done for stage in work):
+        return untested(burn, [stage for stage in work if not stage.done])
+    times = [row.t for row in burn.samples.get(of, ()) if row.number(name) is not None]
+    if not times or min(times) > min(map(begun, work)) + EDGE or max(times) < max(stage.t for stage in work) - EDGE:
+        return Unknown(Reason.NOT_TESTED, f"its samples of {name} do not reach from before the load to its end")
+    return None
+
+
+def moved(burn: Burn, of: str, name: str, wanted: Iterable[str] | None = None) -> Reading:
+    """Say how far a counter moved meanwhile; unknown where it was told once, or went back.
+
+    With `wanted`, stages that are the load, that it did not move counts only where it was seen before them and after.
+    """
+    values = column(burn.samples.get(of, ()), name)
+    if len(values) < 2:
+        return Unknown(Reason.NOT_TESTED, "it was not told before and after")
+    if any(later < earlier for earlier, later in pairwise(values)):
+        return Unknown(Reason.COUNTER_RESET, f"{name} went back")
+    why = beside(burn, of, wanted, name) if wanted is not None else None
+    return int(values[-1] - values[0]) or why or 0
+
+
+def described(fault: Fault) -> str:
+    """Say in one line what was wrong: with what, in which test, where, and what it was instead of what."""
+    parts = [f"{fault.of} {fault.name}"]
+    test = " ".join(dict.fromkeys(word for word in (fault.word("stage"), fault.word("test")) if word))
+    parts += [f"in {test}"] if test else []
+    address, want, got = (fault.word(name) for name in ("address", "want", "got"))
+    parts += [f"at {address}"] if address else []
+    parts += [f"wanted {want}, got {got}"] if want and got else []
+    if (bits := fault.number("bits")) is not None:
+        parts.append(f"{int(bits)} {'bit' if bits == 1 else 'bits'}")
+    parts += [f"the place of {fault.word('other')}"] if fault.word("other") else []
+    parts += [f"SM {int(sm)}"] if (sm := fault.number("sm")) is not None else []
+    parts += [fault.word("said")] if fault.word("said") else []
+    if (seed := fault.number("seed")) is not None:
+        parts.append(f"pattern seed {int(seed)}")
+    return ", ".join(parts)
+
+
+def again(burn: Burn, of: str) -> Reading:
+    """Say whether what was wrong came again: `always`, `hot`, `cold`, `at times`, `never`; absent where nothing was."""
+    told = [stage for stage in burn.of_stage("again", of) if stage.number("rounds")]
+    if not told:
+        wrong = any(fault.name in VERIFYING for fault in burn.of_thing(of))
+        return Unknown(Reason.NOT_TESTED, "it was not done again") if wrong else Absent("nothing was wrong")
+    came = {heat: [s for s in told if s.test.endswith(heat) and s.number("found")] for heat in ("hot", "cold")}
+    if not came["hot"] or not came["cold"]:
+        return next((heat for heat, found in came.items() if found), "never")
+    return "always" if all(stage.number("found") == stage.number("rounds") for stage in told) else "at times"
+
+
+def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") -> Reading | Sourced:
+    """Give a count with the first thing that it counted as its source."""
+    wanted = set(things)
+    of_stage = (fault for fault in burn.faults if not stage or fault.word("stage") == stage)
+    found = [fault for fault in of_stage if fault.of in wanted and fault.name in VERIFYING]
+    if not found or not isinstance(reading, int) or not reading:
+        return reading
+    seed = burn.hello.get("seed")
+    more = f"; --seed {seed} does it again" if isinstance(seed, int) else ""
+    came = again(burn, found[0].of)
+    more += f"; done again at once and after cooling, it came: {came}" if isinstance(came, str) else ""
+    return Sourced(reading, f"burn-in: {described(found[0])}{more}")
+
+
+def mean(values: Sequence[float]) -> Reading:
+    """Give the mean; unknown of nothing."""
+    return sum(values) / len(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken meanwhile")
+
+
+def highest(values: Sequence[float]) -> Reading:
+    """Give the highest; unknown of nothing."""
+    return max(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken")

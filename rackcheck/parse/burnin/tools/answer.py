@@ -1,0 +1,140 @@
+"""What one tool on a node answered: its `tool` record held against its form, and why a tool tested nothing.
+
+A reader gives facts of what was tested, and unknown for the rest. Nothing becomes a pass because a tool was silent: a
+skipped test, an exit status that says trouble, an answer that was cut, are all not tested.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NoReturn
+
+from rackcheck.model.catalogue import Kind
+from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
+
+RESULTS = ("pass", "warn", "fail")
+"""What a tool's own verdict may be, from best to worst."""
+
+MOST = 4096
+"""Items of one kind that are read of one answer."""
+
+_REASONS = {"tool missing": Reason.TOOL_MISSING, "denied": Reason.DENIED, "hang": Reason.TIMEOUT}
+_DOTTED = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}")
+
+Told = Iterator[tuple[str, Reading]]
+"""What a reader yields: a path and its reading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One tool's record: what it tried, with which words, how it ended, and what it printed."""
+
+    name: str
+    of: str
+    argv: tuple[str, ...]
+    version: str | None
+    status: int | None
+    out: str
+    err: str
+    cut: int
+    why: str
+
+    @property
+    def item(self) -> str:
+        """Which disk or NIC it tried: `vda` of `disk/vda`; empty where it tried the node."""
+        return self.of.partition("/")[2]
+
+    @property
+    def untested(self) -> Unknown | None:
+        """Why it tested nothing; none where it ran to its end."""
+        if self.status is not None:
+            return None
+        word = self.why.partition(":")[0]
+        return Unknown(_REASONS.get(word, Reason.NOT_TESTED), clean(self.why) or "it did not run to its end")
+
+    @property
+    def failed(self) -> Unknown | None:
+        """That it ended with trouble, and what it said of it last; none where its exit status is 0."""
+        if self.status == 0:
+            return None
+        said = next((line for line in reversed([*self.out.splitlines(), *self.err.splitlines()]) if line.strip()), "")
+        return self.untested or Unknown(Reason.NOT_TESTED, f"{self.name} ended with {self.status}: {clean(said, 120)}")
+
+    def dotted(self, version: str | None = None) -> Reading:
+        """The tool's version, or the one given, as dotted numbers."""
+        version = version or self.version
+        if version is None:
+            return self.untested or Unknown(Reason.NOT_COLLECTED, f"{self.name} told no version")
+        return version if _DOTTED.fullmatch(version) else Unknown(Reason.UNPARSABLE, f"version {clean(version, 40)!r}")
+
+
+def answer(record: Mapping[str, Any]) -> Answer:
+    """Read a `tool` record; raises Unreadable where a field is not what it must be."""
+    texts = {name: record.get(name, "") for name in ("name", "of", "out", "err", "why")}
+    status, cut = record.get("status"), record.get("cut", 0)
+    argv, version = record.get("argv", []), record.get("version")
+    if not all(isinstance(text, str) for text in texts.values()) or not isinstance(version, str | None):
+        raise Unreadable("a tool's record with a text that is none")
+    if not isinstance(argv, list | tuple) or not all(isinstance(word, str) for word in argv):
+        raise Unreadable("a tool's record with words that are none")
+    if not isinstance(status, int | None) or isinstance(status, bool) or not isinstance(cut, int):
+        raise Unreadable("a tool's record with a status that is no number")
+    return Answer(argv=tuple(argv), version=version, status=status, cut=cut, **texts)
+
+
+def document(told: Answer) -> Mapping[str, Any]:
+    """Read the one JSON object that an answer holds; raises Unreadable. Lines before it are its banner, none follow."""
+    if told.cut:
+        raise Unreadable(f"{told.cut} bytes of {told.name}'s answer were cut", Reason.TOO_LARGE)
+    start = re.search(r"^\s{0,100}\{", told.out, re.MULTILINE)
+    if start is None:
+        raise Unreadable(f"no JSON of {told.name}: {clean(told.out or told.err, 80)!r}")
+    decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
+    try:
+        found, end = decoder.raw_decode(told.out, start.end() - 1)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"no JSON of {told.name}: {clean(str(error), 120)}") from error
+    if told.out[end:].strip() or not isinstance(found, dict):
+        raise Unreadable(f"more than one document of {told.name}: {clean(told.out[end:], 80)!r}")
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("one name stands twice in an object")
+    return found
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number")
+
+
+def number(value: object, most: float = 1e18) -> float | None:
+    """Give a number that is finite, not below zero and not above what any machine has; else none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= most and isfinite(value) else None
+
+
+def decimal(text: str) -> float | None:
+    """Give the number that a tool wrote in a table; else none."""
+    return number(float(text)) if re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,9})?(?:e[+-]?[0-9]{1,2})?", text) else None
+
+
+def nothing(gives: Mapping[str, Kind], why: Unknown) -> Told:
+    """Say of everything that a tool would have told why it is not known."""
+    yield from ((pattern, why) for pattern in gives if "*" not in pattern)
+
+
+def worst(readings: Iterator[Reading] | list[Reading]) -> Reading:
+    """Give the worst of verdicts: a failure, else what is not known, a warning, a pass; of none it is not tested."""
+    found = list(readings)
+    if "fail" in found:
+        return "fail"
+    unknown = next((reading for reading in found if reading not in RESULTS), None)
+    if unknown is not None or not found:
+        return unknown or Unknown(Reason.NOT_TESTED, "no result was told")
+    return "warn" if "warn" in found else "pass"

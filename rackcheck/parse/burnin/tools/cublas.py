@@ -1,0 +1,51 @@
+"""What the node's own cuBLASLt reached on each GPU: 8192 x 8192 products of bf16, normal random numbers, one at a time.
+
+Our own program calls the library and says it in one JSON object a GPU, so that its form is ours. Copies of the library
+differ from node to node, and what one version is faster than another says nothing of a GPU: rates are told beside the
+version, and no rule of ours compares them across versions.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rackcheck.model.catalogue import Kind, collection, quantity, version
+from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.parse.burnin.tools.answer import Answer, Told, answer, document, nothing, number
+
+GIVES: Mapping[str, Kind] = {
+    "burnin.cublas.version": version("dotted", "The version of the node's cuBLASLt."),
+    "burnin.cublas.gpu": collection("The GPUs on which cuBLASLt was to run."),
+    "burnin.cublas.gpu/*.rate": quantity("FLOP/s", "The middle rate of its bf16 products.", Class.MEASUREMENT),
+}
+
+WORK = {"side": 8192, "data": "normal", "type": "bf16"}
+"""What is multiplied; a rate of anything else is not this fact."""
+
+_GPU = re.compile(r"[0-9]{1,4}")
+
+
+def read(record: Mapping[str, Any]) -> Told:
+    """Read a `tool` record of cublas, of one GPU or of a node where none could be tried; raises Unreadable."""
+    told = answer(record)
+    if not told.of.startswith("gpu/") or not _GPU.fullmatch(told.item):
+        yield from nothing(GIVES, told.failed or Unknown(Reason.NOT_TESTED, "it says of no GPU"))
+        return
+    if told.version is not None:
+        yield "burnin.cublas.version", told.dotted()
+    elif told.failed is None:
+        yield "burnin.cublas.version", Unknown(Reason.NOT_COLLECTED, "cublas told no version that has our form")
+    yield "burnin.cublas.gpu", (told.item,)
+    yield f"burnin.cublas.gpu/{told.item}.rate", told.failed or _rate(told)
+
+
+def _rate(told: Answer) -> Reading:
+    try:
+        found = document(told)
+    except Unreadable as error:
+        return Unknown(error.reason, clean(str(error)))
+    if any(found.get(name) != value for name, value in WORK.items()):
+        other = {name: found.get(name) for name in WORK}
+        return Unknown(Reason.NOT_TESTED, clean(f"a product of another kind: {other}"))
+    rate = number(found.get("rate"))
+    return rate or Unknown(Reason.UNPARSABLE, f"a rate {clean(repr(found.get('rate')), 40)}")

@@ -1,0 +1,143 @@
+"""What `dcgmi diag -j` found: each test's verdict for each GPU, and the warnings beside it.
+
+Read to a sample in the vendor's own tests (form of 3.x: `gpu_ids`, verdicts in capitals), to its writer (NVIDIA/DCGM
+dcgmi/Diag.cpp, nvvs/include/NvvsJsonStrings.h, dcgmi/tests/DiagTests.cpp) and to a level 1 answer of DCGM 4.2.3 on a
+GB10 that others published (`entity_group`, `test_summary`): unverified on hardware of ours. Versions differ in where
+they say the GPU, not in what a verdict is, so each form is known by its own fields and not by a version.
+
+- A test that was skipped or not run is not tested: DCGM skips where it does not know the SKU (its issue 55), where
+  memory is taken, and ends with 0.
+- DCGM writes errors into `warnings`, and has passed a test with one beside it (its issue 284): a pass with a warning
+  is a `warn`.
+- `dcgmi` ends with 0 only if nothing failed. Where it does not, and no failure is named, nothing passes.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rackcheck.model.catalogue import Kind, collection, listing, text, version
+from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.path import spell_key
+from rackcheck.parse.burnin.tools.answer import MOST, RESULTS, Told, answer, document, nothing, worst
+
+_MEASURED = Class.MEASUREMENT
+
+GIVES: Mapping[str, Kind] = {
+    "burnin.dcgm.version": version("dotted", "The version of DCGM that ran."),
+    "burnin.dcgm.test": collection("The tests of DCGM's diagnostic, as it names them."),
+    "burnin.dcgm.test/*.result": text("The worst verdict of the test on any GPU.", _MEASURED, RESULTS),
+    "burnin.dcgm.test/*.warnings": listing("All that the test warned of.", _MEASURED),
+    "burnin.dcgm.test/*.gpu": collection("The GPUs that the test tells of, by DCGM's number."),
+    "burnin.dcgm.test/*.gpu/*.result": text("The test's verdict on the GPU.", _MEASURED, RESULTS),
+    "burnin.dcgm.test/*.gpu/*.warnings": listing("What the test warned of on the GPU.", _MEASURED),
+}
+
+_UNTESTED = {"skip", "skipped", "skip - all", "not run"}
+
+
+def read(record: Mapping[str, Any]) -> Told:
+    """Read a `tool` record of dcgm; raises Unreadable."""
+    told = answer(record)
+    if told.untested is not None:
+        yield from nothing(GIVES, told.untested)
+        return
+    whole = document(told)
+    diagnosis = _object(whole.get("DCGM Diagnostic", whole.get("DCGM GPU Diagnostic")), "DCGM Diagnostic")
+    if "runtime_error" in diagnosis:
+        why = Unknown(Reason.NOT_TESTED, clean(f"dcgmi says {diagnosis['runtime_error']}"))
+        yield from nothing(GIVES, why)
+        return
+    tests = _tests(diagnosis)
+    named = any(result == "fail" for verdicts in tests.values() for _, result, _ in verdicts)
+    doubt = told.failed if not named else None
+    about = whole.get("metadata", diagnosis)
+    ran = about.get("version") if isinstance(about, dict) else None
+    yield "burnin.dcgm.version", told.dotted(ran if isinstance(ran, str) else None)
+    yield "burnin.dcgm.test", tuple(tests)
+    for name, verdicts in tests.items():
+        yield from _facts(f"burnin.dcgm.test/{spell_key(name)}", verdicts, doubt)
+
+
+Verdict = tuple[tuple[str, ...], Reading, tuple[str, ...]]
+"""The GPUs that a result is of (none: the node's), the result, and its warnings."""
+
+
+def _facts(at: str, verdicts: list[Verdict], doubt: Unknown | None) -> Told:
+    gpus = sorted({gpu for of, _, _ in verdicts for gpu in of}, key=int)
+    for place, chosen in [
+        (at, verdicts),
+        *((f"{at}.gpu/{gpu}", [one for one in verdicts if gpu in one[0]]) for gpu in gpus),
+    ]:
+        result = worst([one for _, one, _ in chosen])
+        yield f"{place}.result", doubt if doubt and result in RESULTS else result
+        yield f"{place}.warnings", tuple(dict.fromkeys(warning for _, _, warnings in chosen for warning in warnings))
+    yield f"{at}.gpu", tuple(gpus)
+
+
+def _tests(diagnosis: Mapping[str, Any]) -> dict[str, list[Verdict]]:
+    """Give the verdicts of each test, whatever its category."""
+    found: dict[str, list[Verdict]] = {}
+    for category in _list(diagnosis.get("test_categories"), "test_categories"):
+        for entry in _list(_object(category, "category").get("tests"), "tests"):
+            test = _object(entry, "test")
+            name = test.get("name")
+            if not isinstance(name, str) or not clean(name):
+                raise Unreadable(f"a test of DCGM without a name: {clean(repr(name), 60)}")
+            results = [_verdict(_object(one, "result")) for one in _list(test.get("results"), "results")]
+            if "test_summary" in test:
+                results.append(_verdict(_object(test["test_summary"], "test_summary")))
+            found.setdefault(clean(name, 80), []).extend(results)
+    if not found:
+        raise Unreadable("DCGM tells no test")
+    return found
+
+
+def _verdict(result: Mapping[str, Any]) -> Verdict:
+    warnings = _warnings(result.get("warnings", []))
+    status = result.get("status")
+    word = status.casefold() if isinstance(status, str) else ""
+    if word in _UNTESTED:
+        return _gpus(result), Unknown(Reason.NOT_TESTED, clean(f"DCGM skipped it: {'; '.join(warnings)}")), warnings
+    if word == "pass":
+        return _gpus(result), "warn" if warnings else "pass", warnings
+    if word in RESULTS:
+        return _gpus(result), word, warnings
+    return _gpus(result), Unknown(Reason.UNPARSABLE, f"a verdict of DCGM {clean(repr(status), 60)}"), warnings
+
+
+def _gpus(result: Mapping[str, Any]) -> tuple[str, ...]:
+    if "entity_id" in result or "entity_group" in result:
+        if result.get("entity_group") != "GPU":
+            return ()
+        told = result.get("entity_id")
+    else:
+        told = result.get("gpu_ids", result.get("gpu_id", ""))
+    if isinstance(told, int) and not isinstance(told, bool):
+        told = str(told)
+    if not isinstance(told, str) or not re.fullmatch(r"(?:[0-9]{1,3}(?:, ?[0-9]{1,3}){0,255})?", told):
+        raise Unreadable(f"no numbers of GPUs: {clean(repr(told), 60)}")
+    return tuple(str(int(gpu)) for gpu in told.split(",")) if told else ()
+
+
+def _warnings(told: object) -> tuple[str, ...]:
+    """Give warnings in any of their forms: one text, texts, or objects with a text."""
+    each = [told] if isinstance(told, str) else _list(told, "warnings")
+    texts = [one.get("warning") if isinstance(one, dict) else one for one in each]
+    if not all(isinstance(one, str) for one in texts):
+        raise Unreadable(f"a warning of DCGM that is no text: {clean(repr(texts), 60)}")
+    return tuple(clean(str(one)) for one in texts if str(one).strip())
+
+
+def _object(value: object, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise Unreadable(f"{what} of DCGM is no object: {clean(repr(value), 60)}")
+    return value
+
+
+def _list(value: object, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise Unreadable(f"{what} of DCGM is no list: {clean(repr(value), 60)}")
+    if len(value) > MOST:
+        raise Unreadable(f"{len(value)} {what} of DCGM", Reason.TOO_LARGE)
+    return value

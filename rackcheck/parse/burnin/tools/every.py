@@ -1,0 +1,91 @@
+"""All tools' readers, and the facts of all tools that ran on a node.
+
+A record that cannot be read makes what its tool tells unknown, and nothing else. Where two records tell one fact (two
+levels of one diagnosis), a failure wins over what is not known, and that over a pass; collections and warnings are put
+together; any other two values that differ are not known.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from rackcheck.model.catalogue import Kind, collection, integer, quantity, version
+from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.path import spell_key
+from rackcheck.parse.burnin.tools import cublas, dcgm, fio, nccl, nvbandwidth, perftest, stress_ng
+from rackcheck.parse.burnin.tools.answer import RESULTS, Answer, Told, answer, nothing, worst
+
+_MEASURED = Class.MEASUREMENT
+
+OF_EACH: Mapping[str, Kind] = {
+    "burnin.tool": collection("The tools of the node that were to run: fio:vda is what fio did with vda."),
+    "burnin.tool/*.status": integer("Its exit status; unknown where it did not run to its end.", _MEASURED),
+    "burnin.tool/*.seconds": quantity("s", "How long it ran.", _MEASURED),
+    "burnin.tool/*.version": version("dotted", "The version it told."),
+}
+
+READERS: Mapping[str, tuple[Callable[[Mapping[str, Any]], Told], Mapping[str, Kind]]] = MappingProxyType(
+    {
+        **dict.fromkeys(("dcgm-1", "dcgm-2", "dcgm-3"), (dcgm.read, dcgm.GIVES)),
+        "cublas": (cublas.read, cublas.GIVES),
+        "nvbandwidth": (nvbandwidth.read, nvbandwidth.GIVES),
+        "all_reduce": (nccl.read, nccl.GIVES),
+        "ib_write_bw": (perftest.read, perftest.GIVES),
+        "fio": (fio.read, fio.GIVES),
+        "stress-ng": (stress_ng.read, stress_ng.GIVES),
+    }
+)
+"""By the name that a plan gives a tool: its reader, and what it gives."""
+
+GIVES: Mapping[str, Kind] = {
+    **OF_EACH, **cublas.GIVES, **dcgm.GIVES, **nvbandwidth.GIVES, **nccl.GIVES, **perftest.GIVES, **fio.GIVES,
+    **stress_ng.GIVES,
+}  # fmt: skip
+"""Every pattern of facts, with its kind."""
+
+
+def facts(records: Iterable[Mapping[str, Any]]) -> Told:
+    """Give the facts of all `tool` records of a node, each path once; never raises."""
+    found: dict[str, Reading] = {}
+    for record in records:
+        for path, reading in _one(record):
+            found[path] = _together(found[path], reading) if path in found else reading
+    yield from found.items()
+
+
+def _one(record: Mapping[str, Any]) -> Told:
+    try:
+        told = answer(record)
+    except Unreadable:
+        return  # no tool can be named for it
+    yield from _of_each(told, record.get("seconds"))
+    reader, gives = READERS.get(told.name, (None, {}))
+    if reader is None:
+        return
+    try:
+        yield from list(reader(record))
+    except Unreadable as error:
+        yield from nothing(gives, Unknown(error.reason, clean(str(error))))
+
+
+def _of_each(told: Answer, seconds: object) -> Told:
+    key = f"{told.name}:{told.item}" if told.item else told.name
+    if not clean(key):
+        return
+    at = f"burnin.tool/{spell_key(clean(key, 80))}"
+    ended = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < 1e9
+    yield "burnin.tool", (clean(key, 80),)
+    yield f"{at}.status", told.untested or told.status or 0
+    yield f"{at}.seconds", told.untested or (float(str(seconds)) if ended else Unknown(Reason.UNPARSABLE, "seconds"))
+    yield f"{at}.version", told.dotted()
+
+
+def _together(one: Reading, other: Reading) -> Reading:
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return tuple(dict.fromkeys((*one, *other)))
+    if one in RESULTS or other in RESULTS:
+        return worst([one, other])
+    for each in (one, other):
+        if isinstance(each, Unknown):
+            return each
+    return one if one == other else Unknown(Reason.UNPARSABLE, f"told twice: {one} and {other}")

@@ -1,0 +1,104 @@
+"""What fio read of one disk: a row of megabytes, then blocks here and there; and the first error of reading.
+
+Seen by us with fio 3.33. From version 3 on, its JSON tells latencies in ns and `bw_bytes`; of another major version
+nothing is taken. fio ends with the number of jobs that failed, and tells each job's `error`, an errno: a disk that
+could not be opened was not tested, a disk that could not be read has failed.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+from rackcheck.model.catalogue import Kind, collection, integer, quantity
+from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.path import spell_key
+from rackcheck.parse.burnin.tools.answer import Answer, Told, answer, document, nothing, number
+
+_MEASURED = Class.MEASUREMENT
+
+GIVES: Mapping[str, Kind] = {
+    "burnin.fio.disk": collection("The disks that fio read."),
+    "burnin.fio.disk/*.error": integer("The errno of the first error of reading; 0 if there was none.", _MEASURED),
+    "burnin.fio.disk/*.read": quantity("B/s", "The rate of reading 1 MiB blocks in a row, 32 at a time.", _MEASURED),
+    "burnin.fio.disk/*.iops": quantity("IOPS", "Reads of 4 KiB anywhere, 16 jobs with 16 at a time.", _MEASURED),
+    "burnin.fio.disk/*.latency": quantity("s", "What 99 % of the reads anywhere took at most.", _MEASURED),
+}
+
+_MAJOR = "3"
+_DENIED = {1, 13}  # EPERM, EACCES
+_CLOSED = {2, 6, 16, 19, 22}  # ENOENT, ENXIO, EBUSY, ENODEV, EINVAL: of opening, not of reading
+_LEAVES = ("error", "read", "iops", "latency")
+
+
+def read(record: Mapping[str, Any]) -> Told:
+    """Read a `tool` record of fio; raises Unreadable."""
+    told = answer(record)
+    if not told.item:
+        yield from nothing(GIVES, told.failed or Unknown(Reason.NOT_TESTED, "it says of no disk"))
+        return
+    yield "burnin.fio.disk", (told.item,)
+    at = f"burnin.fio.disk/{spell_key(told.item)}"
+    why = told.untested
+    readings: Mapping[str, Reading] = _disk(told) if why is None else dict.fromkeys(_LEAVES, why)
+    yield from ((f"{at}.{leaf}", reading) for leaf, reading in readings.items())
+
+
+def _disk(told: Answer) -> Mapping[str, Reading]:
+    whole = document(told)
+    version = re.fullmatch(r"fio-([0-9]{1,3})\.[0-9]{1,4}\S{0,40}", str(whole.get("fio version")))
+    if version is None or version[1] != _MAJOR:
+        said = f"version {clean(str(whole.get('fio version')), 40)} is not one we have seen"
+        return dict.fromkeys(_LEAVES, Unknown(Reason.NOT_TESTED, said))
+    row, random = (_job(whole, f"{told.item}:{name}") for name in ("row", "random"))
+    error = next((found for job in (row, random) if (found := _error(job))), 0)
+    if error in _DENIED | _CLOSED:
+        reason = Reason.DENIED if error in _DENIED else Reason.NOT_TESTED
+        return dict.fromkeys(_LEAVES, Unknown(reason, clean(f"errno {error}: {told.err.strip()}")))
+    if error:
+        why = Unknown(Reason.NOT_TESTED, f"reading ended with errno {error}")
+        return {"error": error, **dict.fromkeys(_LEAVES[1:], why)}
+    if told.failed is not None:
+        return dict.fromkeys(_LEAVES, told.failed)
+    counted = _side(row, "bw_bytes"), _side(random, "iops"), _percentile(random)
+    if not all(isinstance(value, float) for value in counted):
+        why = next(value for value in counted if isinstance(value, Unknown))
+        return {"error": why, **dict(zip(_LEAVES[1:], counted, strict=True))}
+    return {"error": 0, **dict(zip(_LEAVES[1:], counted, strict=True))}
+
+
+def _job(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Give the one job of a name; raises Unreadable."""
+    jobs = whole.get("jobs")
+    named = [job for job in jobs if isinstance(job, dict) and job.get("jobname") == name] if _few(jobs) else []
+    if len(named) != 1:
+        raise Unreadable(f"fio tells {len(named)} jobs {name!r}")
+    return named[0]
+
+
+def _few(jobs: object) -> TypeGuard[list[Any]]:
+    return isinstance(jobs, list) and len(jobs) <= 64
+
+
+def _error(job: Mapping[str, Any]) -> int:
+    error = job.get("error")
+    if isinstance(error, bool) or not isinstance(error, int) or not 0 <= error < 4096:
+        raise Unreadable(f"fio tells an error {clean(repr(error), 40)}")
+    return error
+
+
+def _side(job: Mapping[str, Any], name: str) -> float | Unknown:
+    side = job.get("read")
+    found = number(side.get(name)) if isinstance(side, dict) else None
+    if found is None:
+        return Unknown(Reason.UNPARSABLE, f"fio tells no {name}")
+    return found or Unknown(Reason.NOT_TESTED, "fio read nothing")
+
+
+def _percentile(job: Mapping[str, Any]) -> float | Unknown:
+    side = job.get("read")
+    told: Any = side.get("clat_ns") if isinstance(side, dict) else None
+    told = told.get("percentile") if isinstance(told, dict) else None
+    found = number(told.get("99.000000")) if isinstance(told, dict) else None
+    if found is None:
+        return Unknown(Reason.UNPARSABLE, "fio tells no latency")
+    return float(f"{found / 1e9:.12g}") if found else Unknown(Reason.NOT_TESTED, "fio read nothing")

@@ -1,0 +1,181 @@
+"""What nvbandwidth measured: the rate of each copy between the host and a GPU, or two GPUs, and if it arrived whole.
+
+Read to its writers (NVIDIA/nvbandwidth json_output.cpp, output.cpp, memcpy.cpp) and, as text, to published answers of
+v0.4 (8 x H100) and v0.6 (GH200, microsoft/superbenchmark tests/data): unverified on hardware of ours. The matrix is the
+same in all versions; which form it has is seen from the answer. The tool's own `min` counts a pair that was not
+measured as 0, so ours is taken from the matrix, and the matrix is held against the tool's sum.
+
+It checks every copy it makes, and ends at the first wrong word.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rackcheck.model.catalogue import Kind, collection, quantity, text, version
+from rackcheck.model.fact import Class, Reason, Unknown, Unreadable, clean
+from rackcheck.model.path import spell_key
+from rackcheck.parse.burnin.tools.answer import MOST, Answer, Told, answer, decimal, document, nothing, number
+
+_MEASURED = Class.MEASUREMENT
+
+GIVES: Mapping[str, Kind] = {
+    "burnin.nvbandwidth.version": version("dotted", "The version of nvbandwidth that ran."),
+    "burnin.nvbandwidth.verified": text("Whether every copy arrived as it was sent.", _MEASURED, ("pass", "fail")),
+    "burnin.nvbandwidth.test": collection("The copies that were to be measured, as nvbandwidth names them."),
+    "burnin.nvbandwidth.test/*.sum": quantity("B/s", "The sum of the rates of all pairs.", _MEASURED),
+    "burnin.nvbandwidth.test/*.min": quantity("B/s", "The rate of the slowest pair.", _MEASURED),
+    "burnin.nvbandwidth.test/*.pair": collection("The pairs that were measured, as row:column."),
+    "burnin.nvbandwidth.test/*.pair/*.rate": quantity("B/s", "The rate of the pair.", _MEASURED),
+}
+
+WRONG = "Invalid value when checking the pattern"
+"""What it says where a copy did not arrive as it was sent."""
+
+WAIVED = Unknown(Reason.NOT_TESTED, "nvbandwidth waived it")
+"""A copy that this node cannot make: one GPU has no other."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One test's matrix in B/s, by row and column; what was not measured is not in it."""
+
+    cells: Mapping[str, float]
+
+    @property
+    def sum(self) -> float:
+        """The sum of all cells."""
+        return float(f"{sum(self.cells.values()):.12g}")
+
+
+def read(record: Mapping[str, Any]) -> Told:
+    """Read a `tool` record of nvbandwidth; raises Unreadable."""
+    told = answer(record)
+    if WRONG in told.out or WRONG in told.err:
+        yield from _nothing(told.failed or Unknown(Reason.NOT_TESTED, "a copy arrived wrong"), "fail")
+        return
+    if told.failed is not None:
+        yield from _nothing(told.failed)
+        return
+    if told.cut:
+        raise Unreadable(f"{told.cut} bytes of nvbandwidth's answer were cut", Reason.TOO_LARGE)
+    tests = _from_json(told) if re.search(r"^\s{0,100}\{", told.out, re.MULTILINE) else _from_text(told.out)
+    missing = [name for name in _asked(told) if name not in tests]
+    # As text it does not name what it waives: where it waives as many as are missing, it is those.
+    waived = len(re.findall(r"^Waived:", told.out, re.MULTILINE)) >= len(missing)
+    tests.update(dict.fromkeys(missing, WAIVED if waived else Unknown(Reason.NOT_TESTED, "it told nothing of it")))
+    yield "burnin.nvbandwidth.version", told.dotted()
+    unknown = [test for test in tests.values() if isinstance(test, Unknown) and test != WAIVED]
+    if not unknown and all(test == WAIVED for test in tests.values()):
+        unknown = [WAIVED]
+    yield "burnin.nvbandwidth.verified", unknown[0] if unknown else "pass"
+    yield "burnin.nvbandwidth.test", tuple(tests)
+    for name, test in tests.items():
+        at = f"burnin.nvbandwidth.test/{name}"
+        if isinstance(test, Unknown):
+            yield from ((f"{at}.{leaf}", test) for leaf in ("sum", "min", "pair"))
+            continue
+        yield f"{at}.sum", test.sum
+        yield f"{at}.min", min(test.cells.values())
+        yield f"{at}.pair", tuple(test.cells)
+        yield from ((f"{at}.pair/{spell_key(pair)}.rate", rate) for pair, rate in test.cells.items())
+
+
+def _nothing(why: Unknown, verified: str = "") -> Told:
+    for path, reading in nothing(GIVES, why):
+        yield path, verified if verified and path.endswith(".verified") else reading
+
+
+def _asked(told: Answer) -> tuple[str, ...]:
+    """Give the names behind `-t`."""
+    after = told.argv[told.argv.index("-t") + 1 :] if "-t" in told.argv else ()
+    return tuple(name for name in after if _NAME.fullmatch(name))
+
+
+def _from_json(told: Answer) -> dict[str, Copy | Unknown]:
+    whole = document(told).get("nvbandwidth")
+    cases = whole.get("testcases") if isinstance(whole, dict) else None
+    if not isinstance(whole, dict) or not isinstance(cases, list) or len(cases) > MOST:
+        raise Unreadable(f"no tests of nvbandwidth: {clean(told.out, 80)!r}")
+    if "error" in whole:
+        raise Unreadable(f"nvbandwidth says {clean(str(whole['error']), 120)}", Reason.NOT_TESTED)
+    found: dict[str, Copy | Unknown] = {}
+    for case in cases:
+        name = case.get("name") if isinstance(case, dict) else None
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name in found:
+            raise Unreadable(f"a test of nvbandwidth without a name of its own: {clean(repr(case), 80)}")
+        found[name] = _case(case)
+    return found
+
+
+def _case(case: Mapping[str, Any]) -> Copy | Unknown:
+    if case.get("status") == "Waived":
+        return WAIVED
+    if case.get("status") != "Passed":
+        return Unknown(Reason.NOT_TESTED, clean(f"nvbandwidth says {case.get('status')} {case.get('error', '')}"))
+    rows = case.get("bandwidth_matrix")
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        return Unknown(Reason.UNPARSABLE, "a test without a matrix")
+    if any(not isinstance(cell, str) for row in rows for cell in row):
+        return Unknown(Reason.UNPARSABLE, "a matrix with a cell that is no text")
+    return _copy(str(case.get("bandwidth_description", "")), rows, number(case.get("sum")))
+
+
+def _copy(description: str, rows: list[list[str]], total: float | None) -> Copy | Unknown:
+    """Give a matrix of GB/s, if it is one and adds up to the tool's own sum."""
+    if not description.rstrip().endswith("(GB/s)"):
+        return Unknown(Reason.UNPARSABLE, f"no rate in GB/s: {clean(description, 80)!r}")
+    if len(rows) > 256 or any(len(row) != len(rows[0]) or len(row) > 256 for row in rows):
+        return Unknown(Reason.UNPARSABLE, "a matrix with rows of several lengths")
+    square = len(rows) > 1 and len(rows) == len(rows[0])
+    cells: dict[str, float] = {}
+    for row, texts in enumerate(rows):
+        for column, cell in enumerate(texts):
+            rate = decimal(cell)
+            if rate is None and cell != "N/A":
+                return Unknown(Reason.UNPARSABLE, f"a rate {clean(cell, 40)!r}")
+            # Older versions write 0.00 for a GPU and itself, which they do not measure.
+            if rate is not None and not (square and row == column and rate == 0):
+                cells[f"{row}:{column}"] = rate
+    if not cells:
+        return Unknown(Reason.NOT_TESTED, "no pair was measured")
+    off = 0.0051 * len(cells) + 1e-5 * sum(cells.values())  # each cell is rounded to two places, or to six digits
+    if total is None or abs(total - sum(cells.values())) > off:
+        return Unknown(Reason.UNPARSABLE, f"a matrix that does not add up to {total}")
+    return Copy({pair: float(f"{rate * 1e9:.12g}") for pair, rate in cells.items()})
+
+
+def _from_text(out: str) -> dict[str, Copy | Unknown]:
+    """Read `Running NAME.`, what it is, a row of column numbers, the rows, and `SUM NAME` with their sum."""
+    found: dict[str, Copy | Unknown] = {}
+    lines = [line.rstrip() for line in out.splitlines()]
+    if len(lines) > MOST:
+        raise Unreadable(f"{len(lines)} lines of nvbandwidth", Reason.TOO_LARGE)
+    for at, line in enumerate(lines):
+        begun = re.fullmatch(r"Running ([a-z][a-z0-9_]{0,79})\.", line)
+        if begun is None:
+            continue
+        name, rest = begun[1], lines[at + 1 :]
+        end = next((n for n, one in enumerate(rest) if re.match(rf"(?:SUM {name} |Running )", one)), None)
+        if name in found:
+            raise Unreadable(f"nvbandwidth tells twice of {name}")
+        if end is None or not rest[end].startswith("SUM "):
+            found[name] = Unknown(Reason.NOT_TESTED, "nvbandwidth did not end it")
+            continue
+        table = [one.split() for one in rest[1:end] if one]
+        head, rows = (table[0], table[1:]) if table else ([], [])
+        numbered = head == [str(n) for n in range(len(head))] and head != []
+        if not numbered or [row[0] for row in rows] != [str(n) for n in range(len(rows))]:
+            found[name] = Unknown(Reason.UNPARSABLE, "a table without numbers of rows and columns")
+            continue
+        cells = [row[1:] for row in rows]
+        if any(len(row) != len(head) for row in cells):
+            found[name] = Unknown(Reason.UNPARSABLE, "a matrix with rows of several lengths")
+            continue
+        found[name] = _copy(rest[0], cells, decimal(rest[end].rpartition(" ")[2]))
+    if not found:
+        raise Unreadable(f"nvbandwidth tells no test: {clean(out, 80)!r}")
+    return found

@@ -1,0 +1,79 @@
+"""What perftest's ib_write_bw measured of one NIC: the mean rate of writes.
+
+Read to published answers (microsoft/superbenchmark tests/data/ib_loopback_8M_size.log; ConnectX-6 and -7 of others, by
+Ethernet and InfiniBand) and to the help of 6.06: its refusals were seen by us, rates are unverified on hardware of
+ours. The table's head names its unit: `Gb/sec` is 10^9 bits; `MB/sec` and `MiB/sec` are 2^20 bytes, as the help says.
+
+Run on one node with both ends on the same NIC, a write crosses the NIC's PCIe link both ways: `loopback`, which is no
+rate of a cable. Between two nodes it is `rate`.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rackcheck.model.catalogue import Kind, collection, integer, quantity, text
+from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.path import spell_key
+from rackcheck.parse.burnin.tools.answer import Answer, Told, answer, decimal, nothing
+
+_MEASURED = Class.MEASUREMENT
+
+GIVES: Mapping[str, Kind] = {
+    "burnin.ib_write_bw.nic": collection("The NICs that ib_write_bw tried."),
+    "burnin.ib_write_bw.nic/*.loopback": quantity("B/s", "The mean rate of writes from the NIC to itself.", _MEASURED),
+    "burnin.ib_write_bw.nic/*.rate": quantity("B/s", "The mean rate of writes to another node's NIC.", _MEASURED),
+    "burnin.ib_write_bw.nic/*.size": integer("The bytes of one write.", _MEASURED),
+    "burnin.ib_write_bw.nic/*.link": text("What the link is: IB or Ethernet.", _MEASURED, ("IB", "Ethernet")),
+}
+
+_HEAD = re.compile(
+    r"#bytes\s{1,20}#iterations\s{1,20}BW peak\[(\S{1,10})\]\s{1,20}BW average\[(\S{1,10})\](\s{1,20}MsgRate\[Mpps\])?"
+)
+_UNITS = {"Gb/sec": 1e9 / 8, "MB/sec": 2.0**20, "MiB/sec": 2.0**20}
+_RULE = re.compile(r"-{20,120}")
+_NOISE = re.compile(r"(?:Conflicting CPU frequency values detected|Test integrity may be harmed).{0,200}")
+_HERE = {"127.0.0.1", "localhost", "::1"}
+
+
+def read(record: Mapping[str, Any]) -> Told:
+    """Read a `tool` record of ib_write_bw; raises Unreadable."""
+    told = answer(record)
+    if not told.item:
+        yield from nothing(GIVES, told.failed or Unknown(Reason.NOT_TESTED, "it says of no NIC"))
+        return
+    at = f"burnin.ib_write_bw.nic/{spell_key(told.item)}"
+    leaf = "loopback" if told.argv and told.argv[-1] in _HERE else "rate"
+    yield "burnin.ib_write_bw.nic", (told.item,)
+    if told.failed is not None:
+        yield from ((f"{at}.{each}", told.failed) for each in (leaf, "size", "link"))
+        return
+    size, rate = _row(told)
+    yield f"{at}.{leaf}", rate
+    yield f"{at}.size", size
+    yield f"{at}.link", _link(told.out)
+
+
+def _row(told: Answer) -> tuple[int, float]:
+    """Give the bytes of one write and the mean rate in B/s, of the one row of the one table."""
+    lines = [line.strip() for line in told.out.splitlines()]
+    heads = [at for at, line in enumerate(lines) if line.startswith("#bytes")]
+    head = _HEAD.fullmatch(lines[heads[0]]) if len(heads) == 1 else None
+    if head is None or head[1] != head[2] or head[1] not in _UNITS:
+        raise Unreadable(f"no table of ib_write_bw: {clean(told.out, 80)!r}")
+    after = [line for line in lines[heads[0] + 1 :] if line and not _NOISE.fullmatch(line)]
+    cells = after[0].split() if after else []
+    if len(after) != 2 or not _RULE.fullmatch(after[1]) or len(cells) != (5 if head[3] else 4):
+        raise Unreadable(f"rows of ib_write_bw: {clean(' '.join(after), 120)!r}")
+    numbers = [decimal(cell) for cell in cells]
+    if None in numbers or not re.fullmatch(r"[0-9]{1,15}", cells[0]):
+        raise Unreadable(f"a row of ib_write_bw: {clean(after[0], 120)!r}")
+    mean = decimal(cells[3]) or 0.0
+    if not mean or not int(cells[1]):
+        raise Unreadable("ib_write_bw wrote nothing", Reason.NOT_TESTED)
+    return int(cells[0]), float(f"{mean * _UNITS[head[1]]:.12g}")
+
+
+def _link(out: str) -> Reading:
+    found = re.search(r"^\s{0,9}Link type\s{1,9}: (IB|Ethernet)\s{0,9}$", out, re.MULTILINE)
+    return found[1] if found else Unknown(Reason.NOT_COLLECTED, "it does not say what the link is")

@@ -1,0 +1,108 @@
+"""What stress-ng found: for each stressor that was asked for, whether what it checks came out right.
+
+Seen by us with stress-ng 0.15.06; a failure was read in its issue 546. Its YAML tells metrics, never a verdict:
+- a stressor that was skipped is simply not in the metrics, and the exit status is 0 all the same;
+- what went wrong stands in lines `stress-ng: fail:`, on standard error, or, in newer versions, on standard output;
+- the exit status is 2 where a stressor failed.
+
+So a stressor passes where the status is 0, its metrics are there and say that it did something, and nothing was said
+against it. Where the status is 2, only the failures that are named are known.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rackcheck.model.catalogue import Kind, collection, quantity, text
+from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.path import spell_key
+from rackcheck.parse.burnin.tools.answer import Answer, Told, answer, decimal, nothing
+
+_MEASURED = Class.MEASUREMENT
+_WORDS = ("pass", "fail")
+
+GIVES: Mapping[str, Kind] = {
+    "burnin.stress_ng.result": text(
+        "Whether all stressors that were asked for ran and checked out.", _MEASURED, _WORDS
+    ),
+    "burnin.stress_ng.stressor": collection("The stressors that were asked for."),
+    "burnin.stress_ng.stressor/*.result": text("Whether the stressor checked out.", _MEASURED, _WORDS),
+    "burnin.stress_ng.stressor/*.cpu_time": quantity("s", "The time of CPUs that the stressor had.", _MEASURED),
+}
+
+ASKED = ("cpu", "matrix", "vm")
+"""The stressors that are asked for: each checks what it computes or keeps."""
+
+FAILED = 2
+"""The exit status where a stressor failed."""
+
+_SAID = re.compile(r"stress-ng: (fail|error): {1,9}\[[0-9]{1,9}\] ([a-z0-9-]{1,40}): (.{0,400})")
+
+
+def read(record: Mapping[str, Any]) -> Told:
+    """Read a `tool` record of stress-ng; raises Unreadable."""
+    told = answer(record)
+    if told.untested is not None:
+        yield from nothing(GIVES, told.untested)
+        return
+    asked = [name for name in ASKED if f"--{name}" in told.argv]
+    if not asked:
+        raise Unreadable(f"stress-ng was asked for nothing that is read: {clean(' '.join(told.argv), 120)!r}")
+    against = _against(told)
+    ran = {} if told.status == FAILED else _metrics(told)
+    results = {name: _result(name, told, against, ran) for name in asked}
+    yield "burnin.stress_ng.stressor", tuple(asked)
+    for name, result in results.items():
+        at = f"burnin.stress_ng.stressor/{spell_key(name)}"
+        yield f"{at}.result", result
+        yield f"{at}.cpu_time", ran[name][1] if name in ran else _silent(name, told)
+    unknown = next((result for result in results.values() if isinstance(result, Unknown)), None)
+    failed = told.status == FAILED or "fail" in results.values()
+    yield "burnin.stress_ng.result", "fail" if failed else unknown or "pass"
+
+
+def _against(told: Answer) -> set[str]:
+    """Give the stressors of which a failure is told."""
+    said = [match for line in f"{told.out}\n{told.err}".splitlines() if (match := _SAID.fullmatch(line.strip()))]
+    return {match[2] for match in said if match[1] == "fail" or f"exit status={FAILED}" in match[3]}
+
+
+def _result(name: str, told: Answer, against: set[str], ran: Mapping[str, tuple[float, float]]) -> Reading:
+    if name in against:
+        return "fail"
+    if told.failed is not None:
+        return told.failed
+    if against:
+        return Unknown(Reason.NOT_TESTED, f"stress-ng tells failures of {', '.join(sorted(against))}")
+    return "pass" if name in ran and ran[name][0] > 0 else _silent(name, told)
+
+
+def _silent(name: str, told: Answer) -> Unknown:
+    skipped = re.search(rf"\] {name} stressor will be skipped(.{{0,120}})", told.err)
+    why = skipped[0].lstrip("] ") if skipped else f"stress-ng tells nothing that {name} did"
+    return told.failed or Unknown(Reason.NOT_TESTED, clean(why))
+
+
+def _metrics(told: Answer) -> dict[str, tuple[float, float]]:
+    """Give the operations and the CPU time in s of each stressor; raises Unreadable where the document was cut."""
+    lines = [line for line in told.out.splitlines() if not line.startswith(("stress-ng: ", "info: "))]
+    body = [line.rstrip() for line in lines if line.strip()]
+    if told.cut or body[:1] != ["---"] or body[-1:] != ["..."]:
+        raise Unreadable(f"no whole document of stress-ng: {clean(told.out or told.err, 80)!r}")
+    found: dict[str, dict[str, float]] = {}
+    fields: dict[str, float] | None = None
+    for line in body[body.index("metrics:") + 1 : -1] if "metrics:" in body else ():
+        begun = re.fullmatch(r" {4}- stressor: ([a-z0-9-]{1,40})", line)
+        entry = re.fullmatch(r" {6}([a-z0-9-]{1,80}): (\S{1,40})", line)
+        if begun is not None and begun[1] not in found:
+            fields = found[begun[1]] = {}
+        elif entry is not None and fields is not None and entry[1] not in fields:
+            fields[entry[1]] = value if (value := decimal(entry[2])) is not None else -1.0
+        elif line.startswith(" "):
+            raise Unreadable(f"a line of stress-ng's metrics: {clean(line, 80)!r}")
+        else:
+            break
+    needed = ("bogo-ops", "user-time", "system-time")
+    if any(fields.get(name, -1.0) < 0 for fields in found.values() for name in needed):
+        raise Unreadable("metrics of stress-ng without what a stressor did")
+    return {name: (of["bogo-ops"], round(of["user-time"] + of["system-time"], 6)) for name, of in found.items()}

@@ -1,0 +1,1 @@
+"""Parsers of what a host's tools and files return, in folders by area."""

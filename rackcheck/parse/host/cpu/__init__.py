@@ -1,0 +1,1 @@
+"""Parsers for processors and interrupts."""

@@ -1,0 +1,46 @@
+"""The idle states of CPUs in sysfs: what each is called, and on which CPUs it is switched off.
+
+What a state is called is read of the first CPU alone: the others' files say the same, and a node with hundreds of CPUs
+has too many of them for one command line.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import bit, line
+
+NAME = "/sys/devices/system/cpu/cpu0/cpuidle/state*/name"
+DISABLE = "/sys/devices/system/cpu/cpu*/cpuidle/state*/disable"
+
+
+@dataclass(frozen=True)
+class State:
+    """One state by its number, which grows with its depth: its name, the CPUs that have it, those that may not use it.
+
+    The name is one of its own: of a second state of that name it has the number behind it, and it is the folder's where
+    the first CPU has none for it.
+    """
+
+    number: str
+    name: str
+    cpus: tuple[int, ...]
+    off: tuple[int, ...]
+
+
+def states(files: Files) -> Iterator[State]:
+    """Read each CPU's switches, folded by the state; raises Unreadable where one cannot be read, or a name."""
+    switches: dict[str, dict[int, bool]] = {}
+    for cpu, number in files.found(DISABLE):
+        if re.fullmatch("[0-9]{1,6} [0-9]{1,3}", f"{cpu} {number}"):
+            place = DISABLE.replace("*", cpu, 1).replace("*", number, 1)
+            switches.setdefault(number, {})[int(cpu)] = bit(files.text(place))
+    names: set[str] = set()
+    for number in sorted(switches, key=int):
+        place = NAME.replace("*", number)
+        name = line(files.text(place)) if files.has(place) else f"state{number}"
+        name = f"{name} state{number}" if name in names else name
+        names.add(name)
+        disabled = switches[number]
+        yield State(number, name, tuple(disabled), tuple(cpu for cpu in disabled if disabled[cpu]))

@@ -1,0 +1,62 @@
+"""The lines of /proc/cpuinfo, counted over all CPUs: how many of them say what of each key."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import number, rows
+
+Counted = Mapping[str, Mapping[str, int]]
+"""By key and by value: how many CPUs say so."""
+
+_ROW = re.compile(r" *([0-9]{1,6}) ([^:]{1,40}?)\s*: ?(.*)")
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """The slowest, the mean and the fastest clock, in MHz; the mean is none where no CPU was counted."""
+
+    least: float
+    mean: float | None
+    most: float
+
+
+def counted(answer: str) -> Counted:
+    """Read `uniq -c` of the sorted lines, with `end` below; raises Unreadable where it was cut, or tells no CPU."""
+    table = rows(answer)
+    if not table or table[-1] != "end":
+        raise Unreadable("not the whole of the counted /proc/cpuinfo")
+    found: dict[str, dict[str, int]] = {}
+    for row in table[:-1]:
+        match = _ROW.fullmatch(row)
+        if match is not None:
+            found.setdefault(match[2], {})[match[3].strip()] = int(match[1])
+    if "processor" not in found and "Processor" not in found:
+        raise Unreadable("no processor in /proc/cpuinfo")
+    return found
+
+
+def only(table: Counted, key: str) -> str | None:
+    """Give what all CPUs say of a key, None where they have none; raises Unreadable where they differ."""
+    told = list(table.get(key, ()))
+    if len(told) > 1:
+        raise Unreadable(f"CPUs differ in {key}: {', '.join(sorted(told)[:8])}")
+    return told[0] if told else None
+
+
+def flags(table: Counted) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Give the flags that all CPUs have, and those that some have only; None where the kernel shows none."""
+    sets = [frozenset(told.split()) for key in ("flags", "Features") for told in table.get(key, ())]
+    if not sets:
+        return None
+    common = sets[0].intersection(*sets)
+    return common, sets[0].union(*sets) - common
+
+
+def clocks(table: Counted) -> Clocks | None:
+    """Give the clocks that CPUs have now, None where the kernel shows none; raises Unreadable on one that is none."""
+    found = {number(clock): count for clock, count in table.get("cpu MHz", {}).items()}
+    total = sum(found.values())
+    mean = sum(clock * count for clock, count in found.items()) / total if total else None
+    return Clocks(min(found), mean, max(found)) if found else None

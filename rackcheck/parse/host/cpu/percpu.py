@@ -1,0 +1,60 @@
+"""What every CPU says for itself, folded: what all say, and who says otherwise."""
+
+from collections.abc import Collection, Mapping
+
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import line, natural, whole
+
+
+def by_cpu(files: Files, glob: str) -> dict[int, str]:
+    """Read one line of each CPU, by the number that the glob's first star stands for.
+
+    One that cannot be read raises Unreadable: who leaves it out says of a CPU what nobody read.
+    """
+    found = {}
+    for keys in files.found(glob):
+        if keys[0].isascii() and keys[0].isdigit() and len(keys[0]) < 7:
+            place = glob
+            for key in keys:
+                place = place.replace("*", key, 1)
+            found[int(keys[0])] = line(files.text(place))
+    return found
+
+
+def numbers(values: Mapping[int, str]) -> dict[int, int]:
+    """Read each CPU's whole number."""
+    return {cpu: whole(value) for cpu, value in values.items()}
+
+
+def distinct(values: Mapping[int, str]) -> tuple[str, ...]:
+    """Give what CPUs say, each once: one value where they agree."""
+    return tuple(sorted(set(values.values()), key=natural))
+
+
+def odd(values: Mapping[int, str]) -> tuple[str, ...]:
+    """Name the CPUs that do not say what most say, with what they say: `17: 6`; none where they agree."""
+    saying: dict[str, list[int]] = {}
+    for cpu, value in values.items():
+        saying.setdefault(value, []).append(cpu)
+    if len(saying) < 2:
+        return ()
+    most = min(saying, key=lambda value: (-len(saying[value]), natural(value)))
+    return tuple(f"{ranges(saying[value])}: {value}" for value in sorted(saying, key=natural) if value != most)
+
+
+def ranges(cpus: Collection[int]) -> str:
+    """Write numbers as the kernel does: `0-3,8`."""
+    spelt: list[str] = []
+    ordered = sorted(set(cpus))
+    start = 0
+    for at in range(1, len(ordered) + 1):
+        if at == len(ordered) or ordered[at] != ordered[at - 1] + 1:
+            first, last = ordered[start], ordered[at - 1]
+            spelt.append(f"{first}" if first == last else f"{first}-{last}")
+            start = at
+    return ",".join(spelt)
+
+
+def listed(cpus: Collection[int]) -> tuple[str, ...]:
+    """Give the ranges one by one, `0-3` and `8`; none of no CPU."""
+    return tuple(ranges(cpus).split(",")) if cpus else ()

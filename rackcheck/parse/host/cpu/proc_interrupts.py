@@ -1,0 +1,43 @@
+"""Rows of /proc/interrupts with a count for each CPU: machine checks, thresholds and their like."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.model.text.values import rows, whole
+from rackcheck.parse.host.cpu import percpu
+
+
+@dataclass(frozen=True)
+class Interrupts:
+    """The CPUs that are online, and each kind's interrupts since boot in the order of these CPUs."""
+
+    cpus: Sequence[int]
+    counts: Mapping[str, Sequence[int]]
+
+    def total(self, kind: str) -> int | Absent:
+        """Add up a kind's interrupts; absent is a kind that this kernel or CPU has not."""
+        return sum(self.counts[kind]) if kind in self.counts else Absent(f"no {kind} in /proc/interrupts")
+
+    def hit(self, kind: str) -> tuple[str, ...] | Absent:
+        """Name the CPUs that had such an interrupt, as ranges."""
+        if kind not in self.counts:
+            return Absent(f"no {kind}")
+        return percpu.listed([cpu for cpu, count in zip(self.cpus, self.counts[kind], strict=True) if count])
+
+
+def interrupts(answer: str) -> Interrupts:
+    """Read the head, `CPU0 CPU1`, some rows, and `end`; raises Unreadable where one lacks a count for each CPU."""
+    told = rows(answer)
+    if not told or told[-1] != "end" or not told[0].split()[:1] == ["CPU0"]:
+        raise Unreadable("not the whole of the lines from /proc/interrupts")
+    cpus = [whole(word.removeprefix("CPU")) for word in told[0].split()]
+    counts: dict[str, list[int]] = {}
+    for row in told[1:-1]:
+        name, *words = row.split() or [""]
+        # A row that is shorter than the others is not one count for each CPU.
+        if len(words) < len(cpus) or not all(re.fullmatch("[0-9]{1,20}", word) for word in words[: len(cpus)]):
+            raise Unreadable(f"not a count for each CPU: {row[:60]!r}")
+        counts[name.rstrip(":")] = [int(word) for word in words[: len(cpus)]]
+    return Interrupts(cpus, counts)

@@ -1,0 +1,43 @@
+"""The kernel's power zones of CPUs, /sys/class/powercap/intel-rapl:*, and the limits that each has by name."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Sourced
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import line, whole
+
+ZONE = "/sys/class/powercap/intel-rapl:*"
+NAME = f"{ZONE}/name"
+LIMIT_NAME = f"{ZONE}/constraint_*_name"
+
+
+@dataclass(frozen=True)
+class Zone:
+    """One zone by the kernel's number, `0` or `0:1`, and the numbers of its limits by their names: long_term."""
+
+    number: str
+    limits: Mapping[str, str]
+
+    def read(self, files: Files, glob: str, limit: str, none: Absent) -> Sourced | Absent:
+        """Read a file of one limit, millionths of a watt or a second as W or s; `none` where it has no such limit."""
+        if limit not in self.limits:
+            return none
+        return files.read(glob.replace("*", self.number, 1).replace("*", self.limits[limit], 1), _millionths)
+
+
+def zones(files: Files) -> list[Zone]:
+    """Give the zones in the order of their numbers; raises Unreadable where a limit's name cannot be read."""
+    found = [zone for (zone,) in files.found(NAME) if re.fullmatch("[0-9]{1,4}(:[0-9]{1,4})?", zone)]
+    if not found:
+        return []
+    limits: dict[str, dict[str, str]] = {}
+    for zone, number in files.found(LIMIT_NAME):
+        name = LIMIT_NAME.replace("*", zone, 1).replace("*", number, 1)
+        limits.setdefault(zone, {})[line(files.text(name))] = number
+    return [Zone(zone, {name: n for name, n in limits.get(zone, {}).items() if n}) for zone in found]
+
+
+def _millionths(content: str) -> float:
+    return whole(content) / 1e6

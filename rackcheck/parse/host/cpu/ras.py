@@ -1,0 +1,42 @@
+"""The error counts of one block of an AMD GPU, as its driver prints them, and their sums over blocks."""
+
+from collections.abc import Iterable
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import rows, whole
+
+COUNTS = {"ue": "uncorrected", "ce": "corrected", "de": "deferred"}
+NOT_NOW = "Query currently inaccessible"
+
+
+def counts(content: str) -> dict[str, int]:
+    """Read `ue: 0`, `ce: 1` and, of newer drivers, `de: 0`."""
+    if content.strip() == NOT_NOW:
+        raise Unreadable("the GPU is being reset", Reason.NOT_READY)
+    found = {}
+    for row in rows(content):
+        name, mark, number = row.partition(": ")
+        if not mark or name not in COUNTS:
+            raise Unreadable(f"not a count: {clean(row, 80)!r}")
+        found[name] = whole(number)
+    if not {"ue", "ce"} <= found.keys():
+        raise Unreadable("not both of ue and ce")
+    return found
+
+
+def block(files: Files, place: str) -> dict[str, Reading]:
+    """Read each of a block's counts by the driver's name for it; why there is none is said of every one."""
+    try:
+        found = counts(files.text(place))
+    except Unreadable as error:
+        return dict.fromkeys(COUNTS, Unknown(error.reason, str(error)))
+    return {name: found.get(name, Absent("this driver does not count them")) for name in COUNTS}
+
+
+def total(told: Iterable[Reading]) -> Reading:
+    """Add up what is known of all blocks: one that nobody knows makes the sum unknown."""
+    every = tuple(told)
+    unknown = next((one for one in every if isinstance(one, Unknown)), None)
+    known = [one for one in every if isinstance(one, int)]
+    return unknown or (sum(known) if known else Absent("no block counts them"))

@@ -1,0 +1,1 @@
+"""Parsers for GPUs, their drivers and their fabric."""

@@ -1,0 +1,94 @@
+"""What `amd-smi static --json` prints: one table for each GPU, in the two forms that its versions have.
+
+Up to ROCm 6 it is a list; from amd-smi 26 on, an object whose `gpu_data` is that list. A value is a number, a text, or
+`{"value": 550, "unit": "W"}`; what the GPU does not tell is `N/A`.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+
+MOST = 256
+"""GPUs of one node that are read: a divided MI300X is eight of them."""
+
+_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+
+
+def gpus(answer: str) -> list[Mapping[str, Any]]:
+    """Give the table of each GPU; raises Unreadable on another shape."""
+    try:
+        found = json.loads(answer)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"no JSON: {clean(answer, 80)!r}") from error
+    if isinstance(found, dict):
+        found = found.get("gpu_data")
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise Unreadable(f"not a list of GPUs: {clean(answer, 80)!r}")
+    if len(found) > MOST:
+        raise Unreadable(f"{len(found)} GPUs; {MOST} are the most that are read")
+    return [one for one in found if "gpu" in one]
+
+
+def told(gpu: Mapping[str, Any], *path: str) -> Reading:
+    """Give a text or number that stands at a path; absent where the GPU does not tell it, or this version not."""
+    value: Any = gpu
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    if isinstance(value, dict) and "value" in value:
+        value = value["value"]
+    if value is None or value in ("N/A", ""):
+        return Absent("amd-smi does not tell")
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return Unknown(Reason.UNPARSABLE, f"neither a text nor a number at {'.'.join(path)}")
+    return value
+
+
+def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Give each GPU's PCI address, as the kernel spells it, and its table; raises Unreadable where one has none.
+
+    A GPU that is divided is listed part by part, which its address counts in its last digit: the first stands for it.
+    """
+    if not answer.endswith("\n"):
+        raise Unreadable("the answer was cut")
+    found = [(str(told(gpu, "bus", "bdf")).lower(), gpu) for gpu in gpus(answer)]
+    if not all(_ADDRESS.fullmatch(address) for address, _ in found):
+        raise Unreadable("a GPU without its PCI address")
+    firsts = {address for address, _ in found if address.endswith(".0")}
+    return [(a, gpu) for a, gpu in found if a.endswith(".0") or f"{a[:-1]}0" not in firsts]
+
+
+def text(gpu: Mapping[str, Any], *path: str) -> Reading:
+    """Give a text that stands at a path; a number where a text belongs is spelt as one."""
+    reading = told(gpu, *path)
+    return str(reading) if isinstance(reading, int) else reading
+
+
+def number(gpu: Mapping[str, Any], *path: str) -> Reading:
+    """Give a number that stands at a path; a text is none."""
+    reading = told(gpu, *path)
+    return Unknown(Reason.UNPARSABLE, f"not a number: {reading[:80]!r}") if isinstance(reading, str) else reading
+
+
+def enabled(gpu: Mapping[str, Any]) -> Reading:
+    """Name the blocks whose errors are corrected or told."""
+    states = gpu.get("ras")
+    blocks = states.get("ecc_block_state") if isinstance(states, dict) else None
+    if not isinstance(blocks, dict) or not all(isinstance(word, str) for word in blocks.values()):
+        return Absent("amd-smi does not tell")
+    return tuple(sorted(block.lower() for block, word in blocks.items() if word == "ENABLED"))
+
+
+def policy(gpu: Mapping[str, Any], name: str, items: str) -> Reading:
+    """Name the policy whose number is the current one."""
+    table = gpu.get(name)
+    match table:
+        case {"current_id": int(current), **rest}:
+            options = rest.get(items)
+            for option in options if isinstance(options, list) else ():
+                match option:
+                    case {"policy_id": int(number), "policy_description": str(word)} if number == current and word:
+                        return word
+    return Absent("amd-smi does not tell")

@@ -1,0 +1,58 @@
+"""Files of the Container Device Interface: JSON as it stands, YAML line by line as nvidia-ctk writes it."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+
+_KIND = re.compile(r"""["']?\bkind["']? ?: ?["']?([\w.-]{1,100}/[\w.-]{1,100})""")
+_DRIVER = re.compile(r"/libcuda\.so\.([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\b")
+_DEVICE = re.compile(r"""^ {0,20}-? ?["']?name["']?: ?["']?[^"'\s,]{1,100}["']?,? *$""", re.MULTILINE)
+_FLOWING = re.compile(r"^devices: *[^\s#]", re.MULTILINE)
+"""A list that does not begin on a line of its own: such lines are not counted."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What one file offers: its kind (nvidia.com/gpu), how many devices it names, the driver of its libcuda.
+
+    Each is absent where the file has none, and Unknown where it is not written as such files are.
+    """
+
+    kind: Reading
+    devices: Reading
+    driver: Reading
+
+
+def offer(place: str, content: str) -> Offer:
+    """Read one file; its ending tells JSON from YAML, and a brace at its beginning."""
+    match = _DRIVER.search(content)
+    driver = match[1] if match else Absent("no libcuda in it")
+    if place.endswith(".json") or content.lstrip().startswith("{"):
+        return Offer(*_of_json(content), driver)
+    return Offer(*_of_yaml(content), driver)
+
+
+def _of_json(content: str) -> tuple[Reading, Reading]:
+    match _document(content):
+        case {"kind": str(kind), "devices": list(named)} if all(isinstance(one, dict) for one in named):
+            return kind, len(named)
+    odd = Unknown(Reason.UNPARSABLE, "not the JSON of a CDI file")
+    return odd, odd
+
+
+def _document(content: str) -> Any:
+    """Take JSON apart; None for what is none."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _of_yaml(content: str) -> tuple[Reading, Reading]:
+    found = _KIND.search(content)
+    flowing = Unknown(Reason.UNPARSABLE, "its devices do not stand on lines of their own")
+    devices = flowing if _FLOWING.search(content) else len(_DEVICE.findall(content))
+    return found[1] if found else Absent("no kind"), devices

@@ -1,0 +1,63 @@
+"""The Fabric Manager's log: its size, where the daemon last started, and the errors and warnings since.
+
+Behind a line with the size of the whole log in bytes stand those of its newest part that are one of these:
+
+    [Dec 19 2024 07:10:01] [INFO] [tid 1374] Fabric Manager version 535.161.08 is running with ...
+    [Dec 19 2024 19:17:49] [ERROR] [tid 1374] detected NVSwitch non-fatal error 12028 on fid 0 ...
+    the same with WARNING, FATAL or CRITICAL, and with no thread
+"""
+
+import re
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Unreadable, clean
+from rackcheck.model.text.values import rows, whole
+
+_START = re.compile(r"\[[^\]]{1,40}\] \[[A-Z]{1,12}\] \[tid [0-9]{1,10}\] Fabric Manager version \S{1,40} is running\b")
+_BAD = re.compile(r"\[[^\]]{1,40}\] \[(?P<level>WARNING|ERROR|FATAL|CRITICAL)\] (?:\[tid [0-9]{1,10}\] )?(?P<said>.*)")
+_FATAL = re.compile(r"detected NVSwitch fatal error|Fabric Manager detected GPU NVL Fatal error")
+_SWITCH = re.compile(r"detected NVSwitch (?:non-)?fatal error (?P<code>[0-9]{1,6})\b")
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log of `size` bytes: whether the lines show a start, and what stands behind the last one, or behind none.
+
+    `fatal` counts those of the errors that are called fatal errors of an NVSwitch or of a GPU's NVLink; `sxids` are the
+    numbers of NVSwitch errors, fatal and not, each once; `last` is the last error or warning without its time and
+    level, empty without one.
+    """
+
+    size: int
+    started: bool
+    errors: int
+    warnings: int
+    fatal: int
+    sxids: tuple[int, ...]
+    last: str
+
+
+def log(answer: str) -> Log:
+    """Read the size and the lines; raises Unreadable where there is no size, and on a line of another kind."""
+    found = rows(answer)
+    if not found:
+        raise Unreadable("no size of the log")
+    size = whole(found[0])
+    starts = [at for at, row in enumerate(found) if _START.match(row)]
+    since = [row for row in found[starts[-1] if starts else 1 :] if not _START.match(row)]
+    bad = []
+    for row in since:
+        match = _BAD.match(row)
+        if match is None:
+            raise Unreadable(f"neither a start nor an error: {clean(row, 80)!r}")
+        bad.append((match["level"], match["said"]))
+    warnings = sum(level == "WARNING" for level, _ in bad)
+    return Log(
+        size,
+        started=bool(starts),
+        errors=len(bad) - warnings,
+        warnings=warnings,
+        fatal=sum(_FATAL.match(said) is not None for _, said in bad),
+        sxids=tuple(sorted({int(match["code"]) for _, said in bad if (match := _SWITCH.match(said))})),
+        last=clean(bad[-1][1]) if bad else "",
+    )

@@ -1,0 +1,60 @@
+"""The sensors of NVIDIA's Grace CPUs, by the names that firmware gives them: each name, then the files that it has."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.text.values import whole
+
+_NAME = re.compile("is (?:Thermal Zone Skt([0-9]{1,3}) TJMax|(CPU|SysIO|Module|Grace) Power Socket ([0-9]{1,3}))")
+
+ZONE = "zone"
+"""What the thermal zone is called among a socket's sensors; the others are meters: CPU, SysIO, Module, Grace."""
+
+Sensor = Mapping[str, str]
+"""What one sensor's files hold, by the file's name."""
+
+
+def sockets(rows: Sequence[str]) -> Mapping[str, Mapping[str, Sensor]]:
+    """Read rows `is NAME` and, below each, `FILE TEXT`; gives the sensors by the number of their socket and by name.
+
+    A sensor of another name is left out with its files.
+    """
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    told: dict[str, str] = {}
+    for row in rows:
+        name, _, value = row.partition(" ")
+        if name == "is":
+            match = _NAME.fullmatch(row)
+            told = {}
+            if match is not None:
+                found.setdefault(match[1] or match[3], {})[match[2] or ZONE] = told
+        else:
+            told[name] = value
+    return found
+
+
+def celsius(text: str) -> float:
+    """Read thousandths of a degree; raises Unreadable on what is no whole number."""
+    return whole(text) / 1000
+
+
+def trip(zone: Sensor, kind: str) -> float | Absent:
+    """Give the temperature in degrees Celsius of the zone's trip point of a kind: passive, critical.
+
+    Raises Unreadable where it is no whole number.
+    """
+    found = next((zone.get(f"trip_point_{n}_temp") for n in "01" if zone.get(f"trip_point_{n}_type") == kind), None)
+    return Absent(f"no {kind} trip point") if found is None else celsius(found)
+
+
+def watts(meter: Sensor | None, name: str) -> Reading:
+    """Read one file of a meter, in millionths of a watt; a meter that is there and tells no power did not answer.
+
+    Raises Unreadable where it is no whole number.
+    """
+    if meter is None:
+        return Absent("no such meter")
+    if name in meter:
+        return whole(meter[name]) / 1e6
+    return Absent("no limit") if name == "power1_cap" else Unknown(Reason.NOT_COLLECTED, f"{name} tells nothing")

@@ -1,0 +1,46 @@
+"""What `nvidia-imex-ctl -N -j` prints: the state of an IMEX domain, its nodes, and whom each is connected with."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from rackcheck.model.fact import Unreadable, clean
+
+READY, CONNECTED = "READY", "CONNECTED"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A domain as one daemon knows it: its own word, and how many nodes it has.
+
+    Of these `ready` are ready, and `connected` are connected with every node of the domain.
+    """
+
+    status: str
+    nodes: int
+    ready: int
+    connected: int
+
+
+def domain(answer: str) -> Domain:
+    """Read the domain; raises Unreadable on another shape, and on a node that does not say how it is."""
+    try:
+        found = json.loads(answer)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"no JSON: {clean(answer, 80)!r}") from error
+    match found:
+        case {"status": str(status), "nodes": dict(nodes)} if all(isinstance(one, dict) for one in nodes.values()):
+            told = [_node(node) for node in nodes.values()]
+        case _:
+            raise Unreadable(f"not a domain and its nodes: {clean(answer, 80)!r}")
+    ready = sum(word == READY for word, _ in told)
+    connected = sum(len(ends) == len(told) and all(end == CONNECTED for end in ends) for _, ends in told)
+    return Domain(status, len(told), ready, connected)
+
+
+def _node(node: dict[str, Any]) -> tuple[str, list[Any]]:
+    """Give a node's own word, and what it says of its connection with each node, itself too."""
+    match node:
+        case {"status": str(word), "connections": dict(links)}:
+            return word, [link.get("status") if isinstance(link, dict) else None for link in links.values()]
+    raise Unreadable("a node without its state")

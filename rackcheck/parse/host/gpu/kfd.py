@@ -1,0 +1,92 @@
+"""The topology of AMD's compute driver (KFD): its nodes, and the links between them.
+
+A GPU that is divided is several nodes; the kernel then counts them in the last digit of the PCI address.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rackcheck.model.fact import Unreadable, clean
+
+XGMI = 11
+"""The number that the kernel gives an XGMI link; 2 is PCIe."""
+
+LINKS = {2: "pcie", XGMI: "xgmi"}
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link between two nodes; bandwidths are in MB/s, 0 where the kernel does not know."""
+
+    start: int
+    end: int
+    kind: str
+    weight: int
+    least: int
+    most: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node that computes: its PCI address, the name of its instruction set, its compute units, its XGMI hive."""
+
+    address: str
+    target: str
+    units: int
+    hive: int
+    links: tuple[Link, ...] = field(default=())
+
+
+def properties(content: str) -> Mapping[str, int]:
+    """Read lines of `name number`; raises Unreadable on another line."""
+    found = {}
+    for row in content.splitlines():
+        name, _, number = row.partition(" ")
+        if not re.fullmatch(r"[a-z_0-9]{1,60}", name) or not re.fullmatch(r"[0-9]{1,20}", number):
+            raise Unreadable(f"not a property: {clean(row, 80)!r}")
+        found[name] = int(number)
+    return found
+
+
+def _one(found: Mapping[str, int], name: str) -> int:
+    if name not in found:
+        raise Unreadable(f"no {name}")
+    return found[name]
+
+
+def node(content: str) -> Node | None:
+    """Read a node's properties; a CPU is none that computes."""
+    found = properties(content)
+    if not _one(found, "simd_count"):
+        return None
+    place, version = _one(found, "location_id"), found.get("gfx_target_version", 0)
+    address = f"{found.get('domain', 0):04x}:{place >> 8 & 0xFF:02x}:{place >> 3 & 0x1F:02x}.{place & 7:x}"
+    target = f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}" if version else ""
+    per_unit = _one(found, "simd_per_cu")
+    if not per_unit:
+        raise Unreadable("simd_per_cu is 0")
+    return Node(address, target, found["simd_count"] // per_unit, found.get("hive_id", 0))
+
+
+def link(content: str) -> Link:
+    """Read a link's properties."""
+    found = properties(content)
+    kind = _one(found, "type")
+    start, end, weight = (_one(found, name) for name in ("node_from", "node_to", "weight"))
+    bandwidths = (found.get(f"{which}_bandwidth", 0) for which in ("min", "max"))
+    return Link(start, end, LINKS.get(kind, f"type {kind}"), weight, *bandwidths)
+
+
+def nearest(links: Iterable[Link], owners: Mapping[int, str]) -> dict[str, dict[str, Link]]:
+    """Give the nearest link between each two GPUs, one way; of links that are as near, the first.
+
+    `owners` are the GPUs by the numbers of their nodes; links to others, and within one, are left out.
+    """
+    found: dict[str, dict[str, Link]] = {address: {} for address in owners.values()}
+    for each in links:
+        ours, theirs = owners.get(each.start), owners.get(each.end)
+        if ours is not None and theirs is not None and ours != theirs:
+            best = found[ours].setdefault(theirs, each)
+            found[ours][theirs] = min(best, each, key=lambda one: one.weight)
+    return found

@@ -1,0 +1,201 @@
+"""`nvidia-smi -q -x` of any driver, as what NVML's own answers would be.
+
+A key that this driver's nvidia-smi does not print is left out. NVLinks, the clock event reasons that a GPU supports,
+NVML's version, the state of confidential computing and whether the infoROM's checksum holds are in no driver's XML.
+"""
+
+from typing import Any
+
+from rackcheck.model.fact import Reason, Unreadable
+from rackcheck.model.text.elements import Element, elements
+from rackcheck.parse.host.gpu.smi_fields import FIELDS
+from rackcheck.parse.host.gpu.smi_values import Convert, Told, number, refusal, text, total, unknown, word
+from rackcheck.parse.host.gpu.smi_values import told as value_of
+
+MOST_GPUS = 256
+
+_REASONS = (
+    "gpu_idle", "applications_clocks_setting", "sw_power_cap", "hw_slowdown", "sync_boost", "sw_thermal_slowdown",
+    "hw_thermal_slowdown", "hw_power_brake_slowdown", "display_clocks_setting",
+)  # fmt: skip
+"""nvidia-smi's names of the clock event reasons, from the lowest bit of NVML's mask."""
+
+_TRUE = word(true=1, false=2)
+_HEALTH: dict[str, tuple[int, Convert]] = {
+    "bandwidth": (0, word(degraded=1, full=2)),
+    "route_recovery_in_progress": (2, _TRUE),
+    "route_unhealthy": (4, _TRUE),
+    "access_timeout_recovery": (6, _TRUE),
+    "incorrect_configuration": (8, word(none=1)),  # no machine we know of printed another word
+    "partition_assigned": (12, _TRUE),
+}
+"""Parts of the fabric's health: where NVML's mask has each, and NVML's number for each word of nvidia-smi's."""
+
+
+def _instead(block: Element) -> Told:
+    """Tell what the one text means that is printed in a block's stead; it stands for all that would be in it."""
+    return refusal(block.text) or unknown(Reason.UNPARSABLE, f"{block.name}: {block.text or 'empty'}")
+
+
+def _place(parent: Element, place: str, convert: Convert) -> Told | None:
+    """Tell what stands at one place, None if nothing is printed there."""
+    here = parent
+    for name in place.split("/"):
+        found = here.only(name)
+        if found is None:
+            blocked = here is not parent and here.text and not here.children
+            return _instead(here) if blocked else None
+        here = found
+    return unknown(Reason.UNPARSABLE, f"{place} holds elements") if here.children else value_of(here.text, convert)
+
+
+def _leaf(parent: Element, places: str, convert: Convert) -> Told | None:
+    """Tell what stands at the first of some places that is printed; None if none is."""
+    try:
+        found = (_place(parent, place, convert) for place in places.split())
+        return next((one for one in found if one is not None), None)
+    except Unreadable as error:
+        return unknown(error.reason, str(error))
+
+
+def _reasons(gpu: Element) -> Told | None:
+    """Give NVML's mask; every reason that has a bit must be told, and no other may be active."""
+    for kind in ("clocks_event_reason", "clocks_throttle_reason"):
+        section = gpu.only(f"{kind}s")
+        if section is None:
+            continue
+        if not section.children:
+            return _instead(section)
+        bits = {f"{kind}_{name}": 1 << bit for bit, name in enumerate(_REASONS)}
+        parts = []
+        for name in {**bits, **section.children}:
+            one = _leaf(section, name, word(active=bits.get(name, -1), not_active=0))
+            if one is None or one == {"value": -1}:
+                one = unknown(Reason.UNPARSABLE, f"{name} {'is active' if one else 'is not printed'}")
+            parts.append(one)
+        gap = next((part for part in parts if "value" not in part), None)  # part of a mask is no mask
+        return gap or total(*parts)
+    return None
+
+
+def _mig_devices(gpu: Element) -> Told | None:
+    """Count the instances that exist; where MIG itself cannot be told, neither can they."""
+    convert, places = FIELDS["mig"]
+    mig = _leaf(gpu, places, convert)
+    block = gpu.only("mig_devices")
+    if block is None or mig is None or "value" not in mig:
+        return mig
+    if not block.children:
+        return {"value": 0} if block.text == "None" else _instead(block)
+    if set(block.children) != {"mig_device"}:
+        return unknown(Reason.UNPARSABLE, "mig_devices holds others")
+    return {"value": len(block.every("mig_device"))}
+
+
+def _processes(gpu: Element) -> Told | None:
+    """Count who uses the GPU; on a GPU in parts, one may use several."""
+    block = gpu.only("processes")
+    if block is None:
+        return None
+    if block.text:
+        return _instead(block)
+    found = [process.only("pid") for process in block.every("process_info")]
+    if set(block.children) - {"process_info"} or None in found:
+        return unknown(Reason.UNPARSABLE, "processes holds others, or one without a pid")
+    return {"value": len({pid.text for pid in found if pid})}
+
+
+def _ecc(gpu: Element) -> dict[str, Told | None]:
+    """Give the errors as each layout counts them: by bits, by kind of memory, or with the SRAM's parity apart."""
+    count = number()
+    given: dict[str, Told | None] = {}
+    for span in ("volatile", "aggregate"):
+        at = f"ecc_errors/{span}"
+        parity = _leaf(gpu, f"{at}/sram_uncorrectable_parity", count)
+        secded = _leaf(gpu, f"{at}/sram_uncorrectable_secded", count)
+        sram = _leaf(gpu, f"{at}/sram_uncorrectable", count) or total(parity, secded)
+        dram = _leaf(gpu, f"{at}/dram_uncorrectable {at}/double_bit/device_memory", count)
+        given |= {
+            f"ecc_sram_parity_{span}": parity,
+            f"ecc_sram_secded_{span}": secded,
+            f"ecc_{span}_sram_uncorrected": sram,
+            f"ecc_{span}_dram_uncorrected": dram,
+            f"ecc_{span}_sram_corrected": _leaf(gpu, f"{at}/sram_correctable", count),
+            f"ecc_{span}_dram_corrected": _leaf(gpu, f"{at}/dram_correctable {at}/single_bit/device_memory", count),
+        }
+        if span == "volatile":  # NVML's total is the sum over the kinds of memory
+            given["ecc_uncorrected"] = _leaf(gpu, f"{at}/double_bit/total", count) or total(sram, dram)
+    return given
+
+
+def _health(gpu: Element) -> Told | None:
+    """Give NVML's mask of the fabric's health: 0 in the place of what the GPU does not tell."""
+    printed = {name: _leaf(gpu, f"fabric/health/{name}", convert) for name, (_, convert) in _HEALTH.items()}
+    parts = {name: part for name, part in printed.items() if part is not None}
+    gap = next((part for part in parts.values() if "unknown" in part), None)
+    return gap or ({"value": sum(p.get("value", 0) << _HEALTH[n][0] for n, p in parts.items())} if parts else None)
+
+
+def _fabric(gpu: Element) -> dict[str, Told | None]:
+    """Give the GPU's place in the NVLink fabric; without a state, what is printed beside it says no more."""
+    state = _leaf(gpu, "fabric/state", word(not_started=1, in_progress=2, completed=3))
+    names = ("state", "status", "clique", "cluster", "health", "summary")
+    if state is None or "value" not in state:
+        return {f"fabric_{name}": state for name in names}
+    fabric = gpu.only("fabric")
+    status = fabric and fabric.only("status")
+    became = _leaf(gpu, "fabric/status", text)
+    if status and became and "unknown" in became and refusal(status.text):
+        became = {"value": status.text}  # an error is an answer here: how joining the fabric ended
+    summary = _leaf(gpu, "fabric/health/summary", word(healthy=1, unhealthy=2, limited_capacity=3))
+    clique, cluster = _leaf(gpu, "fabric/cliqueId", number()), _leaf(gpu, "fabric/clusterUuid", text)
+    if summary and "absent" in summary:
+        summary = {"value": 0}
+    values = (state, became, clique, cluster, _health(gpu), summary)
+    return {f"fabric_{name}": value for name, value in zip(names, values, strict=True)}
+
+
+def _gpu(gpu: Element) -> dict[str, Told]:
+    """Give all that is told of one GPU; a block printed twice makes the GPU unknown, as nobody can tell which holds."""
+    try:
+        given = {key: _leaf(gpu, places, convert) for key, (convert, places) in FIELDS.items()}
+        given |= {**_ecc(gpu), **_fabric(gpu), "reasons": _reasons(gpu)}
+        given |= {"mig_devices": _mig_devices(gpu), "processes": _processes(gpu)}
+    except Unreadable as error:
+        return unknown(error.reason, str(error))
+    if "value" in (given["gsp_version"] or {}):  # NVML has a version only where the firmware runs
+        given["gsp_mode"] = {"value": 1}
+    return {key: one for key, one in given.items() if one is not None}
+
+
+def _nameless(xml: str) -> str:
+    """Give the document alone, without who runs on the GPUs: nobody's business, and such a name may hold any text."""
+    end, name, named = "</nvidia_smi_log>", "<process_name>", "</process_name>"
+    begin, stop = max(xml.find("<?xml"), 0), xml.rfind(end)
+    first, *rest = (xml[begin : stop + len(end)] if stop >= 0 else xml).split(name)
+    return first + "".join(piece.rpartition(named)[2] if named in piece else name + piece for piece in rest)
+
+
+def told(xml: str) -> dict[str, Any]:
+    """Take `nvidia-smi -q -x` apart: `{"driver": told, "cuda": told, "gpus": [{key: told}]}`, told as in smi_values.
+
+    Raises Unreadable for what is cut or is no such XML; what stands before and after it is not read. Where another
+    number of GPUs is printed than counted, nobody knows which is which: then of none is told more than that.
+    """
+    whole = elements(_nameless(xml))
+    if whole.name != "nvidia_smi_log":
+        raise Unreadable(f"not nvidia-smi's XML: {whole.name!r:.80}")
+    found = whole.every("gpu")
+    attached = _leaf(whole, "attached_gpus", number()) or {}
+    count = attached.get("value", -1)
+    if not 0 <= count <= MOST_GPUS or not len(found) <= (count and MOST_GPUS):
+        raise Unreadable(f"{len(found)} GPUs printed, and no such count of them: {attached!r:.80}")
+    system = {key: _leaf(whole, f"{key}_version", text) for key in ("driver", "cuda")}
+    gpus = [_gpu(gpu) for gpu in found]
+    if len(gpus) != count:
+        reason = _leaf(whole, "error_string", text) or {}
+        why = unknown(
+            Reason.NOT_READY, f"{len(gpus)} of {count} GPUs printed: {reason.get('value', 'no reason given')}"
+        )
+        gpus = [why] * count
+    return {key: one for key, one in system.items() if one is not None} | {"gpus": gpus}

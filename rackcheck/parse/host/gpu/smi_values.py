@@ -1,0 +1,120 @@
+"""Texts of `nvidia-smi -q -x` as the values that NVML gives for them, absent, or why there is none.
+
+nvidia-smi asks NVML and prints each answer as a text; these readers take that step back, so that both ways to the
+driver tell the same: bytes, milliwatts, nanoseconds, 0 and 1. A value is told as `{"value": ...}`, `{"absent": detail}`
+or `{"unknown": reason, "detail": detail}`, the reason in the words of `Reason`.
+"""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from rackcheck.model.fact import Reason, Unreadable, clean
+
+Told = dict[str, Any]
+Convert = Callable[[str], int | str]
+
+_ABSENT = frozenset({"N/A", "Not Supported"})
+_REFUSALS = {
+    "Insufficient Permissions": Reason.DENIED,
+    "Timeout": Reason.TIMEOUT,
+    "Driver Not Loaded": Reason.TOOL_MISSING,
+    "NVML Shared Library Not Found": Reason.TOOL_MISSING,
+    "Function Not Found": Reason.NOT_COLLECTED,
+    "RM has detected an NVML/RM version mismatch.": Reason.NOT_READY,
+    "Driver/library version mismatch": Reason.NOT_READY,
+    **dict.fromkeys(
+        (
+            "Requested functionality has been deprecated", "GPU is lost", "GPU requires reset", "GPU requires restart",
+            "Unknown Error", "Unknown", "ERR!", "Uninitialized", "Invalid Argument", "Already Initialized", "Not Found",
+            "Insufficient Size", "Insufficient External Power", "Interrupt Request Issue", "Corrupted infoROM",
+            "The operating system has blocked the request.", "Insufficient Memory", "Insufficient Resources",
+        ),
+        Reason.NOT_COLLECTED,
+    ),
+}  # fmt: skip
+"""NVML's texts for its errors, as nvidia-ml-py and recorded answers have them; printed where a value should stand."""
+
+
+def unknown(reason: Reason, detail: str) -> Told:
+    """Tell why a value is not known."""
+    return {"unknown": reason.value, "detail": f"nvidia-smi: {clean(detail)}"}
+
+
+def refusal(text: str) -> Told | None:
+    """Tell what nvidia-smi prints instead of a value, None if it is one: `N/A`, `[Unknown Error]`, `GPU is lost`."""
+    word = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
+    if word in _ABSENT:
+        return {"absent": f"nvidia-smi: {word}"}
+    return unknown(_REFUSALS[word], word) if word in _REFUSALS else None
+
+
+def told(text: str, convert: Convert) -> Told:
+    """Tell a text's value, what stands in its place, or that it is none."""
+    if instead := refusal(text):
+        return instead
+    try:
+        return {"value": convert(text)}
+    except Unreadable as error:
+        return unknown(error.reason, str(error))
+
+
+def total(*parts: Told | None) -> Told | None:
+    """Add what is told: what the GPU does not have counts nothing, what is not known makes the sum unknown.
+
+    None if a part is not printed, or there is none.
+    """
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or not known:
+        return None
+    values = [part["value"] for part in known if "value" in part]
+    gap = next((part for part in known if "unknown" in part), None)
+    return gap or ({"value": sum(values)} if values else known[0])
+
+
+def number(unit: str = "", factor: int = 1, *, signed: bool = False) -> Convert:
+    """Read a number in this very unit, times a factor; what is not whole then, or beyond 64 bits, is none."""
+    shape = re.compile(rf"({'-?' if signed else ''}[0-9]{{1,20}}(?:\.[0-9]{{1,6}})?){re.escape(unit and ' ' + unit)}")
+
+    def converted(text: str) -> int:
+        match = shape.fullmatch(text)
+        scaled = Decimal(match[1]) * factor if match else Decimal("0.5")
+        if scaled != int(scaled) or abs(scaled) >= 1 << 63:
+            raise Unreadable(f"not a whole number{unit and ' in ' + unit}: {clean(text)!r}")
+        return int(scaled)
+
+    return converted
+
+
+def shaped(shape: str, base: int = 10) -> Convert:
+    """Read the number inside a text: `16x`, `P0`, `0x2900`."""
+    pattern = re.compile(shape)
+
+    def converted(text: str) -> int:
+        match = pattern.fullmatch(text)
+        if match is None:
+            raise Unreadable(f"not of the form {shape}: {clean(text)!r}")
+        return int(match[1], base)
+
+    return converted
+
+
+def word(**numbers: int) -> Convert:
+    """Read a word as its number; blanks and hyphens in the word are underscores here, letters of any case."""
+    known = {name.casefold(): number for name, number in numbers.items()}
+
+    def converted(text: str) -> int:
+        found = known.get(re.sub("[ -]", "_", text).casefold())
+        if found is None:
+            raise Unreadable(f"none of {', '.join(numbers)}: {clean(text)!r}")
+        return found
+
+    return converted
+
+
+def text(text: str) -> str:
+    """Take one short line as it is."""
+    if not text or len(text) > 256 or not text.isprintable():
+        raise Unreadable(f"not one short line: {clean(text)!r}")
+    return text

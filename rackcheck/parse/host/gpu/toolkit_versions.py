@@ -1,0 +1,39 @@
+"""The files in which CUDA's toolkits and ROCm tell their version: dotted numbers as text, `12.4.1`.
+
+Each reader raises Unreadable on any other content. CUDA's files are read as others quote them from their machines.
+"""
+
+import json
+import re
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import line
+
+_DOTTED = r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}"
+
+
+def cuda(content: str) -> str:
+    """Read `version.json`: the version of the whole toolkit; those of its parts differ."""
+    try:
+        found = json.loads(content)["cuda"]["version"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Unreadable(f"no cuda.version: {content[:80]!r}") from error
+    if not isinstance(found, str) or not re.fullmatch(_DOTTED, found):
+        raise Unreadable(f"not a version of CUDA: {found!r:.80}")
+    return found
+
+
+def old_cuda(content: str) -> str:
+    """Read `CUDA Version 10.2.89` of `version.txt`, as toolkits before 11.1 have it."""
+    match = re.fullmatch(rf"CUDA Version ({_DOTTED})", line(content))
+    if match is None:
+        raise Unreadable(f"not a version of CUDA: {content[:80]!r}")
+    return match[1]
+
+
+def rocm(content: str) -> str:
+    """Read `6.2.4-139` of `.info/version`, or without the number of the build, which is left out."""
+    match = re.fullmatch(rf"({_DOTTED})(?:-\w{{1,40}})?", line(content))
+    if match is None:
+        raise Unreadable(f"not a version of ROCm: {content[:80]!r}")
+    return match[1]

@@ -1,0 +1,1 @@
+"""Parsers for the kernel log and its messages."""

@@ -1,0 +1,165 @@
+"""Lines of the kernel's log, found by what they hold and told apart by their shape; counted for each device.
+
+A log of 8 MiB is gone through once for each text that is looked for, not line by line: only the lines that hold one
+are cut out and held against a shape. A shape fits from the message's beginning, behind the level, time and caller that
+dmesg or journalctl put before it: what a device calls itself stands further in and is not taken for the kernel's word.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rackcheck.model.catalogue import Kind, integer, text
+from rackcheck.model.fact import Absent, Class, Facts, Unreadable, clean
+from rackcheck.model.path import spell_key
+from rackcheck.model.text.values import natural
+
+LONGEST = 2048
+"""Characters of a line that are looked at; the kernel's own messages are no longer (its PRINTK_MESSAGE_MAX)."""
+
+_PARTS = {"<pci>": r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", "<driver>": r"[\w.-]{1,40}"}
+"""What shapes write short: a PCI address as the kernel spells it, and the driver that it puts before one."""
+
+_TIME = r"\[ *(?P<seconds>[0-9]{1,12}\.[0-9]{1,9})\]"
+_DATE = r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9:]{5,20}\]|\[\.\.\.\]|[0-9]{4}-[0-9]{2}-[0-9]{2}T\S{1,30}(?= )"
+_BEFORE = re.compile(
+    r"(?:<[0-9]{1,3}>)?"
+    r"(?:[a-z0-9]{1,8} *: *(?:emerg|alert|crit|err|warn|notice|info|debug) *: )?"
+    rf"(?:(?:{_TIME}|{_DATE}) ?)?(?:\[ *[TC][0-9]{{1,10}}\] ?)?(?:kernel: )? *"
+)
+
+_KEPT_BACK = re.compile(r"\S{1,80}: (?P<number>[0-9]{1,9}) callbacks suppressed\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One kind of line: the count it adds to, a text that every such line holds, and the shape it begins with.
+
+    The shape's group `key` names the device; its group `who` is a process, whose name is left out of what is shown.
+    """
+
+    leaf: str
+    holds: str
+    shape: re.Pattern[str]
+    help: str
+
+
+def line(leaf: str, holds: str, shape: str, help: str = "") -> Line:  # noqa: A002  the field's word
+    """Make a kind of line; several may add to one count, of which the first has the sentence of help, if any has.
+
+    A shape may say `<pci>` for a PCI address and `<driver>` for a driver's name.
+    """
+    for short, long in _PARTS.items():
+        shape = shape.replace(short, long)
+    return Line(leaf, holds, re.compile(shape), help)
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many lines of each count one device has, and the last of them."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    last: str = ""
+
+
+def whole(log: str) -> None:
+    """Raise Unreadable on a log that is empty or was cut: nobody knows what it held."""
+    if not log.strip():
+        raise Unreadable("an empty log: even a kernel that has just started says something")
+    if not log.endswith("\n"):
+        raise Unreadable(f"cut in its last line: {clean(log[-80:].rpartition(chr(10))[2])!r}")
+
+
+def lines(log: str, *held: str) -> Iterator[str]:
+    """Give the lines of a whole log that hold any of these texts, each once, in the log's order."""
+    places: dict[int, int] = {}
+    for word in held:
+        at = log.find(word)
+        while at >= 0:
+            end = log.find("\n", at)
+            end = end if end >= 0 else len(log)
+            places[log.rfind("\n", 0, at) + 1] = end
+            at = log.find(word, end)
+    for start in sorted(places):
+        yield log[start : min(places[start], start + LONGEST)]
+
+
+def message(row: str) -> str:
+    """Take off what dmesg or journalctl put before a message."""
+    before = _BEFORE.match(row)
+    return row[before.end() :] if before is not None else row
+
+
+def seconds(row: str) -> float | None:
+    """Give a line's time in seconds since boot; none where it bears none, or a date."""
+    before = _BEFORE.match(row)
+    return float(before["seconds"]) if before is not None and before["seconds"] else None
+
+
+def span(log: str) -> tuple[float | None, float | None]:
+    """Give the times of a whole log's first and last line, in seconds since boot; none where it bears none."""
+    return seconds(log[:LONGEST]), seconds(log[log.rfind("\n", 0, len(log) - 1) + 1 :][:LONGEST])
+
+
+def kept_back(log: str) -> int:
+    """Add up the messages that the kernel says it kept back because there were too many like them."""
+    told = (_KEPT_BACK.match(message(row)) for row in lines(log, "callbacks suppressed"))
+    return sum(int(match["number"]) for match in told if match is not None)
+
+
+def tallies(log: str, kinds: Sequence[Line]) -> Mapping[str, Tally]:
+    """Count the lines of each kind by their key, or by an empty one where the kinds name no device.
+
+    A line counts once, for the first kind that fits it. Raises Unreadable on a log that is not whole.
+    """
+    whole(log)
+    found: dict[str, Tally] = {}
+    for row in lines(log, *dict.fromkeys(kind.holds for kind in kinds)):
+        said = message(row)
+        for kind in kinds:
+            match = kind.shape.match(said) if kind.holds in said else None
+            if match is not None:
+                named = match.groupdict()
+                tally = found.setdefault(named.get("key") or "", Tally())
+                tally.counts[kind.leaf] = tally.counts.get(kind.leaf, 0) + 1
+                tally.last = _nameless(said, match) if named.get("who") else said
+                break
+    return found
+
+
+def _nameless(said: str, match: re.Match[str]) -> str:
+    """Leave a process' name out: it is its user's word, and nobody else's business."""
+    return f"{said[: match.start('who')]}…{said[match.end('who') :]}"
+
+
+def promised(item: str, kinds: Sequence[Line]) -> dict[str, Kind]:
+    """Give the facts that these kinds of lines promise of an item."""
+    return counts(item, {kind.leaf: kind.help for kind in kinds if kind.help})
+
+
+def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
+    """Give an item's counts with what each means, and the last of the lines that are counted."""
+    facts = {f"{item}.{leaf}": integer(meaning, Class.COUNTER) for leaf, meaning in meanings.items()}
+    facts[f"{item}.last"] = text(
+        "The last of these lines, without its time and any process' name; absent without one.", Class.MEASUREMENT
+    )
+    return facts
+
+
+def counted(item: str, kinds: Sequence[Line], tally: Tally) -> Facts:
+    """Give what was promised of one item."""
+    for leaf in dict.fromkeys(kind.leaf for kind in kinds):
+        yield f"{item}.{leaf}", tally.counts.get(leaf, 0)
+    yield f"{item}.last", clean(tally.last) if tally.last else Absent("no such line")
+
+
+def of_all(item: str, log: str, kinds: Sequence[Line]) -> Facts:
+    """Count lines that name no device."""
+    yield from counted(item, kinds, tallies(log, kinds).get("", Tally()))
+
+
+def of_each(collection: str, log: str, kinds: Sequence[Line]) -> Facts:
+    """Count lines for each device that they name."""
+    found = tallies(log, kinds)
+    for key in sorted(found, key=natural):
+        yield from counted(f"{collection}/{spell_key(key)}", kinds, found[key])

@@ -1,0 +1,53 @@
+"""Lines of the kernel's log in which the drivers of GPUs complain: NVIDIA's besides Xids, and AMD's.
+
+Each tuple is in the order in which its kinds are tried. AMD's lines name the GPU by its PCI address; of NVIDIA's, most
+name none.
+"""
+
+from rackcheck.parse.host.kernel_log.dmesg import line
+
+NVIDIA = (
+    line("fallen_off", "fallen off the bus", r"NVRM: (?!Xid ).{0,200}fallen off the bus"),
+    line(
+        "gsp_timeouts",
+        "GSP!",
+        # Atomic: which of a name's commas ends it is decided once, else a forged line costs the product of all three.
+        r"NVRM: (?>Xid .{1,80}?, name=(?P<who>.{1,20}?), )?.{0,120}?[Tt]imeout .{0,60}\bGSP!",
+    ),
+    line("gsp_timeouts", "Rate limiting GSP RPC error prints", r"NVRM: Rate limiting GSP RPC error prints"),
+    line("reset_required", "[NV_ERR_RESET_REQUIRED]", r"NVRM: .{0,400}\[NV_ERR_RESET_REQUIRED\]"),
+    line("object_not_found", "[NV_ERR_OBJECT_NOT_FOUND]", r"NVRM: .{0,400}\[NV_ERR_OBJECT_NOT_FOUND\]"),
+    line("init_failures", "RmInitAdapter failed", r"NVRM: .{0,60}RmInitAdapter failed"),
+    line("mismatches", "API mismatch", r"NVRM: API mismatch: "),
+    line("peermem_errors", "nvidia-peermem ", r"nvidia-peermem .{0,120}ERROR"),
+)
+"""What NVIDIA's kernel modules complain of besides Xids."""
+
+AMDGPU = (
+    line(
+        "uncorrected",
+        "uncorrectable hardware errors detected",
+        r"amdgpu (?P<key><pci>): (?:amdgpu: )?.{0,120}?\b[1-9][0-9]{0,11} (?:new )?uncorrectable "
+        r"hardware errors detected",
+    ),
+    line(
+        "corrected",
+        " correctable hardware errors detected",
+        r"amdgpu (?P<key><pci>): (?:amdgpu: )?.{0,120}?\b[1-9][0-9]{0,11} (?:new )?correctable "
+        r"hardware errors detected",
+    ),
+    line(
+        "deferred",
+        "deferred hardware errors detected",
+        r"amdgpu (?P<key><pci>): (?:amdgpu: )?.{0,120}?\b[1-9][0-9]{0,11} (?:new )?deferred hardware "
+        r"errors detected",
+    ),
+    line("resets", "GPU reset begin", r"amdgpu (?P<key><pci>): (?:amdgpu: )?.{0,40}GPU reset begin"),
+    line(
+        "reset_failures", "failed", r"amdgpu (?P<key><pci>): (?:amdgpu: )?.{0,40}GPU reset ?(?:\([0-9]{1,9}\) )?failed"
+    ),
+    line(
+        "page_faults", "page fault", r"amdgpu (?P<key><pci>): (?:amdgpu: )?\[\S{1,40}\] ?(?:(?:no-)?retry )?page fault"
+    ),
+)
+"""Errors and resets of AMD GPUs that amdgpu reports."""

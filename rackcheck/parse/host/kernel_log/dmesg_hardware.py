@@ -1,0 +1,107 @@
+"""Lines of the kernel's log about the node's own hardware: machine checks, PCIe, and what firmware reported.
+
+Each tuple is in the order in which its kinds are tried. Machine checks name no device; PCIe's lines name the function
+that complains, by its address. Bit 61 of a bank's status (UC in the kernel's asm/mce.h) tells an uncorrected error from
+a corrected one.
+"""
+
+from rackcheck.parse.host.kernel_log.dmesg import line
+
+MACHINE_CHECKS = (
+    line("corrected", "[Hardware Error]: Corrected error", r"(?:mce: )?\[Hardware Error\]: Corrected error"),
+    line("deferred", "[Hardware Error]: Deferred error", r"(?:mce: )?\[Hardware Error\]: Deferred error"),
+    line("uncorrected", "[Hardware Error]: Uncorrected", r"(?:mce: )?\[Hardware Error\]: Uncorrected"),
+    line("uncorrected", "[Hardware Error]: System Fatal", r"(?:mce: )?\[Hardware Error\]: System Fatal error"),
+    line(
+        "uncorrected",
+        "Machine Check Exception",
+        r"(?:mce: )?\[Hardware Error\]: CPU ?[0-9]{1,5}: Machine Check Exception",
+    ),
+    line(
+        "uncorrected",
+        "Uncorrected hardware memory error",
+        r"(?:mce: )?Uncorrected hardware memory error in user-access at ",
+    ),
+    line(
+        "uncorrected",
+        ": Machine Check: ",
+        r"(?:mce: )?\[Hardware Error\]: CPU ?[0-9]{1,5}: Machine Check: [0-9a-f]{1,8} Bank "
+        r"[0-9]{1,3}: [2367abef][0-9a-f]{15}\b",
+    ),
+    line(
+        "corrected",
+        ": Machine Check: ",
+        r"(?:mce: )?\[Hardware Error\]: CPU ?[0-9]{1,5}: Machine Check: [0-9a-f]{1,8} Bank "
+        r"[0-9]{1,3}: [014589cd][0-9a-f]{15}\b",
+    ),
+    line("logged", "Machine check events logged", r"(?:mce: )?\[Hardware Error\]: Machine check events logged"),
+    line(
+        "memory_failures",
+        "Memory failure: 0x",
+        r"Memory failure: 0x[0-9a-f]{1,16}: (?:(?:Killing|Sending SIGBUS to) (?P<who>.{1,20}?):[0-9]{1,10} )?",
+    ),
+)
+"""What the processors reported of themselves and of memory."""
+
+PCIE = (
+    line(
+        "limited",
+        "available PCIe bandwidth, limited by ",
+        r"<driver> (?P<key><pci>): [0-9]{1,9}(?:\.[0-9]{1,6})? Gb/s available PCIe bandwidth, limited by ",
+    ),
+    line(
+        "link_down",
+        "Link Down",
+        r"pcie(?:port|hp) (?P<key><pci>)(?::pcie[0-9a-f]{3})?: (?:pciehp: )?Slot\([^)]{1,20}\): Link Down(?!/)",
+    ),
+    line(
+        "card_gone",
+        "Card not present",
+        r"pcie(?:port|hp) (?P<key><pci>)(?::pcie[0-9a-f]{3})?: (?:pciehp: )?Slot\([^)]{1,20}\): Card not present",
+    ),
+    line(
+        "contained",
+        " containment event",
+        r"(?:pcieport|dpc) (?P<key><pci>)(?::pcie[0-9a-f]{3})?: DPC:? containment event",
+    ),
+    line("inaccessible", "device inaccessible", r"<driver> (?P<key><pci>): .{0,80}device inaccessible"),
+    line(
+        "inaccessible",
+        "config space inaccessible",
+        r"<driver> (?P<key><pci>): can't change power state .{0,60}\(config space inaccessible\)",
+    ),
+)
+"""Links that are slow, lost or contained."""
+
+AER = (
+    line(
+        "corrected",
+        "PCIe Bus Error: severity=Correct",
+        r"<driver> (?P<key><pci>): (?:AER: )?PCIe Bus Error: severity=Correct(?:ed|able)\b",
+    ),
+    line(
+        "nonfatal",
+        "(Non-Fatal)",
+        r"<driver> (?P<key><pci>): (?:AER: )?PCIe Bus Error: severity=Uncorrect(?:ed|able) \(Non-Fatal\)",
+    ),
+    line(
+        "fatal",
+        "(Fatal)",
+        r"<driver> (?P<key><pci>): (?:AER: )?PCIe Bus Error: severity=Uncorrect(?:ed|able) \(Fatal\)",
+    ),
+    line("by_firmware", "aer_status: 0x", r"<driver> (?P<key><pci>): (?:AER: )?aer_status: 0x"),
+)
+"""PCIe errors by severity; a root port reports for what is below."""
+
+FIRMWARE_ERRORS = (
+    line(
+        "corrected", "event severity: corrected", r"(?:\{[0-9]{1,10}\})?\[Hardware Error\]: event severity: corrected"
+    ),
+    line(
+        "recoverable",
+        "event severity: recoverable",
+        r"(?:\{[0-9]{1,10}\})?\[Hardware Error\]: event severity: recoverable",
+    ),
+    line("fatal", "event severity: fatal", r"(?:\{[0-9]{1,10}\})?\[Hardware Error\]: event severity: fatal"),
+)
+"""Errors that the firmware reported (APEI, CPER)."""

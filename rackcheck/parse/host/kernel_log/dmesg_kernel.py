@@ -1,0 +1,68 @@
+"""Lines of the kernel's log about itself and what it runs: its own faults, stalls, and programs that crashed.
+
+Each tuple is in the order in which its kinds are tried. None names a device; stalls and crashed programs name a
+process, whose name is not shown.
+
+Every fault of the kernel has one line, `TEXT: NUMBER [#N]`, the Nth of this boot, whatever the text: `Oops`, `divide
+error`, `general protection fault`, and on arm64 `Internal error: TEXT` (the kernel's arch/x86/kernel/dumpstack.c and
+arch/arm64/kernel/traps.c). The lines around it, as `Unable to handle kernel ...`, tell of the same fault.
+"""
+
+from rackcheck.parse.host.kernel_log.dmesg import line
+
+FAULTS = (
+    line("panics", "Kernel panic - not syncing", r"Kernel panic - not syncing"),
+    line("oopses", " [#", r"(?:Oops: |Internal error: )?[^:\[\]]{0,120}: [0-9a-f]{1,16} \[#[0-9]{1,9}\]"),
+    line("oopses", "Oops: ", r"(?:Internal error: )?Oops: "),
+    line("oopses", "general protection fault, ", r"general protection fault, "),
+    line("oopses", "SError Interrupt on CPU", r"SError Interrupt on CPU[0-9]{1,5}, code "),
+    line("bugs", "BUG: ", r"BUG: (?!soft lockup)"),
+    line("bugs", "kernel BUG at ", r"kernel BUG at "),
+    line("warnings", "WARNING: ", r"WARNING: (?:CPU: [0-9]{1,5} PID: |[\w./-]{1,120}:[0-9]{1,6} at )"),
+)
+"""Panics, faults that the kernel survived, and states that it found wrong."""
+
+STALLS = (
+    line(
+        "hung_tasks",
+        " for more than ",
+        r"INFO: task (?P<who>.{1,40}):[0-9]{1,10} blocked(?: in I/O wait)? for more than [0-9]{1,9} seconds",
+    ),
+    line(
+        "soft_lockups",
+        "soft lockup - CPU#",
+        r"(?:NMI )?(?:watchdog: )?BUG: soft lockup - CPU#[0-9]{1,5} stuck for [0-9]{1,9}s!(?: "
+        r"\[(?P<who>.{1,40}):[0-9]{1,10}\])?",
+    ),
+    line(
+        "hard_lockups",
+        "hard LOCKUP on cpu",
+        r"(?:NMI )?watchdog: (?:CPU[0-9]{1,5}: )?Watchdog detected hard LOCKUP on cpu",
+    ),
+    line(
+        "rcu_stalls",
+        " stall",
+        r"(?:rcu: )?INFO: rcu_[a-z]{1,20} (?:self-detected stall|detected (?:expedited )?stalls?)\b",
+    ),
+)
+"""Tasks and processors that stood still."""
+
+CRASHED_PROGRAMS = (
+    line(
+        "nccl",
+        " in libnccl",
+        r"(?:traps: )?(?P<who>.{1,15}?)\[[0-9]{1,10}\](?::)? (?:segfault at|general protection fault) "
+        r".{1,300}? in libnccl[\w.-]{0,60}",
+    ),
+    line(
+        "libc",
+        " in libc",
+        r"(?:traps: )?(?P<who>.{1,15}?)\[[0-9]{1,10}\](?::)? (?:segfault at|general protection fault) "
+        r".{1,300}? in libc[.-][\w.-]{0,40}",
+    ),
+    line("other", "segfault at ", r"(?P<who>.{1,15}?)\[[0-9]{1,10}\]: segfault at "),
+    line(
+        "other", "general protection fault ", r"traps: (?P<who>.{1,15}?)\[[0-9]{1,10}\](?::)? general protection fault "
+    ),
+)
+"""Programs that crashed, by the library in which they did."""

@@ -1,0 +1,95 @@
+"""What journalctl prints: the kernel's lines with their seconds since boot (`-o short-monotonic`), and entries as JSON.
+
+The lines are as dmesg's behind their time, so `dmesg` reads them on. Between them journalctl may put lines of its own,
+`-- No entries --` and where a boot begins, which are left out here.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
+from rackcheck.model.text.values import rows
+from rackcheck.parse.host.kernel_log import dmesg
+
+NONE = "-- No entries --"
+"""What journalctl prints of a boot that it knows and that has no such line."""
+
+STARTED = "f77379a8490b408bbe5f6940505a777b"
+"""The id of `Journal started` (systemd, catalog/systemd.catalog.in), said again where it is restarted."""
+
+EARLY = 300
+"""Seconds after boot by which the first journal is there; a restart comes later."""
+
+_BLOB = re.compile(r"\[[0-9]{1,6}(?:\.[0-9])?[BKMG] blob data\]")
+
+
+def of_this_boot(answer: str) -> str:
+    """Give the kernel's lines of this boot; raises Unreadable where there is none: maybe no journal is kept."""
+    if answer and not answer.endswith("\n"):
+        dmesg.whole(answer)
+    log = _lines(answer)
+    if not log:
+        raise Unreadable("no line of this boot: nobody knows whether a journal is kept", Reason.NOT_COLLECTED)
+    return log
+
+
+def of_boot_before(answer: str) -> str:
+    """Give the kernel's lines of the boot before, of which there may be none.
+
+    Raises Unreadable on an answer that was cut, and where journalctl neither gave a line nor said that it has none.
+    """
+    log = _lines(answer)
+    if not log and NONE not in answer:
+        raise Unreadable("neither lines nor that there are none", Reason.NOT_COLLECTED)
+    if not answer.endswith("\n"):
+        dmesg.whole(answer)
+    return log
+
+
+def _lines(answer: str) -> str:
+    """Leave out journalctl's own lines, and a last one that was cut."""
+    return "".join(f"{row}\n" for row in answer.split("\n")[:-1] if row and not row.startswith("-- "))
+
+
+def oldest(log: str) -> float:
+    """Give the seconds since boot of a journal's first line; raises Unreadable on lines that bear no time."""
+    first = dmesg.seconds(log[: dmesg.LONGEST])
+    if first is None:
+        raise Unreadable("a journal's lines without seconds since boot")
+    return first
+
+
+def hidden(log: str) -> Unknown | None:
+    """Give that journalctl shows but the size of some messages, those with an unprintable byte; none if it shows all.
+
+    A process may bear such a byte in its name, and an Xid names the process.
+    """
+    blobs = sum(_BLOB.fullmatch(dmesg.message(row)) is not None for row in dmesg.lines(log, " blob data]"))
+    return Unknown(Reason.UNPARSABLE, f"of {blobs} of the lines journalctl shows the size alone") if blobs else None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of `-o json`: its priority, `0` to `7` where it has one, and whether the boot's journal begins here."""
+
+    priority: object
+    begins: bool
+
+
+def entries(answer: str) -> list[Entry]:
+    """Read one entry a line, in the answer's order; raises Unreadable on what is cut, no JSON, or bears no time."""
+    return [_entry(row) for row in rows(answer)]
+
+
+def _entry(row: str) -> Entry:
+    try:
+        told = json.loads(row)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"no JSON: {clean(row, 80)!r}") from error
+    if not isinstance(told, dict):
+        raise Unreadable(f"no entry: {clean(row, 80)!r}")
+    microseconds = told.get("__MONOTONIC_TIMESTAMP")
+    if not isinstance(microseconds, str) or not re.fullmatch("[0-9]{1,20}", microseconds):
+        raise Unreadable(f"an entry without a time: {clean(row, 80)!r}")
+    return Entry(told.get("PRIORITY"), told.get("MESSAGE_ID") == STARTED and int(microseconds) < EARLY * 10**6)

@@ -1,0 +1,197 @@
+"""Xids: one line of NVIDIA's kernel driver taken apart, and the table of what others say that a number means.
+
+The table has no severity of its own. Its columns hold what NVIDIA's catalogue tells to do, and what four tools that run
+on large fleets make of a number; where they disagree, the number is disputed, and stays so.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Unreadable
+
+XIDS, SXIDS = "NVRM: Xid", " SXid ("
+"""What every line of a GPU's error holds, and of an NVSwitch's; one that cannot be taken apart is of another driver."""
+
+# The GPU's instance and its compute instance stand there where the GPU is in MIG mode and the error is theirs
+# (kernel_rc.c of NVIDIA's open kernel modules); `PCI:` is left out by drivers before 300.
+_PLACE = (
+    r"\((?:PCI:)?(?P<domain>[0-9a-fA-F]{4,8}):(?P<device>[0-9a-fA-F]{2}:[0-9a-fA-F]{2})(?:\.(?P<function>[0-7]))?"
+    r"(?: GPU-I:[0-9]{1,5}(?: GPU-CI:[0-9]{1,5})?)?\)"
+)
+XID = re.compile(rf"NVRM: Xid {_PLACE}: (?P<code>[0-9]{{1,5}})\b(?P<rest>[^\n]*)")
+SXID = re.compile(rf"nvidia-nvswitch[0-9]{{1,3}}: SXid {_PLACE}: (?P<code>[0-9]{{1,6}})\b(?P<rest>[^\n]*)")
+_WHOSE = re.compile(r"(?P<pid>, pid='?(?:[0-9]{1,10}|<unknown>)'?)(?:, name=.{0,20}?(?=, |$))?(?P<rest>.*)")
+_NVLINK = re.compile(
+    r"(?P<unit>[A-Z][A-Z0-9_]{1,40}(?:/[A-Z][A-Z0-9_]{1,40})?) +(?P<severity>Fatal|Nonfatal) +"
+    r"XC[0-9]{1,3} +i[0-9]{1,3} +Link +(?P<link>-?[0-9]{1,3}) +\("
+)
+_RECOVERY = re.compile(
+    r"GPU recovery action changed from 0x[0-9a-f]{1,8} \([^()]{1,60}\) to 0x[0-9a-f]{1,8} \((?P<action>[^()]{1,60})\)"
+)
+_SWITCH = re.compile(r", (?P<severity>Fatal|Non-fatal), (?:Link (?P<link>[0-9]{1,3}) )?(?P<words>.{1,80})")
+
+NVLINK = frozenset(range(144, 151))
+"""Xids whose meaning is in their sub-fields: NVLink of Blackwell."""
+RECOVERY = 154
+
+
+@dataclass(frozen=True, slots=True)
+class Xid:
+    """One line: whose, which number, and what it says besides, without the process' name.
+
+    A line of a GPU in MIG mode names an instance, too: `place` is the GPU's all the same, `said` has both.
+    """
+
+    place: str
+    code: int
+    said: str
+    detail: str
+
+    @property
+    def nvlink(self) -> "Nvlink | None":
+        """The sub-fields of an NVLink error of Blackwell; none of another line."""
+        match = _NVLINK.match(self.detail) if self.code in NVLINK else None
+        return Nvlink(match["unit"], match["severity"] == "Fatal", int(match["link"])) if match else None
+
+    @property
+    def recovery(self) -> str | None:
+        """What the driver says must be done now to recover the GPU; none of another line."""
+        match = _RECOVERY.match(self.detail) if self.code == RECOVERY else None
+        return match["action"] if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Nvlink:
+    """Which unit of a GPU's NVLink erred, whether fatally by the driver's own word, on which link (-1: on none)."""
+
+    unit: str
+    fatal: bool
+    link: int
+
+
+@dataclass(frozen=True, slots=True)
+class SXid:
+    """One line of an NVSwitch: whose, which number, the driver's severity, words and link where this line has them."""
+
+    place: str
+    code: int
+    said: str
+    fatal: bool | None
+    words: str
+    link: int | None
+
+
+def xid(message: str) -> Xid | None:
+    """Take a message apart; none if it is no Xid."""
+    match = XID.match(message)
+    if match is None:
+        return None
+    whose = _WHOSE.match(match["rest"])
+    rest = whose["pid"] + whose["rest"] if whose is not None else match["rest"]
+    detail = whose["rest"] if whose is not None else match["rest"]
+    return Xid(_address(match), int(match["code"]), message[: match.start("rest")] + rest, detail.lstrip(", "))
+
+
+def sxid(message: str) -> SXid | None:
+    """Take an NVSwitch's message apart; none if it is no SXid. Only an error's first line has severity and words."""
+    match = SXID.match(message)
+    if match is None:
+        return None
+    first = _SWITCH.match(match["rest"])
+    if first is None:
+        return SXid(_address(match), int(match["code"]), message, None, "", None)
+    link = int(first["link"]) if first["link"] else None
+    fatal = first["severity"] == "Fatal"
+    return SXid(_address(match), int(match["code"]), message, fatal, first["words"].strip(), link)
+
+
+def _address(match: re.Match[str]) -> str:
+    """Spell a PCI address as the kernel and `gpu/*.pci` do; a GPU is function 0, which the driver leaves out."""
+    return f"{int(match['domain'], 16):04x}:{match['device'].lower()}.{match['function'] or 0}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the table's sources say of one Xid."""
+
+    code: int
+    title: str
+    mnemonic: str
+    immediate: str
+    investigatory: str
+    dcgm: str
+    azure_nhc: str
+    azure_healthagent: str
+    imbue: str
+
+    @property
+    def opinions(self) -> tuple[bool, ...]:
+        """Whether each takes the Xid for serious: DCGM, Azure's two tools, Imbue."""
+        return (
+            self.dcgm == "FAIL",
+            self.azure_nhc == "yes",
+            self.azure_healthagent == "error",
+            self.imbue == "yes",
+        )
+
+    @property
+    def serious(self) -> bool | None:
+        """Whether all four take it for serious, or none does; None where they disagree."""
+        return True if all(self.opinions) else None if any(self.opinions) else False
+
+
+_COLUMNS = {
+    "xid": "code",
+    "title": "title",
+    "mnemonic": "mnemonic",
+    "catalog_immediate_action": "immediate",
+    "catalog_investigatory_action": "investigatory",
+    "dcgm_always_watched": "dcgm",
+    "azure_nhc_fails_node": "azure_nhc",
+    "azure_healthagent_severity": "azure_healthagent",
+    "imbue_hardware_class": "imbue",
+}
+
+
+def table(text: str) -> Mapping[int, Entry]:
+    """Read the table; raises Unreadable where it lacks a column or names a number twice."""
+    found: dict[int, Entry] = {}
+    for row in csv.DictReader(io.StringIO(text)):
+        missing = [column for column in _COLUMNS if row.get(column) is None]
+        if missing:
+            raise Unreadable(f"the table of Xids lacks {', '.join(missing)}")
+        values = {name: row[column] for column, name in _COLUMNS.items() if column != "xid"}
+        entry = Entry(code=int(row["xid"]), **values)
+        if entry.code in found:
+            raise Unreadable(f"the table of Xids has {entry.code} twice")
+        found[entry.code] = entry
+    return found
+
+
+UNLISTED = "not in our table"
+"""Said of an Xid that the table does not know."""
+SILENT = "none given"
+"""Said where the catalogue gives an Xid no action."""
+
+
+def named(codes: Iterable[int], known: Mapping[int, Entry]) -> tuple[str, ...]:
+    """Name each Xid; one that the table does not know is named as that, never left out."""
+    return tuple(f"{code} {known[code].title if code in known else UNLISTED}" for code in sorted(set(codes)))
+
+
+def actions(codes: Iterable[int], known: Mapping[int, Entry], column: str) -> tuple[str, ...]:
+    """Give the distinct actions of a column, `immediate` or `investigatory`, in alphabetical order."""
+    return tuple(sorted({(getattr(known[c], column) or SILENT) if c in known else UNLISTED for c in codes}))
+
+
+def by_agreement(codes: Iterable[int], known: Mapping[int, Entry]) -> Mapping[str, tuple[str, ...]]:
+    """Part the Xids: those that all four sources take for serious, none does, some do, and those not in the table."""
+    parts: dict[str, list[str]] = {"serious": [], "mild": [], "disputed": [], "unlisted": []}
+    for code in sorted(set(codes)):
+        opinion = known[code].serious if code in known else None
+        part = "unlisted" if code not in known else "disputed" if opinion is None else "serious" if opinion else "mild"
+        parts[part].append(str(code))
+    return {part: tuple(found) for part, found in parts.items()}

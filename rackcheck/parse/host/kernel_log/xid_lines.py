@@ -1,0 +1,77 @@
+"""Every Xid and every SXid of a whole log, in its order, and why there may be others.
+
+A line that holds an Xid and cannot be taken apart, be it of a later driver, behind what no dmesg that we know puts
+before a message, or forged, leaves the rest unknown: what was found stays found, and nobody says that it is all.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.xid import SXIDS, XIDS, SXid, Xid, sxid, xid
+
+Error = TypeVar("Error", Xid, SXid)
+
+
+def every_xid(log: str) -> tuple[list[Xid], Unknown | None]:
+    """Give every Xid of a log, in its order, and why there may be others; none if each line could be taken apart."""
+    return _every(log, XIDS, xid)
+
+
+def every_sxid(log: str) -> tuple[list[SXid], Unknown | None]:
+    """Give every line of an NVSwitch's error, in the log's order, and why there may be others."""
+    return _every(log, SXIDS, sxid)
+
+
+def xids(log: str) -> list[Xid]:
+    """Give every Xid of a log that could be taken apart, in its order."""
+    return every_xid(log)[0]
+
+
+def sxids(log: str) -> list[SXid]:
+    """Give every line of an NVSwitch's error that could be taken apart, in the log's order."""
+    return every_sxid(log)[0]
+
+
+def _every(log: str, holds: str, read: Callable[[str], Error | None]) -> tuple[list[Error], Unknown | None]:
+    found: list[Error] = []
+    odd: list[str] = []
+    for line in dmesg.lines(log, holds):
+        error = read(dmesg.message(line))
+        if error is not None:
+            found.append(error)
+        else:
+            odd.append(line)
+    if not odd:
+        return found, None
+    # A process' name stands behind the first comma, if anywhere.
+    shown = clean(odd[-1][odd[-1].find(holds) :].partition(",")[0], 60)
+    return found, Unknown(Reason.UNPARSABLE, f"{len(odd)} of the lines cannot be taken apart, the last: {shown!r}")
+
+
+def by_place(errors: Iterable[Error]) -> Mapping[str, list[Error]]:
+    """Gather the lines of each device, by its PCI address, in the order in which the log names them first."""
+    devices: dict[str, list[Error]] = {}
+    for error in errors:
+        devices.setdefault(error.place, []).append(error)
+    return devices
+
+
+def codes(errors: Iterable[Xid | SXid]) -> tuple[str, ...]:
+    """Give the errors' numbers, each once, in the order of numbers."""
+    return tuple(str(code) for code in sorted({error.code for error in errors}))
+
+
+def nvlink_errors(errors: Iterable[Xid]) -> tuple[str, ...]:
+    """Name the errors of Blackwell's NVLink, each once, in order: number, unit, Fatal or Nonfatal, link."""
+    kinds = {(e.code, e.nvlink.unit, e.nvlink.link, e.nvlink.fatal) for e in errors if e.nvlink is not None}
+    return tuple(
+        f"{code} {unit} {'Fatal' if fatal else 'Nonfatal'} link {link}" for code, unit, link, fatal in sorted(kinds)
+    )
+
+
+def recovery(errors: Iterable[Xid]) -> str | None:
+    """Give what the last of the errors that say so says the GPU needs to recover."""
+    told = [error.recovery for error in errors if error.recovery is not None]
+    return told[-1] if told else None

@@ -1,0 +1,1 @@
+"""Parsers for memory and NUMA nodes."""

@@ -1,0 +1,43 @@
+"""/proc/buddyinfo: each zone's free memory by the size of its pieces; see proc_buddyinfo(5)."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import rows
+
+_ZONE = re.compile(r"Node ([0-9]{1,5}), zone +\w{1,20}((?: +[0-9]{1,15}){2,20}) *")
+
+
+@dataclass(frozen=True)
+class Free:
+    """Free pages, and those of them that lie in pieces of the largest size."""
+
+    pages: int = 0
+    large: int = 0
+
+    def unbroken(self) -> float | None:
+        """Give the share in pieces of the largest size, in percent; none where nothing is free."""
+        return 100 * self.large / self.pages if self.pages else None
+
+
+def together(parts: Iterable[Free]) -> Free:
+    """Add up what is free."""
+    several = list(parts)
+    return Free(sum(part.pages for part in several), sum(part.large for part in several))
+
+
+def nodes(content: str) -> dict[str, Free]:
+    """Add up the zones of each NUMA node, by its number; raises Unreadable on a row that is no zone.
+
+    The column of order n counts pieces of 2^n pages; the last is of the largest.
+    """
+    found: dict[str, Free] = {}
+    for row in rows(content):
+        match = _ZONE.fullmatch(row)
+        if match is None:
+            raise Unreadable(f"/proc/buddyinfo: no zone with its free pieces: {row[:60]!r}")
+        pages = [int(count) << order for order, count in enumerate(match[2].split())]
+        found[match[1]] = together([found.get(match[1], Free()), Free(sum(pages), pages[-1])])
+    return found

@@ -1,0 +1,26 @@
+"""What dmidecode's memory devices tell between the lines: their channel, and whether they are made for ECC."""
+
+import re
+
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.parse.host.os.dmidecode import Structure, measured
+
+_CHANNEL = re.compile(r"(.{0,64}?channel[ _-]?[a-z0-9]{1,2})(?![a-z0-9]).{0,64}", re.IGNORECASE)
+
+
+def channel(device: Structure) -> str | Unknown:
+    """Give the channel where the slot's text says it: `ChannelA-DIMM0`, `P0_Node0_Channel0_Dimm0`."""
+    for key in ("Locator", "Bank Locator"):
+        match = _CHANNEL.fullmatch(device.said(key) or "")
+        if match is not None:
+            return match[1].strip()
+    shown = f"{device.fields.get('Locator', '')}, {device.fields.get('Bank Locator', '')}"
+    return Unknown(Reason.NOT_COLLECTED, f"the slot's text names no channel: {shown[:80]}")
+
+
+def corrects(device: Structure) -> bool | Unknown:
+    """Tell whether the module has bits beyond its data: what ECC is kept in."""
+    total, data = (device.value(measured("bits"), f"{word} Width") for word in ("Total", "Data"))
+    if isinstance(total, Unknown) or isinstance(data, Unknown):
+        return total if isinstance(total, Unknown) else device.unsaid("Data Width")
+    return total > data

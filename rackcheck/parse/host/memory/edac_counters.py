@@ -1,0 +1,64 @@
+"""The kernel's EDAC folders, /sys/devices/system/edac/mc: what has counters of memory errors behind each controller."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import whole
+
+MC = "/sys/devices/system/edac/mc/mc*"
+# A driver that cannot tell modules names ranks in their place, and an old one rows of chips with their channels.
+MODULES = (f"{MC}/dimm*", f"{MC}/rank*")
+ROW, CHANNEL = f"{MC}/csrow*", f"{MC}/csrow*/ch*"
+
+_NUMBER = re.compile("[0-9]{1,4}")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What has counters: its controller's number, its name there (dimm0, rank0, csrow0, csrow0:ch1), and its files.
+
+    `folder` is where they lie, `prefix` the place and beginning of the names of its counters.
+    """
+
+    controller: str
+    name: str
+    kind: Literal["module", "row", "channel"]
+    folder: str
+    prefix: str
+
+
+def gibibytes(content: str) -> float:
+    """Read the driver's MB, which are MiB, as GiB; raises Unreadable on what is no whole number."""
+    return whole(content) / 1024
+
+
+def controllers(files: Files, names: Collection[str]) -> frozenset[str]:
+    """Give the numbers of the controllers that have any of these files."""
+    found = {keys[0] for name in names for keys in files.found(f"{MC}/{name}")}
+    return frozenset(number for number in found if _NUMBER.fullmatch(number))
+
+
+def counted(files: Files, numbers: Collection[str]) -> Iterator[Counted]:
+    """Give all that has counters behind these controllers: modules or ranks, else rows and then their channels.
+
+    Raises Unreadable where a folder would not be listed, after what was told of those before.
+    """
+    modular = set()
+    for glob in MODULES:
+        for number, module in files.found(f"{glob}/dimm_ce_count"):
+            if number in numbers and _NUMBER.fullmatch(module):
+                modular.add(number)
+                place = glob.replace("*", number, 1).replace("*", module, 1)
+                yield Counted(number, place.rpartition("/")[2], "module", place, f"{place}/dimm_")
+    rows = [number for number in numbers if number not in modular]
+    for number, row in files.found(f"{ROW}/ce_count"):
+        if number in rows and _NUMBER.fullmatch(row):
+            place = ROW.replace("*", number, 1).replace("*", row, 1)
+            yield Counted(number, f"csrow{row}", "row", place, f"{place}/")
+    for number, row, channel in files.found(f"{CHANNEL}_ce_count"):
+        if number in rows and _NUMBER.fullmatch(row) and _NUMBER.fullmatch(channel):
+            place = ROW.replace("*", number, 1).replace("*", row, 1)
+            yield Counted(number, f"csrow{row}:ch{channel}", "channel", place, f"{place}/ch{channel}_")

@@ -1,0 +1,40 @@
+"""The kernel's blocks of memory, counted by their state: rows such as `61 online`, `size 8000000`, `auto offline`."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.text.values import whole
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """How many blocks there are, how many are in which state, and further words by their names."""
+
+    count: int
+    states: Mapping[str, int]
+    told: Mapping[str, str]
+
+    def having(self, state: str) -> int | Unknown:
+        """Count the blocks in a state; unless every block has told its own, nobody knows."""
+        saying = sum(self.states.values())
+        if 0 < self.count == saying:
+            return self.states.get(state, 0)
+        return Unknown(Reason.NOT_COLLECTED, f"{saying} of {self.count} blocks told their state")
+
+
+def blocks(rows: Sequence[str]) -> Blocks:
+    """Read the rows; raises Unreadable where a count is no whole number."""
+    table = {words[-1] if words[0].isdigit() else words[0]: words for row in rows if (words := row.split())}
+    pairs = {name: words for name, words in table.items() if len(words) == 2}
+    states = {words[1]: whole(words[0]) for words in pairs.values() if words[0].isdigit()}
+    count = whole(pairs["blocks"][1]) if "blocks" in pairs else 0
+    return Blocks(count, states, {name: words[1] for name, words in pairs.items() if name in {"size", "auto"}})
+
+
+def mebibytes(size: str) -> float:
+    """Read a block's size, bytes in hexadecimal, as MiB; raises Unreadable on anything else."""
+    if not re.fullmatch("[0-9a-f]{1,16}", size):
+        raise Unreadable(f"not a size in hexadecimal: {size[:40]!r}")
+    return int(size, 16) / (1 << 20)

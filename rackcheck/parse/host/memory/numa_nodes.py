@@ -1,0 +1,55 @@
+"""The kernel's NUMA nodes, laid over its CPU packages: which packages a node has CPUs of."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Reason, Unreadable
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import numbers
+
+CPUS = "/sys/devices/system/node/node*/cpulist"
+
+MOST, MOST_CPUS = 1024, 8192
+"""NUMA nodes, and CPUs, that a Linux kernel may have; each CPU is of one node."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node by its number, and the packages of its CPUs; None where the kernel does not tell some CPU's."""
+
+    number: str
+    packages: frozenset[str] | None
+
+
+def nodes(files: Files, packages: Mapping[int, str]) -> Iterator[Node]:
+    """Give each node, in the order of their numbers; `packages` tells each CPU's.
+
+    Raises Unreadable (too large) where there are more nodes or CPUs than a kernel may have, and at a node whose list
+    of CPUs cannot be read.
+    """
+    found = [number for (number,) in files.found(CPUS)]
+    if len(found) > MOST:
+        raise Unreadable(f"more than {MOST} NUMA nodes", Reason.TOO_LARGE)
+    named = 0
+    for number in found:
+        cpus = numbers(files.text(CPUS.replace("*", number)), limit=MOST_CPUS)
+        named += len(cpus)
+        if named > MOST_CPUS:
+            raise Unreadable(f"NUMA nodes with more than {MOST_CPUS} CPUs: some are named twice", Reason.TOO_LARGE)
+        if number.isascii() and number.isdigit():
+            whole = cpus <= packages.keys()
+            yield Node(number, frozenset(packages[cpu] for cpu in cpus) if whole else None)
+
+
+def per_package(found: Iterable[Node]) -> tuple[int, ...] | None:
+    """Count the nodes that have CPUs of each package, fewest first; None where a node's packages are not known.
+
+    Where the kernel does not tell a CPU's package, nobody knows how the nodes lie.
+    """
+    counts: dict[str, int] = {}
+    for node in found:
+        if node.packages is None:
+            return None
+        for package in node.packages:
+            counts[package] = counts.get(package, 0) + 1
+    return tuple(sorted(counts.values()))

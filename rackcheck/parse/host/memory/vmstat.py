@@ -1,0 +1,29 @@
+"""/proc/vmstat: the kernel's counters of memory by its own names; see proc_vmstat(5)."""
+
+from collections.abc import Mapping
+
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.model.text.values import rows, whole
+
+PER_ZONE = frozenset({"allocstall"})
+"""Counters that there is one of for each zone since Linux 4.8, `allocstall_normal`, and one for all before."""
+
+
+def counters(content: str) -> Mapping[str, str]:
+    """Give each counter's word by its name; raises Unreadable on a file without `pgfault`, which every kernel has."""
+    table = {name: count for name, _, count in (row.partition(" ") for row in rows(content))}
+    if "pgfault" not in table:
+        raise Unreadable("no pgfault in /proc/vmstat")
+    return table
+
+
+def count(table: Mapping[str, str], name: str) -> int | Absent:
+    """Read a counter, of all zones together; absent is what this kernel does not count.
+
+    Raises Unreadable where it is no number.
+    """
+    if name in PER_ZONE:
+        found = [whole(told) for key, told in table.items() if key.startswith(name)]
+    else:
+        found = [whole(table[name])] if name in table else []
+    return sum(found) if found else Absent(f"no {name} in /proc/vmstat")

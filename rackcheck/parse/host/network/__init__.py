@@ -1,0 +1,1 @@
+"""Parsers for the network stack and its devices."""

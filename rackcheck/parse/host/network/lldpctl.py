@@ -1,0 +1,68 @@
+"""What `lldpctl -f json` prints: on each network interface, the devices that speak there."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+
+LEAVES = ("switch", "switch_id", "switch_description", "port", "port_description", "port_mtu", "vlan")
+"""What is told of one neighbour, in this order."""
+
+
+def heard(answer: str) -> dict[str, list[Mapping[str, Reading]]]:
+    """Give each interface's neighbours, each with a reading for every leaf; raises Unreadable on anything else."""
+    found: dict[str, list[Mapping[str, Reading]]] = {}
+    for name, told in _entries(answer):
+        found.setdefault(name, []).append(_neighbour(told))
+    return found
+
+
+def _entries(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        root = json.loads(answer)
+        found = root["lldp"].get("interface", [])
+    except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+        raise Unreadable(f"not what lldpctl writes: {error!r}"[:200]) from error
+    for entry in _listed(found):
+        if not isinstance(entry, dict) or not all(isinstance(told, dict) for told in entry.values()):
+            raise Unreadable(f"not an interface: {str(entry)[:80]}")
+        yield from entry.items()
+
+
+def _neighbour(told: Mapping[str, Any]) -> Mapping[str, Reading]:
+    """Read one neighbour; a switch that gives no name stands under its id."""
+    chassis = told.get("chassis")
+    named = isinstance(chassis, dict) and len(chassis) == 1 and "id" not in chassis
+    (name, switch), *_ = chassis.items() if named and isinstance(chassis, dict) else [(None, chassis)]
+    size = _said(_inside(told, "port", "mfs"))
+    digits = isinstance(size, str) and size.isascii() and size.isdecimal() and len(size) <= 9
+    own = [vlan for vlan in _listed(told.get("vlan")) if _inside(vlan, "pvid") is True]
+    return {
+        "switch": _said(name),
+        "switch_id": _said(_inside(switch, "id", "value")),
+        "switch_description": _said(_inside(switch, "descr")),
+        "port": _said(_inside(told, "port", "id", "value")),
+        "port_description": _said(_inside(told, "port", "descr")),
+        "port_mtu": int(str(size)) if digits else size,
+        "vlan": _said(_inside(own[0], "vlan-id")) if len(own) == 1 else Absent("no single VLAN of the port's own"),
+    }
+
+
+def _listed(value: object) -> list[Any]:
+    """Give what is a list, and what would be one if there were two; lldpctl writes single things bare."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _said(value: object) -> Reading:
+    """Give a text of lldpctl's; absent where the switch does not say it."""
+    if value is None:
+        return Absent("the switch does not say")
+    return value if isinstance(value, str) else Unknown(Reason.UNPARSABLE, f"not a text: {str(value)[:80]}")
+
+
+def _inside(value: object, *keys: str) -> object:
+    """Follow keys into JSON; none where they lead nowhere."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

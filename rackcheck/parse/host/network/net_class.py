@@ -1,0 +1,101 @@
+"""What the kernel says of a network interface in its folder of /sys/class/net (Documentation/ABI, sysfs-class-net)."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from rackcheck.model.fact import Absent, Sourced, Unreadable, Value
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import line, whole
+
+NONE = "the interface is down, or its driver tells none"
+"""Why what only a link has is absent: its signal, its speed, its duplex."""
+
+ADMIN_UP, PROMISCUOUS = 0x1, 0x100
+"""Bits of an interface's flags: it is set up; it takes packets for others."""
+
+COUNTERS = {
+    "rx_packets": "Packets received.", "tx_packets": "Packets sent.",
+    "rx_bytes": "Bytes received.", "tx_bytes": "Bytes sent.",
+    "rx_errors": "Packets received with any error.", "tx_errors": "Packets not sent for any error.",
+    "rx_dropped": "Packets received and thrown away, for want of buffers or of a protocol.",
+    "tx_dropped": "Packets thrown away before they were sent.",
+    "rx_crc_errors": "Packets received with a wrong checksum: the cable or the module.",
+    "rx_frame_errors": "Packets received that were not aligned.",
+    "rx_fifo_errors": "Packets lost because the device's queue was full.",
+    "rx_length_errors": "Packets received with a wrong length.",
+    "rx_missed_errors": "Packets lost because the host gave no buffers.",
+    "rx_over_errors": "Packets received that were larger than their buffers.",
+    "rx_nohandler": "Packets received for no protocol on an interface that was inactive.",
+    "tx_aborted_errors": "Packets given up while they were sent.",
+    "tx_carrier_errors": "Packets lost because the signal went.",
+    "tx_fifo_errors": "Packets lost because the device's sending queue failed.",
+    "tx_window_errors": "Packets lost in late collisions.",
+    "collisions": "Collisions while sending.",
+}  # fmt: skip
+"""What the kernel counts of an interface in `statistics/` (sysfs-class-net-statistics), with what each means."""
+
+_FLAGS = re.compile(r"0x[0-9a-fA-F]{1,8}")
+_TYPES = {"1": "Ethernet", "32": "InfiniBand", "772": "loopback"}
+_ORIGINS = {"0": "permanent", "1": "random", "2": "stolen", "3": "set"}
+_UNKNOWN_SPEEDS = (-0.001, 4294967.295)
+"""The kernel's unknown, -1 Mb/s, and the same as an unsigned number of old kernels."""
+
+
+def names(files: Files, glob: str) -> Iterator[str]:
+    """Name the interfaces that a glob in `/sys/class/net/*/device/net/*` finds.
+
+    Two interfaces of one device see each other, and are each found twice.
+    """
+    for one, other in files.found(glob):
+        if one == other:
+            yield one
+
+
+def flags(content: str) -> int:
+    """Read the interface's flags, in hexadecimal; raises Unreadable on anything else."""
+    word = line(content)
+    if not _FLAGS.fullmatch(word):
+        raise Unreadable(f"not flags: {word[:80]!r}")
+    return int(word, 16)
+
+
+def flagged(files: Files, place: str, bit: int) -> Sourced:
+    """Whether one bit of the flags is set."""
+    shown = files.read(place, flags)
+    known = shown.reading
+    return Sourced(bool(known & bit) if isinstance(known, int) else known, shown.source)
+
+
+def gigabits(content: str) -> float:
+    """Read Mb/s as Gb/s; the kernel's unknown is -1, and as an unsigned number of old kernels 4294967295."""
+    return whole(content) / 1000
+
+
+def while_up(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
+    """Read a file that the kernel refuses to read (EINVAL) while the interface is down: then it is absent."""
+    refused = files.refused.get(place)
+    if refused is not None and refused.detail == "Invalid argument":
+        return Sourced(Absent(NONE), place)
+    return files.read(place, reader)
+
+
+def speed(files: Files, place: str) -> Sourced:
+    """Read the link's speed in Gb/s; absent without a link."""
+    told = while_up(files, place, gigabits)
+    return Sourced(Absent(NONE), told.source) if told.reading in _UNKNOWN_SPEEDS else told
+
+
+def duplex(files: Files, place: str) -> Sourced:
+    """Read `full` or `half`; absent without a link."""
+    told = while_up(files, place, line)
+    return Sourced(Absent(NONE), told.source) if told.reading == "unknown" else told
+
+
+def link_type(content: str) -> str:
+    """Name what the link is (ARPHRD_*); the kernel's number where it has no name here."""
+    return _TYPES.get(line(content), line(content))
+
+
+def address_origin(content: str) -> str:
+    """Name where the hardware address comes from (NET_ADDR_*); the kernel's number where it has no name here."""
+    return _ORIGINS.get(line(content), line(content))

@@ -1,0 +1,44 @@
+"""Where network interfaces hang: links of sysfs between PCI functions and interfaces, and the folder of a device."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Sourced
+from rackcheck.model.text.files import Files
+
+BESIDE = "/sys/bus/pci/drivers/*/*/net/*/mtu"
+"""Links of sysfs, followed by their globs: each star of a file that is there tells a driver, an address, a name."""
+
+VIRTIO = "/sys/bus/pci/devices/*/virtio*/net/*/mtu"
+"""A virtual machine's interfaces: the PCI function's driver is virtio-pci, and the interface one step further."""
+
+DEVICE = "/sys/class/net/{}/device"
+NUMA = f"{DEVICE}/numa_node"
+VIRTUAL = "/sys/class/net/{}/device/physfn/vendor"
+
+
+@dataclass(frozen=True)
+class Place:
+    """The driver of an interface and the address of its PCI function; both absent if it is on another bus."""
+
+    driver: Sourced
+    address: Sourced
+
+
+def places(files: Files) -> Mapping[str, tuple[str, str]]:
+    """Give driver and PCI address of each interface on PCI, by its name."""
+    driven = {name: (driver, address) for driver, address, name in files.found(BESIDE)}
+    return driven | {name: ("virtio_net", address) for address, _, name in files.found(VIRTIO)}
+
+
+def place(found: Mapping[str, tuple[str, str]], interface: str) -> Place:
+    """Give the place of one interface among those that were found."""
+    none = Absent("not a PCI device")
+    driver, address = found.get(interface, ("", ""))
+    return Place(Sourced(driver or none, BESIDE), Sourced(address or none, BESIDE))
+
+
+def virtual(files: Files, interface: str) -> Sourced:
+    """Whether it is a virtual function (SR-IOV): one has a physical function behind it."""
+    place = VIRTUAL.format(interface)
+    return Sourced(files.has(place), place)

@@ -1,0 +1,73 @@
+"""The bonding driver's report of one bond, /proc/net/bonding/NAME: a section of the bond, then one of each member."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+
+MEMBERS = 64
+"""Members of one bond that are read; more are refused."""
+
+_DIGITS = re.compile(r"([0-9]{1,12})")
+_MEGABITS = re.compile(r"([0-9]{1,9}) Mbps")
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the report says of the bond or of one member, by the driver's words; of a name said twice the first."""
+
+    told: Mapping[str, str]
+
+    def text(self, key: str, lacking: str = "") -> Reading:
+        """Give a text; absent, for the reason `lacking`, where the driver does not say it in this mode."""
+        return self.told.get(key, Absent(lacking or f"no {key}"))
+
+    def chosen(self, key: str) -> Reading:
+        """Give a choice; absent where there is none, which the driver leaves out or calls None."""
+        told = self.told.get(key, "None")
+        return Absent(f"no {key}") if told == "None" else told
+
+    def number(self, key: str, form: re.Pattern[str] = _DIGITS) -> Reading:
+        """Read a whole number, the form's first group; absent where the driver does not say it in this mode."""
+        said = self.told.get(key)
+        if said is None:
+            return Absent(f"no {key}")
+        match = form.fullmatch(said)
+        return int(match[1]) if match else Unknown(Reason.UNPARSABLE, f"{key} {said[:80]!r}")
+
+    def speed(self) -> Reading:
+        """Read a member's speed in Gb/s; absent without a link, and where an old driver does not say it."""
+        if self.told.get("Speed") == "Unknown":
+            return Absent("no link")
+        megabits = self.number("Speed", _MEGABITS)
+        return megabits / 1000 if isinstance(megabits, int) else megabits
+
+
+@dataclass(frozen=True)
+class Bond:
+    """The bond's own section, and its members' by the interface's name, in the report's order."""
+
+    own: Section
+    members: tuple[tuple[str, Section], ...]
+
+
+def bond(content: str) -> Bond:
+    """Part the report; raises Unreadable where it is none, has more than 64 members, or names one twice."""
+    if not content.startswith("Ethernet Channel Bonding Driver:"):
+        raise Unreadable(f"not a bond: {content[:80]!r}")
+    found: list[dict[str, str]] = [{}]
+    for row in content.splitlines():
+        key, mark, value = row.strip().partition(": ")
+        if mark and key == "Slave Interface":
+            found.append({})
+        if mark:
+            found[-1].setdefault(key, value.strip())
+    own, *members = found
+    if len(members) > MEMBERS:
+        raise Unreadable(f"more than {MEMBERS} members", Reason.TOO_LARGE)
+    names = [told["Slave Interface"] for told in members]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise Unreadable(f"a member named twice: {twice[:80]!r}")
+    return Bond(Section(own), tuple((told["Slave Interface"], Section(told)) for told in members))

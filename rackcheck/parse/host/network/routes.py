@@ -1,0 +1,61 @@
+"""The kernel's tables of routes, /proc/net/route and /proc/net/ipv6_route: which route is the default."""
+
+import re
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import whole
+
+_UP, _REJECT = 0x1, 0x200
+_ANYWHERE = re.compile(r"0{32} 00 0{32} 00 ")
+
+
+def ipv4(content: str) -> tuple[str, str]:
+    """Give interface and router, as the kernel writes it, of the default route with the lowest metric; else blanks.
+
+    Raises Unreadable where the table has no head, or a row that is no route.
+    """
+    rows = content.splitlines()
+    if not rows or not rows[0].startswith("Iface"):
+        raise Unreadable("not a table of routes")
+    found: list[tuple[int, str, str]] = []
+    for row in rows[1:]:
+        fields = row.split()
+        if (
+            len(fields) < 8
+            or not all(re.fullmatch(r"[0-9A-F]{8}", fields[at]) for at in (1, 2))
+            or not re.fullmatch(r"[0-9A-F]{4}", fields[3])
+        ):
+            raise Unreadable(f"not a route: {row[:80]!r}")
+        flags = int(fields[3], 16)
+        if fields[1] == fields[7] == "00000000" and flags & _UP and not flags & _REJECT:
+            found.append((whole(fields[6]), fields[0], fields[2]))
+    return min(found)[1:] if found else ("", "")
+
+
+def dotted(written: str) -> str:
+    """Give a router's address as people write it: 10.0.0.1; empty where there is none.
+
+    The kernel writes a number of the machine's own order, which is little-endian on x86 and ARM.
+    """
+    return ".".join(str(part) for part in reversed(bytes.fromhex(written)))
+
+
+def by_ipv4(content: str) -> str:
+    """Give the interface of the default route with the lowest metric; an empty text if there is none."""
+    return ipv4(content)[0]
+
+
+def by_ipv6(content: str) -> str:
+    """Give the interface of the default route with the lowest metric; an empty text if there is none.
+
+    The kernel's own reject routes are none. Raises Unreadable on a row that is no route.
+    """
+    found: list[tuple[int, str]] = []
+    for row in content.splitlines():
+        fields = row.split()
+        if len(fields) != 10 or not all(re.fullmatch(r"[0-9a-f]{8}", fields[at]) for at in (5, 8)):
+            raise Unreadable(f"not a route: {row[:80]!r}")
+        flags = int(fields[8], 16)
+        if _ANYWHERE.match(row) and flags & _UP and not flags & _REJECT and fields[9] != "lo":
+            found.append((int(fields[5], 16), fields[9]))
+    return min(found)[1] if found else ""

@@ -1,0 +1,1 @@
+"""Parsers for network adapters, RDMA and their tools."""

@@ -1,0 +1,121 @@
+"""What ethtool prints: settings in two halves, features, statistics, and what is in a module's memory."""
+
+import re
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.text.values import whole
+
+MOST = 2000
+"""Lines of one interface that are read."""
+
+
+_COMPLAINT = re.compile(r"(?:netlink error|Cannot [a-z -]{1,60}): [^\n]{1,200}\n?")
+_REFUSED = ("not permitted", "permission denied")
+
+
+def answered(text: str) -> str:
+    """Pass over the complaints before an answer: without root a part is refused, and what follows is told all the same.
+
+    Raises Unreadable where nothing follows.
+    """
+    at = 0
+    while (match := _COMPLAINT.match(text, at)) is not None:
+        at = match.end()
+    if at and not text[at:].strip():
+        refused = any(words in text.casefold() for words in _REFUSED)
+        raise Unreadable(clean(text, 80), Reason.DENIED if refused else Reason.NOT_COLLECTED)
+    return text[at:]
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    """Give the `name: value` lines in order; a line without a colon is passed over."""
+    rows = text.splitlines()
+    if len(rows) > MOST:
+        raise Unreadable(f"{len(rows)} lines", Reason.TOO_LARGE)
+    split = (row.strip().partition(":") for row in rows)
+    return [(key.rstrip(), value.strip()) for key, mark, value in split if mark]
+
+
+def number(value: str | None) -> Reading:
+    """Read a number; absent where the driver has none (`n/a`), or does not say."""
+    if value is None or value in {"n/a", ""}:
+        return Absent("the driver tells none")
+    try:
+        return whole(value)
+    except Unreadable as error:
+        return Unknown(error.reason, str(error))
+
+
+def switch(value: str | None) -> Reading:
+    """Read `on` or `off`, perhaps with `[fixed]` behind; absent where it is not said."""
+    if value is None or value in {"n/a", ""}:
+        return Absent("the driver tells none")
+    word = value.split()[0]
+    return word == "on" if word in {"on", "off"} else Unknown(Reason.UNPARSABLE, f"neither on nor off: {clean(value)}")
+
+
+def modes(text: str, key: str) -> Reading:
+    """Read link modes, which go on in the lines below, each begun with blanks and without a colon.
+
+    Absent where there are none, or the driver says that it does not know them.
+    """
+    found: list[str] = []
+    inside = False
+    for row in text.splitlines():
+        name, mark, value = row.partition(":")
+        inside = name.strip() == key if mark else inside
+        if inside:
+            found.extend((value if mark else row).split())
+    told = tuple(found)
+    return Absent("not reported") if not told or told in {("Not", "reported"), ("None",)} else told
+
+
+def halves(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Part `ethtool -g` and its like into the highest settings and the current ones."""
+    highest: dict[str, str] = {}
+    current: dict[str, str] = {}
+    into: dict[str, str] | None = None
+    for key, value in pairs(text):
+        if key == "Pre-set maximums":
+            into = highest
+        elif key == "Current hardware settings":
+            into = current
+        elif into is not None:
+            into.setdefault(key, value)
+    if not current:
+        raise Unreadable(f"no current settings: {clean(text, 80)!r}")
+    return highest, current
+
+
+_TELLING = re.compile(
+    r"err|drop|discard|crc|fcs|pause|timeout|fec|symbol|lost|miss|carrier|ecn|cnp|out_of|retrans|link_down"
+    r"|jabber|fragment|undersize|oversize|alloc_fail|no_buf|buf_fail|buff_alloc|corrected|wqe|prio[0-9]|overflow|stomped",
+    re.IGNORECASE,
+)
+"""Names of statistics that tell of errors, losses and flow control; traffic by size and queue is left out."""
+
+_QUEUE = re.compile(r"^(\[|(?:(?:rx|tx)[_-])?queue_|(?:rx|tx|ch|rxq|txq)[_-]?)([0-9]{1,4})(?=\]|[_.-])")
+"""Where the name of a queue's statistic has the queue's number."""
+
+STATISTICS = 400
+"""Statistics that are kept of one interface."""
+
+
+def statistics(text: str) -> dict[str, int]:
+    """Read the statistics that tell of trouble; those of one queue each are added up, with `n` for the number."""
+    found: dict[str, int] = {}
+    rows = answered(text).splitlines()
+    if not rows or rows[0].strip() != "NIC statistics:":
+        raise Unreadable(f"no statistics: {clean(text, 80)!r}")
+    if len(rows) > 50_000:
+        raise Unreadable(f"{len(rows)} statistics", Reason.TOO_LARGE)
+    for row in rows[1:]:
+        name, mark, value = row.strip().rpartition(": ")
+        if not mark or not re.fullmatch(r"[0-9]{1,20}", value):
+            raise Unreadable(f"not a statistic: {clean(row, 80)!r}")
+        if _TELLING.search(name):
+            queue = _QUEUE.sub(r"\1n", name[:80])
+            found[queue] = found.get(queue, 0) + int(value)
+    if len(found) > STATISTICS:
+        raise Unreadable(f"{len(found)} statistics that tell of trouble", Reason.TOO_LARGE)
+    return found

@@ -1,0 +1,138 @@
+"""What ethtool tells of one interface's settings: a reading for each leaf, or Unreadable where the answer is another.
+
+What a driver leaves out, or calls `n/a`, is absent.
+"""
+
+import re
+from collections.abc import Mapping
+
+from rackcheck.model.fact import Absent, Reading, Unreadable, clean
+from rackcheck.model.path import spell_key
+from rackcheck.parse.host.nic import ethtool
+
+VERSIONS = {"driver_version": "version", "firmware": "firmware-version", "option_rom": "expansion-rom-version"}
+PAUSE = {"autoneg": "Autonegotiate", "rx": "RX", "tx": "TX"}
+FEC = ("configured", "active")
+LINK = ("autoneg", "connector", "link_detected", "link_modes", "partner_modes")
+
+_QUEUES = {"rx": "RX", "tx": "TX", "combined": "Combined"}
+CHANNELS = (*_QUEUES, *(f"{kind}_max" for kind in _QUEUES))
+_WAYS = {"rx": "RX", "tx": "TX"}
+RINGS = (*_WAYS, *(f"{way}_max" for way in _WAYS))
+
+_ADAPTIVE = ("adaptive_rx", "adaptive_tx")
+_WAITS = {"rx_usecs": "rx-usecs", "tx_usecs": "tx-usecs", "rx_frames": "rx-frames", "tx_frames": "tx-frames"}
+COALESCING = (*_ADAPTIVE, *_WAITS)
+
+FEATURES = 200
+"""Features of one interface that are read; more are refused."""
+
+_CONFIGURED = ("Supported/Configured FEC encodings", "Configured FEC encodings")
+"""Newer ethtool says the first, older the second, of the same thing."""
+
+_MODES = {"link_modes": "Supported link modes", "partner_modes": "Link partner advertised link modes"}
+_NO_VERSION = {"", "N/A", "n/a"}
+_BOTH = re.compile(r"(on|off|n/a) {1,8}TX: (on|off|n/a)")
+_PERMANENT = re.compile(r"Permanent address: ((?:[0-9a-f]{2}:){5,19}[0-9a-f]{2}|not set)")
+
+
+def versions(text: str) -> dict[str, Reading]:
+    """Read the versions of `ethtool -i`; drivers write N/A, or nothing, where they have none."""
+    told = dict(ethtool.pairs(text))
+    if "driver" not in told:
+        raise Unreadable(f"no driver: {clean(text, 80)!r}")
+    return {
+        leaf: Absent(f"the driver tells no {key}") if told.get(key, "") in _NO_VERSION else told[key]
+        for leaf, key in VERSIONS.items()
+    }
+
+
+def channels(text: str) -> dict[str, Reading]:
+    """Read the numbers of queues of `ethtool -l`, in use and highest."""
+    return _with_highest(text, _QUEUES)
+
+
+def rings(text: str) -> dict[str, Reading]:
+    """Read the sizes of rings of `ethtool -g`, in use and highest."""
+    return _with_highest(text, _WAYS)
+
+
+def _with_highest(text: str, names: Mapping[str, str]) -> dict[str, Reading]:
+    highest, current = ethtool.halves(text)
+    ends = {"": current, "_max": highest}
+    return {
+        f"{leaf}{end}": ethtool.number(told.get(name)) for end, told in ends.items() for leaf, name in names.items()
+    }
+
+
+def coalescing(text: str) -> dict[str, Reading]:
+    """Read `ethtool -c`; both adaptive settings stand on one line."""
+    told = dict(ethtool.pairs(text))
+    match = _BOTH.fullmatch(told.get("Adaptive RX", ""))
+    if match is None:
+        raise Unreadable(f"no coalesce parameters: {clean(text, 80)!r}")
+    adaptive = {leaf: ethtool.switch(word) for leaf, word in zip(_ADAPTIVE, match.groups(), strict=True)}
+    return adaptive | {leaf: ethtool.number(told.get(key)) for leaf, key in _WAITS.items()}
+
+
+def fec(text: str) -> dict[str, Reading]:
+    """Read the encodings of `ethtool --show-fec`; without a link none is active."""
+    told = dict(ethtool.pairs(text))
+    configured = next((told[name] for name in _CONFIGURED if name in told), None)
+    active = told.get("Active FEC encoding", told.get("Active FEC encodings"))
+    if configured is None or active is None:
+        raise Unreadable(f"no FEC parameters: {clean(text, 80)!r}")
+    none = not active or active == "None"
+    return {"configured": tuple(configured.split()), "active": Absent("none is active") if none else active}
+
+
+def pause(text: str) -> dict[str, Reading]:
+    """Read `ethtool -a`."""
+    told = dict(ethtool.pairs(text))
+    if "RX" not in told:
+        raise Unreadable(f"no pause parameters: {clean(text, 80)!r}")
+    return {leaf: ethtool.switch(told.get(key)) for leaf, key in PAUSE.items()}
+
+
+def permanent(text: str) -> dict[str, Reading]:
+    """Read the address of `ethtool -P`; absent where the device tells none, or one of zeros."""
+    match = _PERMANENT.fullmatch(ethtool.answered(text).strip())
+    if match is None:
+        raise Unreadable(f"no address: {clean(text, 80)!r}")
+    unset = not match[1].strip("nots e0:")
+    return {"mac_permanent": Absent("the device tells none") if unset else match[1]}
+
+
+def link(text: str) -> dict[str, Reading]:
+    """Read what was agreed, of plain `ethtool`; a driver that knows no modes says little."""
+    text = ethtool.answered(text)
+    told = dict(ethtool.pairs(text))
+    if not text.startswith("Settings for "):
+        raise Unreadable(f"no settings: {clean(text, 80)!r}")
+    detected = told.get("Link detected", "").split(" ")[0]
+    yes = {"yes": True, "no": False}.get(detected)
+    return {
+        "autoneg": ethtool.switch(told.get("Auto-negotiation")),
+        "connector": told.get("Port") or Absent("the driver tells none"),
+        "link_detected": Absent("the driver tells none") if yes is None else yes,
+        **{leaf: ethtool.modes(text, key) for leaf, key in _MODES.items()},
+    }
+
+
+def features(text: str) -> dict[str, Reading]:
+    """Read `ethtool -k`: of each feature `feature/NAME.on` and `feature/NAME.fixed`."""
+    pairs = ethtool.pairs(text)[1:]
+    if not text.startswith("Features for ") or not 0 < len(pairs) <= FEATURES or not all(dict(pairs)):
+        raise Unreadable(f"no features: {text[:80]!r}")
+    told: dict[str, Reading] = {}
+    for name, value in pairs:
+        told[f"feature/{spell_key(name)}.on"] = ethtool.switch(value)
+        told[f"feature/{spell_key(name)}.fixed"] = value.endswith("[fixed]")
+    return told
+
+
+def statistics(text: str) -> dict[str, Reading]:
+    """Read `ethtool -S`: the names as `statistic`, and of each `statistic/NAME.value`."""
+    found = ethtool.statistics(text)
+    told: dict[str, Reading] = {"statistic": tuple(found)}
+    return told | {f"statistic/{spell_key(name)}.value": count for name, count in found.items()}

@@ -1,0 +1,55 @@
+"""GID tables of RDMA ports, as a loop of the shell prints them from sysfs.
+
+A table is `port DEVICE/ports/NUMBER`, a row `INDEX|GID|TYPE|INTERFACE` of each entry that is in use, and `end`.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import rows
+
+_PORT = re.compile(r"port ([^/\s]{1,100})/ports/([0-9]{1,5})")
+_ENTRY = re.compile(r"([0-9]{1,5})\|((?:[0-9a-f]{4}:){7}[0-9a-f]{4})\|([^|]{0,40})\|([^|]{0,40})")
+_MAPPED = "0000:0000:0000:0000:0000:ffff:"
+"""How the GID of an IPv4 address begins."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry in use; type and interface are empty where the kernel tells none."""
+
+    index: str
+    address: str
+    kind: str
+    interface: str
+
+    @property
+    def second(self) -> bool:
+        """Whether the entry carries RoCE v2."""
+        return self.kind == "RoCE v2"
+
+    @property
+    def ipv4(self) -> bool:
+        """Whether its GID is that of an IPv4 address."""
+        return self.address.startswith(_MAPPED)
+
+
+def tables(answer: str) -> Iterator[tuple[str, str, list[Entry]]]:
+    """Give each port's device, number and entries by index; raises Unreadable on a table without its end."""
+    port: re.Match[str] | None = None
+    entries: list[Entry] = []
+    for row in rows(answer):
+        head, entry = _PORT.fullmatch(row), _ENTRY.fullmatch(row)
+        if head is not None and port is None:
+            port, entries = head, []
+        elif entry is not None and port is not None:
+            entries.append(Entry(*entry.groups()))
+        elif row == "end" and port is not None:
+            yield port[1], port[2], sorted(entries, key=lambda entry: int(entry.index))
+            port = None
+        else:
+            raise Unreadable(f"not an entry of a GID table: {row[:80]!r}")
+    if port is not None:
+        raise Unreadable("a GID table without its end")

@@ -1,0 +1,52 @@
+"""The character devices of RDMA, as a loop of the shell prints them from the kernel's classes and /dev/infiniband.
+
+A row is `port - DEVICE NUMBER`, `umad0 yes DEVICE NUMBER` (or `issm`) or `uverbs0 no DEVICE -`; the last is
+`rdma_cm yes - -`.
+"""
+
+import re
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import rows
+
+_ROW = re.compile(r"(umad|issm|uverbs|port|rdma_cm)([0-9]{0,6}) (yes|no|-) ([^\s/]{1,100}) ([0-9]{1,5}|-)")
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The devices, their ports (device and number), whether rdma_cm is there, and which other nodes are there."""
+
+    connection: bool
+    ports: tuple[tuple[str, str], ...]
+    there: frozenset[tuple[str, str, str]]
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices that have ports, each once, in their order."""
+        return tuple(dict.fromkeys(device for device, _ in self.ports))
+
+    def has(self, kind: str, device: str, port: str = "-") -> bool:
+        """Whether the node of a device (`uverbs`), or of its port (`umad`, `issm`), is in /dev/infiniband."""
+        return (kind, device, port) in self.there
+
+
+def nodes(answer: str) -> Nodes:
+    """Read the rows; raises Unreadable on any other row, and without the last one."""
+    ports: dict[tuple[str, str], None] = {}
+    there: set[tuple[str, str, str]] = set()
+    connection: bool | None = None
+    for row in rows(answer):
+        match = _ROW.fullmatch(row)
+        if match is None:
+            raise Unreadable(f"not a device and its node: {row[:80]!r}")
+        kind, _, node, device, port = match.groups()
+        if kind == "port":
+            ports[device, port] = None
+        elif kind == "rdma_cm":
+            connection = node == "yes"
+        elif node == "yes":
+            there.add((kind, device, "-" if kind == "uverbs" else port))
+    if connection is None:
+        raise Unreadable("no row for rdma_cm: the answer was cut")
+    return Nodes(connection, tuple(ports), frozenset(there))

@@ -1,0 +1,108 @@
+"""What the kernel says of an RDMA port in its folder of /sys/class/infiniband: its state, rate, ids and counters."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Reading, Sourced, Unreadable
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import line, whole
+
+_STATE = re.compile(r"[0-9]{1,9}: ([^\n]{1,1000})")
+_RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec \(([0-9]{1,2}X)(?: [A-Za-z0-9]{1,20})?\)")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]{1,16}|[0-9]{1,10}")
+_GID = re.compile(r"([0-9a-f]{4}:){7}[0-9a-f]{4}")
+_TRAFFIC_CLASS = re.compile(r"(?:Global )?tclass=([0-9]{1,3})")
+_BITS = {
+    "symbol_error": 16, "link_error_recovery": 8, "link_downed": 8, "port_rcv_errors": 16,
+    "port_rcv_remote_physical_errors": 16, "port_rcv_switch_relay_errors": 16, "port_xmit_discards": 16,
+    "port_xmit_constraint_errors": 8, "port_rcv_constraint_errors": 8, "local_link_integrity_errors": 4,
+    "excessive_buffer_overrun_errors": 4, "VL15_dropped": 16,
+}  # fmt: skip
+"""How wide the standard error counters are (drivers/infiniband/core/sysfs.c of the kernel): at their end they stop."""
+
+_NO_PMA = "N/A (no PMA)"
+"""What older kernels write where the driver has no performance management agent."""
+
+
+def state(content: str) -> str:
+    """Read the word of `4: ACTIVE`; raises Unreadable without number or word."""
+    match = _STATE.fullmatch(line(content))
+    if match is None:
+        raise Unreadable(f"not a numbered state: {content.strip()[:80]!r}")
+    return match[1]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The rate that a port trained, in Gb/s, and its lanes: `4X`."""
+
+    gigabits: float
+    width: str
+
+
+def rate(content: str) -> Rate:
+    """Read `400 Gb/sec (4X NDR)`; older kernels leave the last word out. Raises Unreadable on anything else."""
+    match = _RATE.fullmatch(line(content))
+    if match is None:
+        raise Unreadable(f"not a rate: {content.strip()[:80]!r}")
+    return Rate(float(match[1]), match[2])
+
+
+def hexadecimal(content: str) -> int:
+    """Read `0x96`; some kernels write a count without the mark. Raises Unreadable on anything else."""
+    word = line(content)
+    if not _NUMBER.fullmatch(word):
+        raise Unreadable(f"not a number: {word[:80]!r}")
+    return int(word, 16 if word.startswith("0x") else 10)
+
+
+def first_guid(content: str) -> str:
+    """Give a port's GUID, the second half of its first GID; raises Unreadable where that is none."""
+    gid = line(content)
+    if not _GID.fullmatch(gid):
+        raise Unreadable(f"not a GID: {gid[:80]!r}")
+    return gid[20:]
+
+
+def guid(files: Files, folder: str) -> Sourced:
+    """Give the GUID of an InfiniBand port by its folder; absent on Ethernet, whose GIDs are made of addresses."""
+    layer = files.read(f"{folder}/link_layer")
+    if layer.reading == "Ethernet":
+        return Sourced(Absent("Ethernet"), layer.source)
+    return files.read(f"{folder}/gids/0", first_guid)
+
+
+def traffic_class(files: Files, place: str) -> Sourced:
+    """Read `Global tclass=106`; without one the driver writes nothing, and then it is absent."""
+    if place in files.contents and not files.contents[place].strip():
+        return Sourced(Absent("none is set"), place)
+    return files.read(place, _traffic_class)
+
+
+def _traffic_class(content: str) -> int:
+    match = _TRAFFIC_CLASS.fullmatch(line(content))
+    if match is None:
+        raise Unreadable(f"not a traffic class: {content.strip()[:80]!r}")
+    return int(match[1])
+
+
+def counter(files: Files, place: str) -> Sourced:
+    """Read a counter; absent where there is no such file, or no agent that counts."""
+    if files.contents.get(place, "").strip() == _NO_PMA:
+        return Sourced(Absent("the driver has no performance management agent"), place)
+    return files.read(place, whole)
+
+
+def full(counted: Mapping[str, Reading]) -> Reading:
+    """Name, in small letters, the standard error counters that stand at their highest value.
+
+    Absent where the port has none of them; where one is neither a number nor absent, its reason stands for all.
+    """
+    known = {name: counted[name] for name in _BITS}
+    strange = next((reading for reading in known.values() if not isinstance(reading, int | Absent)), None)
+    if strange is not None:
+        return strange
+    if all(isinstance(reading, Absent) for reading in known.values()):
+        return Absent("no such counters")
+    return tuple(name.lower() for name, bits in _BITS.items() if known[name] == (1 << bits) - 1)

@@ -1,0 +1,74 @@
+"""What `mlxconfig -d DEVICE -e query` prints: the firmware's parameters, with default, current and next value.
+
+Written to the documentation and to outputs that people quote in public: unverified on hardware of ours.
+"""
+
+import re
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Reading, Unreadable, clean
+
+LINES = 800
+"""Lines of one function's answer that are read; more are refused."""
+
+LEAVES = ("model", "part", "config", "config_waiting")
+"""What is told of a function."""
+
+_DESCRIPTIONS = {"model": "Device type", "part": "Name"}
+_HEAD = "Configurations:"
+_ROW = re.compile(r"\*? {0,40}([A-Z][A-Z0-9_]{1,79}) {1,60}(\S{1,200}) {1,60}(\S{1,200}) {1,60}(\S{1,200}) {0,60}")
+_DESCRIBED = re.compile(r"(Device type|Name): {1,40}([^\n]{1,100}?) {0,100}")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: the value it was delivered with, the one in effect, and the one after the next boot."""
+
+    name: str
+    default: str
+    current: str
+    following: str
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a function is (`Device type`, `Name`), as far as it is told, and its parameters in the table's order."""
+
+    described: dict[str, str]
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The parameters that the next boot changes, with what they will be: `SRIOV_EN=False(0)`."""
+        return tuple(f"{p.name}={p.following}" for p in self.parameters if p.current != p.following)
+
+
+def query(text: str) -> Query:
+    """Read one function; raises Unreadable without the table of three values, and on a row that is no parameter."""
+    rows = text.splitlines()
+    if len(rows) > LINES:
+        raise Unreadable(f"{len(rows)} lines")
+    head = next((at for at, row in enumerate(rows) if row.startswith(_HEAD)), None)
+    if head is None or rows[head].split()[1:] != ["Default", "Current", "Next", "Boot"]:
+        raise Unreadable(f"no table of default, current and next values: {clean(text, 80)!r}")
+    parameters = []
+    for row in rows[head + 1 :]:
+        match = _ROW.fullmatch(row)
+        if match is not None:
+            parameters.append(Parameter(*match.groups()))
+        elif row.strip() and not row.startswith("The '*' shows"):
+            raise Unreadable(f"not a parameter: {clean(row, 80)!r}")
+    described = {match[1]: match[2] for row in rows[:head] if (match := _DESCRIBED.fullmatch(row))}
+    return Query(described, tuple(parameters))
+
+
+def facts(text: str) -> dict[str, Reading]:
+    """Give a reading for each leaf of one function, and of each parameter `config/NAME.value` and `.default`."""
+    found = query(text)
+    told: dict[str, Reading] = {
+        leaf: found.described[key] for leaf, key in _DESCRIPTIONS.items() if key in found.described
+    }
+    for parameter in found.parameters:
+        told[f"config/{parameter.name}.value"] = parameter.current
+        told[f"config/{parameter.name}.default"] = parameter.default
+    return told | {"config_waiting": found.waiting}

@@ -1,0 +1,41 @@
+"""What `mlxfwmanager -d DEVICE --query` prints of the firmware in a NIC's flash; `mlxup` prints the same."""
+
+import re
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+
+LINES = 500
+"""Lines of one answer that are read; more are refused."""
+
+LEAVES = {"firmware": "FW", "running": "FW (Running)", "pxe": "PXE", "uefi": "UEFI", "psid": "PSID",
+          "part": "Part Number", "description": "Description", "mac": "Base MAC"}  # fmt: skip
+"""What is told of a flash, with the tool's words."""
+
+_UNREAD = Unknown(Reason.UNPARSABLE, "no FW: the flash could not be read")
+_HEAD = re.compile(r"Device #[0-9]{1,4}:\s{0,80}")
+_FIELD = re.compile(r" {1,8}([A-Za-z][A-Za-z ()]{1,40}?): {1,40}(\S[^\n]{0,200}?) {0,80}")
+_FIRMWARE = re.compile(r" {1,16}(FW|FW \(Running\)|PXE|UEFI) {2,40}([0-9][0-9.]{2,30})(?: {1,80}\S{1,40})? {0,80}")
+
+
+def device(text: str) -> dict[str, str]:
+    """Read the one device that was asked for, by the tool's words: `Part Number`, `PSID`, `FW`, `FW (Running)`.
+
+    Of a name said twice the first counts. Raises Unreadable where the tool tells of no device, or of several.
+    """
+    rows = text.splitlines()
+    heads = [row for row in rows if _HEAD.fullmatch(row)]
+    if len(rows) > LINES or len(heads) != 1:
+        raise Unreadable(f"{len(heads)} devices in the answer for one: {clean(text, 80)!r}")
+    told: dict[str, str] = {}
+    for row in rows[rows.index(heads[0]) :]:
+        match = _FIELD.fullmatch(row) or _FIRMWARE.fullmatch(row)
+        if match is not None:
+            told.setdefault(match[1], match[2])
+    return told
+
+
+def facts(text: str) -> dict[str, Reading]:
+    """Give a reading for each leaf of one device; one without firmware in its flash is one whose flash is not known."""
+    told = device(text)
+    found: dict[str, Reading] = {leaf: told.get(name, Absent(f"no {name}")) for leaf, name in LEAVES.items()}
+    return found | {"firmware": told.get("FW", _UNREAD)}

@@ -1,0 +1,126 @@
+"""What mlxlink prints of a port: its link, its bit errors, and the module or cable in it.
+
+Written to the documentation and to outputs that people quote in public (a BlueField-3 with a copper cable, MFT 4.30;
+lines of a ConnectX-7 with an optical module): unverified on hardware of ours.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]{0,12}m")
+_NONE = {"", "N/A", "None"}
+_RATIO = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,9})?(?:[eE][+-]?[0-9]{1,3})?")
+_DECIMAL = re.compile(r"-?[0-9]{1,6}(?:\.[0-9]{1,9})?")
+_RANGE = re.compile(r"(.{1,400}?)(?: \[(-?[0-9.]{1,12})\.\.(-?[0-9.]{1,12})\])?")
+_RAW = "Raw Physical Errors Per Lane"
+ROWS = 500
+LANES = 16
+Scale = Callable[[float], float]
+"""What makes the fact's unit of the tool's."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """One port's answer, by the tool's words."""
+
+    told: dict[str, str]
+
+    def text(self, name: str) -> Reading:
+        """A text; absent where the tool writes N/A."""
+        value = self.told.get(name, "")
+        return Absent(f"mlxlink tells no {name}") if value in _NONE else value
+
+    def count(self, name: str) -> Reading:
+        """A whole number."""
+        value = self.text(name)
+        if not isinstance(value, str) or re.fullmatch(r"[0-9]{1,20}", value):
+            return int(value) if isinstance(value, str) else value
+        return _strange(name, value)
+
+    def counts(self, name: str) -> list[int] | Absent | Unknown:
+        """A whole number of each lane: `3183333,242074`."""
+        value = self.text(name)
+        if not isinstance(value, str):
+            return value if isinstance(value, Absent | Unknown) else _strange(name, str(value))
+        parts = value.split(",", LANES)
+        if len(parts) > LANES or not all(re.fullmatch(r"[0-9]{1,20}", part) for part in parts):
+            return _strange(name, value)
+        return [int(part) for part in parts]
+
+    def share(self, name: str) -> Reading:
+        """A ratio of errors to bits (`2E-9`), in percent."""
+        value = self.text(name)
+        if not isinstance(value, str) or _RATIO.fullmatch(value):
+            return float(value) * 100 if isinstance(value, str) else value
+        return _strange(name, value)
+
+    def errors(self) -> list[int] | Unknown:
+        """The errors before correction of each lane; none of a link that is down."""
+        told = self.counts(_RAW)
+        if not isinstance(told, Absent):
+            return told
+        # No lane is one without errors: only a link that is down has none.
+        return Unknown(Reason.NOT_COLLECTED, told.detail) if self.text("State") == "Active" else []
+
+    def measured(self, name: str, scale: Scale) -> tuple[Reading, Reading, Reading]:
+        """What one sensor reads, and its lowest and highest alarm; absent where it tells none."""
+        values, low, high = self.lanes(name, scale)
+        return (values if isinstance(values, Absent | Unknown) else values[0]), low, high
+
+    def lanes(self, name: str, scale: Scale = float) -> tuple[list[float] | Absent | Unknown, Reading, Reading]:
+        """What is measured on each lane: `1.886,1.989 [-10.41..6]`, with the alarms behind, all of them scaled."""
+        value = self.text(name)
+        if not isinstance(value, str):
+            told = value if isinstance(value, Absent | Unknown) else Absent(name)
+            return told, told, told
+        match = _RANGE.fullmatch(value)
+        parts = match[1].split(",") if match is not None else []
+        if match is None or len(parts) > LANES or not all(_DECIMAL.fullmatch(part) for part in parts):
+            strange = _strange(name, value)
+            return strange, strange, strange
+        ends = [
+            Absent("the module tells no alarms")
+            if end is None
+            else scale(float(end))
+            if _DECIMAL.fullmatch(end)
+            else _strange(name, value)
+            for end in (match[2], match[3])
+        ]
+        return [scale(float(part)) for part in parts], ends[0], ends[1]
+
+
+def _strange(name: str, value: str) -> Unknown:
+    return Unknown(Reason.UNPARSABLE, f"{name} {clean(value, 60)!r}")
+
+
+def milliwatts(dbm: float) -> float:
+    """Give an optical power in mW; 0 dBm is 1 mW."""
+    return float(f"{10 ** (max(-100.0, min(dbm, 100.0)) / 10):.6g}")
+
+
+def thousandths(value: float) -> float:
+    """Give V for mV, A for mA."""
+    return rounded(value / 1000)
+
+
+def rounded(value: float) -> float:
+    """Give a number as it was written, without the dust of a division."""
+    return float(f"{value:.12g}")
+
+
+def port(text: str) -> Port:
+    """Read one port; raises Unreadable where the answer tells no link."""
+    rows = _COLOURS.sub("", text).splitlines()
+    if len(rows) > ROWS:
+        raise Unreadable(f"{len(rows)} lines", Reason.TOO_LARGE)
+    told: dict[str, str] = {}
+    for row in rows:
+        name, mark, value = row.partition(":")
+        if mark:
+            told.setdefault(name.strip(), value.strip())
+    if "State" not in told or "Physical state" not in told:
+        raise Unreadable(f"no link: {clean(text, 80)!r}")
+    return Port(told)

@@ -1,0 +1,98 @@
+"""What `ethtool -m` prints of a pluggable module: SFP (SFF-8472), QSFP (SFF-8636), QSFP-DD and OSFP (CMIS)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.parse.host.nic.ethtool import pairs
+
+LANES = 16
+UNMEASURED = "the module measures nothing of the kind"
+_POWER = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9}) mW(?: / \S{1,20} dBm)?")
+_CURRENT = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9}) mA")
+_TEMPERATURE = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9}) degrees C(?: / \S{1,20} degrees F)?")
+_VOLTAGE = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9}) V")
+_LANE = re.compile(r"(.{1,60}?) ?\(Chan(?:nel)? ([0-9]{1,2})\)")
+_MEASURES = {
+    "tx_power": ("Laser output power", "Transmit avg optical power"),
+    "rx_power": (
+        "Receiver signal average optical power", "Receiver signal OMA", "Rcvr signal avg optical power",
+        "Rcvr signal OMA",
+    ),
+    "bias": ("Laser bias current", "Laser tx bias current"),
+}  # fmt: skip
+_ALARMS = {"tx_power": ("Laser output power", "Laser tx power"), "rx_power": ("Laser rx power",)}
+"""How the thresholds of the light are called; those of the light it sends have two names."""
+
+_OF_NAME = {name: leaf for leaf, names in _MEASURES.items() for name in names}
+
+
+@dataclass(frozen=True)
+class Module:
+    """One module: what it is, what it measures, and which of its own limits it has passed."""
+
+    texts: dict[str, str]
+    lanes: dict[int, dict[str, Reading]]
+    raised: tuple[str, ...]
+
+    def text(self, name: str) -> Reading:
+        """A text of the module; absent where it has none."""
+        return self.texts.get(name) or Absent(f"the module tells no {name}")
+
+    def temperature(self, name: str = "Module temperature") -> Reading:
+        """A temperature in C."""
+        return _measured(self.texts.get(name), _TEMPERATURE)
+
+    def voltage(self, name: str = "Module voltage") -> Reading:
+        """A voltage in V."""
+        return _measured(self.texts.get(name), _VOLTAGE)
+
+    def alarm(self, measure: str, end: str) -> Reading:
+        """The module's own `high` or `low` alarm of its light (`tx_power`, `rx_power`), in mW."""
+        names = (f"{word} {end} alarm threshold" for word in _ALARMS[measure])
+        told = next((self.texts[name] for name in names if name in self.texts), None)
+        return _measured(told, _POWER)
+
+    def flags(self) -> Reading:
+        """The alarms and warnings that are on; absent where the module says of no flag that it has it."""
+        has = self.text("Alarm/warning flags implemented") == "Yes"
+        return self.raised if has or self.raised else Absent("the module raises no flags")
+
+
+def _measured(value: str | None, form: re.Pattern[str], parts: int = 1) -> Reading:
+    if value is None:
+        return Absent(UNMEASURED)
+    match = form.fullmatch(value)
+    return (
+        float(f"{float(match[1]) / parts:.12g}")
+        if match
+        else Unknown(Reason.UNPARSABLE, f"not a measurement: {clean(value, 60)!r}")
+    )
+
+
+def module(text: str) -> Module:
+    """Read a module; raises Unreadable where there is none in the answer. Powers are in mW, currents in A."""
+    texts: dict[str, str] = {}
+    lanes: dict[int, dict[str, Reading]] = {}
+    raised: dict[str, None] = {}
+    for name, value in pairs(text):
+        texts.setdefault(name, value)
+        if value == "On" and re.search(r"(alarm|warning)\b", name):
+            raised[" ".join(name.split())] = None
+        for leaf, lane in _measure(name):
+            form, parts = (_CURRENT, 1000) if leaf == "bias" else (_POWER, 1)
+            lanes.setdefault(lane, {}).setdefault(leaf, _measured(value, form, parts))
+    if "Identifier" not in texts:
+        raise Unreadable(f"no module: {clean(text, 80)!r}")
+    if len(lanes) > LANES:
+        raise Unreadable(f"{len(lanes)} lanes", Reason.TOO_LARGE)
+    return Module(texts, dict(sorted(lanes.items())), tuple(raised))
+
+
+def _measure(name: str) -> Iterator[tuple[str, int]]:
+    """Give what a line measures and on which lane; a module with one lane does not number it."""
+    lane = _LANE.fullmatch(name)
+    leaf = _OF_NAME.get(lane[1].strip() if lane is not None else name)
+    if leaf is not None:
+        yield leaf, int(lane[2]) if lane is not None else 1

@@ -1,0 +1,1 @@
+"""Parsers for the operating system, its services and its firmware tables."""

@@ -1,0 +1,74 @@
+"""What `chronyc -n tracking` prints: what chrony follows, and how far off the clock is."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unreadable
+from rackcheck.model.text.values import key_values, whole
+
+OFFSETS = {"offset": "System time", "last_offset": "Last offset", "rms_offset": "RMS offset",
+           "root_delay": "Root delay", "root_dispersion": "Root dispersion"}  # fmt: skip
+"""What is measured in seconds, with chronyc's words."""
+
+LEAVES = ("reference", "stratum", "leap", *OFFSETS)
+_WORDS = ("Reference ID", "Stratum", "Leap status", *OFFSETS.values())
+_COMPLAINT = re.compile(r"[0-9]{3} ")
+_REFERENCE = re.compile(r"[^\s()]{1,64} \(([^()]{0,255})\)")
+_SECONDS = re.compile(r"(?P<number>[+-]?[0-9]{1,12}\.[0-9]{1,12}) seconds(?: (?P<way>slow|fast) of NTP time)?")
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """The whole table, and the name of what chrony follows: empty where it follows nothing."""
+
+    told: Mapping[str, str]
+    reference: str
+
+    def facts(self) -> Iterator[tuple[str, Reading]]:
+        """Give a reading for each leaf; of a chrony that follows nothing only the leap status. Raises Unreadable."""
+        nothing = Absent("chrony follows nothing")
+        yield "leap", self.leap
+        yield "reference", nothing if self.lost else self.reference or nothing
+        yield "stratum", nothing if self.lost else self.stratum()
+        for leaf in OFFSETS:
+            yield leaf, nothing if self.lost else self.seconds(leaf)
+
+    @property
+    def leap(self) -> str:
+        """Normal, Insert second, Delete second, or Not synchronised."""
+        return self.told["Leap status"]
+
+    @property
+    def lost(self) -> bool:
+        """Whether chrony follows nothing: what it then measures is nothing."""
+        return self.leap == "Not synchronised"
+
+    def stratum(self) -> int:
+        """Read the steps to the clock at the root; raises Unreadable."""
+        return whole(self.told["Stratum"])
+
+    def seconds(self, leaf: str) -> float:
+        """Read one of OFFSETS in seconds; raises Unreadable."""
+        return seconds(self.told[OFFSETS[leaf]])
+
+
+def tracking(rows: list[str]) -> Tracking:
+    """Read chronyc's table; raises Unreadable where chronyc complains, or leaves one of the words out."""
+    if _COMPLAINT.match(rows[0] if rows else ""):  # chronyc's own word: 506 Cannot talk to daemon
+        raise Unreadable(rows[0][:80], Reason.NOT_COLLECTED)
+    table = key_values("\n".join(rows))
+    missing = [word for word in _WORDS if word not in table]
+    reference = _REFERENCE.fullmatch(table.get("Reference ID", ""))
+    if missing or reference is None:
+        raise Unreadable(f"not the words of chronyc: {', '.join(map(repr, missing or [table['Reference ID'][:80]]))}")
+    return Tracking(table, reference[1])
+
+
+def seconds(told: str) -> float:
+    """Read `0.000000626 seconds slow of NTP time`, which is below zero; raises Unreadable on anything else."""
+    match = _SECONDS.fullmatch(told)
+    if match is None:
+        raise Unreadable(f"not seconds: {told[:80]!r}")
+    number = float(match["number"])
+    return (-number if match["way"] == "slow" else number) + 0.0  # not -0

@@ -1,0 +1,122 @@
+"""The structures of `dmidecode`: what firmware says that it found in the machine."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
+from rackcheck.model.text.values import number, rows, whole
+
+END_OF_TABLE = 127
+"""The type of the structure that ends every table since SMBIOS 2.2."""
+
+BLANK = frozenset(
+    {"", "unknown", "not specified", "not provided", "unspecified", "no dimm", "no module installed", "empty",
+     "none", "(none)", "n/a", "<out of spec>", "<bad index>", "not present", "no asset tag", "--"}
+)  # fmt: skip
+"""What dmidecode, or a maker, writes where it has nothing to say, in small letters."""
+
+_HANDLE = re.compile(r"Handle (0x[0-9A-Fa-f]{1,8}), DMI type ([0-9]{1,3}), [0-9]{1,6} bytes\.?")
+_SIZES = {"bytes": 2.0**-30, "kB": 2.0**-20, "MB": 2.0**-10, "GB": 1.0, "TB": 2.0**10, "PB": 2.0**20}
+
+
+@dataclass(frozen=True)
+class Structure:
+    """One structure: its handle, its type's number, its fields, and the lines below those fields that have some."""
+
+    handle: str
+    kind: int
+    fields: Mapping[str, str] = field(default_factory=dict)
+    lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def said(self, *keys: str) -> str | None:
+        """Give the first of these fields that says something; a blank word says nothing."""
+        told = (self.fields.get(key, "") for key in keys)
+        # An older dmidecode writes <OUT OF SPEC> for a number that came into the specification after it.
+        return next((v for v in told if v.casefold() not in BLANK and "<OUT OF SPEC>" not in v), None)
+
+    def unsaid(self, key: str) -> Unknown:
+        """Give the reason why a field is not known."""
+        shown = f"{key}: {self.fields[key]}" if key in self.fields else f"no {key}"
+        return Unknown(Reason.NOT_COLLECTED, f"dmidecode {self.handle}: {clean(shown)}")
+
+    def text(self, *keys: str) -> str | Unknown:
+        """Give a field as it stands, or why it is not known."""
+        said = self.said(*keys)
+        return self.unsaid(keys[0]) if said is None else said
+
+    def value(self, read: Callable[[str], float], *keys: str) -> float | Unknown:
+        """Read a field, or say why it is not known."""
+        said = self.said(*keys)
+        if said is None:
+            return self.unsaid(keys[0])
+        try:
+            return read(said)
+        except Unreadable as error:
+            return Unknown(error.reason, f"dmidecode {self.handle}: {keys[0]}: {error}")
+
+    def count(self, key: str) -> int | Unknown:
+        """Read a field that is a whole number, or say why it is not known."""
+        told = self.value(whole, key)
+        return told if isinstance(told, Unknown) else int(told)
+
+
+def structures(text: str) -> tuple[Structure, ...]:
+    """Read every structure, in the table's order; raises Unreadable without the structure that ends a table."""
+    found = tuple(_structures(rows(text)))
+    if not found and "No SMBIOS nor DMI entry point found" in text:
+        raise Unreadable("this machine has no SMBIOS table", Reason.NOT_COLLECTED)
+    if not found or found[-1].kind != END_OF_TABLE:
+        raise Unreadable("not the whole of dmidecode: no End Of Table")
+    return found
+
+
+def _structures(lines: list[str]) -> Iterator[Structure]:
+    head: tuple[str, int] | None = None
+    fields: dict[str, str] = {}
+    lists: dict[str, list[str]] = {}
+    last = ""
+    for row in [*lines, ""]:
+        match = _HANDLE.fullmatch(row)
+        if head is not None and (match is not None or not row.strip()):
+            yield Structure(*head, fields, {key: tuple(items) for key, items in lists.items()})
+            head = None
+        if match is not None:
+            head, fields, lists, last = (match[1].upper().replace("X", "x"), int(match[2])), {}, {}, ""
+        elif head is None or not row.startswith("\t"):
+            continue  # the name of the structure's type, and what dmidecode says of itself
+        elif not row.startswith("\t\t"):
+            key, _, value = row.partition(":")
+            last = key.strip()
+            fields.setdefault(last, value.strip())
+        elif last:
+            lists.setdefault(last, []).append(row.strip())
+
+
+def gibibytes(text: str) -> float:
+    """Read a size: SMBIOS counts in powers of 1024, whatever dmidecode calls them."""
+    digits, _, unit = text.partition(" ")
+    if unit not in _SIZES:
+        raise Unreadable(f"not a size: {clean(text)!r}")
+    return whole(digits) * _SIZES[unit]
+
+
+def measured(*units: str) -> Callable[[str], float]:
+    """Make a reader of a number that is followed by one of these words."""
+
+    def reader(text: str) -> float:
+        digits, _, unit = text.partition(" ")
+        if unit not in units:
+            raise Unreadable(f"not a number of {units[0]}: {clean(text)!r}")
+        return number(digits)
+
+    return reader
+
+
+def named(found: list[Structure], *keys: str) -> list[tuple[str, Structure]]:
+    """Name structures by their first key; where names repeat, by all the keys, and at last by the handle too."""
+    for used in range(1, len(keys) + 1):
+        names = [" ".join(said for key in reversed(keys[:used]) if (said := s.said(key))) for s in found]
+        if all(names) and len(set(names)) == len(names):
+            return list(zip(names, found, strict=True))
+    return [(f"{s.said(keys[0]) or ''} {s.handle}".strip(), s) for s in found]

@@ -1,0 +1,63 @@
+"""What Docker tells: the pieces of its daemon.json, and the lines of `docker info`."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import flag, unquoted, whole
+
+CGROUP_DRIVER, NVIDIA_RUNTIME = "native.cgroupdriver", "nvidia"
+"""What a piece of daemon.json is called that is no setting of its own: an option of `exec-opts`, and a runtime."""
+
+_PIECE = re.compile(
+    r'"([\w-]{1,40})" *: *("[^"]{0,200}"|true|false)|"native\.cgroupdriver=([a-z]{1,20})"|"(nvidia)" *: *\{'
+)
+_LINE = re.compile(r" ?([A-Z][A-Za-z ]{1,40}): ?(.{0,400}?)\s{0,20}")
+
+
+def settings(rows: Sequence[str], *, texts: Collection[str], flags: Collection[str]) -> Mapping[str, str | bool]:
+    """Read pieces such as `"data-root": "/raid"`, by the setting's name; of a repeated one the last counts.
+
+    Raises Unreadable at a piece that is none of these settings, and at a flag that is neither true nor false.
+    """
+    given: dict[str, str | bool] = {}
+    for row in rows:
+        match = _PIECE.fullmatch(row)
+        if match is None or (match[1] is not None and match[1] not in texts and match[1] not in flags):
+            raise Unreadable(f"not a setting of daemon.json: {row[:80]!r}")
+        name, value, driver, runtime = match.groups()
+        if driver:
+            given[CGROUP_DRIVER] = driver
+        elif runtime:
+            given[NVIDIA_RUNTIME] = True
+        elif name in texts:
+            given[name] = unquoted(value)
+        else:
+            given[name] = flag(value, yes="true", no="false")
+    return given
+
+
+def info(rows: Sequence[str]) -> Mapping[str, str]:
+    """Read `Name: value` lines, which since 20.10 stand one blank in; of a repeated name the first counts.
+
+    Raises Unreadable at another line.
+    """
+    shown: dict[str, str] = {}
+    for row in rows:
+        match = _LINE.fullmatch(row)
+        if match is None:
+            raise Unreadable(f"not a name and a value: {row[:80]!r}")
+        shown.setdefault(match[1], match[2])
+    return shown
+
+
+def shown(name: str, value: str) -> bool | int | str | tuple[str, ...]:
+    """Read one value of `docker info` as what it is: a number, names in their order, a yes or no, else a text.
+
+    Raises Unreadable where a number or a yes or no is none.
+    """
+    if name == "Cgroup Version":
+        return whole(value)
+    if name == "Runtimes":
+        return tuple(sorted(value.split()))
+    return flag(value, yes="true", no="false") if name == "Live Restore Enabled" else value

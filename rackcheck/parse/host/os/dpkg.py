@@ -1,0 +1,83 @@
+"""The list of installed packages, one a row as dpkg-query prints it; rpm is asked for rows of the same form.
+
+    dpkg amd64
+    ii |adduser|all|3.134
+    hi |linux-image-5.15.0-1053-nvidia|amd64|5.15.0-1053.54
+    -- end --
+
+The first row names whose records these are and the machine's own architecture. Of the three letters before a name the
+first is what is wanted of the package, the second its state, the third whether it must be installed anew
+(dpkg-query(1)).
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import rows
+
+DPKG = "${db:Status-Abbrev}|${Package}|${Architecture}|${Version}\\n"
+RPM = "ii |%{NAME}|%{ARCH}|%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}\\n"
+"""The form of a row, in the words of each."""
+
+END = "-- end --"
+"""The answer's last line."""
+
+KEYS = "gpg-pubkey"
+"""What rpm lists beside packages: the keys that sign them."""
+
+_ROW = re.compile(r"([uihrp])([ncHUFWti])([ R])\|([^|\s]{1,200})\|([^|\s]{1,40})\|([^|\s]{0,200})")
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """One installed package; `held` is one that an upgrade leaves alone, `broken` one that is not wholly installed."""
+
+    name: str
+    arch: str
+    version: str
+    held: bool
+    broken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """Whose records were read, dpkg's or rpm's, the machine's own architecture, and the packages in their order."""
+
+    manager: str
+    native: str
+    packages: tuple[Package, ...]
+
+
+def installed(answer: str) -> Installed:
+    """Read the list; raises Unreadable where it was cut, is empty, or holds a row that is no package with a version."""
+    told = rows(answer)
+    manager, _, native = told[0].partition(" ") if told else ("", "", "")
+    if len(told) < 3 or told[-1] != END or manager not in {"dpkg", "rpm"}:
+        raise Unreadable("the answer was cut, or there is no package at all")
+    found = (_package(row) for row in told[1:-1])
+    return Installed(manager, native, tuple(package for package in found if package is not None))
+
+
+def _package(row: str) -> Package | None:
+    """Read one row; none for what is removed but for its settings, and for rpm's keys."""
+    match = _ROW.fullmatch(row)
+    if match is None:
+        raise Unreadable(f"not a package: {row[:80]!r}")
+    want, state, error, name, arch, version = match.groups()
+    if state in "nc" or name == KEYS:
+        return None
+    if not version:
+        raise Unreadable(f"{name} has no version")
+    return Package(name, arch, version, held=want == "h", broken=state != "i" or error == "R")
+
+
+def versions(packages: Iterable[Package], native: str) -> dict[str, list[str]]:
+    """Gather the versions by name; a package of another architecture is `NAME:ARCH`, as dpkg spells it."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for package in packages:
+        own = package.arch in {native, "all", "noarch", "(none)"}
+        found[package.name if own else f"{package.name}:{package.arch}"].append(package.version)
+    return found

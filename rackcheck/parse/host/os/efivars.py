@@ -1,0 +1,74 @@
+"""EFI variables as the node prints them: a name and its bytes, `SecureBoot 6 0 0 0 1`; or `legacy`, without UEFI."""
+
+import re
+from collections.abc import Mapping
+
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.model.text.values import bit, rows
+
+END = "-- end --"
+"""The answer's last line."""
+
+GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
+"""UEFI's own variables."""
+
+ENTRIES = 1000
+"""Entries of a boot order that are read; machines have dozens."""
+
+
+def asking(*names: str) -> str:
+    """Ask for UEFI's own variables of these names.
+
+    They hold bytes of zero, which no shell keeps: `od` prints them. A container hides all of /sys/firmware.
+    """
+    return (
+        "set -- /sys/firmware/*; [ -e \"$1\" ] || { echo '/sys/firmware shows nothing' >&2; exit 1; }\n"
+        "[ -d /sys/firmware/efi ] || { echo legacy; exit 0; }\n"
+        "cd /sys/firmware/efi/efivars || exit 1\n"
+        'set -- *; [ -e "$1" ] || { echo "no EFI variable is shown: efivarfs is not mounted" >&2; exit 1; }\n'
+        f"for v in {' '.join(names)}; do\n"
+        f"[ -e $v-{GLOBAL} ] || continue\n"
+        f"b=$(od -An -v -tu1 $v-{GLOBAL}) || exit 1\n"
+        f'echo $v $b\ndone; echo "{END}"'
+    )
+
+
+def variables(answer: str) -> Mapping[str, str] | None:
+    """Give each variable's bytes by its name; none where the system was not booted by UEFI.
+
+    Raises Unreadable on an answer that was cut.
+    """
+    told = rows(answer)
+    if told == ["legacy"]:
+        return None
+    if not told or told[-1] != END:
+        raise Unreadable("the answer was cut")
+    return dict(row.partition(" ")[::2] for row in told[:-1])
+
+
+def yes(name: str, shown: Mapping[str, str]) -> bool | Absent:
+    """Read a variable of four bytes of attributes and a 0 or 1; raises Unreadable on other bytes."""
+    if name not in shown:
+        return Absent(f"firmware has no {name}")
+    octets = shown[name].split()
+    if len(octets) != 5:
+        raise Unreadable(f"{name} is not five bytes: {shown[name][:80]!r}")
+    return bit(octets[4])
+
+
+def entries(name: str, shown: Mapping[str, str]) -> tuple[str, ...] | Absent:
+    """Read a variable of four bytes of attributes and numbers of boot entries, two bytes each: `Boot0003`, ...
+
+    Raises Unreadable on other bytes.
+    """
+    if name not in shown:
+        return Absent(f"firmware has no {name}")
+    octets = shown[name].split()
+    if len(octets) < 6 or len(octets) % 2 or len(octets) > 2 * ENTRIES or not all(map(_octet, octets)):
+        raise Unreadable(f"{name} holds no entries: {shown[name][:80]!r}")
+    low, high = octets[4::2], octets[5::2]
+    return tuple(f"Boot{int(first) + 256 * int(second):04X}" for first, second in zip(low, high, strict=True))
+
+
+def _octet(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,3}", text, re.ASCII) is not None and int(text) < 256

@@ -1,0 +1,18 @@
+"""`find -printf %F -print`: each path behind the type of the file system that it lies on, `pstore/sys/fs/pstore`."""
+
+import re
+from collections.abc import Iterable
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import rows
+
+_ROW = re.compile(r"([A-Za-z0-9_.-]{1,40})(/.{0,4000})")
+
+
+def types(answer: str, needed: Iterable[str]) -> dict[str, str]:
+    """Give each path's type; raises Unreadable on another row, and where a path that must be there is missing."""
+    matches = [_ROW.fullmatch(row) for row in rows(answer)]
+    found = {match[2]: match[1] for match in matches if match is not None}
+    if None in matches or not found.keys() >= set(needed):
+        raise Unreadable("the answer was cut, or is not of types and places")
+    return found

@@ -1,0 +1,77 @@
+"""What `last -F -x reboot shutdown` prints of wtmp in UTC, newest first, with the node's clock and uptime behind it.
+
+reboot   system boot  5.15.0-1053-nvid Fri Nov 20 07:11:09 2026   still running
+shutdown system down  5.15.0-1053-nvid Fri Nov 20 07:03:01 2026 - Fri Nov 20 07:11:09 2026  (00:08)
+
+wtmp begins Mon Nov  2 09:31:20 2026
+now 1795162269 3608
+-- end --
+"""
+
+import calendar
+import re
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.text.values import rows
+
+END = "-- end --"
+"""The answer's last line; before it stands `now`, the seconds since 1970 and the seconds since boot."""
+
+_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-3][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4})")
+
+
+@dataclass(frozen=True, slots=True)
+class Wtmp:
+    """The record as far as it was read, newest first; times are seconds since 1970, `up` is seconds since boot.
+
+    A start whose date nobody can read is None. `begins` is the date of the oldest line, that of wtmp's own beginning
+    where the whole record was read.
+    """
+
+    kinds: tuple[str, ...]
+    starts: tuple[int | None, ...]
+    begins: int | None
+    now: int
+    up: int
+
+    @property
+    def unclean(self) -> int:
+        """Starts without a shutdown before them; of the oldest start nobody knows what was before."""
+        return sum(newer == older == "reboot" for newer, older in pairwise(self.kinds))
+
+    def late(self, window: int) -> int | Unknown:
+        """Count the starts of the last `window` seconds; unknown where the record does not tell of all of them."""
+        if self.up >= window:
+            return 0
+        if self.begins is None or self.begins > self.now - window:
+            return Unknown(Reason.NOT_READ_FURTHER, "wtmp was not read, or does not reach back, so far")
+        if any(start is None or start > self.now for start in self.starts):
+            return Unknown(Reason.UNPARSABLE, "wtmp has a start in the future, or at no time")
+        found = [start for start in self.starts if start is not None and start > self.now - window]
+        return len(found) or Unknown(Reason.NOT_COLLECTED, "wtmp has no record of the last start")
+
+
+def wtmp(answer: str) -> Wtmp:
+    """Read the record; raises Unreadable on an answer that was cut, and on one that has nothing of wtmp."""
+    told = rows(answer)
+    clock = re.fullmatch(r"now ([0-9]{1,12}) ([0-9]{1,12})", told[-2]) if len(told) > 1 and told[-1] == END else None
+    if clock is None:
+        raise Unreadable("the answer was cut")
+    kinds = tuple(row.split(maxsplit=1)[0] for row in told[:-2] if row.startswith(("reboot ", "shutdown ")))
+    if not kinds and not any(re.match(r"\S{0,80}wtmp\S{0,20} ", row) for row in told):
+        raise Unreadable(f"no line of wtmp: {told[0][:80]!r}")
+    starts = tuple(_moment(row) for row in told[:-2] if row.startswith("reboot "))
+    begins = _moment(next((row for row in reversed(told[:-2]) if row), ""))
+    return Wtmp(kinds, starts, begins, int(clock[1]), int(clock[2]))
+
+
+def _moment(row: str) -> int | None:
+    """Give the first date of a row in seconds since 1970; the question asks for UTC."""
+    found = _DATE.search(row)
+    try:
+        return calendar.timegm(time.strptime(found[1], "%b %d %H:%M:%S %Y")) if found else None
+    except ValueError:
+        return None

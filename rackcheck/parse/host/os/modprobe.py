@@ -1,0 +1,56 @@
+"""Lines of modprobe.d(5) and modules-load.d(5): what parameters modules get, which are loaded, which are kept from it.
+
+    options nvidia NVreg_EnableGpuFirmware=1
+    blacklist nouveau
+    install cramfs /bin/false
+
+Rows come without comments and blanks around them.
+"""
+
+import re
+from collections.abc import Iterable
+
+from rackcheck.model.text.values import unquoted
+
+_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
+_LONGEST = 4000
+"""Characters of one line that are read."""
+_NOTHING = re.compile(r"(?:/usr)?/bin/(?:false|true)")
+
+
+def options(rows: Iterable[str], modules: re.Pattern[str]) -> dict[str, str]:
+    """Give the values by `module.parameter`, of the modules whose whole name fits; of a repeated one the last counts.
+
+    Dashes and underscores of a module's name are one to the kernel, which spells underscores. Other lines, and words
+    that give nothing a name, are left out.
+    """
+    given: dict[str, str] = {}
+    for row in rows:
+        words = _WORD.findall(row[:_LONGEST])
+        module = words[1].replace("-", "_") if len(words) > 2 and words[0] == "options" else ""
+        if modules.fullmatch(module):
+            pairs = (word.partition("=") for word in words[2:])
+            given |= {f"{module}.{name}": value for name, _, value in pairs if re.fullmatch(r"\w{1,80}", name)}
+    return {name: unquoted(value) for name, value in given.items()}
+
+
+def autoload(rows: Iterable[str]) -> tuple[str, ...]:
+    """Give the modules that lines of modules-load.d(5) name, as the kernel spells them; `;` begins a comment."""
+    return _spelt(words[0] for row in rows if (words := row.split()) and not row.startswith(";"))
+
+
+def blacklisted(rows: Iterable[str]) -> tuple[str, ...]:
+    """Give the modules that `blacklist` keeps from loading by themselves, as the kernel spells them."""
+    orders = (row.split() for row in rows)
+    return _spelt(words[1] for words in orders if words[:1] == ["blacklist"] and len(words) > 1)
+
+
+def forbidden(rows: Iterable[str]) -> tuple[str, ...]:
+    """Give the modules for which `install` runs /bin/false or /bin/true instead, as the kernel spells them."""
+    orders = (row.split() for row in rows)
+    installs = (words for words in orders if words[:1] == ["install"] and len(words) > 2)
+    return _spelt(words[1] for words in installs if _NOTHING.fullmatch(words[2]))
+
+
+def _spelt(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({name.replace("-", "_") for name in names}))

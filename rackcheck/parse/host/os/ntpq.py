@@ -1,0 +1,44 @@
+"""ntpd's variables as `ntpq -c rv` prints them: `leap=00, stratum=5, refid=10.1.5.8`; times are milliseconds."""
+
+import re
+from collections.abc import Iterable
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import number, rows
+
+NONE = "no ntpq"
+"""What the node says where the tool is not installed."""
+
+LEAP = {0: "none", 1: "insert", 2: "delete", 3: "unsynchronized"}
+"""What ntpd does with the last second of the day; 3 is said while it follows nothing."""
+
+_REFUSED = re.compile(r"[^\n=]{0,80}\bConnection refused\n")
+_VARIABLE = re.compile(r'\b([a-z_]{1,30})=("[^"\n]{0,300}"|[^\s,"]{1,100})')
+
+
+def lacking(answer: str) -> str | None:
+    """Say why no ntpd answered; none where one did."""
+    if rows(answer) == [NONE]:
+        return "ntpd is not installed"
+    return "ntpd does not run" if _REFUSED.fullmatch(answer) else None
+
+
+def variables(answer: str, needed: Iterable[str]) -> dict[str, str]:
+    """Give the variables by name, of a repeated one the last; raises Unreadable where a needed one is missing."""
+    table = dict(_VARIABLE.findall(answer))
+    missing = [name for name in needed if name not in table]
+    if missing:
+        raise Unreadable(f"ntpq does not tell {', '.join(missing)}: {answer[:80]!r}")
+    return table
+
+
+def leap(bits: str) -> str:
+    """Give the word for the two bits of `leap=11`; raises Unreadable on anything else."""
+    if not re.fullmatch("[01]{1,2}", bits):
+        raise Unreadable(f"not two bits of a leap: {bits!r}")
+    return LEAP[int(bits, 2)]
+
+
+def seconds(milliseconds: str) -> float:
+    """Read a time; raises Unreadable where it is no number."""
+    return round(number(milliseconds) / 1000, 9)

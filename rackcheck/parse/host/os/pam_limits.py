@@ -1,0 +1,55 @@
+"""The files of pam_limits, `limits.conf` and its like: who, soft or hard, of what, how much; see limits.conf(5)."""
+
+import math
+from collections.abc import Iterable, Iterator
+
+from rackcheck.model.fact import Absent, Reading, Unknown, Unreadable
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import whole
+
+MAIN, MORE = "/etc/security/limits.conf", "/etc/security/limits.d/*.conf"
+SIDES = ("soft", "hard")
+
+_UNLIMITED = frozenset({"unlimited", "infinity", "-1"})
+
+
+def places(files: Files) -> Iterator[str]:
+    """Give the files in the order in which pam_limits reads them: a later line wins.
+
+    Raises Unreadable where nobody knows which files there are.
+    """
+    if files.has(MAIN):
+        yield MAIN
+    yield from sorted(MORE.replace("*", name) for (name,) in files.found(MORE))
+
+
+def for_everybody(texts: Iterable[str]) -> dict[tuple[str, str], str]:
+    """Give what the lines for `*` set, by item and side; a later line wins, and `-` is both sides.
+
+    The texts are whole files in the order in which pam_limits reads them. A line with more or fewer than four words,
+    and one for a single user or a group, sets nothing here.
+    """
+    given: dict[tuple[str, str], str] = {}
+    for text in texts:
+        for row in text.splitlines():
+            words = row.partition("#")[0].split()
+            if len(words) == 4 and words[0] == "*":
+                given |= {(words[2], side): words[3] for side in (SIDES if words[1] == "-" else (words[1],))}
+    return given
+
+
+def limit(value: str) -> float:
+    """Read a limit in the unit of its item, infinity for none at all; raises Unreadable on another word."""
+    if value in _UNLIMITED:
+        return math.inf
+    if not value.isdecimal():
+        raise Unreadable(f"a limit of {value[:40]!r}")
+    return whole(value)
+
+
+def reading(value: str | None, lacking: str) -> Reading:
+    """Give a limit; absent, for the reason `lacking`, where no line sets it, Unknown where its word is none."""
+    try:
+        return Absent(lacking) if value is None else limit(value)
+    except Unreadable as error:
+        return Unknown(error.reason, str(error))

@@ -1,0 +1,35 @@
+"""/proc/PID/limits: a process's soft and hard limits by the kernel's names; see proc_pid_limits(5)."""
+
+import math
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from rackcheck.model.text.values import rows, whole
+
+SIDES = ("soft", "hard")
+
+_ROW = re.compile(r"Max (?P<name>[a-z ]+?)\s{2,}(?P<soft>\w+)\s+(?P<hard>\w+)\s+(?P<unit>bytes|processes|files)?\s*")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One side of one limit: infinity for none at all, KiB where the kernel counts bytes."""
+
+    name: str
+    side: str
+    value: float
+
+
+def limits(content: str, names: Collection[str]) -> Iterator[Limit]:
+    """Give both sides of the limits of these names; raises Unreadable on one that is no number, after those before it.
+
+    The head, and rows that are no limit, are left out.
+    """
+    for row in rows(content)[1:]:
+        match = _ROW.fullmatch(row)
+        if match is None or match["name"] not in names:
+            continue
+        for side in SIDES:
+            told = math.inf if match[side] == "unlimited" else whole(match[side])
+            yield Limit(match["name"], side, told / 1024 if match["unit"] == "bytes" else told)

@@ -1,0 +1,57 @@
+"""Processes gathered by their state, as the node's awk prints them from `/proc/PID/stat` (proc_pid_stat(5)).
+
+    hangs python3
+    state D 1 4634297
+    state S 57 24
+    up 46346
+    -- end --
+
+A state is one letter with how many processes are in it and the start of the oldest, in ticks since boot; `hangs` names
+one process in state D; `up` is the seconds since boot.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Reason, Unreadable
+from rackcheck.model.text.values import rows
+
+END = "-- end --"
+"""The answer's last line."""
+
+TICKS = 100
+"""Of a second, in which the kernel tells times on x86 and ARM (USER_HZ, include/asm-generic/param.h)."""
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """How many processes are in each state, how many seconds ago the oldest of each began, and who hangs, by name."""
+
+    counts: Mapping[str, int]
+    ages: Mapping[str, float]
+    hanging: tuple[str, ...]
+
+
+def states(answer: str, most: int) -> States:
+    """Read the answer; raises Unreadable where it was cut, has no process, or names more than `most` that hang."""
+    told = rows(answer)
+    up = re.fullmatch("up ([0-9]{1,12})", told[-2]) if len(told) > 1 and told[-1] == END else None
+    if up is None:
+        raise Unreadable("the answer was cut")
+    counts: Counter[str] = Counter()
+    ages: dict[str, float] = {}
+    names: set[str] = set()
+    for row in told[:-2]:
+        match = re.fullmatch(r"state ([A-Za-z]) ([0-9]{1,9}) ([0-9]{1,15})", row)
+        if match is not None:
+            counts[match[1]] += int(match[2])
+            ages[match[1]] = max(0, int(up[1]) * TICKS - int(match[3])) / TICKS
+        elif row.startswith("hangs ") and len(names) < most:
+            names.add(row.removeprefix("hangs ")[:80])
+        else:
+            raise Unreadable(f"neither a state nor a name: {row[:80]!r}")
+    if not counts:
+        raise Unreadable("no process at all", Reason.NOT_COLLECTED)
+    return States(counts, ages, tuple(sorted(names)))

@@ -1,0 +1,102 @@
+"""What Slurm tells of a node: the lines of its own files, and `scontrol show node`."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
+
+HIDDEN = Unknown(Reason.DENIED, "its folder may not be entered, or it may not be read")
+
+_VERSION = re.compile(r"(?:slurm|slurm-wlm) ([\w.-]{1,40})")
+_INCLUDE = re.compile(r"\s{0,80}include\s", re.IGNORECASE)
+_FIELD = re.compile(r"(?:^|\s)(NodeName|CPUTot|Gres|Version|RealMemory|State|Partitions|ActiveFeatures)=(\S*)")
+_REASON = re.compile(r"^[ \t]{0,20}Reason=(.{0,500})$", re.MULTILINE)
+
+
+def version(row: str) -> str | None:
+    """Give the version of `slurm 23.11.7`; None for another line."""
+    match = _VERSION.fullmatch(row)
+    return match[1] if match else None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of several files, by their names in small letters, and what is known of each file."""
+
+    given: dict[str, Reading] = field(default_factory=dict)
+    files: dict[str, Reading] = field(default_factory=dict)
+    lacking: dict[str, Reading] = field(default_factory=dict)
+
+    def there(self, file: str) -> Reading:
+        """Whether the node has a file of its own; Unknown where it is hidden."""
+        return self.files.get(file, False)
+
+    def setting(self, file: str, name: str) -> Reading:
+        """Give a setting, or why the file has none."""
+        return self.given.get(name.lower(), self.lacking.get(file, Absent(f"no {file}")))
+
+
+def settings(rows: Sequence[str], files: Collection[str]) -> Settings:
+    """Read rows `== FILE` with the file's `Name=value` lines below, and `hidden FILE`; Slurm's names have no case.
+
+    Raises Unreadable at a line that is no setting, and at one before any file.
+    """
+    told = Settings()
+    for row in rows:
+        word, _, rest = row.partition(" ")
+        if word in {"==", "hidden"} and rest in files:
+            told.files[rest] = HIDDEN if word == "hidden" and rest not in told.files else True
+            told.lacking[rest] = HIDDEN if word == "hidden" else Absent(f"not in {rest}")
+            continue
+        if told.lacking and _INCLUDE.match(row):
+            name = list(told.lacking)[-1]
+            further = f"{name} includes other files and has no such line itself"
+            told.lacking[name] = Unknown(Reason.NOT_READ_FURTHER, further)
+            continue
+        # gres.conf may have more on the line.
+        key, _, value = row.partition("#")[0].strip().partition("=")
+        if not told.lacking or not key.strip().isalnum():
+            raise Unreadable(f"not a setting of Slurm: {row[:80]!r}")
+        told.given[key.strip().lower()] = value.strip().split()[0] if value.strip() else Absent("set to nothing")
+    return told
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node as the controller sees it: its state without marks, its marks, and further fields by Slurm's names."""
+
+    state: str
+    marks: tuple[str, ...]
+    reason: str | Absent
+    fields: Mapping[str, str]
+
+    def text(self, name: str) -> str | Absent:
+        """Give a field; absent where Slurm has none, or calls it (null) or N/A."""
+        return _told(self.fields.get(name))
+
+    def names(self, name: str) -> tuple[str, ...] | Absent:
+        """Give the names of a field that are parted by commas, in order; absent where Slurm has none."""
+        told = self.text(name)
+        return told if isinstance(told, Absent) else tuple(sorted(told.split(",")))
+
+
+def node(answer: str) -> Node:
+    """Read `Key=value` words, and the reason, which is a line with blanks in it.
+
+    Raises Unreadable without a node's name and state.
+    """
+    # The first counts: a reason is anybody's text, and comes last.
+    fields = dict(reversed(_FIELD.findall(answer)))
+    if "NodeName" not in fields or "State" not in fields:
+        raise Unreadable("no node and its state")
+    parts = fields["State"].split("+")
+    state, *marks = (part.rstrip("*~#!%$@^-") for part in parts)
+    if any(part.endswith("*") for part in parts):
+        marks.append("NOT_RESPONDING")
+    reason = _REASON.search(answer)
+    return Node(state, tuple(sorted(set(marks))), _told(reason[1].strip() if reason else None), fields)
+
+
+def _told(value: str | None) -> str | Absent:
+    return Absent("the controller has none") if value in {None, "", "(null)", "N/A"} else str(value)

@@ -1,0 +1,105 @@
+"""What systemctl prints: units as `show` parts them, lists of units and of unit files, and limits."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Unreadable
+from rackcheck.model.text.values import whole
+
+OF_LOGINS = ("user@", "user-runtime-dir@", "sshd@")
+"""What every login starts, ours too."""
+
+ALL_ONES = str(2**64 - 1)
+"""How systemd before 229 writes infinity."""
+
+
+@dataclass(frozen=True)
+class Timer:
+    """A timer: its name without `.timer`, whether it waits now, and whether it starts at boot, in systemd's words."""
+
+    name: str
+    active: str
+    enabled: str
+
+
+def units(rows: Sequence[str], needed: Sequence[str] = ()) -> Iterator[dict[str, str]]:
+    """Part `systemctl show` into its units, each a property by its name; an empty row ends one.
+
+    Raises Unreadable on a unit that lacks a needed property; those before it are given.
+    """
+    block: dict[str, str] = {}
+    for row in (*rows, ""):
+        key, _, value = row.partition("=")
+        if row:
+            block[key] = value
+        elif block:
+            missing = [name for name in needed if name not in block]
+            if missing:
+                raise Unreadable(f"{block.get('Id', 'a unit')} without {', '.join(missing)}")
+            yield block
+            block = {}
+
+
+def service(unit: Mapping[str, str]) -> str | None:
+    """Give a service's name without `.service`; none for another unit, one that is gone, and what logins start."""
+    name = unit.get("Id", "")
+    gone = unit.get("LoadState") == "not-found" and unit.get("ActiveState") == "inactive"
+    return (
+        None if gone or not name.endswith(".service") or name.startswith(OF_LOGINS) else name.removesuffix(".service")
+    )
+
+
+def service_files(rows: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Give the name, with `.service`, and the state of each file that stands for one service of its own.
+
+    Templates, aliases and what logins start are left out. Raises Unreadable on a row that is no file with its state.
+    """
+    for row in rows:
+        name, _, state = row.strip().partition(" ")
+        if not name.endswith(".service") or not state.strip():
+            raise Unreadable(f"not a unit file and its state: {row[:80]!r}")
+        word = state.split()[0]
+        if not name.endswith("@.service") and not name.startswith(OF_LOGINS) and word != "alias":
+            yield name, word
+
+
+def timers(loaded: Sequence[str], files: Sequence[str]) -> list[Timer]:
+    """Put together the rows of `list-units` and of `list-unit-files`, by name; templates and aliases are left out.
+
+    One that is not loaded is inactive, one without a file transient. Raises Unreadable on a row that is no timer.
+    """
+    active: dict[str, str] = {}
+    for row in loaded:
+        words = _timer(row)
+        if len(words) < 4:
+            raise Unreadable(f"not a unit: {row[:80]!r}")
+        if words[1] != "not-found":
+            active[words[0]] = words[2]
+    enabled = {name: state for name, state, *_ in map(_timer, files) if state != "alias"}
+    return [
+        Timer(name.removesuffix(".timer"), active.get(name, "inactive"), enabled.get(name, "transient"))
+        for name in sorted(active.keys() | enabled.keys())
+        if not name.endswith("@.timer")
+    ]
+
+
+def _timer(row: str) -> list[str]:
+    """Part a row of a list of units; before systemd 246 a mark may stand before the name."""
+    words = row.lstrip("●* ").split()
+    if len(words) < 2 or not words[0].endswith(".timer"):
+        raise Unreadable(f"not a timer: {row[:80]!r}")
+    return words
+
+
+def limit(value: str | None) -> float | Absent:
+    """Read a limit in its own unit, or infinity; absent where this systemd does not know the property."""
+    if not value:
+        return Absent("this systemd does not tell")
+    return math.inf if value in {"infinity", ALL_ONES} else whole(value)
+
+
+def limit_in_kib(value: str | None) -> float | Absent:
+    """Read a limit in bytes, and give it in KiB."""
+    size = limit(value)
+    return size if isinstance(size, Absent) else size / 1024

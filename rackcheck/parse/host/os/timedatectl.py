@@ -1,0 +1,89 @@
+"""What `timedatectl` prints: of the clock, and with `timesync-status` of systemd-timesyncd and the server it asks."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Reading, Unreadable
+from rackcheck.model.text.values import flag, key_values, whole
+
+_SPANS = {"offset": "Offset", "delay": "Delay", "jitter": "Jitter", "root_distance": "Root distance"}
+LEAVES = ("server", "stratum", "leap", *_SPANS)
+"""What is told of systemd-timesyncd; spans are in seconds."""
+
+_SYNCHRONIZED = ("System clock synchronized", "NTP synchronized")
+_ENABLED = {"NTP service": "active", "systemd-timesyncd.service active": "yes", "NTP enabled": "yes"}
+_NO = {"active": "inactive", "yes": "no"}
+_RTC = "RTC in local TZ"
+
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_PART = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(us|ms|s|min|h)")
+_SILENT = Absent("no server has answered yet")
+
+
+@dataclass(frozen=True)
+class Status:
+    """The table; before a server's first answer it has no more than the server's name."""
+
+    told: Mapping[str, str]
+
+    def facts(self) -> Iterator[tuple[str, Reading]]:
+        """Give a reading for each of LEAVES; raises Unreadable at the first that is not one."""
+        yield "server", self.server()
+        yield "stratum", self.number("Stratum")
+        yield "leap", self.text("Leap")
+        for leaf, key in _SPANS.items():
+            yield leaf, self.seconds(key)
+
+    def server(self) -> Reading:
+        """Give the server's address or name; absent where none is set."""
+        return self.told["Server"].partition(" ")[0] or Absent("none is set")
+
+    def text(self, key: str) -> Reading:
+        """Give a text; absent before a server's answer."""
+        return self.told.get(key) or _SILENT
+
+    def number(self, key: str) -> Reading:
+        """Read a whole number; absent before a server's answer. Raises Unreadable."""
+        return whole(self.told[key]) if key in self.told else _SILENT
+
+    def seconds(self, key: str) -> Reading:
+        """Read a span in seconds; absent before a server's answer. Raises Unreadable."""
+        return span(self.told[key]) if key in self.told else _SILENT
+
+
+def status(rows: list[str]) -> Status:
+    """Read the table; raises Unreadable where it names no server."""
+    table = key_values("\n".join(rows))
+    if "Server" not in table:
+        raise Unreadable("not the words of timedatectl: no 'Server'")
+    return Status(table)
+
+
+def span(told: str) -> float:
+    """Read `8min 32s`, `-5.224ms` or `91us (max: 5s)` in seconds; raises Unreadable on anything else."""
+    words = told.partition(" (")[0].split()
+    sign = -1.0 if words[:1] and words[0].startswith("-") else 1.0
+    parts = [_PART.fullmatch(word.lstrip("+-")) for word in words]
+    if not parts or None in parts:
+        raise Unreadable(f"not a time: {told[:80]!r}")
+    return round(sign * sum(float(part[1]) * _UNITS[part[2]] for part in parts if part), 9) + 0.0  # not -0
+
+
+def clock(rows: list[str]) -> Iterator[tuple[str, Reading]]:
+    """Read plain `timedatectl` leaf by leaf, in the words of systemd 219, 237 and 239; what they lack is not told.
+
+    Raises Unreadable without the zone, or the word whether the clock is in step, and at a word that is no yes or no.
+    """
+    table = key_values("\n".join(rows))
+    said = next((table[key] for key in _SYNCHRONIZED if key in table), None)
+    if said is None or "Time zone" not in table:
+        raise Unreadable("not the words of timedatectl: no 'synchronized', or no 'Time zone'")
+    yield "synchronized", flag(said, yes="yes", no="no")
+    yield "zone", table["Time zone"].partition(" ")[0] or Absent("none is set")
+    if _RTC in table:
+        yield "rtc_local", flag(table[_RTC], yes="yes", no="no")
+    for key, yes in _ENABLED.items():
+        if key in table:
+            none = Absent("systemd knows no time service")
+            yield "ntp_enabled", none if table[key] == "n/a" else flag(table[key], yes=yes, no=_NO[yes])

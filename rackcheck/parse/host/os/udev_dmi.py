@@ -1,0 +1,58 @@
+"""udev's note of the memory devices in firmware's table, in /run/udev/data/+dmi:id, by systemd 248 and later.
+
+    E:MEMORY_ARRAY_NUM_DEVICES=2
+    E:MEMORY_DEVICE_0_SIZE=34359738368
+    E:MEMORY_DEVICE_1_PRESENT=0
+
+Sizes are bytes; a slot without a module is not present.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.text.values import natural, whole
+
+_ROW = re.compile(r"^E:(MEMORY_[A-Z0-9_]{1,60})=(.{0,200})$", re.MULTILINE)
+_DEVICE = re.compile(r"MEMORY_DEVICE_([0-9]{1,4})_(\w+)")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The slots without a module by the board's names, what is noted of each module, and how errors are corrected."""
+
+    empty: tuple[str, ...]
+    modules: Sequence[Mapping[str, str]]
+    correction: str | None
+
+    def each(self, key: str) -> tuple[str, ...] | Unknown:
+        """Give what modules say of a key, each once; unknown where one of them says nothing."""
+        told = {module.get(key, "?") for module in self.modules}
+        if "?" in told:
+            return Unknown(Reason.NOT_COLLECTED, f"udev noted no {key} of a module")
+        return tuple(sorted(told, key=natural))
+
+    def sizes(self) -> list[float] | Unknown:
+        """Give the size of each module in GiB; raises Unreadable on one that is no number."""
+        found = [whole(module["SIZE"]) / (1 << 30) for module in self.modules if "SIZE" in module]
+        if len(found) == len(self.modules):
+            return found
+        return Unknown(Reason.NOT_COLLECTED, "udev noted no size of a module")
+
+
+def memory(content: str, place: str) -> Memory:
+    """Read the note that lies at a place; raises Unreadable where it holds no memory slots, or not all of them."""
+    found = _ROW.findall(content)
+    slots: dict[int, dict[str, str]] = {}
+    array = {key: value.strip() for key, value in found if key.startswith("MEMORY_ARRAY_")}
+    for key, value in found:
+        match = _DEVICE.fullmatch(key)
+        if match is not None:
+            slots.setdefault(int(match[1]), {})[match[2]] = value.strip()
+    # The number of slots is the last thing that udev reads from the table.
+    if array.get("MEMORY_ARRAY_NUM_DEVICES") != str(len(slots)):
+        raise Unreadable(f"{place} holds no memory slots, or not all of them", Reason.NOT_COLLECTED)
+    empty = tuple(slot.get("LOCATOR", "?") for _, slot in sorted(slots.items()) if slot.get("PRESENT") == "0")
+    modules = [slot for slot in slots.values() if slot.get("PRESENT") != "0"]
+    return Memory(empty, modules, array.get("MEMORY_ARRAY_EC_TYPE"))

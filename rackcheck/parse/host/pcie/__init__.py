@@ -1,0 +1,1 @@
+"""Parsers for PCIe devices and links."""

@@ -1,0 +1,313 @@
+"""The output of `lspci -vv`: what each function's configuration space holds, register by register.
+
+Written to recorded outputs of many versions of lspci. What may differ between them:
+
+    function    `0000:1b:00.0 3D controller [0302]: NVIDIA Corporation ... [10de:2330] (rev a1)`, then indented lines;
+                -vv ends each with an empty line, so an answer that was cut shows it
+    capability  `Capabilities: [60] Express (v2) Endpoint`; at 0x100 and above an extended one
+    register    `DevCtl: CorrErr+ ...` two tabs deep; deeper lines go on with it, but for AtomicOpsCap and AtomicOpsCtl,
+                which newer versions print one deeper and older ones beside
+    bit         a name and `+` or `-`, with or without a comma
+
+A field that this version of lspci does not print is unknown, not absent: it leaves out what it cannot decode. A
+function whose capabilities need root says `<access denied>`; one that fell off the bus reads all ones.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, Value, clean
+from rackcheck.model.text.values import rows
+
+EXPRESS, AER, ACS = "Express", "Advanced Error Reporting", "Access Control Services"
+ATS, PRI, PASID = "Address Translation Service", "Page Request Interface", "Process Address Space ID"
+RESIZABLE, SECONDARY, L1_SUBSTATES = "Physical Resizable BAR", "Secondary PCI Express", "L1 PM Substates"
+
+EXTENDED = 0x100
+"""Where extended capabilities begin; the space from there can be read only where firmware tells the kernel how."""
+
+_UNDECODED = {
+    AER: "01",
+    ACS: "0d",
+    ATS: "0f",
+    PRI: "13",
+    RESIZABLE: "15",
+    SECONDARY: "19",
+    PASID: "1b",
+    L1_SUBSTATES: "1e",
+}
+"""Ids of extended capabilities: a version of lspci that does not know one prints `#19` for its name."""
+
+_HEAD = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (\S.*)")
+_HEX = re.compile(r"[0-9a-f]{2,3}:(?: [0-9a-f]{2}){1,16}")
+_CAPABILITY = re.compile(r"Capabilities: \[([0-9a-f]{2,3})(?: v[0-9]{1,3})?\] (.*)")
+_REGISTER = re.compile(r"([A-Za-z][\w #/-]{0,40}):\s*(.*)")
+_ATOMICS = re.compile(r"(AtomicOpsC(?:ap|tl)):\s*(.*)")
+_BIT = re.compile(r"(?<![\w.)-])([A-Za-z0-9][\w./()-]{0,40}?)([+-])(?=[\s,;)]|$)")
+_REVISION = re.compile(r"\(rev ([0-9a-f]{2})\)")
+
+DENIED = Unknown(Reason.DENIED, "needs root: the rest of the configuration space is shown to root only")
+SILENT = Unknown(Reason.NOT_READY, "the function does not answer: its configuration space reads all ones")
+BROKEN = Unknown(Reason.UNPARSABLE, "the chain of capabilities is broken or looped")
+UNREACHED = Unknown(Reason.NOT_COLLECTED, "no function of this PCI domain shows an extended configuration space")
+
+
+@dataclass(frozen=True)
+class Capability:
+    """One capability: its name as printed, where it begins, and its registers as text."""
+
+    name: str
+    at: int
+    registers: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Function:
+    """One PCI function as lspci shows it; `extended` says whether extended capabilities could have been seen."""
+
+    address: str
+    title: str
+    lines: tuple[str, ...] = ()
+    capabilities: tuple[Capability, ...] = ()
+    extended: bool = True
+    trouble: Unknown | None = None
+
+    @property
+    def revision(self) -> str:
+        """The revision as two hexadecimal digits; empty where lspci prints none."""
+        match = _REVISION.search(self.title)
+        return match[1] if match else ""
+
+    def line(self, name: str) -> str | None:
+        """Give what stands after a name one tab deep: `Kernel driver in use`."""
+        return next((row.partition(": ")[2] for row in self.lines if row.startswith(f"{name}: ")), None)
+
+    def capability(self, name: str) -> Capability | Absent | Unknown:
+        """Find a capability by the beginning of its name: absent where the function has none."""
+        for found in self.capabilities:
+            if found.name.startswith(name):
+                return found
+        if self.trouble is not None:
+            return self.trouble
+        if name in _UNDECODED:
+            if any(found.at >= EXTENDED and found.name == f"#{_UNDECODED[name]}" for found in self.capabilities):
+                return Unknown(Reason.NOT_COLLECTED, f"this version of lspci does not decode {name}")
+            if not self.extended and not isinstance(self.capability(EXPRESS), Absent):
+                return UNREACHED
+        return Absent(f"no {name} capability")
+
+    def only(self, capability: str, kinds: tuple[str, ...], *, but: bool = False) -> Absent | Unknown | None:
+        """Say why this function has nothing that only some kinds have, or that all have `but` those."""
+        found = self.capability(capability)
+        if not isinstance(found, Capability):
+            return found
+        return Absent(f"a {kind(found.name)} has none") if any(k in found.name for k in kinds) is but else None
+
+    def register(self, capability: str, name: str) -> str | Absent | Unknown:
+        """Give a register's text; unknown where the capability is there and lspci prints no such register."""
+        found = self.capability(capability)
+        if not isinstance(found, Capability):
+            return found
+        if name in found.registers:
+            return found.registers[name]
+        return _lacking(found, name) or Unknown(Reason.NOT_COLLECTED, f"this version of lspci prints no {name}")
+
+    def bits(self, capability: str, register: str) -> Mapping[str, bool] | Absent | Unknown:
+        """Give the bits of a register by their names."""
+        text = self.register(capability, register)
+        return bits(text) if isinstance(text, str) else text
+
+    def flag(self, capability: str, register: str, *names: str) -> bool | Absent | Unknown:
+        """Give one bit, by the first of its names that this version of lspci prints."""
+        found = self.bits(capability, register)
+        if isinstance(found, Absent | Unknown):
+            return found
+        for name in names:
+            if name in found:
+                return found[name]
+        return Unknown(Reason.NOT_COLLECTED, f"this version of lspci prints no {names[0]} in {register}")
+
+    def raised(self, capability: str, register: str) -> tuple[str, ...] | Absent | Unknown:
+        """Name the bits of a register that are set, in its order; a register without bits is unknown."""
+        found = self.bits(capability, register)
+        if isinstance(found, Absent | Unknown):
+            return found
+        if not found:
+            return Unknown(Reason.UNPARSABLE, f"no bits in {register}")
+        return tuple(name for name, on in found.items() if on)
+
+    def field(self, capability: str, register: str, pattern: str, read: Callable[[str], Value] = str) -> Reading:
+        """Read the first group of a pattern in a register."""
+        text = self.register(capability, register)
+        if not isinstance(text, str):
+            return text
+        match = re.search(pattern, text)
+        if match is None:
+            return Unknown(Reason.UNPARSABLE, f"{register} holds no {pattern}: {clean(text, 80)!r}")
+        try:
+            return read(match[1])
+        except Unreadable as error:
+            return Unknown(error.reason, str(error))
+
+
+def _lacking(capability: Capability, name: str) -> Absent | None:
+    """Say why a function of this kind has no such register; lspci prints the others all the same."""
+    if not capability.name.startswith(EXPRESS):
+        return None
+    second = name.endswith("2") or name.startswith("AtomicOps")
+    if "(v1)" in capability.name and second:
+        return Absent("the first version of PCI Express has no such register")
+    if "Root Complex" in capability.name and name.startswith("Lnk"):
+        return Absent("no link: a part of the root complex")
+    if name.startswith("Slt") and "(Slot+)" not in capability.name:
+        return Absent("no slot")
+    if name == "LnkCtl2" and "LnkSta2" in capability.registers:
+        return Absent("function 0 of the device controls the link")
+    if name == "AtomicOpsCap" and "AtomicOpsCtl" in capability.registers:
+        return Absent("no memory that an atomic operation could reach")
+    return None
+
+
+def kind(name: str) -> str:
+    """Read `Root Port` in `Express (v2) Root Port (Slot+), MSI 00`."""
+    return re.sub(r"^Express (?:\(v[0-9]{1,2}\) )?|(?: \(Slot[+-]\))?(?:, (?:MSI|IntMsgNum) [0-9a-f]{1,4})?$", "", name)
+
+
+def bits(text: str) -> dict[str, bool]:
+    """Read `CorrErr+ NonFatalErr-, FatalErr-`; of a name that comes twice, the first counts."""
+    found: dict[str, bool] = {}
+    for name, sign in _BIT.findall(text):
+        found.setdefault(name, sign == "+")
+    return found
+
+
+@lru_cache(maxsize=2)
+def functions(answer: str) -> tuple[Function, ...]:
+    """Read `lspci -vv`, with -n or -nn, with -D or without; raises Unreadable where it was cut or is another's.
+
+    A node's several probes read the same answer: it is parted once.
+    """
+    found = _parted(rows(answer))
+    if not found:
+        raise Unreadable("lspci shows no function")
+    if not answer.endswith("\n\n"):
+        raise Unreadable("cut within a function: the last is not followed by an empty line")
+    return found
+
+
+def listed(answer: str) -> tuple[Function, ...]:
+    """Read plain `lspci`, or -k, where functions have no capabilities: nothing tells whether their lines came whole."""
+    return _parted(rows(answer))
+
+
+@dataclass
+class _Draft:
+    """A function while its lines are read."""
+
+    address: str
+    title: str
+    lines: list[str] = field(default_factory=list)
+    capabilities: list[tuple[str, int, list[tuple[str, list[str]]]]] = field(default_factory=list)
+    inside: list[tuple[str, list[str]]] | None = None
+    trouble: Unknown | None = None
+
+    def first(self, row: str) -> None:
+        """Take a line one tab deep."""
+        match = _CAPABILITY.fullmatch(row)
+        if match is not None:
+            name = match[2].removesuffix(" <?>")
+            if "<chain " in name:
+                self.trouble = BROKEN
+            self.inside = []
+            self.capabilities.append((name, int(match[1], 16), self.inside))
+        elif row.startswith("!!! Unknown header type 7f"):
+            self.trouble = SILENT
+        elif "<access denied" in row:
+            self.trouble = self.trouble or DENIED
+        else:
+            self.inside = None
+            self.lines.append(row)
+
+    def deeper(self, row: str, depth: int) -> None:
+        """Take a line of a capability: a register, or more of the one before."""
+        if self.inside is None:
+            return
+        registers = self.inside
+        atomics = _ATOMICS.fullmatch(row)
+        match = _REGISTER.fullmatch(row) if depth == 2 else None
+        if atomics is not None and depth > 2 and registers:
+            registers.insert(-1, (atomics[1], [atomics[2]]))
+        elif match is not None:
+            registers.append((match[1], [match[2]]))
+        elif registers:
+            registers[-1][1].append(row)
+
+    def made(self, extended: bool) -> Function:
+        """Give the function; the first of a register's name counts."""
+        found = []
+        for name, at, registers in self.capabilities:
+            table: dict[str, str] = {}
+            for register, texts in registers:
+                table.setdefault(register, " ".join(texts))
+            found.append(Capability(name, at, table))
+        # A revision of ff beside capabilities is a revision; without any, lspci read all ones.
+        trouble = SILENT if "(rev ff)" in self.title and not found else self.trouble
+        return Function(self.address, self.title, tuple(self.lines), tuple(found), extended, trouble)
+
+
+def _parted(lines: list[str]) -> tuple[Function, ...]:
+    drafts: dict[str, _Draft] = {}
+    last: _Draft | None = None
+    for row in lines:
+        bare = row.lstrip(" \t")
+        # A tab is eight columns; some who paste an answer write the columns.
+        depth = (len(row[: len(row) - len(bare)].expandtabs(8)) + 7) // 8
+        if not bare or (depth == 0 and _HEX.fullmatch(bare.rstrip())):
+            continue
+        if depth == 0:
+            last = _headed(row)
+            if drafts.setdefault(last.address, last) is not last:
+                raise Unreadable(f"{last.address} stands here twice")
+        elif last is None:
+            raise Unreadable(f"a line of no function: {clean(row, 80)!r}")
+        elif depth == 1:
+            last.first(bare.rstrip())
+        else:
+            last.deeper(bare.rstrip(), depth)
+    seen = {_domain(d.address) for d in drafts.values() for _, at, _ in d.capabilities if at >= EXTENDED}
+    return tuple(draft.made(_domain(address) in seen) for address, draft in drafts.items())
+
+
+def _headed(row: str) -> _Draft:
+    match = _HEAD.fullmatch(row)
+    if match is None:
+        raise Unreadable(f"not a PCI function: {clean(row, 80)!r}")
+    return _Draft(f"{match[1] or '0000'}:{match[2]}", match[3])
+
+
+def _domain(address: str) -> str:
+    return address.rpartition(":")[0].rpartition(":")[0]
+
+
+_SIZES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "PB": 1 << 50}
+
+
+def size(text: str) -> float:
+    """Read `256MB`, which lspci means as a power of two, in GiB."""
+    match = re.fullmatch(r"([0-9]{1,6})([KMGTP]?B)", text)
+    if match is None:
+        raise Unreadable(f"not a size: {clean(text, 40)!r}")
+    return int(match[1]) * _SIZES[match[2]] / (1 << 30)
+
+
+def resizable(function: Function) -> Iterator[tuple[int, float, tuple[str, ...]]]:
+    """Give each resizable BAR: its number, its size now in GiB, the sizes it could have as lspci spells them."""
+    found = function.capability(RESIZABLE)
+    for name, text in found.registers.items() if isinstance(found, Capability) else ():
+        match = re.fullmatch(r"current size: (\S{1,12}), supported:((?: [0-9]{1,6}[KMGTP]?B){0,64})", text)
+        number = re.fullmatch(r"BAR ([0-5])", name)
+        if number is None or match is None:
+            raise Unreadable(f"not a resizable BAR: {clean(f'{name}: {text}', 80)!r}")
+        yield int(number[1]), size(match[1]), tuple(match[2].split())

@@ -1,0 +1,94 @@
+"""A PCI Express link in the registers that lspci shows: what it became, how well it trained, when it may sleep."""
+
+import re
+
+from rackcheck.model.fact import Absent, Reading, Unreadable, clean
+from rackcheck.parse.host.pcie.lspci import EXPRESS, L1_SUBSTATES, SECONDARY, Function
+
+_SPEED, _WIDTH = r"\bSpeed ([0-9]{1,3}(?:\.5)?)GT/s", r"\bWidth x([0-9]{1,2})\b"
+_TARGET = r"Target Link Speed: ([0-9]{1,3}(?:\.5)?)GT/s"
+
+TRAINED = ("ok", "downgraded", "overdriven")
+"""What a link may have become, against what this end could have."""
+
+_ENABLED = r"^ASPM (Disabled|[L01s ]{2,6}(?= Enabled))"
+_SUPPORTED = r"\bASPM (not supported|L0s L1|\S{1,20}?)(?=,|\s|$)"
+
+ASPM = ("none", "L0s", "L1", "L0s L1")
+"""States of a link that sleeps by itself (active state power management)."""
+
+
+def width(function: Function) -> Reading:
+    """Compare the link's width with what this end could have, in the words of `TRAINED`; absent without a link."""
+    return _trained(function, _WIDTH)
+
+
+def speed(function: Function) -> Reading:
+    """Compare the link's speed with what this end could have, in the words of `TRAINED`; absent without a link."""
+    return _trained(function, _SPEED)
+
+
+def target_speed(function: Function) -> Reading:
+    """Give the speed in GT/s that this end was told to train at most."""
+    return function.field(EXPRESS, "LnkCtl2", _TARGET, float)
+
+
+def active(function: Function) -> Reading:
+    """Tell whether the link is up; only an end that reports it knows."""
+    reports = function.flag(EXPRESS, "LnkCap", "LLActRep")
+    if reports is False:
+        return Absent("this end does not report it")
+    return function.flag(EXPRESS, "LnkSta", "DLActive") if reports is True else reports
+
+
+def retimers(function: Function) -> Reading:
+    """Count the retimers on the way, which are one or two or none."""
+    one, two = (function.flag(EXPRESS, "LnkSta2", name) for name in ("Retimer", "2Retimers"))
+    return (2 if two else int(one)) if isinstance(one, bool) and isinstance(two, bool) else one
+
+
+def lane_errors(function: Function) -> Reading:
+    """Name the lanes on which this end saw an error, by their numbers."""
+    return function.field(SECONDARY, "LaneErrStat", "^(.{1,200})$", _lanes)
+
+
+def sleeps(function: Function) -> Reading:
+    """Give the sleep states that are enabled at this end, in the words of `ASPM`."""
+    return function.field(EXPRESS, "LnkCtl", _ENABLED, _aspm)
+
+
+def could_sleep(function: Function) -> Reading:
+    """Give the sleep states that this end could use, in the words of `ASPM`."""
+    return function.field(EXPRESS, "LnkCap", _SUPPORTED, _aspm)
+
+
+def substates(function: Function) -> Reading:
+    """Name the deeper states of L1 that are enabled: ASPM_L1.1, PCI-PM_L1.2."""
+    raised = function.raised(L1_SUBSTATES, "L1SubCtl1")
+    return tuple(n for n in raised if re.fullmatch(r"\S+_L1\.\d", n)) if isinstance(raised, tuple) else raised
+
+
+def _trained(function: Function, pattern: str) -> Reading:
+    """Compare what the link has with what this end could have; the words that lspci puts beside differ by version."""
+    now, most = (function.field(EXPRESS, register, pattern, float) for register in ("LnkSta", "LnkCap"))
+    if not isinstance(now, float) or not isinstance(most, float):
+        return now if not isinstance(now, float) else most
+    if not function.field(EXPRESS, "LnkSta", _WIDTH, int):
+        return Absent("no link")
+    return "ok" if now == most else "downgraded" if now < most else "overdriven"
+
+
+def _lanes(content: str) -> tuple[str, ...]:
+    """Read `0`, or `LaneErr at lane: 0 1 2`."""
+    match = re.fullmatch(r"0|LaneErr at lane:((?: [0-9]{1,2}){1,32})", content)
+    if match is None:
+        raise Unreadable(f"no lanes: {clean(content, 80)!r}")
+    return tuple((match[1] or "").split())
+
+
+def _aspm(words: str) -> str:
+    """Read what stands after ASPM, without its last word: `Disabled`, `not supported`, `L0s L1`, `L1`."""
+    told = "none" if words in {"Disabled", "not supported"} else words
+    if told not in ASPM:
+        raise Unreadable(f"no power management state: {words!r}")
+    return told

@@ -1,0 +1,101 @@
+"""Files of /sys/bus/pci/devices, one reader each: a function's link, driver and card, windows of memory, errors."""
+
+import re
+from collections.abc import Mapping
+
+from rackcheck.model.fact import Absent, Reading, Sourced, Unknown, Unreadable, clean
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import key_values, line, rows, whole
+
+BARS = 6
+"""Windows that a function may have of its own; below them stand its ROM, those of virtual functions, a bridge's."""
+
+IS_MEMORY, UNSET = 0x200, 0x20000000
+"""Bits of the kernel's third column: a window of memory; a window that has a size and no address yet."""
+
+
+NO_LINK = {"0", "255"}
+"""What the kernel writes as the width of no link, and of a device that has no link register."""
+
+
+def numa(files: Files, folder: str) -> Sourced:
+    """Give the NUMA node of the device of this folder; absent where the kernel says -1: firmware names none."""
+    node = files.read(f"{folder}/numa_node", whole)
+    return Sourced(Absent("the firmware names no NUMA node"), node.source) if node.reading == -1 else node
+
+
+def gigatransfers(content: str) -> float:
+    """Read `16.0 GT/s PCIe`, or `8 GT/s` of older kernels, in GT/s."""
+    match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9])?) GT/s(?: PCIe)?", line(content))
+    if match is None:
+        raise Unreadable(f"not a link speed: {content.strip()[:80]!r}")
+    return float(match[1])
+
+
+def lanes(content: str) -> int:
+    """Read a link width; a device that fell off the bus answers all ones, which is 63."""
+    width = whole(content)
+    if width not in {1, 2, 4, 8, 12, 16, 32}:
+        raise Unreadable(f"no link is {width} wide")
+    return width
+
+
+def code(content: str) -> str:
+    """Read the kernel's `0x10de`."""
+    if not re.fullmatch(r"0x[0-9a-f]{2,4}", line(content)):
+        raise Unreadable(f"not a code: {clean(content, 40)!r}")
+    return line(content)
+
+
+def driver(content: str) -> str:
+    """Read the driver of a function's uevent; empty where it has none. Every kernel tells the address there too."""
+    table = key_values("\n".join(rows(content)), separator="=")
+    if "PCI_SLOT_NAME" not in table:
+        raise Unreadable("no PCI_SLOT_NAME")
+    return table.get("DRIVER", "")
+
+
+def windows(content: str) -> tuple[tuple[int, int], ...]:
+    """Read `resource`: the six BARs' sizes in bytes and the kernel's flags, both 0 where there is none."""
+    found = []
+    for row in rows(content)[:BARS]:
+        match = re.fullmatch(r"0x([0-9a-f]{16}) 0x([0-9a-f]{16}) 0x([0-9a-f]{16})", row)
+        start, end, flags = (int(column, 16) for column in match.groups()) if match else (0, -1, 0)
+        if match is None or end < start:
+            raise Unreadable(f"not a window: {clean(row, 80)!r}")
+        found.append((end - start + 1 if flags else 0, flags))
+    if len(found) != BARS:
+        raise Unreadable(f"{len(found)} windows instead of {BARS}")
+    return tuple(found)
+
+
+def counters(content: str) -> dict[str, int]:
+    """Read `aer_dev_fatal` and its kin: an error's name and how often it came, and at last the kernel's own sum."""
+    found: dict[str, int] = {}
+    for row in rows(content):
+        match = re.fullmatch(r"([A-Za-z]\w{0,40}) ([0-9]{1,20})", row)
+        if match is None:
+            raise Unreadable(f"not an error and its count: {clean(row, 80)!r}")
+        found[match[1]] = int(match[2])
+    if not any(name.startswith("TOTAL_") for name in found):
+        raise Unreadable("no sum: the table was cut")
+    return found
+
+
+def total(content: str) -> int:
+    """Give the kernel's sum."""
+    return next(count for name, count in counters(content).items() if name.startswith("TOTAL_"))
+
+
+def seen(content: str) -> tuple[str, ...]:
+    """Name the errors that came."""
+    return tuple(name for name, count in counters(content).items() if count and not name.startswith("TOTAL_"))
+
+
+def together(told: Mapping[str, Reading]) -> Reading:
+    """Name all errors that came with the kind of each; unknown if one kind is, absent if the kernel counts none."""
+    for odd in (Unknown, Absent):
+        found = next((reading for reading in told.values() if isinstance(reading, odd)), None)
+        if found is not None:
+            return found
+    return tuple(f"{kind} {name}" for kind, names in told.items() if isinstance(names, tuple) for name in names)

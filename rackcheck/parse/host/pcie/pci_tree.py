@@ -1,0 +1,55 @@
+"""`ls -l /sys/bus/pci/devices`: links of sysfs, each of which names all that stands above a PCI function.
+
+Rows are of this form, behind one with the `total` of blocks:
+
+    lrwxrwxrwx 1 root root 0 Jan  1 00:00 0000:01:00.0 -> ../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Unreadable, clean
+from rackcheck.model.text.values import rows
+
+_ADDRESS = r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
+_LINK = re.compile(rf"l\S{{9,12}} .*? ({_ADDRESS}) -> (\S{{1,900}})")
+_BRIDGE = re.compile(r"/pci([0-9a-f]{4,8}:[0-9a-f]{2})/")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a function hangs: its host bridge by domain and bus, and the ports above it from the top.
+
+    On a root bus there are none.
+    """
+
+    address: str
+    bridge: str
+    ports: tuple[str, ...]
+
+
+def places(answer: str) -> Iterator[Place]:
+    """Give each function's place as its row is read; raises Unreadable on a row that is no link to a function."""
+    for row in rows(answer):
+        if re.fullmatch(r"total [0-9]{1,9}", row):
+            continue
+        match = _LINK.fullmatch(row)
+        if match is None:
+            raise Unreadable(f"not a link of a PCI function: {clean(row, 120)!r}")
+        bridge, parts = _above(match[2])
+        if parts[-1] != match[1]:
+            raise Unreadable(f"{match[1]} leads to {parts[-1]}")
+        yield Place(match[1], bridge, tuple(parts[:-1]))
+
+
+def _above(target: str) -> tuple[str, list[str]]:
+    """Read the host bridge and the functions, from the top, in a link's target.
+
+    A bridge may stand below a function, as that of Intel's VMD does: the last one counts.
+    """
+    bridges = list(_BRIDGE.finditer(target))
+    parts = target[bridges[-1].end() :].split("/") if bridges else []
+    if not parts or not all(re.fullmatch(_ADDRESS, part) for part in parts):
+        raise Unreadable(f"not a place below a host bridge: {clean(target, 120)!r}")
+    return bridges[-1][1], parts

@@ -1,0 +1,1 @@
+"""Parsers for disks, filesystems and mounts."""

@@ -1,0 +1,45 @@
+"""The kernel's files of a block device and its queue, below /sys/block: how requests go to it."""
+
+import re
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import chosen, line, whole
+
+_NO_DISK = re.compile(r"(loop|ram|zram|sr|fd|nbd)[0-9]+")
+"""Devices that are files, memory or doors: their number says nothing of the machine."""
+
+
+_SECTOR = 512
+"""Bytes that the kernel counts a block device in, whatever its own blocks are."""
+
+
+def is_disk(name: str) -> bool:
+    """Whether the kernel's name is that of a device of the machine: nvme0n1, sda, md0, dm-1."""
+    return _NO_DISK.fullmatch(name) is None
+
+
+def gibibytes(content: str) -> float:
+    """Read a size in the kernel's sectors, in GiB; raises Unreadable on anything but a whole number."""
+    return whole(content) * _SECTOR / (1 << 30)
+
+
+def amount(content: str) -> float:
+    """Read a whole number of what the file counts: KiB, microseconds, milliseconds; raises Unreadable on another."""
+    return float(whole(content))
+
+
+def scheduler(content: str) -> str:
+    """Give the bracketed word of `[none] mq-deadline`; a device without a choice has one word, and no brackets.
+
+    Raises Unreadable on an empty file, on several lines, and where not exactly one word has brackets.
+    """
+    word = line(content)
+    return word if re.fullmatch(r"[a-z-]{1,30}", word) else chosen(content)
+
+
+def requests(content: str) -> int:
+    """Read how many requests a queue may hold; raises Unreadable on none, and on what is no whole number."""
+    number = whole(content)
+    if number < 1:
+        raise Unreadable(f"not a number of requests: {number}")
+    return number

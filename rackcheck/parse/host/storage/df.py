@@ -1,0 +1,40 @@
+"""The table of `df -P`: filesystems, in blocks of 1024 bytes or, with `-i`, in inodes."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Reading, Unreadable
+from rackcheck.model.text.values import rows, whole
+
+_ROW = re.compile(
+    r"(?P<source>.+?)\s+(?P<size>\d+|-)\s+(?P<used>\d+|-)\s+(?P<free>-?\d+|-)\s+(?P<share>\d+%|-)\s+(?P<point>/.*)"
+)
+
+
+@dataclass(frozen=True)
+class Filesystem:
+    """One filesystem: where it is mounted, and its cells as they stand; `-` is what it does not count."""
+
+    point: str
+    size: str
+    free: str
+    share: str
+
+
+def filesystems(answer: str) -> Iterator[Filesystem]:
+    """Read the table row by row; raises Unreadable on another table, and at a row that is none of it."""
+    table = rows(answer)
+    if not table or not table[0].startswith("Filesystem"):
+        raise Unreadable("not the table of df")
+    for row in table[1:]:
+        match = _ROW.fullmatch(row)
+        if match is None:
+            raise Unreadable(f"not a filesystem: {row[:80]!r}")
+        if not match["point"].startswith("/run/user/"):  # every login mounts one, ours too
+            yield Filesystem(match["point"], match["size"], match["free"], match["share"])
+
+
+def counted(cell: str, unit: int = 1) -> Reading:
+    """Read one cell, a number or a share in percent, in units of so many; absent for `-`."""
+    return Absent("the filesystem does not count it") if cell == "-" else whole(cell.rstrip("%")) / unit

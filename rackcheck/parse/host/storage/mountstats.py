@@ -1,0 +1,48 @@
+"""/proc/PID/mountstats: the numbers of each NFS mount; other filesystems have one row each, and no numbers."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import rows
+from rackcheck.parse.host.storage.proc_mounts import unescaped
+
+_DEVICE = re.compile(r"device (\S{1,4096}) mounted on (\S{1,4096}) with fstype (nfs4?)(?: statvers=\S{1,20})?")
+_OPERATION = re.compile(r"\s+([A-Z0-9_]{1,40}):((?: [0-9]{1,20}){3,})")
+_AGE = re.compile(r"\s+age:\s+([0-9]{1,20})")
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One NFS mount: its point, the requests of all operations that timed out, and its age in seconds."""
+
+    point: str
+    timeouts: int
+    age: float
+
+
+def nfs_mounts(content: str) -> Iterator[Mount]:
+    """Give the NFS mounts; raises Unreadable on one without an age or without operations, after those before it.
+
+    The third number of an operation's row counts timeouts; the first two are requests and transmissions.
+    """
+    for point, told in _parts(rows(content)):
+        operations = [match for row in told if (match := _OPERATION.fullmatch(row))]
+        age = next((match for row in told if (match := _AGE.fullmatch(row))), None)
+        if age is None or not operations:
+            raise Unreadable(f"{point}: no age, or no operations")
+        yield Mount(point, sum(int(operation[2].split()[2]) for operation in operations), float(age[1]))
+
+
+def _parts(every: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Part the file into NFS mounts, each with its rows."""
+    point, of_mount = "", list[str]()
+    for row in (*every, "device end mounted on / with fstype end"):
+        if row.startswith("device "):
+            if point:
+                yield point, of_mount
+            match = _DEVICE.fullmatch(row)
+            point, of_mount = unescaped(match[2]) if match else "", []
+        else:
+            of_mount.append(row)

@@ -1,0 +1,117 @@
+"""JSON of the tools that ask drives: nvme-cli of all versions, and smartctl."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, Value, clean
+
+_BEGIN = re.compile(r"^[ \t]{0,100}\{", re.MULTILINE)
+_DIGITS = re.compile(r"[0-9]{1,39}")
+"""As many as the 128 bits have that NVMe counts with."""
+
+_ACTIVE = "Active Firmware Slot (afi)"
+
+Field = tuple[tuple[str, ...], Callable[[int], Value]]
+"""A count of an answer: the names that versions gave it, and how it becomes the fact's value."""
+
+
+def _none(word: str) -> None:
+    raise ValueError(f"no number: {word}")
+
+
+def document(said: str) -> Mapping[str, Any]:
+    """Give the one object of an answer; raises Unreadable.
+
+    Complaints may stand before or behind it: an early nvme-cli printed its log and crashed.
+    """
+    begin = _BEGIN.search(said)
+    try:
+        found, _ = json.JSONDecoder(parse_constant=_none).raw_decode(said, begin.end() - 1 if begin else len(said))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"no JSON: {clean(said, 80)!r}") from error
+    assert isinstance(found, dict)  # it begins with a brace
+    return found
+
+
+def inside(table: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """Give an object within objects; raises Unreadable where there is none."""
+    for name in names:
+        found = table.get(name)
+        if not isinstance(found, dict):
+            raise Unreadable(f"no {name!r}")
+        table = found
+    return table
+
+
+def counted(table: Mapping[str, Any], *names: str) -> int:
+    """Give a count by the first of its names that is there; raises Unreadable.
+
+    nvme-cli writes it as a number, as a text, or in verbose answers as an object with a `value`; counts beyond 64
+    bits as a number with a fraction.
+    """
+    name = next((name for name in names if name in table), None)
+    if name is None:
+        raise Unreadable(f"no {' or '.join(map(repr, names))}", Reason.NOT_COLLECTED)
+    value = table[name]
+    if isinstance(value, dict):
+        value = value.get("value")
+    if isinstance(value, str) and _DIGITS.fullmatch(value):
+        return int(value)
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not whole or not 0 <= value < 1 << 128:
+        raise Unreadable(f"{name} is no count: {clean(repr(value), 80)}")
+    return int(value)
+
+
+def counts(said: str | Unknown, fields: Mapping[str, Field], *within: str) -> dict[str, Reading]:
+    """Give the readings of one drive's answer, by leaf; `within` names the objects that the counts stand in.
+
+    A field that an answer leaves out is unknown, not absent: another version may only have renamed it.
+    """
+    try:
+        table = {} if isinstance(said, Unknown) else inside(document(said), *within)
+    except Unreadable as error:
+        said, table = Unknown(error.reason, str(error)), {}
+    return {leaf: said if isinstance(said, Unknown) else _reading(table, field) for leaf, field in fields.items()}
+
+
+def _reading(table: Mapping[str, Any], field: Field) -> Reading:
+    names, reader = field
+    try:
+        return reader(counted(table, *names))
+    except Unreadable as error:
+        return Unknown(error.reason, str(error))
+
+
+def celsius(kelvin: int) -> float:
+    """Give degrees Celsius of the log's whole kelvins, as the tools do; raises Unreadable where no drive can be."""
+    if not 200 <= kelvin <= 500:
+        raise Unreadable(f"no drive's temperature in kelvins: {kelvin}")
+    return float(kelvin - 273)
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The slot that the running firmware was loaded from, and whether another's waits for the next reset."""
+
+    running: int | Unknown
+    pending: bool | Unknown
+
+
+def slots(said: str | Unknown, name: str) -> Slots:
+    """Read the byte of active firmware: the slot now in bits 0 to 2, the next in bits 4 to 6, or 0.
+
+    nvme-cli puts the log into an object that bears the device's name.
+    """
+    if isinstance(said, Unknown):
+        return Slots(said, said)
+    try:
+        byte = counted(inside(document(said), name), _ACTIVE)
+    except Unreadable as error:
+        unknown = Unknown(error.reason, str(error))
+        return Slots(unknown, unknown)
+    running, following = byte & 7, (byte >> 4) & 7
+    return Slots(running, following not in {0, running})

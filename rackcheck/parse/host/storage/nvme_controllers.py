@@ -1,0 +1,26 @@
+"""The kernel's folders of NVMe controllers, /sys/class/nvme: their names, and where they hang."""
+
+import re
+from collections.abc import Iterable
+
+from rackcheck.model.fact import Absent, Sourced
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import natural
+
+FOLDER = "/sys/class/nvme/{}"
+
+_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+
+
+def controllers(files: Files, names: Iterable[str]) -> list[str]:
+    """Name the controllers that have any of these files, in the order of their numbers."""
+    found = {controller for name in names for (controller,) in files.found(f"{FOLDER.format('*')}/{name}")}
+    return sorted(found, key=natural)
+
+
+def pci(files: Files, controller: str) -> Sourced:
+    """Give the PCI address; absent where a controller is reached over a network, and has another kind of address."""
+    address = files.read(f"{FOLDER.format(controller)}/address")
+    told = address.reading
+    elsewhere = isinstance(told, str) and _ADDRESS.fullmatch(told) is None
+    return Sourced(Absent("not on PCIe"), address.source) if elsewhere else address

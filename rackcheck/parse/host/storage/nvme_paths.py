@@ -1,0 +1,26 @@
+"""NVMe subsystems, /sys/class/nvme-subsystem, and the controllers that are paths to each."""
+
+from collections.abc import Mapping, Sequence
+
+from rackcheck.model.fact import Reading, Unknown
+from rackcheck.model.text.files import Files
+from rackcheck.model.text.values import natural
+
+FOLDER = "/sys/class/nvme-subsystem/{}"
+NAMES = f"{FOLDER.format('*')}/subsysnqn"
+PATHS = f"{FOLDER.format('*')}/nvme*/state"
+
+
+def states(files: Files) -> Mapping[str, Sequence[Reading]]:
+    """Give the states of each subsystem's paths; one without a path stands here too, before those without a name."""
+    found: dict[str, list[Reading]] = {name: [] for name in sorted((n for (n,) in files.found(NAMES)), key=natural)}
+    for name, controller in files.found(PATHS):
+        state = files.read(f"{FOLDER.format(name)}/nvme{controller}/state")
+        found.setdefault(name, []).append(state.reading)
+    return found
+
+
+def live(paths: Sequence[Reading]) -> Reading:
+    """Count the paths that work; unknown where one path's state is."""
+    unknown = next((state for state in paths if isinstance(state, Unknown)), None)
+    return unknown or paths.count("live")

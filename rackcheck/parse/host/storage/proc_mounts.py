@@ -1,0 +1,50 @@
+"""/proc/mounts: what is mounted where, with blanks and their like written in octal; see proc_pid_mounts(5)."""
+
+import re
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Reason, Unknown, Unreadable
+from rackcheck.model.text.values import rows
+
+OF_LOGINS = "/run/user/"
+"""What every login mounts, ours too."""
+
+_HIDING = re.compile(r"^\S+ /proc proc \S*\b(hidepid=[a-z0-9]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One mount: a device, an export or the filesystem's own word; its type; and its options as they stand."""
+
+    source: str
+    type: str
+    options: str
+
+
+def unescaped(field: str) -> str:
+    """Put blanks, tabs, newlines and backslashes back for their octal codes."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)
+
+
+def mounts(content: str) -> dict[str, Mount]:
+    """Give each mount by its point, but for those that logins make; of several on one point the last hides the others.
+
+    Raises Unreadable on a row of other than six fields, and where nothing is mounted.
+    """
+    found: dict[str, Mount] = {}
+    for row in rows(content):
+        fields = [unescaped(field) for field in row.split(" ")]
+        if len(fields) != 6 or not fields[1].startswith("/"):
+            raise Unreadable(f"not a mount: {row[:80]!r}")
+        found[fields[1]] = Mount(fields[0], fields[2], fields[3])
+    if not found:
+        raise Unreadable("no mounts at all")
+    return {point: mount for point, mount in found.items() if not point.startswith(OF_LOGINS)}
+
+
+def why_hidden(content: str, place: str) -> Unknown:
+    """Say why a file of process 1 is not there: there always is one, but `hidepid` hides it from who is not root."""
+    hiding = _HIDING.search(content)
+    if hiding is not None:
+        return Unknown(Reason.DENIED, f"no {place}: /proc is mounted with {hiding[1]}, which hides it from this user")
+    return Unknown(Reason.NOT_COLLECTED, f"no {place}, though every system has a process 1")

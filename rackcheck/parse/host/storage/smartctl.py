@@ -1,0 +1,51 @@
+"""The JSON of `smartctl -a -j` on an NVMe drive: its verdict, and the log of the drive's self-tests."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable
+from rackcheck.parse.host.storage import nvme
+
+HEALTH = "nvme_smart_health_information_log"
+"""The object that the counts of the drive's health stand in."""
+
+LOOKED = tuple(status for status in range(128) if not status & 0b11)
+"""smartctl's statuses that come with an answer: a bit for each thing it found wrong, the first two for not looking."""
+
+_TESTS = "nvme_self_test_log"
+_FAILED = {5, 6, 7}
+"""Results of a self-test that failed: by a fatal error, or in a segment (NVMe base specification, device self-test
+log); others ended well or were ended by somebody."""
+
+
+def passed(said: str | Unknown) -> Reading:
+    """Read the verdict: True where the drive has no critical warning; an answer that tells none is Unknown."""
+    if isinstance(said, Unknown):
+        return said
+    try:
+        verdict = nvme.inside(nvme.document(said), "smart_status").get("passed")
+    except Unreadable as error:
+        return Unknown(error.reason, str(error))
+    return verdict if isinstance(verdict, bool) else Unknown(Reason.UNPARSABLE, f"no verdict: {verdict!r:.80}")
+
+
+def self_tests(said: str | Unknown) -> tuple[Reading, Reading]:
+    """Count the self-tests of the log, and those of them that found the drive failing; Unknown where it has no log."""
+    if isinstance(said, Unknown):
+        return said, said
+    try:
+        results = [nvme.counted(nvme.inside(row, "self_test_result"), "value") for row in _tests(nvme.document(said))]
+    except Unreadable as error:
+        why = Unknown(error.reason, str(error))
+        return why, why
+    return len(results), sum(result in _FAILED for result in results)
+
+
+def _tests(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give the entries of the log of self-tests; none where the drive has done none."""
+    if _TESTS not in told:
+        raise Unreadable("smartctl before 7.4, or a drive without self-tests", Reason.NOT_COLLECTED)
+    table = nvme.inside(told, _TESTS).get("table", [])
+    if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
+        raise Unreadable(f"no table of self-tests: {table!r:.80}")
+    return table

@@ -1,0 +1,87 @@
+"""What `stat -f` says of mounts, each asked in a limit of time.
+
+First `mount POINT` of each that is asked; then, as they come, `ok POINT BLOCK-SIZE BLOCKS FREE FREE-TO-USERS INODES
+FREE-INODES` or `failed POINT COMPLAINT`; at last `end`. Points are as the kernel escapes them.
+"""
+
+import re
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
+from rackcheck.model.text.values import rows
+
+LEAVES = ("size", "free", "used_share", "inodes_used_share")
+"""What is measured of a filesystem: GiB, GiB free to users, and two shares in percent."""
+
+_ROW = re.compile(r"(mount|ok|failed) (/\S{0,4095})(?: (.{0,4096}))?")
+_NUMBERS = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20}){5}")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one mount answered: nothing in time (`well` is None), its numbers, or a complaint."""
+
+    point: str
+    well: bool | None = None
+    words: str = ""
+
+    def responds(self) -> Reading:
+        """Judge: a mount that we may not look into is not known to be well, nor to be ill."""
+        if self.well or self.well is None:
+            return self.well is True
+        refused = self.refused()
+        return refused if refused.reason is Reason.DENIED else False
+
+    def measured(self, seconds: int) -> dict[str, Reading]:
+        """Give a reading for each leaf, of a mount that had so many seconds; odd numbers cost this mount alone."""
+        if self.well:
+            return self._filled()
+        silent = Unknown(Reason.TIMEOUT, f"it did not answer within {seconds} s")
+        return dict.fromkeys(LEAVES, silent if self.well is None else self.refused())
+
+    def _filled(self) -> dict[str, Reading]:
+        try:
+            return filled(self.words)
+        except Unreadable as error:
+            return dict.fromkeys(LEAVES, Unknown(error.reason, str(error)))
+
+    def refused(self) -> Unknown:
+        """Say why a mount told no size; the complaint names the mount, then the kernel's word."""
+        word = clean((self.words or "no word").rpartition(": ")[2])
+        return Unknown(Reason.DENIED if "ermission denied" in word else Reason.NOT_COLLECTED, word)
+
+
+def answers(text: str) -> list[Answer]:
+    """Give the answer of each mount that was asked, of several the last; raises Unreadable where the whole was cut."""
+    lines = rows(text)
+    matches = [_ROW.fullmatch(row) for row in lines[:-1]]
+    if lines[-1:] != ["end"] or None in matches:
+        raise Unreadable(f"not the answers of mounts: {text[-80:]!r}")
+    found = [match for match in matches if match]
+    told = {match[2]: Answer(match[2], match[1] == "ok", match[3] or "") for match in found if match[1] != "mount"}
+    asked = dict.fromkeys(match[2] for match in found if match[1] == "mount")
+    return [told.get(point, Answer(point)) for point in asked]
+
+
+def filled(numbers: str) -> dict[str, Reading]:
+    """Read `4096 BLOCKS FREE FREE-TO-USERS INODES FREE-INODES`.
+
+    Raises Unreadable on anything else, and where more is free than there is. Where that is so of inodes alone, their
+    share is not known: Ceph's client (fs/ceph/super.c of the kernel) gives -1 as the free ones.
+    """
+    if not _NUMBERS.fullmatch(numbers):
+        raise Unreadable(f"not the numbers of a filesystem: {numbers[:80]!r}")
+    unit, blocks, free, left, inodes, rest = map(int, numbers.split())
+    if max(free, left) > blocks:
+        raise Unreadable(f"more is free than there is: {numbers}")
+    gib = unit / (1 << 30)
+    told = (blocks * gib, left * gib, _share(blocks, free, left), _share(inodes, rest, rest))
+    return dict(zip(LEAVES, told, strict=True))
+
+
+def _share(total: int, free: int, left: int) -> Reading:
+    """Give what is used of what ordinary users may fill, in percent, as df does."""
+    if free > total:
+        return Unknown(Reason.UNPARSABLE, f"{free} of {total} are free")
+    used = total - free
+    return round(100 * used / (used + left), 1) if used + left > 0 else Unknown(Reason.UNPARSABLE, "a size of nothing")

@@ -1,0 +1,59 @@
+"""The tables of `zpool status -p`: the disks and files of each pool, and the errors counted of each."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Unreadable, clean
+
+_NUMBER = "([0-9]{1,20})"
+_ROW = re.compile(
+    rf"\t( {{0,20}})(\S{{1,200}}) +(?:([A-Z]{{1,20}}) +{_NUMBER} +{_NUMBER} +{_NUMBER}|AVAIL|INUSE)(?: +.*)?"
+)
+_HEAD = re.compile(r"\tNAME +STATE +READ +WRITE +CKSUM")
+_GROUP = re.compile(r"\t\S{1,40} *")
+"""The name of a part of the table, such as `logs`: it has no state of its own."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A disk or file of a pool: its name there, its state, its errors of reading, writing and checksums."""
+
+    name: str
+    state: str
+    errors: tuple[int, int, int]
+
+
+def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[Member, ...]]]:
+    """Give each pool's name and its members, its spares, which have no counts, left out.
+
+    A member is a row below which none is set further in. Raises Unreadable where no pool is told, at a pool without
+    its table or without a row in it, and at a row of a table that is none.
+    """
+    starts = [at for at, row in enumerate(rows) if row.startswith("  pool: ")]
+    if not starts:
+        raise Unreadable(f"no pool: {clean(rows[0] if rows else '', 80)!r}")
+    for at, end in zip(starts, [*starts[1:], len(rows)], strict=True):
+        told = list(_told(rows[at], rows[at:end]))
+        if not told:
+            raise Unreadable(f"no member of {clean(rows[at], 80)!r}")
+        below = [*(len(row[1]) for row in told[1:]), 0]
+        members = [row for row, depth in zip(told, below, strict=True) if depth <= len(row[1]) and row[1]]
+        yield (
+            rows[at].removeprefix("  pool: "),
+            tuple(Member(row[2], row[3], (int(row[4]), int(row[5]), int(row[6]))) for row in members),
+        )
+
+
+def _told(name: str, rows: Sequence[str]) -> Iterator[re.Match[str]]:
+    """Give the rows of one pool's table that have counts."""
+    head = next((at for at, row in enumerate(rows) if _HEAD.fullmatch(row)), None)
+    stop = next((at for at, row in enumerate(rows) if row.startswith("errors:")), None)
+    if head is None or stop is None:
+        raise Unreadable(f"no table of {clean(name, 80)!r}")
+    for row in rows[head + 1 : stop]:
+        match = _ROW.fullmatch(row)
+        if match is not None and match[4] is not None:
+            yield match
+        elif match is None and row.strip() and not _GROUP.fullmatch(row):
+            raise Unreadable(f"no member: {clean(row, 80)!r}")

@@ -1,0 +1,180 @@
+"""What a node's script printed, taken apart into the answers to its questions: whole ones, or none."""
+
+import bisect
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rackcheck.model.capture import NodeCapture, Output, merge, named
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.question import Read, Shell
+from rackcheck.model.refusal import LATE
+from rackcheck.model.text import SILENT, covering, matching
+from rackcheck.probe.script import NOTHING, Question, folder, kept, lanes
+
+
+@dataclass(frozen=True)
+class Split:
+    """What came out of a node's script; `whole` when its end came too."""
+
+    capture: NodeCapture
+    whole: bool
+
+
+def split(raw: bytes, questions: Iterable[Question], mark: str, why: Unknown) -> Split:
+    """Read a node's output; questions whose answer did not come through are unknown for the reason `why`."""
+    asked = list(questions)
+    text = raw.decode("utf-8", "surrogateescape")
+    if f"\n{mark}!timeout\n" in text:
+        missing = Unknown(Reason.TOOL_MISSING, "timeout, head or tail is not on this node")
+        return Split(merge(_unanswered(q, missing) for q in asked), whole=True)
+    answers = dict(_frames(text, mark))
+    ended = dict(_ends(text, mark))
+    lost = {i: _lost(asked, lane, ended[n]) for n, lane in enumerate(lanes(asked)) if n in ended for i in lane}
+    captures = [
+        _answered(question, answers[index]) if index in answers else _unanswered(question, lost.get(index, why))
+        for index, question in enumerate(asked)
+    ]
+    return Split(merge(captures), whole=f"\n{mark}>{len(asked)}\n" in text)
+
+
+def _lost(asked: Sequence[Question], lane: Sequence[int], status: int) -> Unknown:
+    """Say why a question of a lane has no answer though the lane has ended: who was before it took all its time."""
+    if status in LATE:
+        return Unknown(Reason.TIMEOUT, f"no answer within {max(asked[i].seconds for i in lane):g} s, with others")
+    if status in {0, CUT}:
+        return Unknown(Reason.TOO_LARGE, f"more than {sum(asked[i].cap for i in lane)} bytes, with others")
+    return Unknown(Reason.NOT_COLLECTED, f"its shell ended with status {status}")
+
+
+_INDEX, _STATUS = re.compile(r"<([0-9]{1,6})\n"), re.compile(r":([0-9]{1,3})=")
+CUT = 141
+"""The status of what wrote on after it was cut, and of an answer that lost its status with its end."""
+
+
+def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
+    """Find the whole frames in one pass: a node that prints marks by the million must not have us search as often."""
+    pieces = text.split(mark)
+    for before, said, ended, after in zip(pieces, pieces[1:], pieces[2:], [*pieces[3:], ""], strict=False):
+        index, status = _INDEX.match(said), _STATUS.match(ended)
+        if index and before.endswith("\n"):
+            out = said[index.end() :]
+            if status and after.startswith("."):
+                yield int(index[1]), Output(int(status[1]), out, ended[status.end() :].rstrip("\n"))
+            elif ended.startswith(";") or (status and after.startswith(";")):
+                yield int(index[1]), Output(CUT, out, "")
+
+
+def _ends(text: str, mark: str) -> Iterator[tuple[int, int]]:
+    """Find the lanes that have ended, each with its status."""
+    pieces = text.split(f"\n{mark}~")
+    for before, said in pairwise(pieces):
+        lane = re.match(r"([0-9]{1,3})\.\n", said)
+        status = re.search(rf"{mark}@([0-9]{{1,3}})\Z", before)
+        if lane:
+            yield int(lane[1]), int(status[1]) if status else CUT
+
+
+def _unanswered(question: Question, why: Unknown) -> NodeCapture:
+    if isinstance(question, Shell):
+        return NodeCapture(commands={named(question.command): why})
+    return NodeCapture(globs=dict.fromkeys(question.globs, why))
+
+
+def _answered(question: Question, output: Output) -> NodeCapture:
+    # The shell drops bytes of zero, so a cut answer may be short; one that has no end was cut.
+    full = len(output.out.encode("utf-8", "surrogateescape")) >= question.cap or output.status == CUT
+    large = Unknown(Reason.TOO_LARGE, f"more than {question.cap} bytes")
+    if isinstance(question, Shell):
+        return NodeCapture(commands={named(question.command): large if full else output})
+    if output.out.rstrip("\n") == NOTHING:
+        return NodeCapture(globs=dict.fromkeys(question.globs))
+    contents, doubled = _once(_contents(output.out, question))
+    complaints = list(_complained(output.err, question))
+    told = sorted({*contents, *doubled, *(path for path, _ in complaints)})
+    refused = dict(_refused(complaints)) | doubled
+    trouble: Unknown | None = None
+    if full:
+        trouble = large
+    elif output.status in LATE:
+        trouble = Unknown(Reason.TIMEOUT, f"no answer within {question.seconds:g} s")
+    elif output.status not in {0, 1}:
+        trouble = Unknown(Reason.NOT_COLLECTED, f"head ended with status {output.status}")
+    elif (odd := _not_mounted(output.err)) is not None:
+        trouble = odd
+    if trouble is not None and contents:
+        contents.popitem()  # cut somewhere
+    if trouble is None and len(output.err.encode("utf-8", "surrogateescape")) >= kept(question) - 1:
+        trouble = Unknown(Reason.TOO_LARGE, "more complaints than were kept")
+    for path, _ in complaints:
+        contents.pop(path, None)
+    if trouble is None:
+        refused |= {glob: SILENT for glob in question.globs if not _told(glob, told)}
+    return NodeCapture(globs=dict.fromkeys(question.globs, trouble), files=contents, refused=refused)
+
+
+_UNMOUNTED = re.compile(r"sh: (/[a-z/]+): is not mounted")
+
+
+def _not_mounted(err: str) -> Unknown | None:
+    """Say which folder of the kernel is not there, where the files were not asked for because of that."""
+    match = _UNMOUNTED.fullmatch(err)
+    return Unknown(Reason.NOT_COLLECTED, f"{match[1]} is not mounted") if match else None
+
+
+def _once(told: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, Unknown]]:
+    """Give the contents by path, and the files that came twice and differ: a file may hold another one's header."""
+    contents: dict[str, str] = {}
+    doubled: dict[str, Unknown] = {}
+    for path, content in told:
+        if contents.setdefault(path, content) != content:
+            doubled[path] = Unknown(Reason.UNPARSABLE, "the file came twice, with two contents")
+    return {path: content for path, content in contents.items() if path not in doubled}, doubled
+
+
+def _contents(out: str, question: Read) -> Iterator[tuple[str, str]]:
+    """Take `head -v` apart; a header that names no file we asked for is a line of the file before it."""
+    name, start = "", 0
+    asked = covering(question.globs)
+    for match in re.finditer(r"(?:\A|\n)==> ([^\n]+) <==\n", out):
+        if asked.fullmatch(match[1]):
+            if name:
+                yield name, out[start : match.start()]
+            name, start = match[1], match.end()
+    if name:
+        yield name, out[start:]
+
+
+_WORDS: Mapping[str, Reason] = {
+    "Permission denied": Reason.DENIED,
+    "Operation not permitted": Reason.DENIED,
+}
+
+_NO_FILE = frozenset({"No such file or directory", "Not a directory", "Is a directory"})
+
+
+def _complained(err: str, question: Read) -> Iterator[tuple[str, str]]:
+    """Read what `head` complains of, file by file; what it says of files that nobody asked for is passed over."""
+    pattern = re.compile(
+        r"^head: (?:cannot open |error reading )?['\"]?(/[^\n]*?)['\"]?(?: for reading)?: ([^\n:]+)$", re.MULTILINE
+    )
+    hidden = frozenset(re.findall(r"^hidden (/[^\n]+)$", err, re.MULTILINE))
+    yield from ((glob, "Permission denied") for glob in question.globs if folder(glob) in hidden)
+    asked, literal = covering(question.globs), frozenset(question.globs)
+    for path, complaint in pattern.findall(err):
+        if path in literal or asked.fullmatch(path):
+            yield path, complaint
+
+
+def _refused(complaints: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Unknown]]:
+    """Give why files could not be read; a file that is not there is no refusal."""
+    for path, complaint in complaints:
+        if complaint not in _NO_FILE:
+            yield path, Unknown(_WORDS.get(complaint, Reason.NOT_COLLECTED), complaint)
+
+
+def _told(glob: str, told: Sequence[str]) -> bool:
+    """Whether anything was said of a glob: one that matches no file stays as it is, and `head` complains of it so."""
+    at = bisect.bisect_left(told, glob)
+    return told[at : at + 1] == [glob] or next(matching(told, glob), None) is not None

@@ -1,0 +1,221 @@
+"""From a raw answer to typed facts: every promise of a probe ends as a value, absent, or unknown with its reason."""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from rackcheck.model import path as paths
+from rackcheck.model.capture import PLANES, BmcCapture, BurnCapture, Capture, NodeCapture, Output, named
+from rackcheck.model.catalogue import FAMILY, Catalogue, Kind, Type
+from rackcheck.model.documents import Missing
+from rackcheck.model.fact import Absent, Facts, Reading, Reason, Unknown, Unreadable, Value, clean
+from rackcheck.model.path import EVERY, Path
+from rackcheck.model.question import Ask, Load, Read, Redfish, Shell
+from rackcheck.model.refusal import refusal
+from rackcheck.model.text import Sourced, natural
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.contract import AnyProbe
+
+FACTS = 20_000
+"""Facts that one probe may give of one node."""
+
+_TOO_MANY = Unknown(Reason.TOO_LARGE, f"more than {FACTS} facts")
+
+PATH = 1000
+"""Characters of one path: the node chooses the keys."""
+
+
+def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Iterable[Path] = ()) -> dict[str, Leaf]:
+    """Read a capture with every probe of its plane."""
+    leaves: dict[str, Leaf] = {}
+    names = tuple(wanted)
+    for probe in probes:
+        if probe.plane is PLANES[type(capture)]:
+            leaves.update(_Reading(probe, time).of(capture, names))
+    return leaves
+
+
+class _Reading:
+    """One probe's answer of one node, while it is read."""
+
+    def __init__(self, probe: AnyProbe, time: str) -> None:
+        self.probe, self.time = probe, time
+        self.catalogue = Catalogue.of(probe.entries())
+        self.leaves: dict[str, Leaf] = {}
+        self.items: dict[str, dict[str, None]] = {}
+        self._order: dict[str, tuple[str, ...]] = {}
+        self.source = named(str(probe.ask))
+
+    def of(self, capture: Capture, wanted: tuple[Path, ...]) -> Mapping[str, Leaf]:
+        ask = self.probe.ask.asking(wanted)
+        trouble = self._take(ask, capture)
+        self._close(trouble)
+        self._miss(trouble, wanted)
+        return self.leaves
+
+    def _take(self, ask: Ask, capture: Capture) -> Unknown | None:
+        """Let the reader read; gives why the answer is not whole."""
+        whole: Unknown | None = None
+        try:
+            if isinstance(ask, Redfish):
+                assert isinstance(capture, BmcCapture)
+                self._keep(self.probe.parse(capture.documents))  # type: ignore[arg-type]  # the ask decides which
+                return None
+            if isinstance(ask, Load):
+                assert isinstance(capture, BurnCapture)
+                self._keep(self.probe.parse(capture.burn))  # type: ignore[arg-type]
+                return None
+            assert isinstance(capture, NodeCapture)
+            if isinstance(ask, Read):
+                files, whole = capture.files_of(ask)
+                if whole is not None and not files.contents and not files.refused:
+                    return whole
+                self._keep(self.probe.parse(files))  # type: ignore[arg-type]
+                return whole
+            output = capture.output(ask)
+            refusal = _refusal(ask, output)
+            if refusal is not None:
+                return refusal
+            assert isinstance(output, Output)
+            self._keep(self.probe.parse(output.out))  # type: ignore[arg-type]
+        except Unreadable as error:
+            return whole or Unknown(error.reason, clean(str(error)))
+        except Missing as error:
+            return Unknown(Reason.NOT_COLLECTED, f"not fetched: {clean(str(error))}")
+        except Exception as error:  # noqa: BLE001  a probe may be anybody's code: its fault costs its own facts only
+            return Unknown(Reason.UNPARSABLE, f"probe {self.probe.name} failed: {clean(repr(error))}")
+        return None
+
+    def _keep(self, facts: Facts) -> None:
+        for text, told in facts:
+            if len(self.leaves) >= FACTS:
+                raise Unreadable(_TOO_MANY.detail, _TOO_MANY.reason)
+            reading, source = (told.reading, told.source) if isinstance(told, Sourced) else (told, self.source)
+            if len(text) > PATH:
+                raise Unreadable(f"a name of {len(text)} characters: {clean(text, 60)}", Reason.TOO_LARGE)
+            path = paths.parse(text)
+            if path.starred:
+                raise Unreadable(f"an item that is called {EVERY}: {text}")
+            entry = self.catalogue.find(path)
+            if entry is None:
+                raise Unreadable(f"probe {self.probe.name} gives {text}, which it did not promise")
+            self._put(path, typed(reading, entry.kind), entry.kind, source)
+
+    def _put(self, path: Path, reading: Reading, kind: Kind, source: str) -> None:
+        self.leaves[str(path)] = Leaf(reading, kind, self.probe.plane, source, self.time)
+        for collection, key in path.items:
+            self.items.setdefault(collection, {})[key] = None
+
+    def _close(self, trouble: Unknown | None) -> None:
+        """Give every promise that was not kept its reason, and every collection its listing."""
+        patterns = [(paths.parse(p), k) for p, k in self.probe.gives.items() if not p.endswith(FAMILY)]
+        patterns.sort(key=lambda entry: len(entry[0].segments))
+        left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not say")
+        for pattern, kind in patterns:
+            places = [text for text in self._places(pattern) if text not in self.leaves]
+            if len(self.leaves) + len(places) > FACTS and len(places) > 1:
+                # The law of the bound: one leaf, at the pattern itself, says of all these items why nothing is told.
+                self._put(pattern, _TOO_MANY, kind, self.source)
+                continue
+            for text in places:
+                reading: Reading = left
+                if kind.type is Type.COLLECTION:
+                    reading = trouble if trouble is not None else self._ordered(text)
+                self.leaves[text] = Leaf(reading, kind, self.probe.plane, self.source, self.time)
+        if trouble is not None:
+            # Items that another probe lists are not seen here: their facts say why at the pattern itself.
+            for pattern, kind in patterns:
+                if self._lists_elsewhere(pattern):
+                    self._put(pattern, trouble, kind, self.source)
+
+    def _lists_elsewhere(self, pattern: Path) -> bool:
+        first = next((i for i, s in enumerate(pattern.segments) if s.key == EVERY), None)
+        if first is None:
+            return False
+        owner = Path((*pattern.segments[:first], paths.Segment(pattern.segments[first].word)))
+        return str(owner) not in self.probe.gives
+
+    def _miss(self, trouble: Unknown | None, wanted: tuple[Path, ...]) -> None:
+        """Say of each named member of a family that has no file that it is absent."""
+        ask = self.probe.ask
+        if not isinstance(ask, Read) or ask.family is None:
+            return
+        for path in wanted:
+            file = ask.member(path)
+            entry = self.catalogue.find(path) if file is not None else None
+            if file is not None and entry is not None and str(path) not in self.leaves:
+                self._put(path, trouble or Absent(f"no {file}"), entry.kind, file)
+
+    def _places(self, pattern: Path) -> list[str]:
+        """Every path that a pattern stands for among the items that were seen, as text."""
+        found = [""]
+        for segment in pattern.segments:
+            if segment.key == EVERY:
+                bases = [f"{above}.{segment.word}" if above else segment.word for above in found]
+                found = [f"{base}/{paths.spell_key(key)}" for base in bases for key in self._ordered(base)]
+            else:
+                word = str(segment)
+                found = [f"{above}.{word}" if above else word for above in found]
+        return found
+
+    def _ordered(self, collection: str) -> tuple[str, ...]:
+        """The names of a collection's items, in their order; asked for when all of them are there."""
+        if collection not in self._order:
+            self._order[collection] = tuple(sorted(self.items.get(collection, ()), key=natural))
+        return self._order[collection]
+
+
+def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:
+    """Why a command's answer is none."""
+    if isinstance(output, Unknown):
+        return output
+    if output.status in ask.ok:
+        return None
+    return refusal(output.status, output.err, root=ask.root, seconds=ask.seconds)
+
+
+def _is_text(reading: Value) -> bool:
+    return isinstance(reading, str)
+
+
+_FITS: Mapping[Type, Callable[[Value], bool]] = {
+    Type.FLAG: lambda reading: isinstance(reading, bool),
+    Type.INTEGER: lambda reading: isinstance(reading, int) and not isinstance(reading, bool),
+    Type.QUANTITY: lambda reading: isinstance(reading, (int, float)) and not isinstance(reading, bool),
+    Type.LIST: lambda reading: isinstance(reading, tuple),
+    Type.COLLECTION: lambda reading: isinstance(reading, tuple),
+}
+"""What a reading of a type is; all others are texts."""
+
+
+def typed(reading: Reading, kind: Kind) -> Reading:
+    """Hold a reading against its kind; one of another type is unparsable, not trusted."""
+    if isinstance(reading, (Absent, Unknown)):
+        return reading
+    if isinstance(reading, float) and kind.type in {Type.INTEGER, Type.QUANTITY}:
+        if math.isinf(reading) and reading > 0 and kind.unlimited:
+            return reading
+        if not math.isfinite(reading):
+            return Unknown(Reason.UNPARSABLE, f"not a number: {reading}")
+    if not _FITS.get(kind.type, _is_text)(reading):
+        return Unknown(Reason.UNPARSABLE, f"{kind} expected, found {clean(repr(reading))}")
+    if kind.words and reading not in kind.words:
+        return Unknown(Reason.UNPARSABLE, f"{clean(str(reading))!r} is none of {', '.join(kind.words)}")
+    return _bounded(reading)
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What no value of a machine holds, and what could move a terminal: controls, direction marks, broken bytes."""
+
+
+def _bounded(reading: Value) -> Reading:
+    if isinstance(reading, (str, tuple)):
+        texts = (reading,) if isinstance(reading, str) else reading
+        odd = next((text for text in texts if isinstance(text, str) and _CONTROL.search(text)), None)
+        if odd is not None:
+            return Unknown(Reason.UNPARSABLE, f"control characters in '{clean(odd, 80)}'")
+        if isinstance(reading, str) and len(reading) > 4096:
+            return Unknown(Reason.TOO_LARGE, f"{len(reading)} characters")
+    elif isinstance(reading, int) and not isinstance(reading, bool) and abs(reading) >= 10**30:
+        return Unknown(Reason.UNPARSABLE, "a number of more than 30 digits")
+    return reading

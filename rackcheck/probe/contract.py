@@ -1,0 +1,71 @@
+"""A probe: one question to a plane, and a pure reader of its answer."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar, overload
+
+from rackcheck.model.burn_record import Burn
+from rackcheck.model.catalogue import FAMILY, Entry, Kind
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Facts, Plane
+from rackcheck.model.path import parse as parse_path
+from rackcheck.model.question import Ask, Load, Read, Redfish, Shell
+from rackcheck.model.text import Files
+
+A = TypeVar("A", Shell, Read, Redfish, Load)
+LoadReader = Callable[[Burn], Facts]
+ShellReader = Callable[[str], Facts]
+ReadReader = Callable[[Files], Facts]
+RedfishReader = Callable[[Documents], Facts]
+Reader = ShellReader | ReadReader | RedfishReader | LoadReader
+
+
+@dataclass(frozen=True)
+class Probe(Generic[A]):
+    """A question, what it promises, and its reader."""
+
+    name: str
+    ask: A
+    gives: Mapping[str, Kind]
+    parse: Reader = field(compare=False)
+    help: str = ""
+
+    @property
+    def plane(self) -> Plane:
+        """The plane this probe asks."""
+        return _PLANES.get(type(self.ask), Plane.OS)
+
+    def entries(self) -> Iterable[Entry]:
+        """What this probe adds to the catalogue."""
+        return (Entry(pattern, kind, self.plane, self.name) for pattern, kind in self.gives.items())
+
+
+_PLANES: Mapping[type[Ask], Plane] = {Redfish: Plane.BMC, Load: Plane.BURNIN}
+"""The plane of a question; all others ask the operating system."""
+
+AnyProbe = Probe[Shell] | Probe[Read] | Probe[Redfish] | Probe[Load]
+
+
+@overload
+def probe(ask: Shell, *, gives: Mapping[str, Kind]) -> Callable[[ShellReader], Probe[Shell]]: ...
+@overload
+def probe(ask: Read, *, gives: Mapping[str, Kind]) -> Callable[[ReadReader], Probe[Read]]: ...
+@overload
+def probe(ask: Redfish, *, gives: Mapping[str, Kind]) -> Callable[[RedfishReader], Probe[Redfish]]: ...
+@overload
+def probe(ask: Load, *, gives: Mapping[str, Kind]) -> Callable[[LoadReader], Probe[Load]]: ...
+def probe(ask: Ask, *, gives: Mapping[str, Kind]) -> Callable[..., AnyProbe]:
+    """Make a probe of the reader below; its name is the function's, its help the first line of the docstring.
+
+    That of the module where it bears the same name, else the function's own.
+    """
+    for pattern in gives:
+        parse_path(pattern.removesuffix(FAMILY))
+
+    def made(parse: Reader) -> AnyProbe:
+        name = getattr(parse, "__name__", "probe")
+        module = getattr(parse, "__globals__", {}) if parse.__module__.rpartition(".")[2] == name else {}
+        doc = (module.get("__doc__") or parse.__doc__ or "").strip().splitlines()
+        return Probe(name, ask, dict(gives), parse, doc[0] if doc else "")  # type: ignore[return-value,type-var]  # one of three, by the overloads
+
+    return made

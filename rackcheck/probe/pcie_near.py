@@ -1,0 +1,118 @@
+"""How near PCI functions are to each other in the tree of ports, host bridges and NUMA nodes.
+
+It keeps the law of derived facts, as `pcie_tree` does: unknown unless every value of the unknown inputs gives the same.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rackcheck.model.fact import Absent, Reason, Unknown
+from rackcheck.model.pcie_tree import UNTOLD, Table, climbed
+
+
+class Near(StrEnum):
+    """How near two functions are, the nearest first, in the words of `nvidia-smi topo`."""
+
+    PIX = "PIX"
+    PXB = "PXB"
+    PHB = "PHB"
+    NODE = "NODE"
+    SYS = "SYS"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where every function is: the port above it, its host bridge, its NUMA node."""
+
+    upstream: Table
+    host_bridge: Table
+    numa: Table
+    _ways: dict[str, "_Way"] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def way(self, address: str) -> "_Way":
+        """Give the way up from a function; it is climbed once, as every function is held against many."""
+        known = self._ways.get(address)
+        if known is None:
+            above, trouble = climbed(address, self.upstream)
+            known = self._ways[address] = _Way({port: n for n, port in enumerate((address, *above))}, trouble)
+        return known
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How many steps above a function each port stands, itself first, and why no farther ones are known."""
+
+    steps: Mapping[str, int]
+    trouble: Unknown | None
+
+
+def nearness(one: str, other: str, places: Places) -> Near | Unknown:
+    """Say how near two functions are.
+
+    PIX: at most one switch between them; PXB: several; PHB: one host bridge; NODE: one NUMA node; SYS: two.
+    """
+    span = _span(one, other, places)
+    return span.why or span.best
+
+
+def nearest(one: str, others: Iterable[str], places: Places) -> tuple[str, ...] | Unknown:
+    """Give those of the others that are nearest, in their order; unknown where one of them might be as near."""
+    spans = {other: _span(one, other, places) for other in others}
+    if not spans:
+        return ()
+    least_far = min(_ORDER[span.worst] for span in spans.values())
+    near = {other: span for other, span in spans.items() if _ORDER[span.best] <= least_far}
+    why = next((span.why for span in near.values() if span.why is not None), None)
+    return why or tuple(near)
+
+
+_ORDER = {near: number for number, near in enumerate(Near)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """How near two functions are at best and at worst, and why no more is known; nothing where that is one."""
+
+    best: Near
+    worst: Near
+    why: Unknown | None = None
+
+
+def _span(one: str, other: str, places: Places) -> _Span:
+    met = _meeting(places.way(one), places.way(other))
+    if isinstance(met, Near):
+        return _Span(met, met)
+    nodes = _same(one, other, places.numa, "NUMA node")
+    bridges = _same(one, other, places.host_bridge, "host bridge")
+    far = Near.PHB if bridges is True else Near.NODE if nodes is True else Near.SYS
+    if met is not None:
+        return _Span(Near.PIX, far, met)
+    if bridges is True:
+        return _Span(Near.PHB, Near.PHB)
+    if isinstance(bridges, Unknown):
+        return _Span(Near.PHB, far, bridges)
+    if isinstance(nodes, Unknown):
+        return _Span(Near.NODE, Near.SYS, nodes)
+    return _Span(far, far)
+
+
+def _meeting(mine: _Way, theirs: _Way) -> Near | Unknown | None:
+    """Say how near two functions meet in a port above both; none where there is no such port."""
+    for port, steps in mine.steps.items():
+        if port in theirs.steps:
+            # One switch is its lower ports on both sides, below the upper port that they share.
+            return Near.PIX if max(steps, theirs.steps[port]) <= 2 else Near.PXB
+    # A way that is not known to its end could still join the other, wherever that leads.
+    return mine.trouble or theirs.trouble
+
+
+def _same(one: str, other: str, table: Table, what: str) -> bool | Unknown:
+    """Say whether two functions have one value; of a function that has none nothing can be said."""
+    mine, theirs = table.get(one, UNTOLD), table.get(other, UNTOLD)
+    for reading in (mine, theirs):
+        if isinstance(reading, Unknown):
+            return reading
+        if isinstance(reading, Absent):
+            return Unknown(Reason.NOT_COLLECTED, f"the firmware names no {what}")
+    return mine == theirs

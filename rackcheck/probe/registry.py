@@ -1,0 +1,138 @@
+"""Finds the probes of every installed package, by entry point."""
+
+import pkgutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import import_module
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from rackcheck.model.catalogue import Catalogue, Clash, Entry
+from rackcheck.model.fact import Plane
+from rackcheck.model.path import Path
+from rackcheck.model.path import parse as parse_path
+from rackcheck.model.profile import Phase
+from rackcheck.model.siblings import ENTRY
+from rackcheck.probe.among import Comparison
+from rackcheck.probe.contract import AnyProbe, Probe
+from rackcheck.probe.group import Gathering
+from rackcheck.probe.join import Join
+from rackcheck.probe.plan import Plan, plan
+
+GROUP = "rackcheck.probes"
+
+
+@dataclass(frozen=True)
+class Registry:
+    """All probes and the catalogue of what they give; `broken` tells which modules could not be loaded, and why."""
+
+    probes: tuple[AnyProbe, ...]
+    catalogue: Catalogue
+    broken: tuple[str, ...] = ()
+    joins: tuple[Join, ...] = ()
+    gatherings: tuple[Gathering, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+
+    def planned(self, wanted: Iterable[Path], phases: Iterable[Phase]) -> Plan:
+        """The same, and of a burn-in all that it measures: nobody is asked for more, and it is read once."""
+        return self.plan((*wanted, *(self._measured if Phase.BURN_IN in phases else ())))
+
+    @cached_property
+    def _measured(self) -> tuple[Path, ...]:
+        burnt = frozenset({Plane.BURNIN})
+        entries = self.catalogue.entries.items()
+        return tuple(parse_path(p) for p, e in entries if e.plane is Plane.BURNIN or e.inputs == burnt)
+
+    def plan(self, wanted: Iterable[Path]) -> Plan:
+        """Choose the fewest questions that give these facts."""
+        return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings, self.comparisons)
+
+
+@cache
+def registry() -> Registry:
+    """Load every probe once; a module that fails is told, and leaves out its own probes only."""
+    loading = _Loading()
+    for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name != "builtin", p.name)):
+        with loading.told(point.value):
+            package = point.load()
+            loading.take(package)
+            for name in _modules(package):
+                with loading.told(name):
+                    loading.take(import_module(name))
+    loading.bind()
+    return Registry(
+        tuple(loading.probes.values()),
+        Catalogue({**loading.entries, ENTRY.pattern: ENTRY}),
+        tuple(loading.broken),
+        tuple(loading.joins.values()),
+        tuple(loading.gatherings.values()),
+        tuple(loading.comparisons.values()),
+    )
+
+
+def _modules(package: ModuleType) -> list[str]:
+    """The names of a package's modules, in their order."""
+    found = pkgutil.iter_modules(getattr(package, "__path__", ()))
+    return sorted(f"{package.__name__}.{info.name}" for info in found if not info.ispkg)
+
+
+class _Loading:
+    """What has been found so far; of two that give the same fact, the first."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.probes: dict[int, AnyProbe] = {}
+        self.joins: dict[int, Join] = {}
+        self.gatherings: dict[int, Gathering] = {}
+        self.comparisons: dict[int, Comparison] = {}
+        self.broken: list[str] = []
+        self._unbound: dict[int, Join] = {}
+        self._unbound_gatherings: dict[int, Gathering] = {}
+        self._unbound_comparisons: dict[int, Comparison] = {}
+
+    @contextmanager
+    def told(self, name: str) -> Iterator[None]:
+        """Tell what goes wrong meanwhile, by the name of the module: anybody's code, and never fatal."""
+        try:
+            yield
+        except Clash as clash:
+            self.broken.append(f"{name}: {clash}")
+        except Exception as error:  # noqa: BLE001
+            self.broken.append(f"{name}: {type(error).__name__}: {error}")
+
+    def take(self, module: ModuleType) -> None:
+        """Take a module's probes, or none of them; a module may show those of another, which come once."""
+        values = list(vars(module).values())
+        probes = {id(v): v for v in values if isinstance(v, Probe) and id(v) not in self.probes}
+        self._add(entry for probe in probes.values() for entry in probe.entries())
+        self.probes |= probes
+        self._unbound |= {id(v): v for v in values if isinstance(v, Join)}
+        self._unbound_gatherings |= {id(v): v for v in values if isinstance(v, Gathering)}
+        self._unbound_comparisons |= {id(v): v for v in values if isinstance(v, Comparison)}
+
+    def bind(self) -> None:
+        """Take joins, now that all facts are known that they may need, and what follows from those of several nodes."""
+        for key, join in self._unbound.items():
+            with self.told(f"join {join.name}"):
+                bound = join.bound(Catalogue(self.entries))
+                self._add(bound.entries())
+                self.joins[key] = bound
+        for key, gathering in self._unbound_gatherings.items():
+            with self.told(f"gathering {gathering.name}"):
+                gathered = gathering.bound(Catalogue(self.entries))
+                self._add(gathered.entries())
+                self.gatherings[key] = gathered
+        for key, comparison in self._unbound_comparisons.items():
+            with self.told(f"comparison {comparison.name}"):
+                compared = comparison.bound(Catalogue(self.entries))
+                self._add(compared.entries())
+                self.comparisons[key] = compared
+
+    def _add(self, entries: Iterable[Entry]) -> None:
+        fresh = Catalogue.of(entries).entries
+        for pattern, entry in fresh.items():
+            if pattern in self.entries:
+                raise Clash(f"{pattern} is given by both {self.entries[pattern].probe} and {entry.probe}")
+        self.entries |= fresh

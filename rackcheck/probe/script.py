@@ -1,0 +1,246 @@
+"""One POSIX script for all questions to a node.
+
+The script travels on standard input of `sh -s` and leaves nothing behind. Every command runs at the same time as
+the others, under its own timeout and byte cap, with nothing on its standard input. Its answer is printed in one
+piece, between marks that are random for each run, by whoever holds the one token in a pipe: answers never mix, and
+an answer that was cut on its way is missing, not short.
+"""
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.model.question import Read, Shell
+
+Question = Shell | Read
+
+# The token is one line in a pipe that the shell opens for itself at both ends (7): reading it takes it, writing gives
+# it back. A command's answer goes a way of its own (9) beside its complaints, of which the last bytes are kept; its
+# status and what it complained of follow the answer with a mark at their end: an answer without that mark was cut.
+# A question about devices that are not there, or to a program that is not, is answered without asking it, in its own
+# words where it has some for that: most machines have few of the programs. One shell looks for all of them, under a
+# timeout, since a folder of PATH may hang; nobody waits for it who names no program, and if it fails all are asked.
+# What lies in a /sys that is not mounted, or that this login may not enter, is not asked for: it would look absent.
+# SIGPIPE is ignored while an answer is printed: a holder that died would leave the others waiting on the node.
+_FRAME = """\
+LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin:/usr/local/sbin; export PATH
+unset ENV BASH_ENV CDPATH m M S
+m={mark} none= have=
+{shut}S=; for i in /sys:/sys/devices /proc/sys:/proc/sys/kernel; do [ -d "${{i#*:}}" ] || S="$S ${{i%%:*}}"; done
+say() {{
+trap '' PIPE
+read -r t <&7
+printf '%s\\n' "$1"
+echo >&7
+}}
+own() {{
+n=$1 t=$2 c=$3 q=$4 k=$5 p=$6 w=$7 d=y a=; shift 7
+if [ -n "$S" ] && shut "$q" && {{ [ "$w" != '{nothing}' ] || [ ! -d "$i" ] || [ -x "$i" ]; }}; then a="1=$e" w=
+elif [ -z "$S" ] || [ "$w" != '{nothing}' ]; then
+[ $# = 0 ] || {{ d=; for f; do [ ! -e "$f" ] || {{ d=y; break; }}; done; }}
+case $p in +*) p=${{p#+}}; [ -z "$ROOT" ] || case $have in *"!$p!"*) p=-;; esac;; esac
+if [ -z "$d" ]; then a=0=
+elif [ "$p" != - ]; then case $have in *"/$p/"*) ;; *"!$p!"*) a="126=sh: $p: Permission denied" w=;;
+*) a="127=sh: $p: not found"; [ -z "$w" ] || a=0=;; esac; fi
+fi
+[ -z "$a" ] || {{ none="$none
+$m<$n
+${{w:+$w
+}}$m:$a$m.$m;"; return; }}
+{{ {{ timeout -k 2 "$t" sh -c "$q" </dev/null 2>&1 >&9 7>&- 9>&-; printf '%s:%s=' "$m" "$?" >&9; }} |
+tail -c "$k"; printf '%s.' "$m"; }} 9>&1 |
+{{ o=$(head -c $((c + k + 128))); case $w$o in '{nothing}'*|*"$m."*) ;; *) o=;; esac; say "
+$m<$n
+$o$m;"; }} &
+}}
+lane() {{
+n=$1 t=$2 c=$3; shift 3
+{{ M=$m S=$S timeout -k 2 "$t" sh -c '{lane}' sh "$@" </dev/null 2>/dev/null 7>&-; printf '%s@%s\\n' "$m" "$?"; }} |
+{{ o=$(head -c "$c"); say "$o
+$m~$n."; }} &
+}}
+echo | {{
+exec 7<>/proc/self/fd/0 </dev/null
+for f in timeout head tail; do command -v $f >/dev/null || {{ printf '\\n%s!timeout\\n' "$m"; exit 0; }}; done
+{jobs}
+say "$none"
+wait
+printf '\\n%s>%s\\n' "$m" {count}
+}}
+"""
+
+# Whether a question asks for what lies in a folder of the kernel that cannot be looked into; says why not.
+_SHUT = """\
+shut() {
+for i in $S; do case "$i $1" in "/sys "*[!c]/sys/*|"/proc/sys "*/proc/sys/*) e="sh: $i: is not mounted"
+[ ! -d "$i" ] || [ -x "$i" ] || e="sh: $i: Permission denied"; return 0;; esac; done
+return 1
+}
+"""
+
+_HAVE = """\
+have=$(timeout -k 2 5 sh -c 'IFS=:; for f; do if command -v "$f" >/dev/null; then printf "/%s/" "$f"
+else for d in $PATH; do [ ! -e "$d/$f" ] || printf "!%s!" "$f"; done; fi; done' sh {programs} 7>&-) || have=/{all}/ ;"""
+
+# Quick questions, and those of a lane, follow each other in one shell, which learns the mark from a variable that it
+# does not pass on: its words can be seen by others.
+_LANE = f"""\
+m=$M; unset M; exec 3>&1
+{_SHUT}while [ $# -gt 0 ]; do
+printf "\\n%s<%s\\n" "$m" "$1"
+if [ -n "$S" ] && shut "$2"; then s=1; else e=$(eval "$2" 2>&1 >&3 3>&-); s=$?; fi
+printf "%s:%s=%.4000s%s.\\n" "$m" "$s" "$e" "$m"
+shift 2
+done"""
+
+LANES = 3
+"""Shells that the quick questions share: one that hangs costs a third of them at most."""
+
+# What needs root is asked for command by command: where only a list of commands is granted, that list suffices.
+_SUDO = """if [ "$(id -u)" = 0 ]; then ROOT=; else ROOT='sudo -n'; fi; export ROOT\n"""
+_NO_SUDO = "ROOT=; export ROOT\n"
+
+
+# A name that begins with a dash would be an option of the command: it is not asked, and its item says so by a status.
+_EACH = """\
+for f in {globs}; do
+[ -e "$f" ] || continue
+i=${{f##*/}}
+printf '==> %s <==\\n' "$i"
+case $i in -*) (exit 126);; *) ({command}) 2>&1;; esac
+printf '\\n<== %s\\n' "$?"
+done"""
+
+
+# A folder that may be entered and not listed leaves a glob as it is, and `head` then says that there is no such file.
+_HIDDEN = """
+s=$?
+for d in {folders}; do [ ! -d "$d" ] || [ -r "$d" ] || echo "hidden $d" >&2; done
+exit $s"""
+
+
+def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> str:
+    """Write the script; `mark` is 32 random hexadecimal digits; without `sudo`, root's questions go as we are."""
+    questions = tuple(questions)
+    needs = any(isinstance(question, Shell) and question.root for question in questions)
+    quick = lanes(questions)
+    apart = [index for index in range(len(questions)) if not any(index in lane for lane in quick)]
+    looks = {index: _look(questions[index]) for index in apart}
+    programs = dict.fromkeys(look.program for look in looks.values() if look.program)
+    jobs = [_lane(number, {index: questions[index] for index in lane}) for number, lane in enumerate(quick)]
+    jobs += [_own(index, questions[index], looks[index]) for index in apart if not looks[index].program]
+    if programs:
+        jobs.append(_HAVE.format(programs=" ".join(programs), all="/".join(programs)))
+    jobs += [_own(index, questions[index], looks[index]) for index in apart if looks[index].program]
+    root = (_SUDO if sudo else _NO_SUDO) if needs else ""
+    return root + _FRAME.format(
+        mark=mark, jobs="\n".join(jobs), count=len(questions), lane=_LANE, shut=_SHUT, nothing=NOTHING
+    )
+
+
+def lanes(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
+    """Share out the quick questions, then put those of each lane together; by their places in the list."""
+    asked = {index: question for index, question in enumerate(questions) if isinstance(question, Shell)}
+    quick = [index for index, question in asked.items() if question.quick]
+    named = dict.fromkeys(question.lane for question in asked.values() if question.lane)
+    return (
+        *(tuple(quick[number::LANES]) for number in range(min(LANES, len(quick)))),
+        *(tuple(index for index, question in asked.items() if question.lane == name) for name in named),
+    )
+
+
+def _lane(number: int, asked: Mapping[int, Question]) -> str:
+    seconds, cap = max(q.seconds for q in asked.values()), sum(q.cap for q in asked.values())
+    words = " ".join(f"{index} {shlex.quote(_command(question))}" for index, question in asked.items())
+    return f"lane {number} {seconds:g} {cap} {words} ;"
+
+
+def _own(index: int, question: Question, look: "_Look") -> str:
+    words = (
+        f"{index} {question.seconds:g} {question.cap} {shlex.quote(_command(question))}",
+        f"{kept(question)} {_root(question)}{look.program or '-'} {shlex.quote(look.without)} {look.places}",
+    )
+    return f"own {' '.join(words)} ;"
+
+
+def _root(question: Question) -> str:
+    """Mark a program that root may be allowed to run where this login is not."""
+    return "+" if isinstance(question, Shell) and question.root else ""
+
+
+def kept(question: Question) -> int:
+    """Give how many bytes of complaints are kept: a file that `head` complained of must not look like one not there."""
+    return 1 << 18 if isinstance(question, Read) else 4096
+
+
+def _command(question: Question) -> str:
+    if isinstance(question, Shell):
+        command = f"$ROOT {question.command}" if question.root else question.command
+        return (
+            _EACH.format(globs=_globs(question.each.split()), command=command.replace("{}", '"$i"'))
+            if question.each
+            else command
+        )
+    # Globs are ours and a profile's: everything but the glob signs is quoted.
+    asked = f"head -v -c {question.cap + kept(question) + 128} -- {_globs(question.globs)}"
+    folders = " ".join(map(shlex.quote, dict.fromkeys(filter(None, map(folder, question.globs)))))
+    return asked + _HIDDEN.format(folders=folders) if folders else asked
+
+
+def folder(glob: str) -> str:
+    """Name the folder that a glob has listed, where somebody's rights could be in the way; the kernel's are open."""
+    start = re.split(r"[*?\[]", glob, maxsplit=1)[0]
+    return "" if start == glob or start.startswith(("/sys/", "/proc/")) else start.rpartition("/")[0]
+
+
+_NAME = r"(?P<program>[a-z][\w.+-]*)"
+_PLAIN = re.compile(rf"{_NAME}(?: [^|&;<>()$`\\\"'\n]*)?(?: && echo '-- end --')?")
+_OR_ELSE = re.compile(
+    rf"if (?:command -v {_NAME} >/dev/null|\[ -[de] (?P<place>/[\w/.-]+) \]); "
+    r"then [^\n]*; else echo '?(?P<without>[\w \[\]]+)'?; fi"
+)
+_OR_ENDS = re.compile(rf"command -v {_NAME} >/dev/null \|\| \{{ echo '[^'\n]+' >&2; exit 127; \}}\n.*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What there must be for a question to be asked: a program, one of some places; and what is said without."""
+
+    program: str = ""
+    without: str = ""
+    places: str = ""
+
+
+NOTHING = "nothing is there"
+"""The answer to a question for files of the kernel whose folders are not there."""
+
+
+def _look(question: Question) -> _Look:
+    """Say what a question needs.
+
+    It is the program that a plain command is of, or the one or the place that a script looks for before it does
+    anything else; the devices that a command is asked of; the folders whose files are read.
+    """
+    if isinstance(question, Read):
+        folders = list(dict.fromkeys(re.split(r"[^/]*[*?\[]", glob, maxsplit=1)[0] for glob in question.globs))
+        few = len(folders) <= FEW and all(folder.startswith(("/sys/", "/proc/")) for folder in folders)
+        return _Look("", NOTHING, " ".join(map(shlex.quote, folders)) if few else "")
+    looks = _PLAIN.fullmatch(question.command) or _OR_ELSE.fullmatch(question.command)
+    looks = looks or _OR_ENDS.fullmatch(question.command)
+    said = looks.groupdict(default="") if looks else {}
+    places = _globs(question.each.split()) if question.each else said.get("place", "")
+    return _Look(said.get("program", ""), said.get("without", ""), places)
+
+
+FEW = 8
+"""Folders that are looked for before a question for their files."""
+
+
+def _globs(globs: Iterable[str]) -> str:
+    return " ".join(map(_quote_glob, globs))
+
+
+def _quote_glob(glob: str) -> str:
+    parts = re.split(r"(\*|\?|\[[0-9A-Za-z-]+\])", glob)
+    return "".join(part if index % 2 else shlex.quote(part) if part else "" for index, part in enumerate(parts))

@@ -1,0 +1,1 @@
+"""Profiles: documents, schema, layers, library, lint, editor help."""

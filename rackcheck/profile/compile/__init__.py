@@ -1,0 +1,90 @@
+"""From a file's tree to a typed profile: parents laid under, params put in, every fact and operand read by its kind."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rackcheck.model.catalogue import Catalogue
+from rackcheck.model.profile import Profile, Rule, Source
+from rackcheck.profile.compile.context import Context
+from rackcheck.profile.compile.needs import order
+from rackcheck.profile.compile.rules import rule_of
+from rackcheck.profile.conform import deviations
+from rackcheck.profile.document import BadFile, Node, Problem, Table, plain
+from rackcheck.profile.layers import Layers, did_you_mean, entries, listed, word
+from rackcheck.profile.pinned import unpinned
+from rackcheck.profile.schema import profile as profile_schema
+
+
+def compile_profile(
+    found: Layers,
+    catalogue: Catalogue,
+    sources: Mapping[str, Source],
+    values: Mapping[str, str],
+    known: Sequence[Problem] = (),
+) -> Profile:
+    """Read every rule; raises BadFile with all problems at once, the `known` ones of the files among them."""
+    ctx = Context(catalogue, sources, _params(found, values))
+    rules = unpinned(_built_in(rule_of(ctx, i, table), found) for i, table in found.rules.items())
+    ctx.problems += known
+    if not known:  # a rule that could not be read is missing, and would be told as a need that nobody meets
+        order(ctx, {rule.id: rule for rule in rules}, found)
+    if not any(not rule.built_in for rule in rules) and not known:
+        ctx.problems.append(Problem(found.head.place, f"profile {found.name} has no rule"))
+    if ctx.problems:
+        raise BadFile(ctx.problems)
+    applies = {key: tuple(text.text for text in listed(node)) for key, node in found.applies.items()}
+    # Built-in rules belong to the law, which every run names; what drops one belongs to the profile.
+    own = {i: plain(t) for i, t in found.rules.items() if i not in found.built_in}
+    resolved = {"rules": own, "params": ctx.params, "name": found.name}
+    without = sorted(found.built_in & found.dropped.keys())
+    resolved |= {"without": without} if without else {}
+    packages = {rule.id: rule.called.package for rule in rules if rule.called is not None}
+    resolved |= {"packages": packages} if packages else {}
+    digest = hashlib.sha256(json.dumps(resolved, sort_keys=True).encode()).hexdigest()
+    cited = {ref: sources[ref] for rule in rules for ref in rule.refs}
+    head = found.head
+    return Profile(
+        found.name, word(head, "version"), word(head, "title"), rules, applies,
+        ctx.params, found.dropped, found.lineage, cited, digest, fragment=word(head, "fragment") == "true",
+    )  # fmt: skip
+
+
+def _built_in(rule: Rule, found: Layers) -> Rule:
+    """Mark a rule that belongs to every profile: what is unknown of it does not decide, as nobody asked for it."""
+    return replace(rule, built_in=True, unknown_is_minor=True) if rule.id in found.built_in else rule
+
+
+def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:
+    strangers = [name for name in values if name not in found.params]
+    if strangers:
+        hint = did_you_mean(strangers[0], list(found.params)) or f"; it has {', '.join(found.params) or 'none'}"
+        raise BadFile([Problem(found.head.place, f"profile {found.name} has no param {strangers[0]}{hint}")])
+    params: dict[str, str | None] = {}
+    for name, node in found.params.items():
+        default = word(node, "default", "unset") if isinstance(node, Table) else "unset"
+        if default.startswith("$"):
+            raise BadFile([Problem(node.place, f"param {name} is {default}: a default is a value, and no other param")])
+        value = values.get(name, default)
+        params[name] = None if value == "unset" else value
+    return params
+
+
+def read_profile(node: Node) -> tuple[Table, list[Problem]]:
+    """Give a profile file's table without the rules whose shape is wrong, and what is wrong with those.
+
+    So that what is wrong with the other rules can be told in the same breath; raises BadFile where the head is wrong.
+    """
+    found = list(deviations(node, profile_schema()))
+    spoilt = {path[1] for path, _ in found if len(path) > 1 and path[0] == "rules"}
+    problems = [problem for _, problem in found]
+    if any(len(path) < 2 or path[0] != "rules" for path, _ in found):
+        raise BadFile(problems)
+    assert isinstance(node, Table)
+    if not spoilt:
+        return node, []
+    rules = {key: rule for key, rule in entries(node, "rules").items() if key not in spoilt}
+    keys = node.items["rules"]
+    assert isinstance(keys, Table)
+    return Table({**node.items, "rules": Table(rules, keys.keys, keys.place)}, node.keys, node.place), problems

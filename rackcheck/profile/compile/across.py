@@ -1,0 +1,93 @@
+"""Reads whom a rule holds side by side, and in what they are to agree."""
+
+from collections.abc import Iterator
+
+from rackcheck.model import path as paths
+from rackcheck.model import unit
+from rackcheck.model.catalogue import FAMILY, Type
+from rackcheck.model.fact import Class
+from rackcheck.model.operator import WORDS
+from rackcheck.model.profile import Across, Scope, Shared
+from rackcheck.profile.compile.context import Bad, Context
+from rackcheck.profile.document import Node, Scalar, Table
+from rackcheck.profile.layers import LEAVES, did_you_mean, texts, word
+from rackcheck.profile.schema import LOOKS, NARROWING
+
+HALF, WHOLE = 50.0, 100.0
+"""Shares of the expected nodes, in %, between which a quorum lies."""
+
+
+def across_of(ctx: Context, table: Table) -> Across | None:
+    """Read whom a rule holds side by side, and in what; a wrong one is noted and the rest still read."""
+    node, agree = table.get("across"), table.get("agree")
+    if not isinstance(node, Table):
+        if agree is not None:
+            ctx.note(table.keys["agree"], "`agree` goes with `across`")
+        return None
+    for key in (*LOOKS, *NARROWING, *LEAVES, *WORDS):
+        if key in table.items:
+            ctx.note(table.keys[key], f"`{key}` does not go with `across`: it has `facts`, `except` and `agree`")
+    if ctx.scope is not Scope.NODE:
+        ctx.note(table.items["scope"].place, "`across` looks at nodes: its scope is `node`")
+    if word(table, "severity", "major") == "blocker":
+        ctx.note(table.items["severity"].place, "what others say is at most `major`: sameness is not rightness")
+    role = word(node, "role", "compute")
+    for given in texts(table, "role"):
+        if given.text != role:
+            ctx.note(given.place, f"`role` is {given.text}, and `across` looks at {role}")
+    shared = [each for fact in texts(node, "facts") for each in _shared(ctx, fact)]
+    left = {each.fact for fact in texts(node, "except") for each in _shared(ctx, fact)}
+    quorum = _quorum(ctx, table, agree)
+    unique = {each.fact: each for each in shared if each.fact not in left}
+    if shared and not unique:
+        ctx.note(node.place, "`except` leaves no fact to agree on")
+    single = frozenset(path for path in left if path.items)
+    return None if quorum is None else Across(role, tuple(unique.values()), quorum, single)
+
+
+def _quorum(ctx: Context, table: Table, agree: Node | None) -> float | None:
+    if not isinstance(agree, Table):
+        ctx.note(table.keys["across"], "`across` without `agree: { quorum: … }` asserts nothing")
+        return None
+    node = agree.items["quorum"]
+    assert isinstance(node, Scalar)
+    try:
+        text = ctx.given(node)
+        share = 100.0 if text is None else unit.parse(text).to("%")
+    except (unit.BadUnit, Bad) as error:
+        if isinstance(error, unit.BadUnit):
+            ctx.note(node.place, f"`quorum` is a share of the expected nodes, as 75 %: {error}")
+        return None
+    if not HALF < share <= WHOLE:
+        ctx.note(node.place, f"`quorum` is more than {HALF:g} % and at most {WHOLE:g} %, not {share:g} %")
+        return None
+    return share
+
+
+def _shared(ctx: Context, node: Scalar) -> Iterator[Shared]:
+    """Give the fact, or with a last segment `*` every one below that is configuration or a version.
+
+    A view of other facts is left out: these say the same, and a machine that has no such view does not lack them.
+    """
+    if node.text.endswith(".*"):
+        below = node.text.removesuffix("*")
+        found = [
+            Shared(paths.parse(entry.pattern), entry.kind, entry.plane, entry.inputs)
+            for entry in ctx.catalogue.entries.values()
+            if entry.pattern.startswith(below) and not entry.pattern.endswith(FAMILY)
+            and entry.kind.type is not Type.COLLECTION and entry.kind.cls in {Class.CONFIG, Class.VERSION}
+            and not entry.kind.view
+        ]  # fmt: skip
+        if not found:
+            near = did_you_mean(below[:-1], sorted({e.partition(".")[0] for e in ctx.catalogue.entries}))
+            ctx.note(node.place, f"no probe gives configuration or versions below {below[:-1]}{near}")
+        yield from found
+        return
+    try:
+        entry, path = ctx.fact(node, None)
+    except Bad:
+        return
+    if entry.kind.type is Type.COLLECTION:
+        ctx.note(node.place, f"{node.text} is a collection; its items' facts are {node.text}/*.…")
+    else:
+        yield Shared(path, entry.kind, entry.plane, entry.inputs)

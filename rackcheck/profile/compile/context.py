@@ -1,0 +1,87 @@
+"""What every part of a rule is read with: the catalogue, the params, and a place for what is wrong."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Catalogue, Entry
+from rackcheck.model.path import EVERY, Path
+from rackcheck.model.profile import Scope, Source
+from rackcheck.profile.document import Place, Problem, Scalar
+from rackcheck.profile.layers import did_you_mean
+
+T = TypeVar("T")
+
+GROUPS = frozenset({Scope.RACK.value, Scope.FLEET.value})
+"""First words of facts that are no node's."""
+
+
+class Bad(Exception):
+    """A part of a rule cannot be read; its problem has been noted."""
+
+
+@dataclass
+class Context:
+    """What a rule is read with; what is wrong is noted in `problems` instead of stopping the reading.
+
+    `unset` and `scope` are of the rule that is being read: the params it uses that have no value, and what it judges.
+    """
+
+    catalogue: Catalogue
+    sources: Mapping[str, Source]
+    params: Mapping[str, str | None]
+    problems: list[Problem] = field(default_factory=list)
+    unset: list[str] = field(default_factory=list)
+    scope: Scope = Scope.NODE
+
+    def note(self, place: Place, text: str) -> None:
+        """Keep a problem; they are all told at once."""
+        self.problems.append(Problem(place, text))
+
+    def quiet(self, read: Callable[[], T]) -> T | None:
+        """Give what can be read, or nothing where a problem has been noted."""
+        try:
+            return read()
+        except Bad:
+            return None
+
+    def given(self, node: Scalar) -> str | None:
+        """Give an operand's text; `$name` is the param's value, None where the site has not set it."""
+        if not node.text.startswith("$"):
+            return node.text
+        name = node.text[1:]
+        if name not in self.params:
+            self.note(node.place, f"no param {name}{did_you_mean(name, list(self.params))}")
+            raise Bad
+        if self.params[name] is None:
+            self.unset.append(name)
+        return self.params[name]
+
+    def fact(self, node: Scalar, within: Path | None) -> tuple[Entry, Path]:
+        """Find a fact in the catalogue; inside a look it starts at the item."""
+        try:
+            path = paths.parse(node.text)
+        except paths.BadPath as error:
+            self.note(node.place, str(error))
+            raise Bad from error
+        prefix = "" if within is None else f"{within.item(EVERY)}."
+        whole = path if within is None else within.item(EVERY) + path
+        entry = self.catalogue.find(whole)
+        if entry is None:
+            near = [n.removeprefix(prefix) for n in self.catalogue.near(prefix + node.text, within=prefix)]
+            hint = f"; did you mean {near[0]}?" if near else ""
+            inside = f" in {within}" if within is not None else ""
+            self.note(node.place, f"no probe gives {node.text}{inside}{hint}")
+            raise Bad
+        if not self.held(node.place, whole):
+            raise Bad
+        return entry, path if within is None else within + path
+
+    def held(self, place: Place, whole: Path) -> bool:
+        """Note a fact of a rack in a rule of a node, or the other way about; whether it is none."""
+        first = whole.segments[0].word
+        holder = Scope(first) if first in GROUPS else Scope.NODE
+        if holder is not self.scope:
+            self.note(place, f"{whole} is a fact of a {holder}, and the rule's scope is `{self.scope}`")
+        return holder is self.scope

@@ -1,0 +1,177 @@
+"""Hold a file against its schema: every deviation at its own line and column, in the words of the file."""
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from rackcheck.profile.document import BadFile, Listing, Node, Place, Problem, Scalar, Table, plain
+from rackcheck.profile.schema import Schema, rule
+
+MEANT: Mapping[str, str] = {
+    "between": "within", "range": "within", "equals": "is", "eq": "is", "value": "is", "not": "is-not",
+    "ne": "is-not", "in": "one-of", "not-in": "none-of", "min": "at-least", "ge": "at-least", "gte": "at-least",
+    "minimum": "at-least", "max": "at-most", "le": "at-most", "lte": "at-most", "maximum": "at-most", "gt": "above",
+    "lt": "below", "glob": "like", "regex": "matches", "pattern": "matches", "contains": "includes",
+    "exists": "present", "all": "each", "for-each": "each", "none": "no", "length": "count", "if": "when",
+    "only-if": "when", "filter": "where", "select": "where", "depends": "needs", "requires": "needs",
+    "depends-on": "needs", "description": "why", "reason": "why", "rationale": "why", "remedy": "fix",
+    "remediation": "fix", "sources": "refs", "references": "refs", "level": "severity", "priority": "severity",
+    "critical": "blocker", "high": "major", "medium": "minor", "low": "advisory", "info": "advisory",
+    "warning": "advisory", "inherits": "extends", "parent": "extends", "variables": "params", "vars": "params",
+    "parameters": "params", "checks": "rules", "tests": "rules", "name": "profile", "roles": "role",
+    "stage": "phase", "burnin": "burn-in",
+}  # fmt: skip
+"""Words that other tools have for ours: no spelling of them is near."""
+
+FEW = 5
+"""Keys that a table may have to be told by them."""
+
+MANY = 16
+"""Keys that a table may have to be told whole where none is near."""
+
+PLAINLY: Mapping[str, str] = {"drop": "; it is the reason, in words"}
+"""What a single value is, where its key alone does not say it."""
+
+LISTED: Mapping[str, str] = {"is": "one-of", "is-not": "none-of"}
+"""The operator that takes a list, for one that takes a value."""
+
+
+def conform(node: Node, schema: Schema) -> Table:
+    """Give the file's table if it has the schema's shape; raises BadFile with all that has not."""
+    problems = [problem for _, problem in deviations(node, schema)]
+    if problems:
+        raise BadFile(problems)
+    assert isinstance(node, Table)
+    return node
+
+
+def deviations(node: Node, schema: Schema) -> Iterator[tuple[tuple[str | int, ...], Problem]]:
+    """Every deviation from the schema, with the keys that lead to it."""
+    import jsonschema  # noqa: PLC0415  loaded for files only, so that help stays fast
+
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(plain(node)):
+        for problem in _problems(node, error):
+            yield tuple(error.absolute_path), problem
+
+
+def _problems(root: Node, error: Any) -> Iterable[Problem]:
+    node, place = _at(root, error.absolute_path)
+    name = _name(list(error.absolute_path))
+    match error.validator:
+        case "additionalProperties":
+            assert isinstance(node, Table)
+            known = error.schema.get("properties", {})
+            for key in node.items:
+                if key not in known:
+                    ours = "rules" in (*known, *list(error.absolute_path)[:1])
+                    yield Problem(node.keys[key], _stranger(key, list(known), name if ours else ""))
+        case "required":
+            missing = [key for key in error.validator_value if key not in error.instance]
+            yield Problem(place, f"{name} lacks {', '.join(f'`{key}`' for key in missing)}")
+        case "enum":
+            words = [str(w) for w in error.validator_value if isinstance(w, str)]
+            said = f"{name} is one of {', '.join(words)}, not {error.instance!r}"
+            yield Problem(place, said + _near(error.instance, words))
+        case "type":
+            said = f"{name} must be {_shape(error.validator_value)}, not {_shape(_type(node))}"
+            yield Problem(place, said + _as_wanted(node, error))
+        case "pattern" if isinstance(node, Table):  # of a key, which jsonschema tells as its table's
+            said = f"a name in {name} cannot be {_spelt(error)}"
+            yield Problem(node.keys.get(error.instance, place), said)
+        case "pattern":
+            yield Problem(place, f"{name} cannot be {_spelt(error)}")
+        case "minProperties" if "fact" in error.schema["properties"] and "fact" not in error.instance:
+            return  # told as lacking its fact
+        case "minProperties" | "minItems":
+            yield Problem(
+                place,
+                f"{name} says too little: "
+                + (
+                    "a fact without an operator asserts nothing"
+                    if "fact" in error.schema.get("properties", {})
+                    else "it is empty"
+                ),
+            )
+        case _:
+            yield Problem(place, f"{name}: {error.message[:200]}")
+
+
+def _name(path: list[str | int]) -> str:
+    """Name what a path leads to: a key, the so manieth item of a list, or all."""
+    match path:
+        case []:
+            return "the file"
+        case [*_, str(table), int(number)]:
+            return f"item {number + 1} of `{table}`"
+        case _:
+            return f"`{path[-1]}`"
+
+
+def _as_wanted(node: Node, error: Any) -> str:
+    """Say how a value of the wrong shape is written right, where that is plain."""
+    other = LISTED.get(str(error.absolute_path[-1])) if error.absolute_path else None
+    if isinstance(node, Listing) and other:
+        return f"; `{other}` takes a list"
+    if isinstance(node, Scalar) and error.validator_value == "array":
+        return f"; write [{node.text[:80]}]"
+    if error.absolute_path and error.absolute_path[-1] in PLAINLY:
+        return PLAINLY[str(error.absolute_path[-1])]
+    keys = list(error.schema.get("properties", {}))
+    few = error.validator_value == "object" and 0 < len(keys) <= FEW
+    if few:
+        return f"; write {{ {', '.join(f'{key}: …' for key in keys)} }}"
+    rules = error.validator_value == "object" and list(error.absolute_path)[:1] == ["rules"]
+    return "; each rule is a table under its own name" if rules else ""
+
+
+def _spelt(error: Any) -> str:
+    """Tell a text that is spelt in a way it cannot be, what it must be, and the nearest that can."""
+    said = f"{error.instance!r}; it is {_wanted(error.schema)}"
+    small = str(error.instance).casefold()
+    changes = ((r"^0x|(?<=:)0x", ""), (r"[^a-z0-9_.-]+", "-"), (r"[^a-z0-9]+", "_"))
+    near = [re.sub(*change, small).strip("-_") for change in changes]
+    fits = [word for word in near if not word.isdecimal() and re.search(error.schema["pattern"], word)]
+    return f"{said}; did you mean {fits[0]}?" if fits else said
+
+
+def _wanted(schema: Schema) -> str:
+    """Say what a text must be, in the schema's own words; a bare pattern is for who can read one."""
+    return str(schema.get("description") or f"a text like {schema['pattern']}")
+
+
+def _stranger(key: str, known: list[str], name: str) -> str:
+    """Tell of a key that nobody knows here; `name` is what it stands in, empty outside of profiles."""
+    hint = _near(key, known)
+    if not hint and name and key in rule()["properties"]:
+        hint = f"; it is a rule's key, and {name} does not take it"
+    elif not hint and len(known) <= MANY:
+        hint = f"; there are {', '.join(f'`{word}`' for word in known)}"
+    return f"no such key: `{key}`{hint}"
+
+
+def _near(word: object, words: list[str]) -> str:
+    meant = MEANT.get(str(word).casefold().replace("_", "-"), "")
+    near = [meant] if meant in words else difflib.get_close_matches(str(word), words, n=1, cutoff=0.6)
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def _at(root: Node, path: Iterable[str | int]) -> tuple[Node, Place]:
+    """Find the node at a path of keys and numbers, with the place its key or itself stands at."""
+    node = root
+    for step in path:
+        if isinstance(node, Table):
+            node = node.items[str(step)]
+        elif isinstance(node, Listing):
+            node = node.items[int(step)]
+    return node, node.place
+
+
+def _type(node: Node) -> str:
+    return {Scalar: "string", Listing: "array", Table: "object"}[type(node)]
+
+
+def _shape(types: str | list[str]) -> str:
+    words = {"object": "a table", "array": "a list"}
+    named = {words.get(t, "a single value") for t in ([types] if isinstance(types, str) else types)}
+    return " or ".join(sorted(named))

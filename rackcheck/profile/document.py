@@ -1,0 +1,226 @@
+"""YAML text as a tree that keeps every scalar's own letters and its line and column.
+
+`0000:17:00.0`, `NO`, `28.10` and `010` stay the texts they are. Two equal keys, anchors, aliases, tags, merge keys and
+deep nesting are errors. Nothing here knows what a profile is.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from rackcheck.base.mistake import Mistake
+
+DEPTH = 24
+"""Levels of nesting a file may have."""
+
+SIZE = 2 << 20
+"""Bytes a file may have."""
+
+MARK = "\ufeff"
+"""A byte order mark: welcome before a file, invisible inside it."""
+
+OPEN_QUOTE = "while scanning a quoted scalar"
+"""What PyYAML was at when a quote was not closed."""
+
+SHOWN = 20
+"""Errors told at once."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A place in a file, counted from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing wrong at one place."""
+
+    place: Place
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text}"
+
+
+class BadFile(Mistake):
+    """A file of our user that cannot be used; all that is wrong with it, at most 20 things."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = sorted(set(problems))
+        lines = [str(problem) for problem in self.problems[:SHOWN]]
+        if len(self.problems) > SHOWN:
+            lines.append(f"and {len(self.problems) - SHOWN} more")
+        super().__init__("\n".join(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A text, as it stands in the file."""
+
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A sequence."""
+
+    items: tuple["Node", ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A mapping; `keys` gives each key its own place."""
+
+    items: Mapping[str, "Node"]
+    keys: Mapping[str, Place]
+    place: Place
+
+    def get(self, key: str) -> "Node | None":
+        """Give the node at a key, if it is there."""
+        return self.items.get(key)
+
+
+Node = Scalar | Listing | Table
+
+
+QUICK = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The parser in C, ten times as fast. It takes some texts that the other one refuses, and its errors are terser."""
+
+
+def read(text: str, file: str, *, ours: bool = False) -> Node:
+    """Read one YAML document; raises BadFile with the place of what is wrong.
+
+    A file of `ours`, which ships, is read by the quick parser; a test holds both against each other on every one.
+    """
+    if len(text) > SIZE:
+        raise BadFile([Problem(Place(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
+    builder = _Builder(file)
+    try:
+        events = yaml.parse(text, Loader=QUICK if ours else yaml.SafeLoader)
+        return builder.build(events)
+    except yaml.MarkedYAMLError as error:
+        opened = error.context == OPEN_QUOTE and "end of stream" in str(error.problem)
+        mark = error.context_mark if opened else error.problem_mark or error.context_mark
+        raise BadFile(
+            [Problem(_mark(mark, file), "a quote that is never closed" if opened else _said(error))]
+        ) from None
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        at = Place(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
+        raise BadFile([Problem(at, f"a character YAML does not allow: {chr(error.character)!a}")]) from None
+    except (ValueError, OverflowError) as error:  # of PyYAML, which reads escapes and version numbers without a bound
+        raise BadFile(
+            [Problem(builder.place, f"after this, an escape or a number out of all bounds: {error}")]
+        ) from None
+
+
+def _mark(mark: Any, file: str) -> Place:
+    return Place(file, mark.line + 1, mark.column + 1) if mark is not None else Place(file, 1, 1)
+
+
+def _said(error: yaml.MarkedYAMLError) -> str:
+    problem = str(error.problem or error.context)
+    if "'\\t'" in problem:
+        return "a tab; YAML wants blanks here"
+    if problem.startswith("mapping values are not allowed"):
+        return "a `: ` that begins no value here; a text that holds one is put in quotes"
+    if problem.startswith("expected chomping"):
+        return "`>` and `|` begin a block of text; a value that begins with one is put in quotes"
+    if problem.endswith("that cannot start any token"):
+        return f"{problem.removeprefix('found character ').split(' ')[0]} begins no value; put the value in quotes"
+    return problem
+
+
+def plain(node: Node) -> object:
+    """Give the same tree as bare dicts, lists and texts."""
+    match node:
+        case Scalar():
+            return node.text
+        case Listing():
+            return [plain(item) for item in node.items]
+        case Table():
+            return {key: plain(item) for key, item in node.items.items()}
+
+
+class _Builder:
+    """Builds the tree from parser events, without recursion, so that depth is ours to bound."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.problems: list[Problem] = []
+        self.odd = 0
+        self.place = Place(file, 1, 1)
+
+    def build(self, events: Iterator[yaml.Event]) -> Node:
+        # One open container per level: its start, its flow style, its nodes so far (keys and values in turn).
+        levels: list[tuple[Place, bool, bool, list[Node]]] = []
+        root: list[Node] = []
+        documents = 0
+        for event in events:
+            self.place = place = _mark(event.start_mark, self.file)
+            into = levels[-1][3] if levels else root
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise BadFile([Problem(place, "a second document; a file holds one")])
+            elif isinstance(event, yaml.AliasEvent):
+                raise BadFile([Problem(place, f"an alias (*{event.anchor}); write it out")])
+            elif isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)):
+                self._no_magic(event, place)
+                if isinstance(event, yaml.ScalarEvent):
+                    into.append(self._scalar(event, place, in_flow=bool(levels) and levels[-1][2]))
+                else:
+                    if len(levels) >= DEPTH:
+                        raise BadFile([Problem(place, f"nested deeper than {DEPTH} levels")])
+                    levels.append((place, isinstance(event, yaml.MappingStartEvent), bool(event.flow_style), []))
+            elif isinstance(event, yaml.CollectionEndEvent):
+                start, is_table, _, nodes = levels.pop()
+                into = levels[-1][3] if levels else root
+                into.append(self._table(start, nodes) if is_table else Listing(tuple(nodes), start))
+        if self.problems:
+            raise BadFile(self.problems)
+        if not root:
+            raise BadFile([Problem(Place(self.file, 1, 1), "an empty file")])
+        return root[0]
+
+    def _no_magic(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, place: Place) -> None:
+        if event.anchor is not None:
+            self.problems.append(Problem(place, f"an anchor (&{event.anchor}); write it out"))
+        if event.tag is not None and event.tag != "!":
+            self.problems.append(Problem(place, f"a tag ({event.tag}); values are read by the fact's type"))
+
+    def _scalar(self, event: yaml.ScalarEvent, place: Place, *, in_flow: bool) -> Scalar:
+        if in_flow and event.style is None and event.value.count('"') % 2 and place.line != self.odd:
+            self.problems.append(Problem(place, f"put the whole in single quotes: '{event.value}…'"))
+            self.odd = place.line  # what stands behind the comma is the other half of it
+        if event.style is None and MARK in event.value:
+            self.problems.append(Problem(place, "a byte order mark (U+FEFF), which nobody sees; delete it"))
+        if any("\ud800" <= c <= "\udfff" for c in event.value):
+            self.problems.append(Problem(place, "half a character: a \\u escape of D800 to DFFF stands for none"))
+        return Scalar(event.value, place)
+
+    def _table(self, start: Place, nodes: list[Node]) -> Table:
+        items: dict[str, Node] = {}
+        keys: dict[str, Place] = {}
+        for key, value in zip(nodes[::2], nodes[1::2], strict=True):
+            if not isinstance(key, Scalar):
+                self.problems.append(Problem(key.place, "a key is a plain text"))
+            elif key.text == "<<":
+                self.problems.append(Problem(key.place, "a merge key; write the keys out"))
+            elif key.text in items:
+                first = keys[key.text]
+                self.problems.append(Problem(key.place, f"`{key.text}` stands here twice; first at line {first.line}"))
+            else:
+                items[key.text], keys[key.text] = value, key.place
+        return Table(items, keys, start)

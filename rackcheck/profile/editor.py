@@ -1,0 +1,224 @@
+"""The schema that an editor reads: the grammar's own, and in it every word that there is to choose from.
+
+It refuses nothing that the grammar's schema takes: a list of words stands in an `anyOf` beside `{}`, which takes all.
+rackcheck itself never reads it; `rackcheck profile schema` prints it.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackcheck.model.catalogue import FAMILY, Catalogue, Entry, Type
+from rackcheck.model.fact import Class
+from rackcheck.model.path import EVERY
+from rackcheck.profile import editor_help as said
+from rackcheck.profile.schema import LOOKS, VALUE, Schema, profile
+
+MANY = 40
+"""Facts with the same first word that an editor shows as one list, beside the one somebody points at."""
+
+ITEM = f"/{EVERY}."
+"""Parts a collection's path from that of a fact of its items."""
+
+CHOICES = ("is", "is-not")
+LISTS = ("one-of", "none-of")
+TRUTH = (True, False)
+TYPED: Schema = {"type": ["string", "object", "number", "boolean"]}
+"""What a `fact` may be anywhere: it refuses nothing, and an editor that adds the key goes by its first word."""
+
+LEAVES = ("all-of", "any-of")
+
+
+@dataclass(frozen=True)
+class Words:
+    """What an editor may offer beside the facts: ids with what they are."""
+
+    profiles: Mapping[str, str] = field(default_factory=dict)
+    """NAME@VERSION of each profile, with its title."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Ids of sources, with their titles."""
+    roles: tuple[str, ...] = ()
+
+
+def schema(catalogue: Catalogue, words: Words) -> Schema:
+    """Give the schema of a profile with the catalogue's facts and these words to choose from."""
+    whole: Schema = json.loads(json.dumps(profile()))  # its parts are shared, and each gets its own words
+    facts = {path: entry for path, entry in catalogue.entries.items() if not path.endswith(FAMILY)}
+    collections = {path: entry for path, entry in facts.items() if entry.kind.type is Type.COLLECTION}
+    plain = {path: entry for path, entry in facts.items() if path not in collections}
+    defs: dict[str, Schema] = {"collections": _offered(collections)}
+    defs["node"] = _leaf({path: entry for path, entry in plain.items() if EVERY not in path}, defs, "node")
+    looks = []
+    for path in collections:
+        name = f"in-{path.replace(ITEM, '-')}"
+        below = {p.removeprefix(path + ITEM): e for p, e in plain.items() if p.startswith(path + ITEM)}
+        own = {p: e for p, e in below.items() if EVERY not in p}
+        if own:
+            defs[name] = _leaf(own, defs, name, item=True)
+            looks.append({"if": _looks_at(path), "then": _rule_of(name)})
+    defs["looks"] = {"allOf": looks}
+    defs["shared"] = _choice([*_areas(plain), *(p for p, e in plain.items() if EVERY in p and _alike(e))])
+    _tell(whole["properties"], said.FILE)
+    _offer(whole["properties"]["extends"], _choice(words.profiles, words.profiles.values()))
+    _offer(whole["properties"]["include"]["items"], _choice(words.profiles, words.profiles.values()))
+    _tell(whole["properties"]["applies-to"]["properties"], said.APPLIES)
+    _tell(whole["properties"]["params"]["additionalProperties"]["properties"], said.PARAM)
+    defs["sources"] = _choice(words.sources, words.sources.values())
+    defs["roles"] = _choice(words.roles)
+    _fill_rule(whole["properties"]["rules"]["additionalProperties"])
+    _offer(whole["properties"]["applies-to"]["properties"]["role"], _ref("roles"))
+    return whole | {"$defs": defs}
+
+
+def _fill_rule(rule: Schema) -> None:
+    """Put into a rule's schema what there is to choose, by where it looks."""
+    keys = rule["properties"]
+    _tell(keys, {**said.RULE, **said.TEST})
+    for leaf in (keys["where"], keys["when"], *(keys[key]["items"] for key in LEAVES)):
+        _tell(leaf["properties"], {**said.TEST, "fact": said.RULE["fact"]})
+    short = {key: keys["fact"].pop(key) for key in ("properties", "additionalProperties", "required", "minProperties")}
+    keys["fact"] |= {"if": {"type": "object"}, "then": {"type": "object"} | short}
+    _tell(short["properties"], said.TEST)
+    for look in LOOKS:
+        _offer(keys[look], _ref("collections"))
+    _offer(keys["when"], _ref("node"))
+    _offer(keys["refs"]["items"], _ref("sources"))
+    keys["role"]["anyOf"] = [_ref("roles"), {"items": _ref("roles")}]
+    across = keys["across"]["properties"]
+    _tell(across, said.ACROSS)
+    _offer(across["role"], _ref("roles"))
+    for key in ("facts", "except"):
+        across[key]["items"] = across[key]["items"] | {"allOf": [_ref("shared"), _ref("node-facts")]}
+    rule["if"] = {"anyOf": [{"required": [look]} for look in LOOKS]}
+    rule["then"] = _ref("looks")
+    rule["else"] = _rule_of("node")
+
+
+def _rule_of(name: str) -> Schema:
+    """Say of a rule, and of each test in it, that its facts are these."""
+    leaf = _ref(name)
+    keys = {"fact": TYPED | {"allOf": [leaf]}, "where": leaf} | {key: {"items": leaf} for key in LEAVES}
+    return {"allOf": [leaf], "properties": keys}
+
+
+def _looks_at(path: str) -> Schema:
+    """Say of a rule that it looks at this collection, whatever items of others lead there."""
+    spelt = re.escape(path).replace(re.escape(f"/{EVERY}"), "/.+")
+    return {"patternProperties": {f"^({'|'.join(LOOKS)})$": {"pattern": f"^{spelt}$"}}}
+
+
+def _leaf(facts: Mapping[str, Entry], defs: dict[str, Schema], name: str, *, item: bool = False) -> Schema:
+    """Give what there is to choose in a test of one of these facts; the facts become a definition of their own."""
+    defs[f"{name}-facts"] = _offered(facts)
+    beside = [f".{path}" for path, entry in facts.items() if item and _alike(entry)]
+    others = [_ref("node-facts"), *([_choice(beside)] if beside else ())]
+    keys: Schema = {"fact": TYPED | {"allOf": [_ref(f"{name}-facts")]}, "same-as": VALUE | {"allOf": others}}
+    closed = list(_closed(facts))
+    return {"properties": keys} | ({"allOf": closed} if closed else {})
+
+
+def _closed(facts: Mapping[str, Entry]) -> Iterable[Schema]:
+    """Give for facts that can only be some words these words."""
+    spoken: dict[tuple[Any, ...], list[str]] = {}
+    for path, entry in facts.items():
+        words = TRUTH if entry.kind.type is Type.FLAG else tuple(map(_bare, entry.kind.words))
+        if words:
+            spoken.setdefault(words, []).append(path)
+    for words, paths in spoken.items():
+        chosen = _choice(words)
+        keys: Schema = dict.fromkeys(CHOICES, chosen) | {key: {"items": chosen} for key in LISTS}
+        spelt = "|".join(map(re.escape, paths))  # an `enum` would be shown as what may stand there
+        asked = {"properties": {"fact": {"pattern": f"^({spelt})$"}}, "required": ["fact"]}
+        yield {"if": asked, "then": {"properties": keys}}
+
+
+def _bare(word: str) -> str | int:
+    """Give a whole number as one, which an editor writes without quotes; rackcheck reads both as text."""
+    return int(word) if re.fullmatch(r"0|[1-9]\d{0,8}", word) else word
+
+
+def _areas(facts: Iterable[str]) -> list[str]:
+    """Give what stands for all facts below a word."""
+    return list(dict.fromkeys(f"{path.split('.')[0]}.{EVERY}" for path in facts if "/" not in path.split(".")[0]))
+
+
+def _alike(entry: Entry) -> bool:
+    return entry.kind.cls in {Class.CONFIG, Class.VERSION} and not entry.kind.view
+
+
+def _offered(facts: Mapping[str, Entry]) -> Schema:
+    """Offer paths with what each says, in lists short enough to be read beside the one somebody points at."""
+    first = Counter(_words(path, 1) for path in facts)
+    second = Counter(_words(path, 2) for path in facts)
+    groups: dict[str, dict[str, str]] = {}
+    for path, entry in facts.items():
+        one, two = _words(path, 1), _words(path, 2)
+        groups.setdefault(two if first[one] > MANY and second[two] > 1 else one, {})[path] = _help(entry)
+    lists = [{"enum": list(group), "enumDescriptions": list(group.values())} for group in groups.values()]
+    return {"anyOf": [*lists, {}]}
+
+
+def _words(path: str, count: int) -> str:
+    return ".".join(path.split(".")[:count])
+
+
+def _help(entry: Entry) -> str:
+    return f"{entry.kind.help} ({entry.kind}, {entry.plane.value})"
+
+
+def _choice(words: Iterable[Any], helps: Iterable[str] = ()) -> Schema:
+    """Offer words, each with its help where there is one, and take any other."""
+    found: Schema = {"enum": list(words)}
+    told = list(helps)
+    if told:
+        found["enumDescriptions"] = told
+    return {"anyOf": [found, {}]} if found["enum"] else {}
+
+
+def _tell(keys: Schema, helps: Mapping[str, str]) -> None:
+    for key, shape in keys.items():
+        if key in helps:
+            shape["description"] = helps[key]
+
+
+def _offer(shape: Schema, choice: Schema) -> None:
+    shape["allOf"] = [choice]
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def text(found: Schema) -> str:
+    """Write a schema with a line for each key and each definition: small, and a change shows where it is."""
+    lines = []
+    for key, value in found.items():
+        if key in {"$defs", "properties"}:
+            inner = ",\n".join(f"  {_json(name)}: {_json(shape)}" for name, shape in value.items())
+            lines.append(f" {_json(key)}: {{\n{inner}\n }}")
+        else:
+            lines.append(f" {_json(key)}: {_json(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def main() -> None:
+    """Write the schema that ships: `python -m rackcheck.profile.editor FOLDER`."""
+    import sys  # noqa: PLC0415  only when generating
+    from pathlib import Path  # noqa: PLC0415
+
+    from rackcheck.probe.registry import registry  # noqa: PLC0415
+    from rackcheck.profile.editor_words import shipped  # noqa: PLC0415
+
+    written = text(schema(registry().catalogue, shipped()))
+    (Path(sys.argv[1]) / "profile.schema.json").write_text(written, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""What an editor offers beside the facts: the profiles, the sources and the roles of some folders."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.profile import library
+from rackcheck.profile.document import BadFile, Table, read
+from rackcheck.profile.editor import Words
+from rackcheck.profile.layers import entries, texts, version_of, word
+
+ROLES = ("any", "compute")
+"""Roles that mean something to rackcheck itself."""
+
+
+def shipped() -> Words:
+    """Give what ships, and nothing of this machine or its user."""
+    return words([library.shipped("profiles")])
+
+
+def here(extra: Sequence[Path] = ()) -> Words:
+    """Give all that a name finds on this machine."""
+    return words([folder for _, folder in library.folders(extra)])
+
+
+def words(folders: Sequence[Path]) -> Words:
+    """Read the profiles and the sources of these folders, first hit first; what cannot be read offers nothing."""
+    profiles: dict[str, str] = {}
+    sources: dict[str, str] = {}
+    roles = dict.fromkeys(ROLES)
+    for table in _tables(folders):
+        if "sources" in table.items:
+            for source, said in entries(table, "sources").items():
+                sources.setdefault(source, word(said, "title") if isinstance(said, Table) else "")
+            continue
+        profiles.setdefault(version_of(table), word(table, "title"))
+        for rule in entries(table, "rules").values():
+            roles |= dict.fromkeys(role.text for role in texts(rule, "role")) if isinstance(rule, Table) else {}
+    return Words(profiles, sources, tuple(roles))
+
+
+def _tables(folders: Sequence[Path]) -> Iterator[Table]:
+    seen = {library.BUILT_IN}  # in every profile already: nobody extends or includes it
+    for folder in folders:
+        for path in sorted(folder.glob("*.yaml")):
+            if path.name in seen and path.name != library.SOURCES:
+                continue  # a name finds the first folder's
+            seen.add(path.name)
+            try:
+                table = read(library.text_of(path), path.name, ours=folder == library.shipped("profiles"))
+            except (BadFile, Mistake):
+                continue
+            if isinstance(table, Table):
+                yield table

@@ -1,0 +1,147 @@
+"""Which of a rule's operands are floors, and how they stand to what the part can do."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from rackcheck.model import unit
+from rackcheck.model.catalogue import Type
+from rackcheck.model.operator import Test, Within
+from rackcheck.model.path import Path
+from rackcheck.model.profile import Clause, Profile, Rule
+from rackcheck.model.unit import BadUnit
+from rackcheck.profile.document import Node, Scalar
+from rackcheck.profile.peak import ANY, Peak, closest, of, slip
+from rackcheck.profile.peak import peaks as read_peaks
+
+FLOORS = frozenset({"at-least", "above", "warn-below", "within"})
+"""Operators that say what is needed at least; `is` and `one-of` name values that must be possible, too."""
+
+NAMED_BY = frozenset({"name", "model", "product", "type", "device", "part", "architecture", "board"})
+"""The last word of facts that say which part a thing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A number that a rule asks for, in the unit of its fact, and the peaks of the parts it is asked of."""
+
+    clause: Clause
+    test: Test
+    fact: str
+    number: float
+    peaks: tuple[Peak, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys below the clause at which it stands."""
+        return (self.test.op, "of") if isinstance(self.test.operand, Within) else (self.test.op,)
+
+    @property
+    def for_any_part(self) -> bool:
+        """Whether the peak is that of the fastest part we know, not of the one that the profile names."""
+        return any(ANY in peak.parts for peak in self.peaks)
+
+    @property
+    def most(self) -> float:
+        """The highest of the peaks, in the unit of the fact."""
+        return max(self._numbers())
+
+    @property
+    def least(self) -> float:
+        """The lowest of them."""
+        return min(self._numbers())
+
+    @property
+    def too_high(self) -> bool:
+        """Whether no part that the profile is for can do it."""
+        return all(peak.passed_by(self.number, self.clause.kind.unit) for peak in self.peaks)
+
+    def told(self) -> str:
+        """Say how it stands to the peak."""
+        name = self.clause.kind.unit
+        most = max(self.peaks, key=lambda peak: peak.in_unit(name) or 0.0)
+        share = self.number / self.most
+        asked = f"{unit.spell(self.number, name)} of {self.fact}"
+        can = f"{unit.spell(self.most, name)} ({most.shape}; {most.source})"
+        if self.too_high:
+            return f"asks for {asked}, and the peak is {can}"
+        return f"asks for {asked}, {share:.2g} of the peak of {can}: it can hardly fail"
+
+    def meant(self, written: str) -> str:
+        """Name the unit that would be right for the number as it was written (`400 GB/s`), as the end of a message."""
+        try:
+            said = unit.parse(written)
+        except BadUnit:
+            return ""
+        right = slip(said.number, said.unit, self.most, self.clause.kind.unit)
+        return f"; did you mean {said.number:.10g} {right}?" if right else ""
+
+    def _numbers(self) -> list[float]:
+        found = (peak.in_unit(self.clause.kind.unit) for peak in self.peaks)
+        return [number for number in found if number is not None]
+
+
+def below(floor: Floor, part: int) -> bool:
+    """Whether a floor is less than one of so many parts of the lowest peak."""
+    return floor.test.op in FLOORS and 0 < floor.number < floor.least / part
+
+
+def floors(rule: Rule, profile: Profile, table: Sequence[Peak]) -> Iterator[Floor]:
+    """Every floor of a rule for which the table has a peak."""
+    for clause in rule.clauses:
+        if clause.kind.type is not Type.QUANTITY:
+            continue
+        fact = str(_whole(rule, clause).pattern)
+        of_fact = [peak for peak in of(table, fact) if peak.in_unit(clause.kind.unit) is not None]
+        found = closest(of_fact, words_of(rule, profile)) if of_fact else ()
+        for test in clause.tests if found else ():
+            for number in _asked(test):
+                yield Floor(clause, test, fact, number, found)
+
+
+@cache
+def shipped_peaks() -> tuple[Peak, ...]:
+    """Read the table of physical peaks that ships."""
+    return read_peaks(json.loads((files("rackcheck") / "peaks.json").read_text("utf-8")))
+
+
+def as_written(node: Node | None, profile: Profile) -> str:
+    """Give an operand as it was written; of a param, its value; empty where it is no single value."""
+    text = node.text if isinstance(node, Scalar) else ""
+    return (profile.params.get(text[1:]) or "") if text.startswith("$") else text
+
+
+def words_of(rule: Rule, profile: Profile) -> tuple[str, ...]:
+    """The words by which a rule, else its profile, says which parts it is for."""
+    own = tuple(_named(rule))
+    if own:
+        return own
+    others = tuple(word for other in profile.rules for word in _named(other))
+    return tuple(dict.fromkeys((*others, *profile.applies_to.get("product", ()))))
+
+
+def _named(rule: Rule) -> Iterator[str]:
+    for clause in rule.parts():
+        if not clause.fact.segments or clause.fact.segments[-1].word not in NAMED_BY:
+            continue
+        for test in clause.tests:
+            if test.op in {"is", "like"}:
+                yield str(test.operand)
+            elif test.op == "one-of" and isinstance(test.operand, tuple):
+                yield from map(str, test.operand)
+
+
+def _whole(rule: Rule, clause: Clause) -> Path:
+    return clause.fact if rule.look is None else rule.look.collection.item("*") + clause.fact
+
+
+def _asked(test: Test) -> Iterator[float]:
+    operand = test.operand
+    if isinstance(operand, Within):
+        yield operand.of - (abs(operand.of) * operand.by / 100 if operand.share else operand.by)
+    elif test.op in FLOORS | {"is"} and isinstance(operand, (int, float)) and not isinstance(operand, bool):
+        yield float(operand)
+    elif test.op == "one-of" and isinstance(operand, tuple):
+        yield from (float(number) for number in operand if isinstance(number, (int, float)))

@@ -1,0 +1,34 @@
+"""Finds rules in Python that installed packages offer, by entry point, when a profile calls one."""
+
+from dataclasses import replace
+from importlib.metadata import EntryPoint, entry_points
+
+from rackcheck.model.called import Called
+from rackcheck.profile.layers import did_you_mean
+
+GROUP = "rackcheck.rules"
+
+
+def called(name: str) -> Called:
+    """Give the rule of this name, with the package that holds it; raises LookupError, which says what to do."""
+    points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, _package(point)))
+    found = [point for point in points if point.name == name]
+    if not found:
+        known = list(dict.fromkeys(point.name for point in points))
+        hint = did_you_mean(name, known) or (f"; there are: {', '.join(known)}" if known else "; none is installed")
+        raise LookupError(f"no installed package offers a rule {name}{hint}")
+    if len(found) > 1:
+        raise LookupError(f"rule {name} is offered by {' and by '.join(map(_package, found))}")
+    point = found[0]
+    try:
+        rule = point.load()
+    except (Exception, SystemExit) as error:  # noqa: BLE001  it may be anybody's code: loading it costs this profile only
+        raise LookupError(f"rule {name} of {_package(point)} cannot be loaded: {error!r}") from None
+    if isinstance(rule, Called):
+        return replace(rule, name=name, package=_package(point))
+    raise LookupError(f"{point.value} of {_package(point)} is no rule: `@rackcheck.rule(facts=…)` makes one")
+
+
+def _package(point: EntryPoint) -> str:
+    """Name a distribution with its version: another version may judge otherwise."""
+    return f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.module

@@ -1,0 +1,234 @@
+"""A profile laid over its parents and fragments: rules and params merge by id, lists and operators replace.
+
+From the bottom up: the oldest parent, then what each profile includes, then what it writes itself. `drop` removes.
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from rackcheck.base.names import transposed
+from rackcheck.model.operator import WORDS
+from rackcheck.profile.document import BadFile, Listing, Node, Place, Problem, Scalar, Table
+from rackcheck.profile.schema import LOOKS, NARROWING
+
+LEAVES = ("fact", "all-of", "any-of")
+"""Keys that hold what a rule asserts; a rule has one of them."""
+
+FORMS = (
+    ((*LOOKS, *LEAVES), (*LOOKS, *NARROWING, *LEAVES, *WORDS)),
+    (("across",), ("across", "agree")),
+    (("call",), ("call",)),
+)
+"""What a rule can be, by the keys that make it that, each with all keys that belong to it."""
+
+MACHINE = frozenset({"product", "board", "cpu", "device"})
+"""Keys of `applies-to` that name a machine; one that fits is enough."""
+
+BEGUN = 3
+"""Letters of a word that was begun, and not written to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A rule or a param as one file writes it; `layer` is that file's NAME@VERSION, `place` that of the key."""
+
+    layer: str
+    place: Place
+    node: Node
+
+
+@dataclass(frozen=True)
+class Layers:
+    """A profile's file with its parents and fragments under it, merged; `dropped` rules have their reason.
+
+    `built_in` are the ids of rules that belong to every profile, dropped ones too. `rules_written` and `params_written`
+    give by id everything that was written of it, the lowest layer first, what dropped a rule too.
+    """
+
+    name: str
+    head: Table
+    params: Mapping[str, Node]
+    rules: Mapping[str, Table]
+    dropped: Mapping[str, str]
+    lineage: tuple[str, ...]
+    applies: Mapping[str, Node] = field(default_factory=dict)
+    rules_written: Mapping[str, tuple[Written, ...]] = field(default_factory=dict)
+    params_written: Mapping[str, tuple[Written, ...]] = field(default_factory=dict)
+    built_in: frozenset[str] = frozenset()
+
+
+@dataclass
+class Pile:
+    """What has been laid so far; what is wrong with it is noted, so that all of it is told at once."""
+
+    params: dict[str, Node] = field(default_factory=dict)
+    rules: dict[str, Table] = field(default_factory=dict)
+    dropped: dict[str, str] = field(default_factory=dict)
+    applies: dict[str, Node] = field(default_factory=dict)
+    rules_written: dict[str, list[Written]] = field(default_factory=dict)
+    params_written: dict[str, list[Written]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    built_in: frozenset[str] = frozenset()
+
+    def build_in(self, table: Table) -> None:
+        """Put the rules that belong to every profile at the bottom."""
+        self.add(table)
+        self.built_in = frozenset(self.rules)
+
+    def lay(self, table: Table) -> None:
+        """Lay a profile's own words over what is there."""
+        for rule_id, written in _written(table, "rules"):
+            rule = written.node
+            assert isinstance(rule, Table)
+            reason = rule.get("drop")
+            if isinstance(reason, Scalar):
+                if rule_id not in self.rules:
+                    hint = did_you_mean(rule_id, list(self.rules))
+                    self._note(rule.place, f"drops `{rule_id}`, which no parent has{hint}")
+                self.rules.pop(rule_id, None)
+                self.dropped[rule_id] = reason.text
+            elif rule_id in self.built_in:
+                self._note(written.place, f"rule `{rule_id}` is built in: it can be dropped with a reason, not changed")
+            else:
+                self.rules[rule_id] = rule_over(self.rules.get(rule_id), rule)
+                self.dropped.pop(rule_id, None)
+            self.rules_written.setdefault(rule_id, []).append(written)
+        for name, written in _written(table, "params"):
+            self.params[name] = _param_over(self.params.get(name), written.node)
+            self.params_written.setdefault(name, []).append(written)
+        applies = entries(table, "applies-to")
+        if MACHINE & applies.keys():  # what a child is for is narrower than, and no addition to, what its parent is for
+            self.applies = {key: node for key, node in self.applies.items() if key not in MACHINE}
+        self.applies |= applies
+
+    def add(self, fragment: Table) -> None:
+        """Put a fragment's rules and params beside what is there: it changes nothing of it."""
+        name = word(fragment, "profile")
+        for rule_id, written in _written(fragment, "rules"):
+            rule = written.node
+            assert isinstance(rule, Table)
+            there = self.rules_written.get(rule_id)
+            if "drop" in rule.items:
+                said = f"fragment {name} drops `{rule_id}`; a fragment only adds: who includes it may drop"
+                self._note(written.place, said)
+            elif there and rule_id in self.dropped:
+                said = f"rule `{rule_id}` of fragment {name} was dropped by {there[-1].layer}: {there[-1].place}"
+                self._note(written.place, said)
+            elif there:
+                said = f"rule `{rule_id}` of fragment {name} stands in {there[0].layer} too: {there[0].place}"
+                self._note(written.place, f"{said}; a fragment only adds")
+            else:
+                self.rules[rule_id] = rule
+                self.rules_written[rule_id] = [written]
+        for param, written in _written(fragment, "params"):
+            first = self.params_written.setdefault(param, [written])[0]
+            if first is written:
+                self.params[param] = _whole(written.node)
+            elif _defined(first.node) != _defined(written.node):
+                ours, theirs = (" and default ".join(_defined(n)) for n in (written.node, first.node))
+                said = f"param `{param}` of fragment {name} has type {ours}"
+                self._note(written.place, f"{said}; in {first.layer} it has type {theirs}: {first.place}")
+
+    def laid(self, head: Table, lineage: tuple[str, ...]) -> Layers:
+        """Give the pile as it stands, as the profile with this head; raises BadFile with all that is wrong with it."""
+        if self.problems:
+            raise BadFile(self.problems)
+        rules, params = (
+            {name: tuple(each) for name, each in written.items()}
+            for written in (self.rules_written, self.params_written)
+        )
+        name = word(head, "profile")
+        ordered = dict(sorted(self.rules.items(), key=lambda rule: rule[0] in self.built_in))  # its own rules first
+        return Layers(
+            name, head, self.params, ordered, self.dropped, lineage, self.applies, rules, params, self.built_in
+        )
+
+    def _note(self, place: Place, text: str) -> None:
+        self.problems.append(Problem(place, text))
+
+
+def _written(table: Table, key: str) -> Iterator[tuple[str, Written]]:
+    """Give what a file writes of rules or params: the id, and by whom and where it is written."""
+    held = table.get(key)
+    if isinstance(held, Table):
+        for name, node in held.items.items():
+            yield name, Written(version_of(table), held.keys[name], node)
+
+
+def rule_over(under: Table | None, over: Table) -> Table:
+    """Merge a rule key by key; a new look or fact takes the old one's place, with what narrowed or judged that one."""
+    if under is None:
+        return over
+    gone: set[str] = set()
+    for group, hanging in ((LOOKS, NARROWING), (LEAVES, tuple(WORDS))):
+        if any(key in over.items for key in group):
+            gone |= {*group, *hanging}
+    for makes, _ in FORMS:
+        if any(key in over.items for key in makes):
+            gone |= {key for others, keys in FORMS if others is not makes for key in keys}
+    items = {k: v for k, v in under.items.items() if k not in gone} | dict(over.items)
+    return Table(items, {**under.keys, **over.keys}, over.place)
+
+
+def _whole(param: Node) -> Node:
+    """Give a param in its whole form: a bare value is its default."""
+    return Table({"default": param}, {"default": param.place}, param.place) if isinstance(param, Scalar) else param
+
+
+def _param_over(under: Node | None, over: Node) -> Node:
+    over = _whole(over)
+    if isinstance(under, Table) and isinstance(over, Table):
+        return Table({**under.items, **over.items}, {**under.keys, **over.keys}, over.place)
+    return over
+
+
+def _defined(param: Node) -> tuple[str, str]:
+    """Give what makes two params the same: type and default; what they are about is for people."""
+    table = _whole(param)
+    assert isinstance(table, Table)
+    return word(table, "type", "none"), word(table, "default", "unset")
+
+
+def version_of(table: Table) -> str:
+    """Name a profile's file as `extends` does: NAME@VERSION."""
+    return f"{word(table, 'profile')}@{word(table, 'version')}"
+
+
+def entries(table: Table, key: str) -> Mapping[str, Node]:
+    """Give the entries of a table inside a table; none where there is none."""
+    node = table.get(key)
+    return node.items if isinstance(node, Table) else {}
+
+
+def word(table: Table, key: str, default: str = "") -> str:
+    """Give a single value at a key, or the default."""
+    node = table.get(key)
+    return node.text if isinstance(node, Scalar) else default
+
+
+def texts(table: Table, key: str) -> tuple[Scalar, ...]:
+    """Give the values at a key: one, or a list of them."""
+    return listed(table.get(key))
+
+
+def listed(node: Node | None) -> tuple[Scalar, ...]:
+    """Give the values that a node holds: one, or a list of them."""
+    if isinstance(node, Scalar):
+        return (node,)
+    return tuple(i for i in node.items if isinstance(i, Scalar)) if isinstance(node, Listing) else ()
+
+
+def did_you_mean(word: str, words: list[str]) -> str:
+    """Name the nearest right word, as the end of a message; empty where none is near.
+
+    A word that begins as what was written is nearer than any other, then one of the same parts in another order;
+    capitals make no distance.
+    """
+    small = word.casefold()
+    known = {each.casefold(): each for each in words}
+    begun = [each for each in known if len(small) >= BEGUN and each.startswith(small)]
+    other = transposed(small, known)
+    near = sorted(begun, key=lambda each: (len(each), each)) or ([other] if other else [])
+    near = near or difflib.get_close_matches(small, known, n=1)
+    return f"; did you mean {known[near[0]]}?" if near else ""

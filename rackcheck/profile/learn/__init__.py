@@ -1,0 +1,1 @@
+"""Profiles learned from machines."""

@@ -1,0 +1,219 @@
+"""From what machines told of one fact to what a rule may say of it, or why there is no rule.
+
+Pure. The class of the fact decides. Nothing is claimed that does not hold on every machine it was learned from.
+"""
+
+import math
+import re
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rackcheck.model import operator, unit
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import Class, Value
+from rackcheck.model.operator import BadOperand, Test, Within
+
+ENOUGH = 3
+"""Machines, or runs, from which on a measurement has a middle and a spread."""
+
+LONGEST = 200
+"""Characters of a text, and of a path, that a person still reads in a rule."""
+
+MEMBERS = 40
+"""Members of a list that a person still reads in a rule."""
+
+SHARE = 0.02
+"""The least band around a median, as a share of it; else three times the median absolute deviation."""
+
+_ERRORS = re.compile(
+    r"error|fault|fail|correct|panic|oops|crash|fatal|malformed|checksum|medium|machine check|\bbad\b|\bs?xids?\b"
+)
+"""Words of a counter's name or help that say that it counts what must not happen."""
+
+_IDLE = re.compile(r"\bidle|\bnow\b|\blately\b|\bdraws?\b|in use", re.IGNORECASE)
+"""Words of a help that say that the value is another one under load."""
+
+
+class Why(StrEnum):
+    """Why a fact got no rule; the words name what is counted."""
+
+    IDENTITY = "facts that tell one machine from another"
+    COUNTER = "counters that are not 0, or that count no errors"
+    MEASUREMENT = "measurements that are others under load or another day"
+    FEW = f"measurements that want {ENOUGH} machines or runs"
+    ABSENT = "facts of what is not there"
+    EMPTY = "collections without items"
+    LONG = "facts that are too long to be read in a rule"
+    UNSAYABLE = "facts whose values no operator can be given"
+    UNASKED = "facts that were not asked (rackcheck capture asks everything, and is learned from as a run is)"
+    STRANGE = "facts of probes that are not installed here"
+    FULL = "facts that are too many for one file"
+
+
+class Doubt(StrEnum):
+    """Why a fact became a question: a person knows, the machines do not."""
+
+    DIFFER = "differ"
+    OUTSIDE = "are not all within the band around their median"
+    PENDING = "waits for a restart"
+    ILL = "is not OK: is this machine right?"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a rule says of a fact: an operator and its operand as a profile writes them; a pair is a band's parts."""
+
+    op: str
+    operand: str | tuple[str, ...]
+
+
+def claimed(
+    kind: Kind, found: Sequence[Value], path: str, *, machines: int, at_least: bool, tells: Callable[[str], bool]
+) -> Claim | Doubt | Why:
+    """Give what may be claimed of a fact whose values on `machines` machines are these.
+
+    `tells` says of a text whether it tells one machine from another.
+    """
+    match kind.cls:
+        case Class.IDENTITY:
+            return Why.IDENTITY
+        case Class.COUNTER:
+            zero = all(value in (0, ()) for value in found) and says_errors(path, kind)
+            return _held(_exactly(found[0], kind), found, kind) if zero else Why.COUNTER
+        case Class.MEASUREMENT:
+            return _measured(kind, found, machines)
+    if any(tells(text) for value in found for text in _texts(value)):
+        return Why.IDENTITY
+    if "pending/" in path and any(value not in (0, ()) for value in found):
+        return Doubt.PENDING
+    if path.endswith("health") and any(value != "OK" for value in found):
+        return Doubt.ILL
+    if any(not _same(found[0], value, kind) for value in found[1:]):
+        return Doubt.DIFFER
+    if at_least and kind.type is Type.VERSION and kind.ordered:
+        raised = _held(Claim("at-least", str(found[0])), found, kind)
+        if isinstance(raised, Claim):  # a version that cannot be ordered is held to as it is
+            return raised
+    return _held(_exactly(found[0], kind), found, kind)
+
+
+def says_errors(path: str, kind: Kind) -> bool:
+    """Whether a fact's name or its help says that what it counts must not happen."""
+    return _ERRORS.search(f"{path.replace('_', ' ')} {kind.help}".lower()) is not None
+
+
+def spelt(value: float, kind: Kind) -> str:
+    """Write a quantity without loss, in its own unit or where that is long in the one that is shortest."""
+    if math.isinf(value):
+        return "unlimited"
+    own = _exact(value, kind.unit, kind)
+    if own is not None and len(own) <= 12:
+        return own
+    others = [text for name in unit.UNITS if (text := _exact(value, name, kind)) is not None]
+    return min(([own] if own is not None else []) + others, key=len, default=f"{value!r} {kind.unit}")
+
+
+def _exact(value: float, name: str, kind: Kind) -> str | None:
+    try:
+        number = unit.Quantity(value, kind.unit).to(name)
+        text = f"{number:.12g} {name}"
+        back = unit.parse(text).to(kind.unit)
+    except unit.BadUnit:
+        return None
+    return text if "e" not in text.partition(" ")[0] and operator.equal(back, value, kind) else None
+
+
+def _texts(value: Value) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
+
+
+def _same(left: Value, right: Value, kind: Kind) -> bool:
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return set(left) == set(right)
+    return operator.equal(left, right, kind)
+
+
+def _exactly(value: Value, kind: Kind) -> Claim | Why:
+    """Say of a fact that it is this value; of a list, that it holds these members."""
+    if isinstance(value, tuple):
+        if any(text.startswith("$") or "*" in text for text in value):
+            return Why.UNSAYABLE
+        if len(value) > MEMBERS or any(len(text) > LONGEST for text in value):
+            return Why.LONG
+        return Claim("includes", tuple(dict.fromkeys(value))) if value else Claim("is", "none")
+    if isinstance(value, bool):
+        return Claim("is", "true" if value else "false")
+    if isinstance(value, float):
+        return Claim("is", spelt(value, kind))
+    text = " ".join(str(value).split()) if kind.type is Type.SETTING else str(value)
+    if len(text) > LONGEST:
+        return Why.LONG
+    # A value that begins with a dollar would be taken for a param's name.
+    return Claim("matches", f"^{_quoted(text)}$") if text.startswith("$") else Claim("is", text)
+
+
+def _quoted(text: str) -> str:
+    return re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text)
+
+
+def _measured(kind: Kind, found: Sequence[Value], machines: int) -> Claim | Doubt | Why:
+    """Give a band around the median, of what is a rate of work and no state of the moment."""
+    numbers = [float(value) for value in found if isinstance(value, (int, float)) and math.isfinite(value)]
+    if not kind.unit.endswith("/s") or _IDLE.search(kind.help) or len(numbers) < len(found):
+        return Why.MEASUREMENT
+    if machines < ENOUGH:
+        return Why.FEW
+    middle = statistics.median(numbers)
+    by = max(3 * statistics.median(abs(number - middle) for number in numbers), SHARE * abs(middle))
+    if not by:
+        return Why.MEASUREMENT
+    claim = _held(Claim("within", (_rounded(middle, kind), _rounded(_up(by), kind))), found, kind)
+    return Doubt.OUTSIDE if claim is Why.UNSAYABLE else claim
+
+
+def _rounded(number: float, kind: Kind) -> str:
+    text = f"{number:.6g}"
+    return f"{number!r} {kind.unit}" if "e" in text else f"{text} {kind.unit}"
+
+
+def _up(number: float) -> float:
+    """Round up to three digits: a band is never narrower than was measured."""
+    step = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return math.ceil(number / step) * step
+
+
+def _held(claim: Claim | Why, found: Sequence[Value], kind: Kind) -> Claim | Why:
+    """Give the claim if a profile can say it and it holds for every value, as the judge would read it."""
+    if isinstance(claim, Why):
+        return claim
+    try:
+        operator.allowed(claim.op, kind)
+        test = Test(claim.op, _operand(claim, kind))
+        holds = all(operator.holds(test, value, kind) is True for value in found)
+    except (BadOperand, unit.BadUnit, UnicodeError):
+        return Why.UNSAYABLE
+    return claim if holds else Why.UNSAYABLE
+
+
+def _operand(claim: Claim, kind: Kind) -> operator.Operand:
+    match claim.operand:
+        case (of, by) if claim.op == "within":
+            return Within(_number(of, kind), _number(by, kind), share=False)
+        case tuple() as members:
+            return tuple(map(operator.member, members))
+        case text if any("\ud800" <= character <= "\udfff" for character in text):
+            raise BadOperand("half a character, which no profile can hold")
+        case text if claim.op == "matches":
+            return text
+        case text:
+            if claim.op == "at-least":
+                operator.orderable(text, kind)
+            return operator.value(text, kind)
+
+
+def _number(text: str, kind: Kind) -> float:
+    number = operator.value(text, kind)
+    assert isinstance(number, (int, float))
+    return float(number)

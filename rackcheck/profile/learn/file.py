@@ -1,0 +1,161 @@
+"""What was learned, written as a profile that a person reads and edits; whatever a node says cannot leave its place.
+
+Pure. Every text of a node is quoted so that YAML gives it back as it is, and in a comment it holds no line's end.
+"""
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.fact import clean
+from rackcheck.profile.learn.claim import Claim, Why
+from rackcheck.profile.learn.rules import QUESTIONS, Learned, Lesson, Question
+
+WIDTH = 120
+"""Characters of a line, where its words allow that."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+%-]+)*\Z")
+_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
+"""Texts that other readers of YAML would take for something else; of flags they are what is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What stands above the rules: `origin` says of which machines and runs this was learned."""
+
+    name: str
+    version: str
+    origin: str
+    role: str = "compute"
+    product: str = ""
+
+
+def text(learned: Learned, head: Head) -> str:
+    """Write the profile's file."""
+    return "\n".join(_lines(learned, head)) + "\n"
+
+
+def _lines(learned: Learned, head: Head) -> Iterator[str]:
+    yield from _comment(
+        f"Learned by rackcheck profile learn from {head.origin}. This says what those machines are, not what is right: "
+        "read every rule, answer every question (# ?), and delete what is only so by chance. Lists may hold more than "
+        "their rule names.",
+    )
+    yield "rackcheck: 1"
+    yield f"profile: {quoted(head.name)}"
+    yield f"version: {quoted(head.version)}"
+    yield f"title: {quoted(clean(f'Learned from {head.origin}', 150))}"
+    yield "# Who has read every rule and answers for them writes `reviewed-by: NAME` in the place of the next line."
+    yield "# Until then the rules can fail a machine, and nothing that was judged by them can be signed."
+    yield "reviewed: false"
+    applies = {"product": head.product, "role": head.role}
+    given = [f"{key}: {quoted(value)}" for key, value in applies.items() if value]
+    yield f"applies-to: {{ {', '.join(given)} }}"
+    yield "rules:"
+    asked: dict[str, list[Question]] = {}
+    for question in learned.questions[:QUESTIONS]:
+        asked.setdefault(question.area, []).append(question)
+    areas = dict.fromkeys(lesson.area for lesson in learned.lessons)
+    for area in areas:
+        yield ""
+        yield f"  # {area}"
+        for lesson in learned.lessons:
+            if lesson.area == area:
+                yield from _rule(lesson, head.role)
+        for question in asked.pop(area, ()):
+            yield _asking(question)
+    if asked:
+        yield ""
+        for questions in asked.values():
+            yield from map(_asking, questions)
+    yield from _left(learned)
+
+
+def _rule(lesson: Lesson, role: str) -> Iterator[str]:
+    keys = {"title": quoted(lesson.title)}
+    if role != "compute":
+        keys["role"] = quoted(role)
+    if lesson.look:
+        keys[lesson.look] = path(lesson.at)
+    if len(lesson.claims) == 1:
+        ((fact, claim),) = lesson.claims.items()
+        keys |= _leaf(fact, claim)
+    inner = ", ".join(f"{key}: {value}" for key, value in keys.items())
+    line = f"  {lesson.id}: {{ {inner} }}"
+    if len(lesson.claims) == 1 and len(line) <= WIDTH:
+        yield line
+        return
+    yield f"  {lesson.id}:"
+    yield from (f"    {key}: {value}" for key, value in keys.items())
+    if len(lesson.claims) > 1:
+        yield "    all-of:"
+        for fact, claim in lesson.claims.items():
+            yield f"      - {{ {', '.join(f'{key}: {value}' for key, value in _leaf(fact, claim).items())} }}"
+
+
+def _leaf(fact: str, claim: Claim) -> Mapping[str, str]:
+    named = {"fact": path(fact)} if fact else {}
+    match claim.operand:
+        case (of, by) if claim.op == "within":
+            return {**named, claim.op: f"{{ of: {quoted(of)}, by: {quoted(by)} }}"}
+        case tuple() as members:
+            return {**named, claim.op: f"[{', '.join(map(quoted, members))}]"}
+        case operand:
+            return {**named, claim.op: operand if operand in {"true", "false"} else quoted(operand)}
+
+
+def quoted(value: str) -> str:
+    """Write a text as one scalar on one line: bare where nobody can take it for anything else, else in quotes."""
+    if _PLAIN.match(value) and value.lower() not in _WORDS and not value.endswith(" "):
+        return value
+    return f'"{"".join(map(_escaped, value))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def path(text: str) -> str:
+    """Write a fact's path; one with a quoted key in single quotes, for its own are double ones."""
+    return (
+        text
+        if re.fullmatch(r"[A-Za-z0-9_./+-]*(?:\*[A-Za-z0-9_./+-]*)*", text)
+        else "'" + text.replace("'", "''") + "'"
+    )
+
+
+def _comment(words: str, indent: str = "") -> Iterator[str]:
+    lead = f"{indent}# "
+    yield from textwrap.wrap(
+        clean(words, 4000), WIDTH, initial_indent=lead, subsequent_indent=lead, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _asking(question: Question) -> str:
+    return f"  # ? {clean(question.path, 250)}: {clean(question.text, 400)}"
+
+
+def _left(learned: Learned) -> Iterator[str]:
+    """Say what there is no rule for: how much of which kind, and by name what is not known."""
+    yield ""
+    yield "# No rule was made of these:"
+    for why in Why:
+        if learned.left.get(why):
+            yield f"#   {learned.left[why]:5}  {why.value}"
+    more = len(learned.questions) - QUESTIONS
+    if more > 0:
+        yield f"#   {more:5}  more facts whose values differ"
+    if learned.unknown:
+        named = [clean(name, 200) for name in learned.unknown[:QUESTIONS]]
+        rest = len(learned.unknown) - len(named)
+        yield f"#   {len(learned.unknown):5}  facts that are not known on every machine:"
+        words = ", ".join(named) + (f" and {rest} more" if rest > 0 else "")
+        for line in textwrap.wrap(words, WIDTH - 6, break_long_words=False, break_on_hyphens=False):
+            yield f"#     {line}"

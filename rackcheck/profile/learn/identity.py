@@ -1,0 +1,30 @@
+"""Which texts tell one machine from another, whatever fact they stand in: nothing of them is learned."""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+
+from rackcheck.anonymise.identities import is_loose, is_name, of_facts, together
+from rackcheck.model.tree import Tree
+
+
+def telling(trees: Iterable[Tree]) -> Callable[[str], bool]:
+    """Give what says of a text whether it tells one machine from another."""
+    told = together(map(of_facts, trees))
+    whole = told.words | told.names
+    inside = {word for word in told.words if not is_loose(word)} | {name for name in told.names if is_name(name)}
+    lengths = sorted({len(word) for word in inside})
+
+    @cache
+    def tells(text: str) -> bool:
+        low = text.strip().casefold()
+        if low in whole or re.sub("[:.-]", "", low) in told.digits or _ADDRESS.search(low) is not None:
+            return True
+        # Of thousands of machines there are as many serial numbers: their lengths are few.
+        return any(low[at : at + size] in inside for size in lengths for at in range(len(low) - size + 1))
+
+    return tells
+
+
+_ADDRESS = re.compile(r"\b(?:[0-9a-f]{2}[:-]){5,31}[0-9a-f]{2}\b|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+"""A hardware address, a GUID or a UUID, in small letters."""

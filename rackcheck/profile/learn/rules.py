@@ -1,0 +1,279 @@
+"""From the facts of machines that are right to the rules that hold on all of them, and to questions where they do not.
+
+Pure. Every rule holds on every machine it was learned from; where nobody can say so there is a question for a person.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rackcheck.model import operator
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import FAMILY, Catalogue, Entry, Type
+from rackcheck.model.fact import VOLATILE, Absent, Class, Reading, Unknown, Value
+from rackcheck.model.path import EVERY, Path
+from rackcheck.model.text import natural
+from rackcheck.model.tree import Selection, Tree
+from rackcheck.profile.learn.claim import LONGEST, Claim, Doubt, Why, claimed, says_errors
+from rackcheck.profile.learn.identity import telling
+from rackcheck.profile.learn.words import family, folded, helped, small, told, words
+
+CLAIMS = 2000
+"""Facts that a file may judge: it must stay one that a person reads, and that loads."""
+
+QUESTIONS = 400
+"""Questions that a person is asked, and unknown facts that are named."""
+
+NEVER = "this run did not "
+"""How the detail begins of what a stored run simply did not ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One machine that is right, as one run read it."""
+
+    name: str
+    tree: Tree = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One rule: `look` is each, count or nothing, `at` its collection; claims by fact, several must all hold."""
+
+    id: str
+    title: str
+    claims: Mapping[str, Claim]
+    look: str = ""
+    at: str = ""
+
+    @property
+    def area(self) -> str:
+        """The first word of what it is about."""
+        return re.split("[./]", self.at or next(iter(self.claims)))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person must say, as one line of text; `path` is a fact's or a pattern's."""
+
+    path: str
+    text: str
+
+    @property
+    def area(self) -> str:
+        """The first word of what it is about."""
+        return re.split("[./]", self.path)[0]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """All rules, all questions, what is unknown on some machine, and how many facts were left out for which reason."""
+
+    lessons: tuple[Lesson, ...]
+    questions: tuple[Question, ...]
+    unknown: tuple[str, ...]
+    left: Mapping[Why, int]
+
+
+def learn(samples: Sequence[Sample], catalogue: Catalogue, *, at_least: bool = False) -> Learned:
+    """Learn from machines that are right; with `at_least`, a version that has an order may be a later one."""
+    return _Learning(samples, catalogue, at_least).learned()
+
+
+Seen = Sequence[tuple[str, Reading]]
+"""Readings, each with whose it is: a machine, or a machine's item."""
+
+
+class _Learning:
+    """Goes through all facts once, and keeps what became of each."""
+
+    def __init__(self, samples: Sequence[Sample], catalogue: Catalogue, at_least: bool) -> None:
+        self.samples, self.catalogue, self.at_least = samples, catalogue, at_least
+        self.tells = telling(sample.tree for sample in samples)
+        self.lessons: list[Lesson] = []
+        self.questions: list[Question] = []
+        self.unknown: dict[str, None] = {}
+        self.left: Counter[Why] = Counter()
+        self._claims = 0
+        self._chosen: dict[str, list[Selection]] = {}
+
+    def learned(self) -> Learned:
+        singles, items, collections = self._facts()
+        for pattern in collections:
+            self._count(pattern, collections[pattern])
+        for pattern in items:
+            self._each(pattern, items[pattern])
+        self._singles(singles)
+        lessons = tuple(_unlike(sorted(self.lessons, key=lambda lesson: natural(lesson.area))))
+        asked = tuple(sorted(self.questions, key=lambda question: natural(question.path)))
+        return Learned(lessons, asked, tuple(sorted(self.unknown, key=natural)), self.left)
+
+    def _facts(self) -> tuple[dict[str, Entry], dict[str, Entry], dict[str, Entry]]:
+        """Part what was told into facts of the node, facts of items by pattern, and collections by pattern."""
+        singles: dict[str, Entry] = {}
+        items: dict[str, Entry] = {}
+        collections: dict[str, Entry] = {}
+        for text in sorted({text for sample in self.samples for text in sample.tree.leaves}, key=natural):
+            path = paths.parse(text)
+            entry = self.catalogue.find(path)
+            if entry is None:
+                self.left[Why.STRANGE] += 1
+            elif any(segment.key == EVERY for segment in path.segments):
+                self._not_known(text, [leaf.reading for s in self.samples if (leaf := s.tree.leaf(path)) is not None])
+            elif entry.kind.type is Type.COLLECTION:
+                collections[str(path.pattern)] = entry
+            elif entry.pattern.endswith(FAMILY) or path.segments[-1].key is not None or not path.items:
+                singles[text] = entry
+            else:
+                items[str(path.pattern)] = entry
+        return singles, items, collections
+
+    def _select(self, pattern: str) -> list[Selection] | None:
+        """Give each machine's items of a collection; None where one of them cannot be told whole."""
+        if pattern not in self._chosen:
+            path = paths.parse(pattern)
+            entry = self.catalogue.find(path)
+            self._chosen[pattern] = (
+                [s.tree.select(path, entry.plane) for s in self.samples] if entry is not None else []
+            )
+        chosen = self._chosen[pattern]
+        return chosen if chosen and all(selection.unknown is None for selection in chosen) else None
+
+    def _count(self, pattern: str, entry: Entry) -> None:
+        chosen = self._select(pattern)
+        if chosen is None:
+            unknown = [selection.unknown for selection in self._chosen[pattern]]
+            self._not_known(pattern, [reading for reading in unknown if reading is not None])
+            return
+        counts = [len(selection.items) for selection in chosen]
+        errors = self._is_volatile(pattern)
+        if not any(counts) and not (errors and says_errors(pattern, entry.kind)):
+            self.left[Why.EMPTY] += 1
+        elif errors and any(counts):
+            self.left[Why.COUNTER] += 1
+        elif pattern.endswith(".pending") and any(counts):
+            self._ask(pattern, f"{max(counts)} {Doubt.PENDING.value}")
+        elif len(set(counts)) > 1:
+            seen = [(sample.name, count) for sample, count in zip(self.samples, counts, strict=True)]
+            self._ask(pattern, told([(name, f"{count} items") for name, count in seen]))
+        else:
+            claim = {"": Claim("is", str(counts[0]))}
+            title = f"How many there are: {small(helped(entry))}"
+            self._keep(Lesson(f"{words(pattern)}.count", title, claim, "count", pattern))
+
+    def _is_volatile(self, pattern: str) -> bool:
+        """Whether a collection holds what happens and not what is built in: all it tells of an item changes."""
+        classes = {
+            entry.kind.cls
+            for name, entry in self.catalogue.entries.items()
+            if name.startswith(f"{pattern}/{EVERY}") and entry.kind.type is not Type.COLLECTION
+        }
+        return bool(classes & VOLATILE) and classes <= VOLATILE | {Class.IDENTITY}
+
+    def _each(self, pattern: str, entry: Entry) -> None:
+        path = paths.parse(pattern)
+        depth = max(i for i, segment in enumerate(path.segments) if segment.key is not None) + 1
+        head = path.segments[depth - 1]
+        at, fact = Path((*path.segments[: depth - 1], replace(head, key=None))), Path(path.segments[depth:])
+        if entry.kind.cls is Class.IDENTITY:
+            self.left[Why.IDENTITY] += 1
+            return
+        chosen = self._select(str(at))
+        if chosen is None:  # the collection itself is told as unknown
+            self._not_known(pattern, [s.unknown for s in self._chosen[str(at)] if s.unknown is not None])
+            return
+        alone = len(self.samples) == 1
+        seen = [
+            (str(item) if alone else f"{sample.name} {item}", sample.tree.reading(item + fact, entry.plane))
+            for sample, selection in zip(self.samples, chosen, strict=True)
+            for item in selection.items
+        ]
+        claim = self._claim(pattern, entry, seen)
+        if claim is None:
+            return
+        if not all(selection.items for selection in chosen):
+            self._ask(pattern, "not every machine has an item of it")
+            return
+        title = f"Every {words(str(at))}: {small(helped(entry))}"
+        self._keep(Lesson(words(pattern), title, {str(fact): claim}, "each", str(at)))
+
+    def _singles(self, singles: Mapping[str, Entry]) -> None:
+        """Fold the facts that stand below one word into one rule: a person reads them together."""
+        families: dict[str, dict[str, tuple[Claim, Entry]]] = {}
+        for text, entry in singles.items():
+            seen = [(s.name, s.tree.reading(paths.parse(text), entry.plane)) for s in self.samples]
+            claim = self._claim(text, entry, seen)
+            if claim is not None:
+                families.setdefault(family(text, entry), {})[text] = (claim, entry)
+        for name, claims in families.items():
+            claimed_of = {text: claim for text, (claim, _) in claims.items()}
+            (_, entry), *more = claims.values()
+            title = folded(name, len(claims), entry) if more else helped(entry)
+            self._keep(Lesson(name, title, claimed_of))
+
+    def _claim(self, path: str, entry: Entry, seen: Seen) -> Claim | None:
+        """Give what may be claimed, and note what became of the fact where that is nothing."""
+        readings = [reading for _, reading in seen]
+        known: list[Value] = [r for r in readings if not isinstance(r, (Absent, Unknown))]
+        if entry.kind.cls is Class.IDENTITY:
+            self.left[Why.IDENTITY] += 1
+        elif any(isinstance(reading, Unknown) for reading in readings):
+            self._not_known(path, readings)
+        elif not known:
+            self.left[Why.ABSENT] += 1
+        elif len(path) > LONGEST:
+            self.left[Why.LONG] += 1
+        elif self.tells(path):
+            self.left[Why.IDENTITY] += 1
+        elif entry.kind.cls not in VOLATILE and len(known) < len(readings):
+            self._differ(path, entry, seen)
+        else:
+            machines = len(self.samples)
+            claim = claimed(entry.kind, known, path, machines=machines, at_least=self.at_least, tells=self.tells)
+            if isinstance(claim, Claim) and len(known) == len(readings):
+                return claim
+            if isinstance(claim, Doubt):
+                self._differ(path, entry, seen, claim)
+            else:
+                self.left[claim if isinstance(claim, Why) else Why.ABSENT] += 1
+        return None
+
+    def _differ(self, path: str, entry: Entry, seen: Seen, doubt: Doubt = Doubt.DIFFER) -> None:
+        spelt = [
+            (name, str(reading) if isinstance(reading, (Absent, Unknown)) else operator.spell(reading, entry.kind))
+            for name, reading in seen
+        ]
+        if any(self.tells(text) for _, text in spelt):
+            self.left[Why.IDENTITY] += 1
+            return
+        self._ask(path, told(spelt) + ("" if doubt is Doubt.DIFFER else f"; {doubt.value}"))
+
+    def _ask(self, path: str, text: str) -> None:
+        self.questions.append(Question(path, text))
+
+    def _not_known(self, path: str, readings: Iterable[Reading]) -> None:
+        unknown = [reading for reading in readings if isinstance(reading, Unknown)]
+        if unknown and all(reading.detail.startswith(NEVER) for reading in unknown):
+            self.left[Why.UNASKED] += 1
+        elif unknown:
+            self.unknown[str(paths.parse(path).pattern)] = None
+
+    def _keep(self, lesson: Lesson) -> None:
+        if self._claims + len(lesson.claims) > CLAIMS:
+            self.left[Why.FULL] += len(lesson.claims)
+            return
+        self._claims += len(lesson.claims)
+        self.lessons.append(lesson)
+
+
+def _unlike(lessons: Iterable[Lesson]) -> Iterator[Lesson]:
+    """Give each rule an id of its own."""
+    taken: set[str] = set()
+    for lesson in lessons:
+        name, number = lesson.id, 1
+        while name in taken:
+            number += 1
+            name = f"{lesson.id}-{number}"
+        taken.add(name)
+        yield replace(lesson, id=name)

@@ -1,0 +1,65 @@
+"""The words of what is learned: names of rules, titles, and who tells what."""
+
+import re
+from collections.abc import Sequence
+
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Entry
+from rackcheck.model.fact import Class, clean
+from rackcheck.model.fold import fold
+from rackcheck.model.text import natural
+
+FEW = 3
+"""Values, and names of who is odd, that a question tells."""
+
+
+def family(text: str, entry: Entry) -> str:
+    """Name the word below which a fact stands; versions, and counters of errors, are told apart."""
+    words = [segment.word for segment in paths.parse(text).segments]
+    inside = paths.parse(text).segments[-1].key is not None
+    name = ".".join(words if inside else words[:-1] or words)
+    return name + _ENDS.get(entry.kind.cls, "")
+
+
+_ENDS = {Class.VERSION: ".versions", Class.COUNTER: ".errors"}
+
+
+def folded(name: str, count: int, entry: Entry) -> str:
+    """Title the rule of several facts that stand below one word."""
+    bare = name.removesuffix(_ENDS.get(entry.kind.cls, ""))
+    if entry.kind.cls is Class.COUNTER:
+        return f"{bare}: {count} counters of errors are 0"
+    return f"{bare}: {count} {'versions' if entry.kind.cls is Class.VERSION else 'facts'} are as they were"
+
+
+def words(pattern: str) -> str:
+    """Give a path's or a pattern's words, without its keys."""
+    return ".".join(segment.word for segment in paths.parse(pattern).segments)
+
+
+def helped(entry: Entry) -> str:
+    """Give what a fact is, as the first part of its help."""
+    return clean(re.split(r"[.;:] ", f"{entry.kind.help} ")[0].strip().rstrip(".,"), 90)
+
+
+def small(text: str) -> str:
+    """Begin small what follows a colon, unless it begins with an abbreviation."""
+    return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+
+
+def told(seen: Sequence[tuple[str, str]]) -> str:
+    """Say who says what, the most common first; the few that are odd are named."""
+    groups: dict[str, list[str]] = {}
+    for name, text in seen:
+        groups.setdefault(clean(text, 60), []).append(name)
+    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), natural(group[0])))
+    if len(ordered) > FEW and len(ordered[0][1]) * 2 <= len(seen):
+        return f"{len(ordered)} different values of {len(seen)}, the most common: {ordered[0][0]}"
+    several = [f"{text} ({_who(names, len(seen))})" for text, names in ordered[:FEW]]
+    return ", ".join(several) + (f" and {len(ordered) - FEW} other values" if len(ordered) > FEW else "")
+
+
+def _who(names: Sequence[str], of: int) -> str:
+    if len(names) > FEW or len(names) * 2 > of:
+        return f"{len(names)} of {of}"
+    return clean(fold(names) if all(" " not in name for name in names) else ", ".join(names), 90)

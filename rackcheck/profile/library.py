@@ -1,0 +1,273 @@
+"""Finds and loads profiles and schemas, and says from which place."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+import platformdirs
+
+from rackcheck.base import bounded
+from rackcheck.base.mistake import Mistake
+from rackcheck.base.names import meant
+from rackcheck.model.catalogue import Catalogue
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Profile, Source
+from rackcheck.profile.compile import compile_profile, read_profile
+from rackcheck.profile.conform import conform
+from rackcheck.profile.document import SIZE, BadFile, Place, Problem, Table, read
+from rackcheck.profile.layers import Layers, did_you_mean, entries, texts, word
+from rackcheck.profile.lineage import layers
+from rackcheck.profile.schema import sources as sources_schema
+
+SOURCES = "sources.yaml"
+"""The file beside profiles that holds what they cite."""
+
+BUILT_IN = "built-in.yaml"
+"""The file beside shipped profiles with the rules that belong to every profile."""
+
+_SOURCE = ("title", "section", "publisher", "date", "confidence")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A profile's file, and the kind of place it was found in."""
+
+    name: str
+    path: Path
+    origin: str
+
+
+def shipped(kind: str) -> Path:
+    """Give the shipped folder: in a wheel inside the package, in a clone beside it."""
+    inside = Path(str(files("rackcheck"))) / kind
+    return inside if inside.is_dir() else Path(__file__).parents[2] / kind
+
+
+def folders(extra: Sequence[Path] = ()) -> list[tuple[str, Path]]:
+    """Where profiles are looked for, first hit first."""
+    home = os.environ.get("RACKCHECK_HOME")
+    user = Path(home) if home else platformdirs.user_config_path("rackcheck")
+    places = [("--profile-path", folder) for folder in extra]
+    places += [("user", user / "profiles"), ("site", platformdirs.site_config_path("rackcheck") / "profiles")]
+    return [*places, ("shipped", shipped("profiles"))]
+
+
+def profiles(extra: Sequence[Path] = ()) -> dict[str, Found]:
+    """Every profile that a name finds; the first folder that has it wins."""
+    found: dict[str, Found] = {}
+    for origin, folder in folders(extra):
+        for path in _files(folder):
+            if path.name not in {SOURCES, BUILT_IN}:
+                found.setdefault(path.stem, Found(path.stem, path, origin))
+    return found
+
+
+def seems_fragment(found: Found) -> bool:
+    """Whether a file seems to call itself a fragment: looked for, and not read, as completion has no time for that."""
+    try:
+        return _FRAGMENT.search(text_of(found.path)) is not None
+    except Mistake:
+        return False
+
+
+def _files(folder: Path) -> Sequence[Path]:
+    """Give the profiles of a folder; one that is not there, or may not be read, has none."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".yaml")
+    except OSError:  # `closed` says which one, and why
+        return ()
+
+
+def closed() -> Iterator[str]:
+    """Say which folders of profiles are passed over, and why: they may hold what nobody sees."""
+    for _, folder in folders():
+        try:
+            next(folder.iterdir(), None)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            yield f"no profile was looked for in {folder}: {error.strerror}"
+
+
+def find(name: str, extra: Sequence[Path] = ()) -> Found:
+    """Find a profile by name or by file; raises Mistake with the nearest name."""
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        path = Path(name)
+        if not path.exists():
+            ours = f"; did you mean the profile {path.stem}?" if path.stem in profiles(extra) else ""
+            raise Mistake(f"no profile file {name}{ours}")
+        return Found(path.stem, path, "file")
+    known = profiles(extra)
+    if name not in known:
+        here = f"; the file is meant by ./{name}" if Path(name).is_file() else ""
+        near = here or did_you_mean(name.partition("@")[0], list(known))
+        raise Mistake(f"no profile {name or repr(name)}{near or '; rackcheck profile list tells which there are'}")
+    return known[name]
+
+
+def load(
+    name: str, catalogue: Catalogue, values: Mapping[str, str] | None = None, extra: Sequence[Path] = ()
+) -> Profile:
+    """Load a profile with its parents and fragments; raises Mistake or BadFile."""
+    return load_laid(name, catalogue, values, extra)[0]
+
+
+def load_laid(
+    name: str, catalogue: Catalogue, values: Mapping[str, str] | None = None, extra: Sequence[Path] = ()
+) -> tuple[Profile, Layers]:
+    """Load a profile, and give with it the layers that it is made of; raises Mistake or BadFile."""
+    found = find(name, extra)
+    files: dict[str, str] = {}
+    problems: list[Problem] = []
+    table = _read(found.path, files, problems)
+    if found.origin != "file" and word(table, "profile") != found.name:
+        said = f"the file is {found.path.name}, and its profile is called {word(table, 'profile')}"
+        raise BadFile([Problem(table.items["profile"].place, said)])
+    refs = set(_refs(table))
+
+    def below(wanted: str, place: Place) -> Table:
+        beside = found.path.parent / f"{wanted}.yaml"
+        try:
+            read_now = _read(beside if beside.is_file() else find(wanted, extra).path, files, problems)
+        except Mistake as error:
+            raise error if isinstance(error, BadFile) else BadFile([Problem(place, str(error))]) from None
+        refs.update(_refs(read_now))
+        return read_now
+
+    try:
+        laid = layers(table, below, _built_in(catalogue))
+    except BadFile as error:  # all that is wrong is told at once
+        raise BadFile([*problems, *error.problems]) from None
+    known: dict[str, Source] = {}
+    for folder in dict.fromkeys((found.path.parent, *(f for _, f in folders(extra)))):
+        for source in _sources(folder / SOURCES):
+            known.setdefault(source.id, source)
+    compiled = compile_profile(laid, catalogue, known, values or {}, problems)
+    # A rule that a child drops or cites anew is still its parent's: each file kept must load by itself.
+    cited = [known[ref] for ref in sorted(refs) if ref in known]
+    meant = _meant(found.name, extra) if compiled.fragment else ""
+    return replace(compiled, files={**files, SOURCES: _cited(cited)}, meant=meant), laid
+
+
+def _built_in(catalogue: Catalogue) -> Table | None:
+    """Give the rules that belong to every profile, where their facts are given at all: a made catalogue has none."""
+    table = _built_in_table()
+    facts = (word(rule, "fact") for rule in entries(table, "rules").values() if isinstance(rule, Table))
+    return table if all(catalogue.find(parse(fact)) is not None for fact in facts) else None
+
+
+@cache
+def _built_in_table() -> Table:
+    path = shipped("profiles") / BUILT_IN
+    table, problems = read_profile(read(text_of(path), BUILT_IN, ours=True))
+    if problems:
+        raise BadFile(problems)
+    return table
+
+
+def _meant(name: str, extra: Sequence[Path]) -> str:
+    """Name the profile that somebody meant who typed a fragment's name, by the heads of all profiles."""
+    heads = {each: text_of(found.path) for each, found in profiles(extra).items()}
+    whole = {each: frozenset(_below(each, heads)) for each, text in heads.items() if not _FRAGMENT.search(text)}
+    return meant(name, whole)
+
+
+_FRAGMENT = re.compile(r"^fragment: *true\b", re.MULTILINE)
+_BELOW = re.compile(r"^(?:extends: *([a-z0-9_.-]+)|include: *\[([^]]*)\])", re.MULTILINE)
+
+
+def _below(name: str, heads: Mapping[str, str]) -> Iterator[str]:
+    """Give what a profile extends and includes, all the way down: looked for in the text, and not loaded."""
+    todo, seen = [name], {name}
+    while todo:
+        for parent, included in _BELOW.findall(heads.get(todo.pop(), "")):
+            for each in (part.partition("@")[0].strip() for part in (parent, *included.split(","))):
+                if each and each not in seen:
+                    seen.add(each)
+                    todo.append(each)
+                    yield each
+
+
+def _refs(table: Table) -> Iterator[str]:
+    """Give the sources that a file's own rules cite."""
+    for rule in entries(table, "rules").values():
+        if isinstance(rule, Table):
+            yield from (ref.text for ref in texts(rule, "refs"))
+
+
+def _cited(sources: Iterable[Source]) -> str:
+    """Write the sources that a profile cites, as a file of their own."""
+    import json  # noqa: PLC0415  a JSON text is a YAML text
+
+    listed = {s.id: {name: getattr(s, name) for name in _SOURCE} for s in sources}
+    return json.dumps({"rackcheck": 1, "sources": listed}, indent=1, ensure_ascii=False) + "\n"
+
+
+def text_of(path: Path) -> str:
+    """Read a file our user names; raises Mistake where it cannot be read, is none, or is too large."""
+    return bounded.text(path, SIZE)
+
+
+def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> Table:
+    text = text_of(path)
+    table, wrong = _parsed(text, _shown(path), ours=_ships(path) or _shipped(path.name) == text)
+    problems += wrong
+    name = word(table, "profile")
+    if f"{name}.yaml" == SOURCES:
+        raise BadFile([Problem(table.items["profile"].place, f"no profile is called {name}: {SOURCES} holds sources")])
+    files[f"{name}.yaml"] = text
+    return table
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str, shown: str, *, ours: bool) -> tuple[Table, tuple[Problem, ...]]:
+    """Read a profile's text: fragments are those of many profiles, and each is read once."""
+    table, wrong = read_profile(read(text, shown, ours=ours))
+    return table, tuple(wrong)
+
+
+def _ships(path: Path) -> bool:
+    return path.parent == shipped("profiles")
+
+
+@lru_cache(maxsize=256)
+def _shipped(name: str) -> str:
+    """Give the text of a shipped profile; a run keeps copies of them, which are read as these are."""
+    try:
+        return text_of(shipped("profiles") / name)
+    except Mistake:
+        return ""
+
+
+def _shown(path: Path) -> str:
+    """Name a file the short way: as typed below the working folder, else by its name's last part."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return path.name
+
+
+def _sources(path: Path) -> Iterator[Source]:
+    try:
+        if not path.is_file():
+            return
+    except OSError:  # in a folder that may not be entered: `closed` says so
+        return
+    yield from _told(text_of(path), _shown(path), ours=_ships(path))
+
+
+@lru_cache(maxsize=16)
+def _told(text: str, shown: str, *, ours: bool) -> tuple[Source, ...]:
+    table = conform(read(text, shown, ours=ours), sources_schema())
+    listed = table.items["sources"]
+    assert isinstance(listed, Table)
+    found: list[Source] = []
+    for source_id, source in listed.items.items():
+        assert isinstance(source, Table)
+        title, section, publisher, date, confidence = (word(source, name) for name in _SOURCE)
+        found.append(Source(source_id, title, section, publisher, date, confidence))
+    return tuple(found)

@@ -1,0 +1,112 @@
+"""Which files a profile is made of: its parents and the fragments they include, found, held against each other, laid.
+
+A file counts once, however often it is reached, so that the order of an `include` list changes no verdict.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rackcheck.profile.document import BadFile, Place, Problem, Scalar, Table
+from rackcheck.profile.layers import Layers, Pile, texts, version_of, word
+
+Finder = Callable[[str, Place], Table]
+"""Finds a profile's file by its name, for the place that asked."""
+
+DEPTH = 8
+"""Fragments that may lie in one another; nobody can follow more, and no file can make the reader go on for ever."""
+
+
+def is_fragment(table: Table) -> bool:
+    """Whether a file says of itself that it is there to be included, and not to judge by alone."""
+    return word(table, "fragment") == "true"
+
+
+def layers(table: Table, find: Finder, built_in: Table | None = None) -> Layers:
+    """Lay a profile over its parents and fragments, and all over what is `built_in`.
+
+    Raises BadFile on a wrong version, a circle or a clash.
+    """
+    if is_fragment(table) and "extends" in table.items:
+        name = word(table, "profile")
+        said = f"{name} calls itself a fragment, and a fragment extends nothing: leave `fragment` or `extends` away"
+        raise BadFile([Problem(table.keys["fragment"], said)])
+    shelf, pile = _Shelf(find), Pile()
+    if built_in is not None:
+        pile.build_in(built_in)
+    chain = shelf.parents(table)
+    lineage: list[str] = []
+    for number, one in enumerate(chain):
+        fragments = list(shelf.fragments(chain[number:]))
+        for fragment in fragments:
+            pile.add(fragment)
+        pile.lay(one)
+        included = ", ".join(f"{word(f, 'profile')} {word(f, 'version')}" for f in fragments)
+        lineage.append(version_of(one) + (f" (includes {included})" if included else ""))
+    return pile.laid(table, tuple(lineage))
+
+
+@dataclass
+class _Shelf:
+    """The files found so far; `heights` says how many fragments lie in one another below each that was laid."""
+
+    find: Finder
+    tables: dict[str, Table] = field(default_factory=dict)
+    heights: dict[str, int] = field(default_factory=dict)
+
+    def parents(self, table: Table) -> list[Table]:
+        """Give a profile with its parents, the oldest first."""
+        chain, names = [table], [word(table, "profile")]
+        while isinstance(parent := chain[-1].get("extends"), Scalar):
+            wanted = parent.text.partition("@")[0]
+            if wanted in names:
+                own = ", for a profile has another name than its parent" if wanted == names[-1] else ""
+                raise BadFile([Problem(parent.place, f"{' extends '.join((*names, wanted))}: a circle{own}")])
+            chain.append(self._found(parent, "extends"))
+            names.append(wanted)
+        return chain[::-1]
+
+    def fragments(self, chain: Sequence[Table]) -> Iterator[Table]:
+        """Give what the first of a chain includes and nobody below it does; the rest of the chain lies over it."""
+        names = [word(table, "profile") for table in reversed(chain)]
+        before = set(self.heights)
+        self._climb(chain[0], (" extends ".join(names),), frozenset(names))
+        yield from (self.tables[name] for name in self.heights if name not in before and name != names[-1])
+
+    def _climb(self, table: Table, way: tuple[str, ...], above: frozenset[str]) -> None:
+        """Note a file after everything that it includes; `way` are the names that lead here, `above` the same as words.
+
+        What is above a file can be none of its fragments.
+        """
+        height = 0
+        for ref in texts(table, "include"):
+            wanted = ref.text.partition("@")[0]
+            trail = " includes ".join((*way, wanted))
+            if wanted in above:
+                raise BadFile([Problem(ref.place, f"{trail}: a circle")])
+            fragment = self._found(ref, "includes")
+            if "extends" in fragment.items:
+                said = (
+                    f"{wanted} extends {word(fragment, 'extends')}, and a fragment extends nothing: extend it instead"
+                )
+                raise BadFile([Problem(ref.place, said)])
+            if wanted not in self.heights and len(way) <= DEPTH:
+                self._climb(fragment, (*way, wanted), above | {wanted})
+            height = max(height, 1 + self.heights.get(wanted, DEPTH))
+            if height > DEPTH:
+                raise BadFile([Problem(ref.place, f"{trail}: fragments in one another, more than {DEPTH} deep")])
+        self.heights[word(table, "profile")] = height
+
+    def _found(self, ref: Scalar, how: str) -> Table:
+        """Find what NAME or NAME@VERSION names, once; raises BadFile where it is another."""
+        wanted, versioned, version = ref.text.partition("@")
+        if wanted not in self.tables:
+            self.tables[wanted] = self.find(wanted, ref.place)
+        table = self.tables[wanted]
+        have, called = word(table, "version"), word(table, "profile")
+        if called != wanted:
+            said = f"{how} {wanted}, and the profile in {table.place.file} is called {called}"
+            raise BadFile([Problem(ref.place, said)])
+        if versioned and have != version:
+            said = f"{how} {wanted}@{version}, and the library has {wanted}@{have}"
+            raise BadFile([Problem(ref.place, said)])
+        return table

@@ -1,0 +1,273 @@
+"""What a profile that loads is still wrong in: rules that nobody meets, that contradict themselves, that cannot fail.
+
+A mistake that no file may have is the loader's to tell. Here is told what may stand in a file and means nothing, or not
+what was meant: as an error where nothing could pass or fail, as a warning where somebody should look, as a hint where
+words are missing that a shipped profile has.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from rackcheck.model.operator import expectation, spell
+from rackcheck.model.profile import Clause, Look, Phase, Profile, Rule, Scope
+from rackcheck.profile.document import BadFile, Place, Table
+from rackcheck.profile.floors import as_written, below, floors, shipped_peaks
+from rackcheck.profile.layers import Layers, did_you_mean
+from rackcheck.profile.lineage import is_fragment
+from rackcheck.profile.peak import Peak
+from rackcheck.profile.places import Places
+from rackcheck.profile.possible import can_fail, can_hold
+
+EVERY_ROLE = "any"
+
+NO_REASON = frozenset({"", "true", "yes", "null", "~"})
+"""What `drop` holds where somebody took it for a switch."""
+
+LOW = 2
+"""A floor below one of so many parts of the peak needs a written reason."""
+
+HOPELESS = 10
+"""No reason makes a test of a floor below one of so many parts: a digit or a unit is wrong."""
+
+
+class Level(StrEnum):
+    """How much a finding weighs: an error refuses the profile, a warning is told, a hint only where it is asked for."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    HINT = "hint"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One thing to look at, at its place."""
+
+    place: Place
+    level: Level
+    text: str
+    rule: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.level.value}: {self.text}"
+
+    def plain(self) -> dict[str, str | int]:
+        """Give it as bare words and numbers, for machines."""
+        at = self.place
+        return {
+            "file": at.file, "line": at.line, "column": at.column, "level": self.level.value, "rule": self.rule,
+            "text": self.text,
+        }  # fmt: skip
+
+
+def of_file(error: BadFile) -> list[Finding]:
+    """Give what the loader refuses a file for in the same form."""
+    return [Finding(problem.place, Level.ERROR, problem.text) for problem in error.problems]
+
+
+def chosen(found: Sequence[Finding], *, strict: bool) -> list[Finding]:
+    """Leave out what is not told: hints, unless they are asked for."""
+    return [finding for finding in found if strict or finding.level is not Level.HINT]
+
+
+def refused(found: Sequence[Finding], *, strict: bool) -> bool:
+    """Whether a profile with these findings is refused: for an error, and strictly for any of them."""
+    return any(strict or finding.level is Level.ERROR for finding in found)
+
+
+def findings(profile: Profile, laid: Layers, peaks: Sequence[Peak] | None = None) -> list[Finding]:
+    """Look at a loaded profile and the layers it is made of; what is found stands in the order of its places."""
+    at = Places(laid)
+    profile = replace(profile, rules=profile.own)
+    table = shipped_peaks() if peaks is None else peaks
+    found = [*_params(profile, at), *_roles(profile, at), *_twins(profile, at), *_dropped(profile, at)]
+    found += _of_fragment(laid, at) if is_fragment(laid.head) else _verdict(profile, at)
+    for rule in profile.rules:
+        found += _needs(rule, profile, at)
+        found += _contradictions(rule, at)
+        found += _lists(rule, at)
+        found += _quorum(rule, at)
+        found += _words(rule, at)
+        found += _floors(rule, profile, at, table)
+    return sorted(set(found))
+
+
+def _params(profile: Profile, at: Places) -> Iterator[Finding]:
+    used = at.used()
+    for name in profile.params:
+        if name not in used:
+            near = did_you_mean(name, sorted(used - set(profile.params))) or f"; a rule uses it as `${name}`"
+            yield Finding(at.param(name), Level.WARNING, f"no rule uses the param `{name}`{near}")
+
+
+def _roles(profile: Profile, at: Places) -> Iterator[Finding]:
+    judged = sorted({role for rule in profile.rules for role in rule.roles})
+    if "role" not in profile.applies_to:
+        return
+    (role,) = profile.applies_to["role"]
+    if not {role, EVERY_ROLE} & set(judged):
+        text = f"no rule is for the role `{role}`, which the profile applies to{did_you_mean(role, judged)}"
+        yield Finding(at.applies("role"), Level.WARNING, text)
+        return
+    for rule in profile.rules:
+        if not {role, EVERY_ROLE} & set(rule.roles):
+            text = f"rule {rule.id} is for {_several(rule.roles)}, and the profile applies to the role `{role}`"
+            yield Finding(at.key(rule.id, "role"), Level.WARNING, text + did_you_mean(rule.roles[0], [role]), rule.id)
+
+
+def _of_fragment(laid: Layers, at: Places) -> Iterator[Finding]:
+    """Tell what is written for nothing in a fragment."""
+    if "applies-to" in laid.head.items:
+        text = "a fragment's `applies-to` is ignored: who includes it says which machines that is for"
+        yield Finding(at.head("applies-to"), Level.WARNING, text)
+
+
+def _verdict(profile: Profile, at: Places) -> Iterator[Finding]:
+    """Tell a profile that no node can pass: only a blocker or major of its own is evidence."""
+    own = [rule for rule in profile.rules if rule.scope is Scope.NODE]
+    decided = {rule.phase for rule in own if rule.severity.decides}
+    if not decided:
+        yield Finding(
+            at.head("profile"), Level.WARNING, "it can give no verdict: no rule of a node is a blocker or major"
+        )
+    elif Phase.CONFIG in {rule.phase for rule in own} - decided:
+        text = "an audit by it can give no verdict: no rule of phase config is a blocker or major"
+        yield Finding(at.head("profile"), Level.WARNING, text)
+
+
+def _twins(profile: Profile, at: Places) -> Iterator[Finding]:
+    first: dict[object, Rule] = {}
+    for rule in profile.rules:
+        asks = rule.look or rule.across or rule.called or any(clause.tests for clause in rule.clauses)
+        if rule.unset or not asks:
+            continue  # it waits for a site's value, or is judged by something else than clauses
+        same = (
+            rule.look, frozenset(rule.clauses), rule.join, rule.when, rule.phase, frozenset(rule.roles),
+            rule.scope, rule.across, rule.called,
+        )  # fmt: skip
+        other = first.setdefault(same, rule)
+        if other is not rule:
+            where = at.rule(other.id)
+            text = f"rule {rule.id} asks what {other.id} asks ({where.file}:{where.line}); one of them is enough"
+            yield Finding(at.rule(rule.id), Level.WARNING, text, rule.id)
+
+
+def _dropped(profile: Profile, at: Places) -> Iterator[Finding]:
+    for rule_id, reason in profile.dropped.items():
+        if reason.strip().casefold() in NO_REASON:
+            text = f"rule {rule_id} is dropped, and nobody says why: `drop` holds the reason, not {reason!r}"
+            yield Finding(at.rule(rule_id), Level.WARNING, text, rule_id)
+
+
+def _needs(rule: Rule, profile: Profile, at: Places) -> Iterator[Finding]:
+    known = {other.id: other for other in profile.rules}
+    for need in rule.needs:
+        other = known.get(need)
+        if other is None:
+            continue  # the loader has told it
+        if other.phase is not rule.phase:
+            phases = rule.phase.value, other.phase.value
+            text = f"rule {rule.id} needs {need}, and no command judges both phases, {' and '.join(phases)}"
+        elif EVERY_ROLE not in {*rule.roles, *other.roles} and not set(rule.roles) & set(other.roles):
+            text = (
+                f"rule {rule.id} for {_several(rule.roles)} needs {need}, which is for {_several(other.roles)}: "
+                "no node is judged by both"
+            )
+        else:
+            continue
+        yield Finding(at.key(rule.id, "needs"), Level.WARNING, text, rule.id)
+
+
+def _contradictions(rule: Rule, at: Places) -> Iterator[Finding]:
+    """Tell a clause that nothing passes, and a narrowing that takes away all that could pass, or all that could not."""
+    named, given = ("where", rule.look.where) if rule.look is not None else ("when", rule.when)
+    mode = rule.look.mode if rule.look is not None else ""
+    for clause in (*rule.clauses, *((given,) if given is not None else ())):
+        if can_hold([clause]) is False:
+            place = at.key(rule.id, *_key(clause, rule, at), "fact")
+            what = clause.fact if clause.fact.segments else "count"
+            asked = ", ".join(expectation(test, clause.kind) for test in clause.tests)
+            yield Finding(place, Level.ERROR, f"no value of {what} passes all of this: {asked}", rule.id)
+            return
+    if given is None or mode == "count":
+        return
+    both = [clause for clause in rule.clauses if clause.fact == given.fact]
+    every = len(both) == len(rule.clauses)
+    if not both or (rule.join == "any" and not every):
+        return
+    never = [can_hold([given, clause]) is False for clause in both]
+    always = [can_fail(given, clause) is False for clause in both]
+    place = at.key(rule.id, named)
+    if all(never) if rule.join == "any" else any(never):
+        told = "it can never fail" if mode == "no" else "it can never pass"
+        yield Finding(place, Level.ERROR, f"`{named}` contradicts the rule on {given.fact}: {told}", rule.id)
+    elif _silent(rule.look) and every and (any(always) if rule.join == "any" else all(always)):
+        text = f"`{named}` asks of {given.fact} what the rule asks: it can never fail"
+        yield Finding(place, Level.ERROR, text, rule.id)
+
+
+def _quorum(rule: Rule, at: Places) -> Iterator[Finding]:
+    """Tell a vote that nobody can lose: where all have to say the same, one other word leaves nothing to be right."""
+    if rule.across is not None and rule.across.quorum >= 100 and not rule.unset:
+        text = "a `quorum` of 100 % can never fail a node: one that differs takes it away, and all are unknown"
+        yield Finding(at.key(rule.id, "agree", "quorum"), Level.ERROR, text, rule.id)
+
+
+def _silent(look: Look | None) -> bool:
+    """Whether a look says nothing against a choice of items as such: neither that there is none, nor how many."""
+    return look is None or (look.mode == "each" and look.allow_empty and look.expect_count is None)
+
+
+def _lists(rule: Rule, at: Places) -> Iterator[Finding]:
+    for clause in rule.parts():
+        for test in clause.tests:
+            if test.op not in {"one-of", "none-of"} or not isinstance(test.operand, tuple):
+                continue
+            place = at.key(rule.id, *_key(clause, rule, at), test.op)
+            if len(test.operand) == 1:
+                said = f"{'is' if test.op == 'one-of' else 'is-not'}: {spell(test.operand[0], clause.kind)}"
+                yield Finding(place, Level.WARNING, f"`{test.op}` holds one value: `{said}` says that", rule.id)
+            elif len(set(test.operand)) < len(test.operand):
+                twice = next(v for n, v in enumerate(test.operand) if v in test.operand[:n])
+                yield Finding(place, Level.WARNING, f"`{test.op}` holds {spell(twice, clause.kind)} twice", rule.id)
+
+
+def _words(rule: Rule, at: Places) -> Iterator[Finding]:
+    wanted = ("title", "why", "fix") if at.of_site(rule.id) else ("title", "why", "fix", "refs")
+    missing = [word for word in wanted if not getattr(rule, word)]
+    if missing:
+        words = ", ".join(f"`{word}`" for word in missing)
+        yield Finding(at.rule(rule.id), Level.HINT, f"rule {rule.id} has no {words}", rule.id)
+
+
+def _floors(rule: Rule, profile: Profile, at: Places, table: Sequence[Peak]) -> Iterator[Finding]:
+    reasoned = bool(rule.why and rule.refs and not rule.from_memory)
+    for floor in floors(rule, profile, table):
+        keys = (*_key(floor.clause, rule, at), *floor.keys)
+        told = f"{floor.told()}{floor.meant(as_written(at.node(rule.id, *keys), profile))}"
+        place = at.key(rule.id, *keys)
+        if floor.too_high:
+            yield Finding(place, Level.WARNING if floor.for_any_part else Level.ERROR, told, rule.id)
+        elif floor.for_any_part:
+            continue
+        elif below(floor, HOPELESS):
+            yield Finding(place, Level.ERROR, told, rule.id)
+        elif below(floor, LOW) and not reasoned:
+            text = f"{told}; a reason for so low a floor is a `why` and, in `refs`, a source that was read"
+            yield Finding(place, Level.WARNING, text, rule.id)
+
+
+def _key(clause: Clause, rule: Rule, at: Places) -> tuple[str | int, ...]:
+    """Where the operators of a clause stand: in `where` or `when`, in a fact's map, in a list, or beside the fact."""
+    if rule.look is not None and clause is rule.look.where:
+        return ("where",)
+    if clause is rule.when:
+        return ("when",)
+    for key in ("all-of", "any-of"):
+        if at.node(rule.id, key) is not None:
+            return (key, rule.clauses.index(clause))
+    return ("fact",) if isinstance(at.node(rule.id, "fact"), Table) else ()
+
+
+def _several(roles: Sequence[str]) -> str:
+    return " and ".join(f"`{role}`" for role in roles)

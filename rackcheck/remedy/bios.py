@@ -1,0 +1,188 @@
+"""BIOS settings as the body of one PATCH for each BIOS: attributes of that very BMC, in the words of its own BIOS.
+
+Three things in it are the BMC's own words: the attributes' names, values from its registry, and the place of its
+settings object. Each is held to a narrow alphabet; what does not fit is left to a person.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rackcheck.model import operator
+from rackcheck.model.documents import Documents, Missing
+from rackcheck.model.fact import Unknown, Unreadable
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc import bios, bios_registry
+from rackcheck.parse.bmc.bios_table import MIXED, Setting, spelled, spelling
+from rackcheck.remedy.mend import Firmware
+from rackcheck.remedy.words import Entry, Spelt, Table, registry, row_of, spelling_of
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:+()\[\]/&#-]{0,119}\Z")
+PLACE = re.compile(r"/redfish/v1(/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,99}){1,20}/?\Z")
+
+ON_RESET = {"@odata.type": "#Settings.v1_3_0.PreferredApplyTime", "ApplyTime": "OnReset"}
+"""What makes some BMCs (iDRAC) take the change at the next reboot; sent where a BMC says that it knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One attribute, what it is to be, for which rule and setting, and where that spelling is from."""
+
+    rule: str
+    setting: str
+    attribute: str
+    value: Spelt
+    how: str
+
+
+@dataclass(frozen=True)
+class Patch:
+    """What one BIOS is to be sent: to which settings object, and what."""
+
+    place: str
+    changes: tuple[Change, ...]
+    on_reset: bool = False
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body of the PATCH."""
+        told: dict[str, Any] = {"Attributes": {change.attribute: change.value for change in self.changes}}
+        return told | ({"@Redfish.SettingsApplyTime": dict(ON_RESET)} if self.on_reset else {})
+
+
+@dataclass(frozen=True, slots=True)
+class NotFixable:
+    """A BIOS setting that no body mends, and why."""
+
+    rule: str
+    why: str
+
+
+def patches(docs: Documents, needs: Sequence[Firmware], table: Table) -> tuple[list[Patch], list[NotFixable]]:
+    """Give the bodies for the BIOSes of one BMC, and what cannot be mended so."""
+    try:
+        found = bios.with_attributes(docs)
+    except (Unreadable, Missing):
+        return [], [NotFixable(need.rule, "the BIOS of this node was not read whole") for need in needs]
+    made: list[Patch] = []
+    left: dict[str, str] = {}
+    for resource in found:
+        place = _settings(resource)
+        changes: dict[str, Change] = {}
+        reader = _Reader.of(docs, resource, table)
+        for need in needs:
+            told = "this BMC names no settings object that can be written" if place is None else reader.changes(need)
+            if isinstance(told, str):
+                left.setdefault(need.rule, told)
+                continue
+            clash = [c for c in told if c.attribute in changes and changes[c.attribute].value != c.value]
+            if clash:
+                left.setdefault(
+                    need.rule, f"rule {changes[clash[0].attribute].rule} wants the same attribute otherwise"
+                )
+            else:
+                changes |= {c.attribute: changes.get(c.attribute, c) for c in told}
+        if changes and place is not None:
+            made.append(Patch(place, tuple(changes[a] for a in sorted(changes)), _knows_on_reset(resource)))
+    return made, [NotFixable(rule, why) for rule, why in left.items()]
+
+
+def _annotation(resource: Resource) -> Mapping[str, Any]:
+    told = resource.body.get("@Redfish.Settings")
+    return told if isinstance(told, Mapping) else {}
+
+
+def _settings(resource: Resource) -> str | None:
+    """Give the place where a change waits for the reboot, if it is a plain one of this BMC."""
+    told = _annotation(resource).get("SettingsObject")
+    place = told.get("@odata.id") if isinstance(told, Mapping) else None
+    return place if isinstance(place, str) and PLACE.match(place) else None
+
+
+def _knows_on_reset(resource: Resource) -> bool:
+    times = _annotation(resource).get("SupportedApplyTimes")
+    return isinstance(times, list) and "OnReset" in times
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """One BIOS: its attributes, what its registry displays and allows, and the table that it is read by."""
+
+    given: bios.Attributes
+    shown: Mapping[str, str]
+    allowed: Mapping[str, Entry]
+    table: Table
+
+    @classmethod
+    def of(cls, docs: Documents, resource: Resource, table: Table) -> "_Reader":
+        given = bios.attributes(resource)
+        ask = bios_registry.needed(table.settings, given)
+        shown = bios_registry.shown(docs, resource) if ask else bios.NOTHING
+        return cls(given, shown, registry(docs, frozenset(given)), table)
+
+    def changes(self, need: Firmware) -> list[Change] | str:
+        """Give the attributes that must change so that a rule passes on this BIOS; none where it does already."""
+        name = need.fact.segments[1].word
+        if name == "attribute":
+            return self._raw(need)
+        setting = self.table.settings.get(name)
+        if setting is None or setting.apart or need.want.value is None:
+            return f"bios.{name} is not told by attributes alone"
+        told = bios.tell(setting, self.given, self.shown)
+        if _passes(need, told.reading):
+            return []
+        if not told.attributes:
+            return "no attribute of this BIOS is known to tell it"
+        found: list[Change] = []
+        for attribute in told.attributes:
+            one = self._change(need, setting, attribute)
+            if isinstance(one, str):
+                return one
+            found += [one] if one is not None else []
+        after = bios.tell(setting, {**self.given, **{c.attribute: c.value for c in found}}, self.shown)
+        return found if _passes(need, after.reading) else "its attributes would still not say what is wanted"
+
+    def _raw(self, need: Firmware) -> list[Change] | str:
+        """A rule about an attribute by its own name: the profile says the name and the word."""
+        attribute = need.fact.segments[1].key or ""
+        if attribute not in self.given or not NAME.match(attribute):
+            return "this BIOS has no such attribute that could be written"
+        now, want = self.given[attribute], need.want.text
+        if _passes(need, now):
+            return []
+        value: Spelt | None = want
+        if isinstance(now, bool):
+            value = {"true": True, "false": False}.get(want.casefold())
+        elif isinstance(now, int):
+            value = int(want) if re.fullmatch(r"-?[0-9]{1,18}", want) else None
+        if value is None:
+            return "the profile's word is none that this attribute can say"
+        return [Change(need.rule, str(need.fact), attribute, value, "the profile")]
+
+    def _change(self, need: Firmware, setting: Setting, attribute: str) -> Change | str | None:
+        if not NAME.match(attribute):
+            return "the name of its attribute is not fit for a body"
+        known = row_of(setting, attribute, spelled([attribute]))
+        if known is None and attribute in self.shown:
+            known = row_of(setting, attribute, {spelling(self.shown[attribute]): [attribute]})
+        if known is None or need.want.value is None:
+            return "no attribute of this BIOS is known to tell it"
+        number, row = known
+        if setting.meaning(row, attribute, self.given[attribute]) == need.want.value:
+            return None
+        spelt = spelling_of(
+            setting, number, self.table.words[setting.name][number], attribute, self.given[attribute],
+            need.want.value, self.allowed.get(attribute),
+        )  # fmt: skip
+        if isinstance(spelt, str):
+            return spelt
+        return Change(need.rule, f"bios.{setting.name}", attribute, *spelt)
+
+
+def _passes(need: Firmware, reading: object) -> bool:
+    if isinstance(reading, Unknown) or not isinstance(reading, (bool, int, float, str)):
+        return False
+    if isinstance(reading, str) and reading == MIXED:
+        return False
+    return all(operator.holds(t, reading, need.clause.kind) is True for t in need.clause.tests if t.op != "present")

@@ -1,0 +1,221 @@
+"""What would mend a finding: lines for a shell, a BIOS setting, or a person. Pure; nothing is ever applied.
+
+Only words of the profile get into a line: the fact it names and the value it wants. What a node said does not.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.model import operator
+from rackcheck.model import path as paths
+from rackcheck.model.evidence import Status, Verdict
+from rackcheck.model.fact import Class, Value
+from rackcheck.model.operator import Test
+from rackcheck.model.path import EVERY, BadPath, Path
+from rackcheck.model.profile import Clause, Rule
+from rackcheck.model.text import natural
+from rackcheck.remedy.tunables import When, fits, found, known
+from rackcheck.remedy.value import Wanted, wanted
+
+BAD = frozenset({Status.FAIL, Status.WARN})
+SPECIAL = frozenset({"present", "same-as", "equal", "spread", "steady", "rate"})
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines for the node's shell, as root: what they set to what and why just that, and from when on it holds."""
+
+    rule: str
+    fact: str
+    value: str
+    how: str
+    when: When
+    lines: tuple[str, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Firmware:
+    """A BIOS setting that a rule wants otherwise; `how` says why just this value."""
+
+    rule: str
+    fact: Path
+    clause: Clause
+    want: Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """What no line mends: the rule's own words, and why; a `part` is not mended by any setting."""
+
+    rule: str
+    title: str
+    fix: str
+    why: str
+    part: bool = False
+
+
+Remedy = Lines | Firmware | ByHand
+
+
+def remedies(rules: Sequence[Rule], verdicts: Iterable[Verdict], only: Collection[str] = ()) -> Iterator[Remedy]:
+    """Say what would mend each failing or warning verdict of a node, in the profile's order; `only` these rules."""
+    told = {verdict.rule: verdict for verdict in verdicts}
+    asked = [rule for rule in rules if told.get(rule.id) is not None and told[rule.id].status is not Status.NA]
+    for rule in asked:
+        if told[rule.id].status in BAD and (not only or rule.id in only):
+            yield from _rule(rule, told[rule.id], asked)
+
+
+def _rule(rule: Rule, verdict: Verdict, rules: Sequence[Rule]) -> Iterator[Remedy]:
+    parts = _no_setting(rule)
+    stop = _unfit(rule)
+    failing = [] if stop or parts else list(_failing(rule, verdict))
+    if not failing:
+        why = "no setting mends this" if parts else stop or "no single fact of it fails"
+        yield by_hand(rule, why, part=parts)
+        return
+    whys: list[str] = []
+    for clause in failing:
+        step = _clause(rule, clause, rules)
+        if isinstance(step, str):
+            whys.append(step)
+        else:
+            yield step
+    if whys:
+        yield by_hand(rule, "; ".join(dict.fromkeys(whys)))
+
+
+def by_hand(rule: Rule, why: str, *, part: bool = False) -> ByHand:
+    """Leave a rule to a person."""
+    return ByHand(rule.id, rule.title, rule.fix, why, part)
+
+
+def _no_setting(rule: Rule) -> bool:
+    """Whether a rule is about parts, what was counted or what was measured: nothing of that can be set."""
+    kinds = {clause.kind.cls for clause in rule.clauses}
+    counted = rule.look is not None and rule.look.mode == "count" and str(rule.look.collection) != "bios.pending"
+    return counted or (bool(kinds) and kinds <= {Class.COUNTER, Class.MEASUREMENT, Class.IDENTITY})
+
+
+def _unfit(rule: Rule) -> str:
+    """Say why a rule's form names nothing to write; empty where it may."""
+    if rule.called is not None:
+        return "it is written in Python, which does not say what to write"
+    if rule.across is not None:
+        return "its nodes differ, and which of them is right is not said"
+    if rule.look is not None and rule.look.mode != "each":
+        return f"`{rule.look.mode}` does not say which item to change"
+    if rule.look is not None and rule.look.where is not None and not _is_there(rule.look.where):
+        return "it is for some items only, and a line would change all"
+    if rule.join == "any" and len(rule.clauses) > 1:
+        return "there are several ways to pass"
+    return ""
+
+
+def _is_there(where: Clause) -> bool:
+    return all(test.op == "present" and test.operand is True for test in where.tests)
+
+
+def whole(rule: Rule, clause: Clause) -> Path:
+    """Give the path of a clause from the node, as the profile names it: with a star where it looks at every item."""
+    return clause.fact if rule.look is None else rule.look.collection.item(EVERY) + clause.fact
+
+
+def _failing(rule: Rule, verdict: Verdict) -> Iterator[Clause]:
+    """The clauses that do not hold: those whose fact is among what the verdict rests on."""
+    bad: set[str] = set()
+    for evidence in verdict.evidence:
+        if evidence.status in BAD:
+            try:
+                bad.add(str(paths.parse(evidence.item).pattern))
+            except BadPath:  # `count of gpu` is no fact
+                continue
+    done: set[str] = set()
+    for clause in rule.clauses:
+        name = f"{clause.fact} {clause.tests}"
+        if str(whole(rule, clause).pattern) in bad and name not in done:
+            done.add(name)
+            yield clause
+
+
+def _clause(rule: Rule, clause: Clause, rules: Sequence[Rule]) -> Lines | Firmware | str:
+    fact = whole(rule, clause)
+    bios = fact.segments[0].word == "bios" and len(fact.segments) == 2
+    if not bios and not known(fact):
+        return f"nobody wrote down how {fact} is set"
+    want = wanted(clause)
+    if isinstance(want, str):
+        return f"{fact}: {want}"
+    clash = next(_otherwise(rule, fact, want, rules), None)
+    if clash is not None:
+        return f"{fact}: rule {clash} does not take {want.text}"
+    if bios:
+        return Firmware(rule.id, fact, clause, want)
+    if not fits(fact):
+        return f"{fact} holds a name that is not fit for a line"
+    write = found(fact, want.text)
+    if write is None:
+        return f"{fact} cannot be set to {want.text} by a line"
+    how, value = write
+    if how.whole != (rule.look is not None):
+        return (
+            f"{fact}: a line would change all items, the rule is for one" if how.whole else f"{fact} is of every item"
+        )
+    return Lines(rule.id, str(fact), want.text, want.how, how.when, how.filled(fact, value), how.note)
+
+
+def _otherwise(rule: Rule, fact: Path, want: Wanted, rules: Sequence[Rule]) -> Iterator[str]:
+    """Name the other rules of this node that what this one wants would break."""
+    for other in rules:
+        if other.id == rule.id or other.unset or other.across is not None or other.join != "all":
+            continue
+        if other.look is not None and other.look.mode != "each":
+            continue
+        for clause in other.clauses:
+            if whole(other, clause) != fact:
+                continue
+            tests = [test for test in clause.tests if test.op not in SPECIAL]
+            gone = any(test.op == "present" and test.operand is False for test in clause.tests)
+            none = want.value is None
+            broken = not none and any(_refuses(test, want.value, clause) for test in tests if want.value is not None)
+            if (none and tests) or (not none and gone) or broken:
+                yield other.id
+
+
+def _refuses(test: Test, value: Value, clause: Clause) -> bool:
+    return operator.holds(test, value, clause.kind) is False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Nodes with the same lines, in order; `firmware` where their BIOS is to be changed, too."""
+
+    nodes: tuple[str, ...]
+    steps: tuple[Lines, ...]
+    firmware: bool = False
+
+    @property
+    def reboot(self) -> bool:
+        """Whether they must be restarted, once, when all is written."""
+        return self.firmware or any(step.when is When.REBOOT for step in self.steps)
+
+
+def grouped(steps: Mapping[str, Sequence[Lines]], firmware: Collection[str]) -> tuple[Group, ...]:
+    """Gather the nodes that get the same lines; the largest set first, then by name."""
+    found: dict[tuple[tuple[Lines, ...], bool], list[str]] = {}
+    for node in sorted({*steps, *firmware}, key=natural):
+        lines = steps.get(node, ())
+        if lines or node in firmware:
+            found.setdefault((_in_order(lines), node in firmware), []).append(node)
+    groups = [Group(tuple(nodes), lines, bios) for (lines, bios), nodes in found.items()]
+    return tuple(sorted(groups, key=lambda group: (-len(group.nodes), natural(group.nodes[0]))))
+
+
+def _in_order(steps: Sequence[Lines]) -> tuple[Lines, ...]:
+    """Put what holds at once first and what waits for the reboot last; the same lines stand once."""
+    order = list(When)
+    once: dict[tuple[str, ...], Lines] = {}
+    for step in steps:
+        once.setdefault(step.lines, step)
+    return tuple(sorted(once.values(), key=lambda step: order.index(step.when)))

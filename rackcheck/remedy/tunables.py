@@ -1,0 +1,242 @@
+"""What mends a plain tunable: by fact, the lines that write what its probe reads. A closed table; nothing is guessed.
+
+In a line, what stands in `[[ ]]` is one word of the shell: `{name}`, `{key}`, `{file}` and `{value}` are filled in, and
+the whole of it is quoted. Nothing is filled in elsewhere, and only words of the profile are.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rackcheck.model.path import Path
+
+ABSENT = "absent"
+"""What a rule wants that says `present: false`."""
+
+
+class When(StrEnum):
+    """From when on what was written holds."""
+
+    NOW = "now"
+    LOGIN = "at the next login"
+    RESTART = "after the service is restarted"
+    RELOAD = "after the driver is loaded again"
+    REBOOT = "after a reboot"
+
+
+NUMBER = re.compile(r"-?[0-9]{1,18}\Z")
+WORDS = re.compile(r"(-?[0-9]|[A-Za-z_])[A-Za-z0-9_.,:+-]{0,60}( [A-Za-z0-9_.,:+-]{1,60}){0,7}\Z")
+ARGUMENT = re.compile(r"[A-Za-z0-9_/+-][A-Za-z0-9_.,:+/@=-]{0,199}\Z")
+"""A kernel argument's value: it ends up between double quotes in a file that a shell reads."""
+
+KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_@:.+-]{0,99}\Z")
+
+_NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Write:
+    """How one fact is written: what it may be set to, the lines for now and for every boot, and when it holds.
+
+    `words` are the values it may get, as the profile says them and as a line does; `form` is what it may get beside
+    them. With `whole`, the lines write every item of the collection that the fact belongs to.
+    """
+
+    pattern: str
+    lines: tuple[str, ...]
+    when: When = When.NOW
+    words: Mapping[str, str] = field(default_factory=dict)
+    form: re.Pattern[str] | None = None
+    whole: bool = False
+    note: str = ""
+
+    def spelt(self, value: str) -> str | None:
+        """Write a value as the lines do; None for one that this fact cannot be set to."""
+        if value in self.words:
+            return self.words[value]
+        return value if self.form is not None and self.form.match(value) else None
+
+    def filled(self, fact: Path, value: str) -> tuple[str, ...]:
+        """Give the lines for a fact as a profile names it, and a value as `spelt` gave it."""
+        parts = [part for s in fact.segments[1:] for part in (s.word, s.key) if part is not None]
+        keys = [s.key for s in fact.segments if s.key is not None and s.key != "*"]
+        key = keys[0] if keys else ""
+        # A component with a dot of its own (`eth0.100`) can only be told in the form with slashes.
+        name = ("/" if any("." in part for part in parts) else ".").join(parts)
+        module, _, parameter = key.partition(".")
+        given = {
+            "value": value,
+            "other": {"0": "1", "1": "0"}.get(value, ""),
+            "name": name,
+            "key": key,
+            "file": re.sub(r"[^A-Za-z0-9_.-]", "-", ".".join([key, *parts] if fact.segments[0].key else parts)),
+            "unit": f"{key}.service",
+            "module": module,
+            "parameter": parameter,
+        }
+        return tuple(
+            re.sub(r"\[\[(.*?)\]\]", lambda match: shlex.quote(match[1].format_map(given)), line) for line in self.lines
+        )
+
+
+def fits(fact: Path) -> bool:
+    """Whether the names in a fact's path are fit for a line; keys come from the profile."""
+    return all(s.key is None or s.key == "*" or KEY.match(s.key) for s in fact.segments)
+
+
+def found(fact: Path, value: str) -> tuple[Write, str] | None:
+    """Give how a fact is written, and its value as the lines say it; None where the table knows no such write."""
+    for write in TABLE:
+        if _same(write.pattern, str(fact.pattern)) and (spelt := write.spelt(value)) is not None:
+            return write, spelt
+    return None
+
+
+def known(fact: Path) -> bool:
+    """Whether the table writes this fact at all, whatever the value."""
+    return any(_same(write.pattern, str(fact.pattern)) for write in TABLE)
+
+
+def _same(pattern: str, fact: str) -> bool:
+    return fact.startswith(pattern[:-2]) if pattern.endswith(".**") else fact == pattern
+
+
+def _kept(content: str, place: str) -> str:
+    """Make the line that writes a file of ours, which holds one setting: to run it twice changes nothing."""
+    return f"printf '%s\\n' [[{content}]] > [[{place}]]"
+
+
+def _sysfs(
+    pattern: str, file: str, *, words: Mapping[str, str] = _NOTHING, number: bool = False, whole: bool = False
+) -> Write:
+    """Write a file of /sys, and have systemd write it at every boot; tmpfiles.d knows globs."""
+    put = "printf '%s\\n' [[{value}]]"
+    now = f'for file in {file}; do {put} > "$file"; done' if whole else f"{put} > {file}"
+    boot = _kept(f"w {file} - - - - {{value}}", f"/etc/tmpfiles.d/rackcheck-{pattern.replace('/*', '')}.conf")
+    return Write(pattern, (now, boot), words=words, form=NUMBER if number else None, whole=whole)
+
+
+def _same_words(*words: str) -> dict[str, str]:
+    return {word: word for word in words}
+
+
+_CPU = "/sys/devices/system/cpu"
+_THP = "/sys/kernel/mm/transparent_hugepage"
+_BIT = {"true": "1", "false": "0"}
+_MODE = {"enabled": "1", "disabled": "0"}
+_DRIVER = "the driver forgets it when it is unloaded; the service nvidia-persistenced keeps it loaded"
+
+
+def _limits() -> Iterator[Write]:
+    """A limit of sessions: pam_limits reads it at login; `*` is everybody but root, so root gets a line of its own."""
+    for prefix, names in (("limits", ("nofile", "nproc", "memlock", "stack", "core")),
+                          ("limits.configured", ("nofile", "nproc", "memlock", "stack"))):  # fmt: skip
+        for name in names:
+            for side in ("hard", "soft"):
+                place = f"/etc/security/limits.d/90-rackcheck-{name}-{side}.conf"
+                line = f"printf '%s\\n' [[* {side} {name} {{value}}]] [[root {side} {name} {{value}}]] > {place}"
+                unlimited = {"unlimited": "unlimited"} if name != "nofile" else {}
+                yield Write(f"{prefix}.{name}.{side}", (line,), When.LOGIN, unlimited, NUMBER)
+
+
+def _service_limits() -> Iterator[Write]:
+    """Limits in systemd's words: of memory a number is in bytes there, so `K` stands behind our KiB."""
+    unit, own = "/etc/systemd/system/{unit}.d", "/etc/systemd/system.conf.d"
+    for name, size in (("memlock", "K"), ("nofile", "")):
+        key, file = f"Limit{name.upper()}", f"90-rackcheck-{name}.conf"
+        for words, form, end in (({"unlimited": "infinity"}, None, ""), (_NOTHING, NUMBER, size)):
+            line = f"printf '%s\\n' '[Service]' [[{key}={{value}}{end}]] > [[{unit}/{file}]]"
+            lines = (f"mkdir -p [[{unit}]]", line, "systemctl daemon-reload")
+            note = "restart the service once its jobs have ended"
+            yield Write(f"service/*.limits.{name}", lines, When.RESTART, words, form, note=note)
+            line = f"printf '%s\\n' '[Manager]' [[Default{key}={{value}}{end}]] > {own}/{file}"
+            yield Write(f"os.systemd.limits.{name}", (f"mkdir -p {own}", line), When.REBOOT, words, form)
+
+
+def _arguments() -> Iterator[Write]:
+    """Kernel arguments: grubby where there is one, else a drop-in that update-grub reads."""
+    for pattern, content, words, form in (
+        ("cmdline.argument/*.value", "{key}={value}", {}, ARGUMENT),
+        ("cmdline.argument/*.present", "{key}", {"true": "true"}, None),
+    ):
+        grubby = f"grubby --update-kernel=ALL --args=[[{content}]]"
+        drop = f"mkdir -p /etc/default/grub.d; printf '%s\\n' [[GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {content}\"]]"
+        place = "[[/etc/default/grub.d/90-rackcheck-{file}.cfg]]"
+        line = f"if command -v grubby >/dev/null; then {grubby}; else {drop} > {place}; update-grub; fi"
+        yield Write(pattern, (line,), When.REBOOT, words, form, note="hosts that start without GRUB: by hand")
+
+
+def _services() -> Iterator[Write]:
+    for leaf, words in (
+        ("active", {"active": "start", "inactive": "stop"}),
+        ("enabled", {"enabled": "enable", "disabled": "disable", "masked": "mask"}),
+    ):
+        for word, verb in words.items():
+            yield Write(f"service/*.{leaf}", (f"systemctl {verb} -- [[{{unit}}]]",), words={word: word})
+
+
+def _gpus() -> Iterator[Write]:
+    """Without -i, nvidia-smi writes to every GPU of the node, as an `each` rule wants it."""
+    yield Write("gpu/*.persistence", ("nvidia-smi -pm [[{value}]]",), words=_BIT, whole=True, note=_DRIVER)
+    yield Write("gpu/*.power.limit", ("nvidia-smi -pl [[{value}]]",), form=NUMBER, whole=True, note=_DRIVER)
+    yield Write("gpu/*.ecc.mode", ("nvidia-smi -e [[{value}]]",), When.REBOOT, _MODE, whole=True)
+    yield Write("gpu/*.mig.mode", ("nvidia-smi -mig [[{value}]]",), When.REBOOT, _MODE, whole=True)
+    modes = {"default": "0", "prohibited": "2", "exclusive process": "3"}
+    yield Write("gpu/*.compute_mode", ("nvidia-smi -c [[{value}]]",), words=modes, whole=True, note=_DRIVER)
+
+
+def _modules() -> Iterator[Write]:
+    loaded = ("modprobe -- [[{key}]]", _kept("{key}", "/etc/modules-load.d/rackcheck-{file}.conf"))
+    yield Write("module/*.loaded", loaded, words={"true": "true"})
+    barred = (_kept("blacklist {key}", "/etc/modprobe.d/rackcheck-{file}-off.conf"),)
+    rebuilt = "rebuild the initramfs before the reboot (update-initramfs -u, or dracut -f)"
+    gone = {ABSENT: "off", "false": "off"}
+    yield Write("module/*.loaded", barred, When.REBOOT, gone, note=rebuilt)
+    option = (_kept("options {module} {parameter}={value}", "/etc/modprobe.d/rackcheck-{file}.conf"),)
+    yield Write("kernel.modules.option/*.value", option, When.RELOAD, form=ARGUMENT)
+    yield Write("kernel.modules.parameter/*.value", option, When.RELOAD, form=ARGUMENT)
+
+
+_TURBO, _BOOST = f"{_CPU}/intel_pstate/no_turbo", f"{_CPU}/cpufreq/boost"
+_PUT = "printf '%s\\n'"
+_TURBO_NOW = f"if [ -e {_TURBO} ]; then {_PUT} [[{{other}}]] > {_TURBO}; else {_PUT} [[{{value}}]] > {_BOOST}; fi"
+_TURBO_BOOT = (
+    f"{_PUT} [[w {_TURBO} - - - - {{other}}]] [[w {_BOOST} - - - - {{value}}]] "
+    "> /etc/tmpfiles.d/rackcheck-cpu.turbo.conf"
+)
+
+TABLE: tuple[Write, ...] = (
+    Write(
+        "sysctl.**",
+        ("sysctl -w [[{name}={value}]]", _kept("{name} = {value}", "/etc/sysctl.d/99-z-rackcheck.{file}.conf")),
+        form=WORDS,
+    ),
+    _sysfs(
+        "cpu.frequency/*.governor", f"{_CPU}/cpu[0-9]*/cpufreq/scaling_governor", whole=True,
+        words=_same_words("performance", "powersave", "schedutil", "ondemand", "conservative"),
+    ),
+    _sysfs(
+        "cpu.frequency/*.epp", f"{_CPU}/cpu[0-9]*/cpufreq/energy_performance_preference", whole=True,
+        words=_same_words("default", "performance", "balance_performance", "balance_power", "power"),
+    ),
+    Write("cpu.turbo", (_TURBO_NOW, _TURBO_BOOT), words=_BIT),
+    _sysfs("cpu.pstate.min", f"{_CPU}/intel_pstate/min_perf_pct", number=True),
+    _sysfs("cpu.pstate.max", f"{_CPU}/intel_pstate/max_perf_pct", number=True),
+    _sysfs("memory.thp.mode", f"{_THP}/enabled", words=_same_words("always", "madvise", "never")),
+    _sysfs(
+        "memory.thp.defrag", f"{_THP}/defrag",
+        words=_same_words("always", "defer", "defer+madvise", "madvise", "never"),
+    ),
+    _sysfs(
+        "memory.thp.shmem", f"{_THP}/shmem_enabled",
+        words=_same_words("always", "within_size", "advise", "never", "deny", "force"),
+    ),
+    _sysfs("memory.thp.khugepaged_defrag", f"{_THP}/khugepaged/defrag", words=_BIT),
+    _sysfs("memory.thp.khugepaged_sleep", f"{_THP}/khugepaged/scan_sleep_millisecs", number=True),
+    _sysfs("memory.ksm", "/sys/kernel/mm/ksm/run", words=_same_words("0", "1", "2")),
+    Write("os.tuned.profile", ("tuned-adm profile -- [[{value}]]",), form=KEY),
+    *_services(), *_service_limits(), *_limits(), *_gpus(), *_modules(), *_arguments(),
+)  # fmt: skip
+"""All writes; of several for one fact, the first that can say the value."""

@@ -1,0 +1,147 @@
+"""How a BIOS itself spells a wanted value: by its own registry, else by the table's words for that attribute."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Value
+from rackcheck.parse.bmc.bios_table import Candidate, Setting, Settings, scalar, settings
+
+Spelt = str | int | bool
+
+PAIRS = (("Enabled", "Disabled"), ("Enable", "Disable"), ("Yes", "No"), ("True", "False"), ("On", "Off"))
+"""Words of which an attribute that says one may be set to the other."""
+
+FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.,:+()/%-]{0,79}\Z")
+"""A value of a registry that may stand in a body of ours."""
+
+UNSURE = "how this BIOS spells it is in its registry, which was not read, and in no word of the table"
+READ_ONLY = "its registry says that it cannot be written"
+
+
+@dataclass(frozen=True)
+class Words:
+    """Of one row of the table: its own words by meaning, the common ones, and what recorded machines say."""
+
+    own: Mapping[str, Sequence[str]]
+    common: Mapping[str, Sequence[str]]
+    seen: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """The table of BIOS settings, with the spelling of its words; `words` go with the rows of a setting."""
+
+    settings: Settings
+    words: Mapping[str, tuple[Words, ...]]
+
+
+def table(doc: Mapping[str, Any]) -> Table:
+    """Read the table of BIOS settings."""
+    found = {
+        name: tuple(
+            Words(row.get("words", {}), {**doc["words"], **given.get("words", {})}, row["seen"])
+            for row in given["rows"]
+        )
+        for name, given in doc["settings"].items()
+    }  # fmt: skip
+    return Table(settings(doc), found)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a registry says of one attribute: the values it may get, each with its name on the screen, if it may."""
+
+    values: tuple[tuple[str, str], ...]
+    fixed: bool = False
+
+
+def registry(docs: Documents, names: frozenset[str]) -> Mapping[str, Entry]:
+    """Give what the registry of a BIOS with these attributes allows; nothing where none or two were read."""
+    found = [entries for body in docs.bodies.values() if isinstance(body, Mapping) and (entries := _entries(body))]
+    covering = [entries for entries in found if names <= set(entries)]
+    return covering[0] if len(covering) == 1 else {}
+
+
+def _entries(body: Mapping[str, Any]) -> dict[str, Entry]:
+    held = body.get("RegistryEntries")
+    listed = held.get("Attributes") if isinstance(held, Mapping) else None
+    found: dict[str, Entry] = {}
+    for each in listed if isinstance(listed, list) else ():
+        name = each.get("AttributeName") if isinstance(each, Mapping) else None
+        if isinstance(name, str):
+            told = each.get("Value")
+            values = tuple(_value(v) for v in told if isinstance(v, Mapping)) if isinstance(told, list) else ()
+            fixed = any(each.get(word) is True for word in ("ReadOnly", "Immutable", "GrayOut", "Hidden"))
+            found[name] = Entry(values, fixed)
+    return found
+
+
+def _value(value: Mapping[str, Any]) -> tuple[str, str]:
+    name, shown = value.get("ValueName"), value.get("ValueDisplayName")
+    name = name if isinstance(name, str) else ""
+    return name, shown if isinstance(shown, str) else name
+
+
+def spelling_of(
+    setting: Setting, number: int, words: Words, attribute: str, now: object, want: Value, entry: Entry | None
+) -> tuple[Spelt, str] | str:
+    """Spell a wanted value for one attribute, with where the spelling is from; else say why nobody can.
+
+    `number` is the row that knows the attribute, `now` what the attribute says today.
+    """
+    row = setting.rows[number]
+    if entry is not None and entry.fixed:
+        return READ_ONLY
+    if isinstance(now, bool):
+        meant = [v for v in (True, False) if setting.meaning(row, attribute, v) == want]
+        return (meant[0], "the other of two") if meant else UNSURE
+    ways = (
+        (_allowed(entry, now), "its registry"),
+        (words.own.get(str(want), ()), "the table's word for this attribute"),
+        (_partner(now), "the word that goes with the present one"),
+        (_listed(words), "the word that a recorded machine says"),
+    )
+    for step, (candidates, source) in enumerate(ways):
+        fit = [c for c in dict.fromkeys(candidates) if FIT.match(c) and setting.meaning(row, attribute, c) == want]
+        if step > 0 and (len(fit) > 1 or step == len(ways) - 1):
+            fit = [c for c in fit if _is_seen(c, words.seen)]
+        if len(fit) > 1:
+            fit = [c for c in fit if c in _partner(now)]
+        if len(fit) == 1:
+            return fit[0], source
+        if step == 0 and entry is not None and entry.values:
+            return "its registry allows no value that means this, or several"
+    return UNSURE
+
+
+def _allowed(entry: Entry | None, now: object) -> list[str]:
+    """Give the values of a registry as the attributes say them: by their names, or (Supermicro) as they are shown."""
+    if entry is None or not entry.values:
+        return []
+    says = scalar(now)
+    named = any(name == says for name, _ in entry.values)
+    shown = not named and any(display == says for _, display in entry.values)
+    return [display if shown else name for name, display in entry.values]
+
+
+def _partner(now: object) -> tuple[str, ...]:
+    return tuple(b if now == a else a for a, b in PAIRS if now in {a, b}) if isinstance(now, str) else ()
+
+
+def _listed(words: Words) -> Iterator[str]:
+    for group in (words.own, words.common):
+        for each in group.values():
+            yield from each
+
+
+def _is_seen(word: str, seen: str) -> bool:
+    """Whether a recorded machine is noted with a word, as a whole word."""
+    return re.search(rf"(?<![\w/-]){re.escape(word)}(?![\w/-])", seen) is not None
+
+
+def row_of(setting: Setting, attribute: str, among: Mapping[str, list[str]]) -> tuple[int, Candidate] | None:
+    """Give the first row that knows an attribute under its spelling, with its number."""
+    return next(((n, row) for n, row in enumerate(setting.rows) if attribute in row.among(among)), None)

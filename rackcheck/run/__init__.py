@@ -1,0 +1,1 @@
+"""Runs: jobs, events, judging, stored forms, the index of runs."""

@@ -1,0 +1,238 @@
+"""Reads a capture, which may be anybody's folder: bounded, held against its shape, and no link of it followed."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rackcheck.base import bounded
+from rackcheck.base.mistake import Mistake
+from rackcheck.inventory import Bmc, Node
+from rackcheck.inventory.nodeset import is_name
+from rackcheck.model.fact import Plane, clean
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.run import kept
+from rackcheck.run.captured import places
+from rackcheck.run.captured.writing import FORMAT
+from rackcheck.run.event import Answered
+
+T = TypeVar("T")
+
+LARGEST = 256 << 20
+"""Bytes of one node's answers; transports bring 32 MiB, of which JSON may make six times that."""
+
+RESOURCES = 60_000
+"""Files and folders of one BMC's mockup: a visit makes 2000 GETs at most, each of three files below 24 folders."""
+
+HEAD = 64 << 20
+"""Bytes of capture.json: 100 000 nodes of 500 bytes."""
+
+TOP = 100
+"""The highest rack unit that we believe."""
+
+_DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+_PLANES = {Plane.OS.value: Plane.OS, Plane.BMC.value: Plane.BMC}
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A capture read back: what it says of itself, and its nodes as their inventory had them."""
+
+    folder: Path
+    id: str
+    time: str
+    version: str
+    planes: tuple[str, ...]
+    anonymised: bool
+    interrupted: bool
+    nodes: tuple[Node, ...]
+    _told: Mapping[str, Mapping[str, Any]]
+
+    def node(self, name: str) -> Node:
+        """Find a node; raises Mistake with the nearest name."""
+        found = next((node for node in self.nodes if node.name == name), None)
+        if found is None:
+            names = [node.name for node in self.nodes]
+            there = did_you_mean(name, names) or f"; it has {', '.join(names[:8])}"
+            raise Mistake(f"no node {clean(name, 60)} in the capture {self.folder}{there}")
+        return found
+
+    def answers(self, name: str | None = None) -> Iterator[Answered]:
+        """Every answer with its raw side, or those of one node; raises Mistake where one is damaged."""
+        for node in self.nodes:
+            if name is None or node.name == name:
+                for plane, told in sorted(self._told[node.name]["planes"].items()):
+                    if told:
+                        yield self._answer(node.name, _PLANES[plane], told)
+
+    def beside(self, name: str) -> tuple[dict[str, dict[str, str]], dict[str, float]]:
+        """Give what came beside a node's bodies, by URI: headers, and seconds."""
+        headers: dict[str, dict[str, str]] = {}
+        seconds: dict[str, float] = {}
+        for way, file in _mockup(self._room(name)):
+            uri, folder = places.uri(way), file.parent
+            if (folder / places.HEADERS).is_file():
+                headers[uri] = _held(folder, partial(_headers, folder))
+            if (folder / places.TIME).is_file():
+                seconds[uri] = _held(folder, partial(_seconds, folder))
+        return headers, seconds
+
+    def _room(self, name: str) -> Path:
+        return self.folder / str(self._told[name].get("folder", name))
+
+    def _answer(self, name: str, plane: Plane, told: Mapping[str, Any]) -> Answered:
+        room = self._room(name)
+
+        def build() -> Answered:
+            trouble = told.get("trouble", {})
+            trouble = {word: kept.word(trouble, word) for word in ("unknown", "detail") if word in trouble}
+            doc = {"node": name, "plane": plane.value, "time": told["time"], **trouble}
+            file = room / (places.BMC if plane is Plane.BMC else places.HOST)
+            if not file.is_file() and "unknown" not in trouble:
+                raise ValueError(f"{file.name} is missing")
+            raw = None
+            if file.is_file():
+                raw = _bmc(room) if plane is Plane.BMC else _json(file)
+            return kept.answered(doc, None if raw is None else kept.capture(raw, plane))
+
+        return _held(room, build)
+
+
+def is_one(folder: Path) -> bool:
+    """Whether a folder holds a capture."""
+    try:
+        return (folder / places.HEAD).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def load(folder: Path) -> Captured:
+    """Read what a capture says of itself; raises Mistake where it is none, or damaged."""
+    if not is_one(folder):
+        raise Mistake(f"{folder} is no capture: it would hold {places.HEAD}")
+    return _held(folder / places.HEAD, lambda: _head(folder, _json(folder / places.HEAD, HEAD)))
+
+
+def _head(folder: Path, doc: Mapping[str, Any]) -> Captured:
+    if doc.get("rackcheck") != FORMAT:
+        raise ValueError(f"not of format {FORMAT}")
+    name = kept.word(doc, "capture")
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,100}", name) is None:
+        raise ValueError("`capture` is no name of one")
+    time = kept.word(doc, "time")
+    datetime.fromisoformat(time)
+    nodes = tuple(_node(name, told) for name, told in doc["nodes"].items())
+    rooms = [told.get("folder", name) for name, told in doc["nodes"].items()]
+    if not all(isinstance(room, str) and places.is_room(room) for room in rooms) or len({*rooms}) < len(rooms):
+        raise ValueError("a node's folder is none, or another one's")
+    planes = tuple(kept.words_of(doc, "planes"))
+    if not nodes or not {*planes} <= {*_PLANES}:
+        raise ValueError("no nodes, or planes that there are not")
+    return Captured(
+        folder, name, time, kept.word(doc, "version"), planes, doc.get("anonymised") is True,
+        doc.get("interrupted") is True, nodes, doc["nodes"],
+    )  # fmt: skip
+
+
+def _node(name: str, told: Mapping[str, Any]) -> Node:
+    """Give a node as far as a capture knows it: that there is a way to a plane, but not which."""
+    if not is_name(name):
+        raise ValueError(f"{clean(name, 60)!r} is no node's name")
+    role, rack, slot = kept.word(told, "role"), kept.word(told, "rack", ""), kept.word(told, "slot", "")
+    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,60}", role) is None:
+        raise ValueError(f"{clean(role, 60)!r} is no role")
+    if any(len(word) > 100 or not word.isprintable() for word in (rack, slot)):
+        raise ValueError(f"{name} stands at a place that has no name")
+    u, height = told.get("u", 0), told.get("height", 1)
+    if not all(isinstance(n, int) and 0 <= n <= TOP for n in (u, height)):
+        raise ValueError(f"{name} is at no unit of a rack")
+    for plane, answer in told["planes"].items():
+        if plane not in _PLANES or not isinstance(answer, dict):
+            raise ValueError(f"{name}: {clean(plane, 20)!r} is no plane that is asked")
+        if answer:
+            datetime.fromisoformat(kept.word(answer, "time"))
+            if "trouble" in answer:
+                kept.word(answer["trouble"], "unknown")
+    planes = told["planes"]
+    bmc = Bmc("https://captured.invalid") if Plane.BMC.value in planes else None
+    host = "captured.invalid" if Plane.OS.value in planes else ""
+    return Node(name, role, host, bmc=bmc, rack=rack, u=u, height=height, slot=slot)
+
+
+def _bmc(room: Path) -> dict[str, Any]:
+    """Put a BMC's bodies together again, in the form in which runs store them."""
+    doc = _json(room / places.BMC)
+    bodies: dict[str, Any] = {uri: {"body": body} for uri, body in doc["apart"].items()}
+    left = LARGEST
+    for way, file in _mockup(room):
+        uri = places.uri(way)
+        if uri in bodies:
+            raise ValueError(f"{clean(uri, 200)} stands there twice")
+        left -= file.stat().st_size
+        if left < 0:
+            raise ValueError(f"more than {LARGEST >> 20} MiB of one BMC")
+        bodies[uri] = {"body": _json(file)}
+    for uri, why in doc["unread"].items():
+        if uri in bodies:
+            raise ValueError(f"{clean(uri, 200)} is there, and said to be unread")
+        bodies[uri] = {"detail": "", **why}
+    return {"bodies": dict(sorted(bodies.items())), "times": doc["times"]}
+
+
+def _mockup(room: Path) -> Iterator[tuple[str, Path]]:
+    """Walk a mockup's folders, in the order of names: each body's folders from `redfish` on, and its file."""
+    top = room / "redfish"
+    if room.is_symlink() or top.is_symlink():
+        raise Mistake(f"{top} is behind a link, and no capture has one")
+    seen, level = 0, ["redfish"] if top.is_dir() else []
+    while level:
+        way = level.pop()
+        below = []
+        for entry in sorted(os.scandir(room / way), key=lambda e: e.name):
+            seen += 1
+            if seen > RESOURCES:
+                raise Mistake(f"{room / 'redfish'} holds more than {RESOURCES} files and folders")
+            if entry.is_symlink():
+                raise Mistake(f"{room / way / entry.name} is a link, and no capture has one")
+            if entry.is_dir():
+                below.append(f"{way}/{entry.name}")
+            elif entry.name == places.BODY:
+                yield way, room / way / entry.name
+        level += reversed(below)
+
+
+def _headers(folder: Path) -> dict[str, str]:
+    told = _json(folder / places.HEADERS)["GET"]
+    return {name: kept.word(told, name) for name in told}
+
+
+def _seconds(folder: Path) -> float:
+    return float(_json(folder / places.TIME)["GET_Time"])
+
+
+def _json(file: Path, size: int = LARGEST) -> dict[str, Any]:
+    if file.is_symlink():
+        raise ValueError(f"{file.name} is a link, and no capture has one")
+    found = json.loads(bounded.text(file, size), parse_constant=_refuse)
+    if not isinstance(found, dict):
+        raise TypeError(f"{file.name} holds no object")
+    return found
+
+
+def _refuse(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+def _held(place: Path, build: Callable[[], T]) -> T:
+    """Build something from a file of anybody's; raises Mistake, of one line, where it has not its shape."""
+    try:
+        return build()
+    except _DAMAGED as error:
+        raise Mistake(f"{place} is damaged: {clean(str(error) or repr(error))}") from None
+    except OSError as error:
+        raise Mistake(f"cannot read {place}: {error.strerror}") from None

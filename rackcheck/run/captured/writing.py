@@ -1,0 +1,161 @@
+"""Writes a capture as answers come: beside its place first, so that nothing half is ever called whole.
+
+It holds what nodes answered, whose they are and all: nobody but its owner may read it.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.inventory import Node
+from rackcheck.model.capture import BmcCapture, NodeCapture
+from rackcheck.model.fact import Plane, Unknown
+from rackcheck.run.captured import places
+from rackcheck.run.event import Answered, reading_json
+
+FORMAT = 1
+
+NOTHING: Mapping[str, Any] = {}
+
+OWN, ROOM = 0o600, 0o700
+"""Modes of a file and of a folder that only their owner may read."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a capture says of itself; `planes` are those that were asked."""
+
+    id: str
+    time: str
+    version: str
+    planes: tuple[str, ...]
+    anonymised: bool = False
+    interrupted: bool = False
+
+
+class Writer:
+    """Writes the answers of these nodes to a folder that nobody calls a capture yet; raises OSError."""
+
+    def __init__(self, folder: Path, nodes: Sequence[Node]) -> None:
+        self._folder, self._nodes = folder, nodes
+        self._rooms = places.rooms(node.name for node in nodes)
+        self._told: dict[str, dict[str, Any]] = {}
+
+    def write(
+        self, answer: Answered, headers: Mapping[str, Mapping[str, str]] = NOTHING,
+        seconds: Mapping[str, float] = NOTHING,
+    ) -> None:  # fmt: skip
+        """Write one plane's answer, with what came beside its bodies, by URI."""
+        place = self._folder / self._rooms[answer.node]
+        place.mkdir(mode=ROOM, exist_ok=True)
+        match answer.capture:
+            case NodeCapture() as host:
+                _dump(place / places.HOST, host.to_json(), ordered=True)
+            case BmcCapture() as bmc:
+                _bmc(place, bmc, headers, seconds)
+        entry: dict[str, Any] = {"time": answer.time}
+        if answer.trouble is not None:
+            entry["trouble"] = reading_json(answer.trouble)
+        self._told.setdefault(answer.node, {})[answer.plane.value] = entry
+
+    def finish(self, head: Head) -> dict[str, Any]:
+        """Write what the capture says of itself, and give it."""
+        doc: dict[str, Any] = {
+            "rackcheck": FORMAT, "capture": head.id, "time": head.time, "version": head.version,
+            "planes": list(head.planes), "anonymised": head.anonymised,
+        }  # fmt: skip
+        doc |= {"interrupted": True} if head.interrupted else {}
+        doc["nodes"] = {n.name: _entry(n, self._told.get(n.name, {}), self._rooms[n.name]) for n in self._nodes}
+        for room in self._rooms.values():
+            (self._folder / room).mkdir(mode=ROOM, exist_ok=True)
+        _dump(self._folder / places.HEAD, doc)
+        return doc
+
+
+def _entry(node: Node, told: Mapping[str, Any], room: str) -> dict[str, Any]:
+    """Tell of one node: its role, its place, and the planes that its inventory has, each with what came of asking."""
+    doc: dict[str, Any] = {"role": node.role}
+    if node.rack:
+        doc |= {"rack": node.rack, "u": node.u, "height": node.height}
+    doc |= {"slot": node.slot} if node.slot else {}
+    doc |= {"folder": room} if room != node.name else {}
+    has = [(Plane.BMC, node.bmc is not None), (Plane.OS, bool(node.host))]
+    return doc | {"planes": {plane.value: told.get(plane.value, {}) for plane, there in has if there}}
+
+
+def _bmc(
+    place: Path, capture: BmcCapture, headers: Mapping[str, Mapping[str, str]], seconds: Mapping[str, float]
+) -> None:
+    """Write a BMC's resources as a mockup, and beside it what no mockup holds."""
+    bodies = {uri: body for uri, body in capture.bodies.items() if not isinstance(body, Unknown)}
+    ways = places.ways(bodies)
+    for uri, way in ways.items():
+        folder = place / way
+        _made(folder)
+        _dump(folder / places.BODY, bodies[uri])
+        if uri in headers:
+            _dump(folder / places.HEADERS, {"GET": dict(headers[uri])})
+        if uri in seconds:
+            _dump(folder / places.TIME, {"GET_Time": f"{seconds[uri]:.2f}"})
+    unread = {uri: reading_json(why) for uri, why in capture.bodies.items() if isinstance(why, Unknown)}
+    apart = {uri: body for uri, body in bodies.items() if uri not in ways}
+    _dump(place / places.BMC, {"apart": apart, "times": dict(capture.times), "unread": unread}, ordered=True)
+
+
+def _made(folder: Path) -> None:
+    """Make a folder and those above it, all of one mode: `parents=True` heeds none."""
+    if not folder.is_dir():
+        _made(folder.parent)
+        folder.mkdir(mode=ROOM)
+
+
+def _dump(file: Path, doc: object, *, ordered: bool = False) -> None:
+    """Write a document of ours; a body keeps the order in which its BMC tells it."""
+    text = json.dumps(doc, indent=1, sort_keys=ordered, ensure_ascii=True)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWN), "w", encoding="ascii") as opened:
+        opened.write(text + "\n")
+
+
+def free(target: Path) -> None:
+    """Hold a folder against what a capture may be written to; raises Mistake where other things are there."""
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        raise Mistake(f"{target} is there already, and is no folder")
+    try:
+        inside = {path.name for path in target.iterdir()} if target.exists() else set()
+    except OSError as error:
+        raise Mistake(f"cannot read {target}: {error.strerror}") from None
+    if places.HEAD in inside:
+        raise Mistake(f"{target} is there already; a capture is never written over")
+    if inside:
+        raise Mistake(f"{target} holds other things; name a folder that is new or empty")
+
+
+@contextmanager
+def writing(target: Path) -> Iterator[Path]:
+    """Give a folder to write a capture to, which takes its place at the end of the block, and else is gone.
+
+    `plain` and `made` are the folders in it: what is in `made` at the end is the capture. Raises Mistake where the disk
+    does not take it.
+    """
+    free(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    except OSError as error:
+        raise Mistake(f"cannot write a capture to {target}: {error.strerror}") from None
+    try:
+        for name in ("plain", "made"):
+            (scratch / name).mkdir(mode=ROOM)
+        yield scratch
+        (scratch / "made").replace(target)
+    except OSError as error:
+        raise Mistake(f"cannot write a capture to {target}: {error.strerror}; nothing of it was kept") from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,243 @@
+"""Drives a plan over nodes and yields events: threads ask, one queue brings answers, one thread judges."""
+
+import itertools
+import math
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Outcome, worst
+from rackcheck.inventory import Node
+from rackcheck.model.fact import Plane, Reason, Unknown, clean
+from rackcheck.probe import answers, script
+from rackcheck.run.event import Answered, Event, Judged, NodeAsked, RunDone
+from rackcheck.run.job import Job, now
+from rackcheck.run.judging import Judging, tree_of
+from rackcheck.transport.wire import Limits
+
+if TYPE_CHECKING:
+    from rackcheck.transport import redfish
+    from rackcheck.transport.redfish.trace import Trace
+
+THREADS = 64
+"""Planes asked at the same time."""
+
+GOODBYE = 3.0
+"""Seconds that all who are still asking have to give their sessions back when a run is stopped."""
+
+
+FIRST, AGAIN = 1, 2
+"""Readings of a plane."""
+
+Wanted = tuple[Plane, int]
+"""A plane, and which reading of it."""
+
+_Times = tuple[float, float]
+"""When a plane was asked and when it had answered, in seconds of the monotonic clock."""
+
+Ask = Callable[[Node, Plane, Job, threading.Event], Answered]
+"""Asks one plane of one node; never raises."""
+
+
+def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
+    """Ask every node and judge it as soon as its planes have answered; `stop` ends it and keeps what came in.
+
+    So does the job's own deadline in seconds, if it has one: what was not told by then is unknown, and the run ends.
+    """
+    yield job.started()
+    answers: queue.Queue[Event] = queue.Queue()
+    asked = {node.name: _wanted(node, job) for node in job.nodes}
+    workers = _start(job, ask, asked, answers, stop)
+    nodes = {node.name: node for node in job.nodes}
+    came: dict[str, list[Answered]] = {name: [] for name in nodes}
+    judging = Judging(job)
+    open_nodes = set(nodes)
+    for name in [n for n, wanted in asked.items() if not wanted]:
+        yield from _finish(job, nodes[name], [], open_nodes, judging)
+    cut = late = False
+    end = time.monotonic() + job.deadline if job.deadline is not None else math.inf
+    while open_nodes and (late or not stop.is_set()):
+        if time.monotonic() > end + (GOODBYE if late else 0.0):
+            if late:
+                break
+            late = True
+            stop.set()
+        try:
+            event = answers.get(timeout=0.1)
+        except queue.Empty:
+            continue
+        # Who is asked when somebody stops us answers at once, and the last of them must not pass for the end.
+        cut = cut or (stop.is_set() and not late)
+        yield event
+        if isinstance(event, Answered):
+            came[event.node].append(event)
+            asked[event.node] -= {(event.plane, event.reading)}
+            if event.capture is None:  # who says nothing is not asked again
+                asked[event.node] -= {(event.plane, AGAIN)}
+            if not asked[event.node]:
+                yield from _finish(job, nodes[event.node], came[event.node], open_nodes, judging)
+    interrupted = cut or (bool(open_nodes) and not late)
+    over = Unknown(Reason.TIMEOUT, f"the {job.deadline:g} s for this run were over") if job.deadline else None
+    stop.set()
+    for name in sorted(open_nodes):
+        why = over if over is not None and late else Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
+        extra = [Answered(name, plane, now(), why, reading=reading) for plane, reading in sorted(asked[name])]
+        yield from extra
+        yield from _finish(job, nodes[name], [*came[name], *extra], open_nodes, judging)
+    yield from judging.close()
+    until = time.monotonic() + (GOODBYE if interrupted else 0.0)
+    for worker in workers:
+        worker.join(max(0.0, until - time.monotonic()))
+    yield RunDone(now(), _outcome(judging.judged, interrupted=interrupted), interrupted)
+
+
+def _outcome(done: Iterable[Judged], *, interrupted: bool) -> Outcome:
+    """The worst node's outcome; a run that was stopped is INCOMPLETE, whatever came in."""
+    return Outcome.INCOMPLETE if interrupted else worst(j.outcome for j in done)
+
+
+def _wanted(node: Node, job: Job) -> frozenset[Wanted]:
+    """The planes that can be asked of a node and that somebody wants, each once or twice."""
+    has = {Plane.OS} if node.host else set()
+    has |= {Plane.BMC} if node.bmc is not None else set()
+    planes = has & job.plan.planes & job.planes
+    again = planes & job.again.plan.planes if job.again is not None else set()
+    return frozenset({(plane, FIRST) for plane in planes} | {(plane, AGAIN) for plane in again})
+
+
+def _start(
+    job: Job,
+    ask: Ask,
+    asked: Mapping[str, frozenset[Wanted]],
+    answers: "queue.Queue[Event]",
+    stop: threading.Event,
+) -> list[threading.Thread]:
+    # What is asked again waits behind all that is asked first: it is due later, and whoever takes it waits for that.
+    todo: queue.PriorityQueue[tuple[float, int, Node, Plane, _Times | None]] = queue.PriorityQueue()
+    turns = itertools.count()
+    for node in job.nodes:
+        for plane, reading in sorted(asked[node.name]):
+            if reading == FIRST:
+                todo.put((0.0, next(turns), node, plane, None))
+    wanted = dict(asked)
+
+    def work() -> None:
+        while not stop.is_set():
+            try:
+                due, _, node, plane, before = todo.get_nowait()
+            except queue.Empty:
+                return
+            if stop.wait(max(0.0, due - time.monotonic())):
+                return
+            answers.put(NodeAsked(node.name, plane))
+            told, times = _asked(ask, node, plane, job, stop, before)
+            twice = before is None and told.capture is not None and (plane, AGAIN) in wanted[node.name]
+            if twice and job.again is not None:
+                todo.put((time.monotonic() + job.again.seconds, next(turns), node, plane, times))
+            answers.put(told)
+
+    count = min(THREADS, todo.qsize())
+    workers = [threading.Thread(target=work, daemon=True, name=f"ask-{i}") for i in range(count)]
+    for worker in workers:
+        worker.start()
+    return workers
+
+
+def _asked(
+    ask: Ask, node: Node, plane: Plane, job: Job, stop: threading.Event, before: _Times | None
+) -> tuple[Answered, _Times]:
+    """Ask once, and say when by a clock that nobody sets; with the times of the first reading, ask for the second."""
+    if job.again is not None and before is not None:
+        job = replace(job, plan=job.again.plan)
+    began = time.monotonic()
+    try:
+        told = ask(node, plane, job, stop)
+    except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one plane of one node
+        why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
+        told = Answered(node.name, plane, now(), why)
+    times = began, time.monotonic()
+    if before is None:
+        return told, times
+    # A node looks at some moment between question and answer; rounded to what is kept, outward.
+    least, most = times[0] - before[1], times[1] - before[0]
+    apart = math.floor(max(0.0, least) * 100) / 100, math.ceil(most * 100) / 100
+    return replace(told, reading=AGAIN, apart=apart), times
+
+
+def _finish(job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str], judging: Judging) -> Iterator[Event]:
+    open_nodes.discard(node.name)
+    yield from judging.take(node, tree_of(job, node, came))
+
+
+def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: "Trace | None" = None) -> Answered:
+    """Ask one plane over its own transport; a `trace` takes what a BMC's bodies do not hold."""
+    if plane is Plane.BMC:
+        return _ask_bmc(node, job, stop, trace)
+    mark = token_hex(16)
+    limits = Limits() if job.seconds is None else Limits(deadline=job.seconds)
+    questions = job.plan.questions
+    text = script.compose(questions, mark, sudo=node.ssh.sudo)
+    if node.is_local:
+        from rackcheck.transport import local  # noqa: PLC0415  only the transport that is used is loaded
+
+        reply = local.run(text, limits)
+    else:
+        from rackcheck.transport import ssh, ssh_config  # noqa: PLC0415
+
+        reply = ssh.run(ssh_config.resolve(node, job.secrets), text, limits)
+    if not reply.reached:
+        return Answered(node.name, plane, now(), reply.cut)
+    split = answers.split(reply.raw, questions, mark, reply.cut)
+    return Answered(node.name, plane, now(), None if split.whole else reply.cut, split.capture.scrubbed())
+
+
+def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None") -> Answered:
+    from rackcheck.transport import redfish  # noqa: PLC0415
+
+    if node.bmc is not None and not node.bmc.password:  # tried without one, it would only count as a wrong one
+        why = Unknown(Reason.DENIED, "no password named in the inventory")
+        return Answered(node.name, Plane.BMC, now(), why)
+    limits = redfish.Limits()
+    if node.bmc is not None:
+        limits = replace(limits, width=node.bmc.width, expand=node.bmc.expand)
+    if job.seconds is not None:
+        limits = replace(limits, deadline=job.seconds)
+    capture, trouble = redfish.read(bmc_of(node, job.secrets), job.plan.links, limits, stop=stop, trace=trace)
+    return Answered(node.name, Plane.BMC, now(), trouble, capture)
+
+
+def bmc_of(node: Node, known: Mapping[str, str]) -> "redfish.Bmc":
+    """Give the BMC of a node with its secret; raises ValueError on a URL or pin that cannot be one."""
+    from rackcheck.transport import redfish  # noqa: PLC0415
+
+    assert node.bmc is not None
+    bmc = node.bmc
+    ca = str(Path(bmc.ca).expanduser()) if bmc.ca else ""
+    return redfish.Bmc(bmc.url, bmc.user, known.get(bmc.password, ""), bmc.fingerprint or None, ca or None)
+
+
+def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iterator[Event]:
+    """Judge stored answers again: the same events, without asking anyone."""
+    yield job.started()
+    came: dict[str, list[Answered]] = {node.name: [] for node in job.nodes}
+    seen: set[tuple[str, Plane, int]] = set()
+    for answer in answers:
+        if answer.node not in came:
+            raise Mistake(f"run {job.id} holds an answer of {answer.node}, which is none of its nodes")
+        if (answer.node, answer.plane, answer.reading) in seen:
+            raise Mistake(f"run {job.id} holds two answers of the {answer.plane} plane of {answer.node}")
+        seen.add((answer.node, answer.plane, answer.reading))
+        came[answer.node].append(answer)
+        yield answer
+    judging = Judging(job)
+    for node in job.nodes:
+        yield from _finish(job, node, came[node.name], set(), judging)
+    yield from judging.close()
+    time, interrupted = (ended.time, ended.interrupted) if ended is not None else (job.time, True)
+    yield RunDone(time, _outcome(judging.judged, interrupted=interrupted), interrupted)

@@ -1,0 +1,227 @@
+"""What happens in a run, frozen; the one stream that terminal, screen, report and store all read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackcheck.evaluate.verdict import Evidence, Outcome, Status, Verdict
+from rackcheck.model.capture import Capture
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.fit import NOT_STATED, Fit, Match
+from rackcheck.model.profile import FIRST, LAW
+from rackcheck.model.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The run's own facts: what was asked of whom, with which profile, by which version and by which law."""
+
+    run: str
+    time: str
+    version: str
+    profile: str
+    profile_version: str
+    digest: str
+    nodes: tuple[str, ...]
+    planes: tuple[str, ...]
+    targets: str = ""
+    law: int = LAW
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAsked:
+    """A plane of a node is being asked; for people who watch."""
+
+    node: str
+    plane: Plane
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A plane of a node has answered, or why it did not; `capture` is the raw side.
+
+    Where a run reads twice, `reading` is 1 or 2, and `apart` of the second one says how many seconds lie between both:
+    at least and at most, by a clock that nobody sets.
+    """
+
+    node: str
+    plane: Plane
+    time: str
+    trouble: Unknown | None = None
+    capture: Capture | None = field(default=None, repr=False, compare=False)
+    digest: str = ""
+    note: str = ""
+    reading: int = 1
+    apart: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactsRead:
+    """All facts of a node, typed."""
+
+    node: str
+    tree: Tree = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """All verdicts of a node, and what they come to.
+
+    `reason` is one line that says why an INCOMPLETE node is that and what to type next; `fit`, whether it is a machine
+    that the profile is for.
+    """
+
+    node: str
+    role: str
+    outcome: Outcome
+    verdicts: tuple[Verdict, ...]
+    not_in_scope: int = 0
+    note: str = ""
+    reason: str = ""
+    fit: Fit = NOT_STATED
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a node comes to while those rules wait in which its siblings have a say; for people who watch."""
+
+    judged: Judged
+
+
+@dataclass(frozen=True, slots=True)
+class RunDone:
+    """The run has ended; `interrupted` when somebody stopped it."""
+
+    time: str
+    outcome: Outcome
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Burning:
+    """What a burn-in on a node has written since the last time; for people who watch."""
+
+    node: str
+    records: tuple[Mapping[str, Any], ...] = field(repr=False)
+
+
+Event = RunStarted | NodeAsked | Burning | Answered | FactsRead | Foreseen | Judged | RunDone
+
+
+def reading_json(reading: Reading) -> dict[str, Any]:
+    """Write a reading for the wire."""
+    match reading:
+        case Unknown(reason, detail):
+            return {"unknown": reason.value, "detail": detail} if detail else {"unknown": reason.value}
+        case Absent(detail):
+            return {"absent": True, "detail": detail} if detail else {"absent": True}
+        case tuple():
+            return {"value": list(reading)}
+        case float() if reading == float("inf"):
+            return {"value": "unlimited"}
+    return {"value": reading}
+
+
+def facts_json(tree: Tree) -> dict[str, Any]:
+    """Write a node's facts for the wire: by path, each with plane, source and time."""
+    found: dict[str, Any] = {}
+    for path in tree:
+        leaf = tree.leaves[path]
+        unit = {"unit": leaf.kind.unit} if leaf.kind.unit else {}
+        place = {
+            "plane": leaf.plane.value,
+            "class": leaf.kind.cls.value,
+            "source": leaf.source,
+            "time": leaf.time,
+        }
+        found[path] = reading_json(leaf.reading) | unit | place
+    return found
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """Write a verdict for the wire."""
+    doc: dict[str, Any] = {"rule": verdict.rule, "status": verdict.status.value}
+    if verdict.reason:
+        doc["reason"] = verdict.reason
+    if verdict.truth is not None:
+        doc["truth"] = verdict.truth.value
+    if verdict.evidence:
+        doc["evidence"] = [_evidence_json(e) for e in verdict.evidence]
+    return doc
+
+
+def _evidence_json(evidence: Evidence) -> dict[str, Any]:
+    doc = {"status": evidence.status.value, "item": evidence.item, "observed": evidence.observed}
+    doc |= {"expected": evidence.expected, "source": evidence.source, "exact": evidence.exact}
+    if evidence.unknown is not None:
+        doc |= {"unknown": evidence.unknown.reason.value, "detail": evidence.unknown.detail}
+    return {key: value for key, value in doc.items() if value != ""}
+
+
+def to_json(event: Event) -> dict[str, Any] | None:
+    """Write an event for the store; None for one that only matters while it happens."""
+    doc: dict[str, Any]
+    match event:
+        case RunStarted():
+            names = ("run", "time", "version", "profile", "profile_version", "digest", "targets")
+            lists = {"nodes": list(event.nodes), "planes": list(event.planes)}
+            law = {"law": event.law} if event.law != FIRST else {}
+            return {"event": "run started"} | {n: getattr(event, n) for n in names} | lists | law
+        case Answered():
+            doc = {"event": "answered", "node": event.node, "plane": event.plane.value, "time": event.time}
+            doc |= {"reading": event.reading} if event.reading > 1 else {}
+            doc |= {"apart": list(event.apart)} if event.apart is not None else {}
+            doc |= {"raw": event.digest} if event.digest else {}
+            doc |= reading_json(event.trouble) if event.trouble is not None else {}
+            return doc | ({"note": event.note} if event.note else {})
+        case FactsRead():
+            return {"event": "facts", "node": event.node, "facts": facts_json(event.tree)}
+        case Judged():
+            doc = {"event": "judged", "node": event.node, "role": event.role, "outcome": event.outcome.value}
+            doc |= {"not_in_scope": event.not_in_scope} | ({"note": event.note} if event.note else {})
+            doc |= outcome_json(event)
+            return doc | {"verdicts": [verdict_json(v) for v in event.verdicts]}
+        case RunDone():
+            doc = {"event": "run done", "time": event.time, "outcome": event.outcome.value}
+            return doc | ({"interrupted": True} if event.interrupted else {})
+        case NodeAsked() | Foreseen() | Burning():
+            return None
+
+
+def outcome_json(judged: Judged) -> dict[str, Any]:
+    """Write why a node is INCOMPLETE, and whether it is a machine of the profile, where there is something to write."""
+    doc: dict[str, Any] = {"reason": judged.reason} if judged.reason else {}
+    if judged.fit.match is not Match.NOT_STATED:
+        doc["fit"] = {"match": judged.fit.match.value} | ({"words": judged.fit.words} if judged.fit.words else {})
+    return doc
+
+
+def judged_from_json(doc: Mapping[str, Any]) -> Judged:
+    """Read a stored judgement."""
+    verdicts = tuple(
+        Verdict(
+            v["rule"],
+            Status(v["status"]),
+            v.get("reason", ""),
+            tuple(_evidence_from_json(e) for e in v.get("evidence", ())),
+            Status(v["truth"]) if "truth" in v else None,
+        )
+        for v in doc["verdicts"]
+    )
+    told = doc.get("fit", {})
+    fit = Fit(Match(told["match"]), told.get("words", "")) if told else Fit()
+    return Judged(
+        doc["node"], doc["role"], Outcome(doc["outcome"]), verdicts, doc["not_in_scope"], doc.get("note", ""),
+        doc.get("reason", ""), fit,
+    )  # fmt: skip
+
+
+def _evidence_from_json(doc: Mapping[str, Any]) -> Evidence:
+    unknown = Unknown(Reason(doc["unknown"]), doc.get("detail", "")) if "unknown" in doc else None
+    item, observed, expected, source = (doc.get(n, "") for n in ("item", "observed", "expected", "source"))
+    return Evidence(Status(doc["status"]), item, observed, expected, source, unknown, doc.get("exact", ""))
+
+
+def trouble_from_json(doc: Mapping[str, Any]) -> Unknown | None:
+    """Read why a plane did not answer, from its stored event."""
+    return Unknown(Reason(doc["unknown"]), doc.get("detail", "")) if "unknown" in doc else None

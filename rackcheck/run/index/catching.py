@@ -1,0 +1,156 @@
+"""Catching up: the index is made to say what the run folders say, reading only those that have changed."""
+
+import errno
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.fact import visible
+from rackcheck.run import store
+from rackcheck.run.index.adding import Adder, drop
+from rackcheck.run.index.file import Unusable, opened, writing
+from rackcheck.run.index.rows import told
+
+Progress = Callable[[int, int], None]
+"""Called with how many runs of how many have been read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """By what a change of a run's events is seen: bytes, and nanoseconds of its last change."""
+
+    size: int
+    mtime: int
+
+
+def closed() -> tuple[str, ...]:
+    """Give the runs' folders that this user may not look into, by name; raises Mistake where that is all of them.
+
+    Whoever may not look would otherwise be told that there is nothing.
+    """
+    folder = store.runs_folder()
+    try:
+        with os.scandir(folder) as found:
+            names = sorted(entry.name for entry in found)
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise Mistake(f"cannot read {_barred(folder)}: {error.strerror}") from None
+    return tuple(name for name in names if _shut(folder / name))
+
+
+def _barred(folder: Path) -> Path:
+    """Give the folder that bars the way: this one, or the first above it that may not be entered."""
+    effective = os.access in os.supports_effective_ids
+    above = reversed(folder.parents)
+    return next((one for one in above if not os.access(one, os.X_OK, effective_ids=effective)), folder)
+
+
+def _shut(place: Path) -> bool:
+    try:
+        (place / "run.json").stat()
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def catch_up(connection: sqlite3.Connection, progress: Progress = lambda _done, _of: None) -> tuple[str, ...]:
+    """Read every run that is new or has changed, drop those that are gone; gives what is damaged, one line each.
+
+    Raises Mistake where nobody may read the runs' folder: what is not seen is not gone.
+    """
+    shut = closed()
+    there = dict(_stamps())
+    for name in _known(connection, "run").keys() | _known(connection, "damaged").keys():
+        if name not in there and name not in shut:
+            with writing(connection):
+                drop(connection, name)
+    known = _known(connection, "run") | _known(connection, "damaged")
+    behind = [name for name, stamp in there.items() if known.get(name) != stamp]
+    adder = Adder(connection)
+    for done, name in enumerate(behind):
+        progress(done, len(behind))
+        _read(adder, connection, name, there[name])
+    if behind:
+        progress(len(behind), len(behind))
+    damaged = [why for (why,) in connection.execute("SELECT why FROM damaged ORDER BY name")]
+    return (*damaged, *map(barred, shut))
+
+
+def barred(name: str) -> str:
+    """Say that a run may not be looked into."""
+    return f"cannot read {visible(str(store.runs_folder() / name))}: {os.strerror(errno.EACCES)}"
+
+
+def _read(adder: Adder, connection: sqlite3.Connection, name: str, stamp: Stamp) -> None:
+    try:
+        stored = store.find(str(store.runs_folder() / name))
+        adder.add(name, told(stored), stamp.size, stamp.mtime)
+    except Unusable:
+        raise
+    except Mistake as error:
+        with writing(connection):
+            drop(connection, name)
+            row = (name, stamp.size, stamp.mtime, visible(str(error)))
+            connection.execute("INSERT INTO damaged(name, size, mtime, why) VALUES(?,?,?,?)", row)
+
+
+def _stamps() -> Iterator[tuple[str, Stamp]]:
+    folder = store.runs_folder()
+    for name in store.ids():
+        if visible(name) != name:
+            continue  # no run of ours has such a name, and SQLite may have no letters for it
+        try:
+            stat = (folder / name / "events.jsonl").stat()
+        except OSError:
+            yield name, Stamp(-2, 0)  # told as damaged, once
+            continue
+        yield name, Stamp(stat.st_size, stat.st_mtime_ns)
+
+
+def _known(connection: sqlite3.Connection, table: str) -> dict[str, Stamp]:
+    rows = connection.execute(f"SELECT name, size, mtime FROM {table}")  # noqa: S608  a word of ours
+    return {name: Stamp(size, mtime) for name, size, mtime in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What a new index holds."""
+
+    path: Path
+    runs: int
+    rows: int
+    size: int
+    damaged: tuple[str, ...]
+
+
+def rebuild(path: Path, progress: Progress = lambda _done, _of: None) -> Rebuilt:
+    """Make the index again beside the old one, and put it in its place in one step; raises Unusable."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        with opened(fresh) as connection:
+            damaged = catch_up(connection, progress)
+            (runs,) = connection.execute("SELECT count(*) FROM run").fetchone()
+            (rows,) = connection.execute("SELECT count(*) FROM snap").fetchone()
+            # Everything into the one file: a log beside it would stay behind under the old name.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute("PRAGMA journal_mode = DELETE")
+        with suppress(Unusable), opened(path) as old:
+            old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        # The old file's log, empty now unless the file is damaged, must never meet the new file.
+        for end in ("-wal", "-shm"):
+            path.with_name(path.name + end).unlink(missing_ok=True)
+        fresh.replace(path)
+        size = path.stat().st_size
+    except OSError as error:
+        raise Unusable(f"cannot put the new index in its place: {path}: {error.strerror}") from None
+    finally:
+        for end in ("", "-wal", "-shm", "-journal"):
+            fresh.with_name(fresh.name + end).unlink(missing_ok=True)
+    return Rebuilt(path, runs, rows, size, damaged)

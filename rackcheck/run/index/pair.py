@@ -1,0 +1,197 @@
+"""Two runs held against each other: from the index where it has both, else straight from their events."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.change import STEADY, Change, Facts, Turn, beyond, compare, turned, unknown_both
+from rackcheck.model.fact import Class
+from rackcheck.model.moves import Moved, Still, joined, names_a_part, sorted_out, still
+from rackcheck.run.event import RunStarted
+from rackcheck.run.index import queries
+from rackcheck.run.index.parts import PLANE, Part
+from rackcheck.run.index.rows import Snap, laid, told
+from rackcheck.run.store import Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A side to compare: a run, or an acceptance, of which each node's newest reading counts.
+
+    `runs` are the oldest first; `nodes` are those that belong to it, whether any run came to them or not.
+    """
+
+    name: str
+    runs: tuple[Stored, ...]
+    nodes: tuple[str, ...] = ()
+
+
+@dataclass
+class Pair:
+    """What differs between two runs, by node; filled node by node, then only read.
+
+    `alone` are identities of nodes that one side alone told; `beside` is what stayed as it was, or was never known.
+    """
+
+    before: str
+    after: str
+    changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
+    turns: dict[str, tuple[Turn, ...]] = field(default_factory=dict)
+    nodes: int = 0
+    new: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    unknown: int = 0
+    silent: dict[str, list[str]] = field(default_factory=dict)
+    alone: dict[str, tuple[Change, ...]] = field(default_factory=dict)
+    beside: Still = field(default_factory=Still)
+
+    def both(self, node: str, before: Facts, after: Facts, classes: Iterable[Class]) -> None:
+        """Count what neither side knows of a node, and which planes were silent both times."""
+        count, planes = unknown_both(before, after, classes)
+        self.unknown += count
+        if planes:
+            self.silent.setdefault(",".join(p.removeprefix(PLANE) for p in planes), []).append(node)
+
+    def turn(self, node: str, turns: tuple[Turn, ...]) -> None:
+        """Keep the verdicts of a node that turned."""
+        if turns:
+            self.turns[node] = turns
+
+    def lonely(self, node: str, before: Facts, after: Facts, classes: Iterable[Class]) -> None:
+        """Keep the identities of a node that one side alone told: its parts may have gone anywhere."""
+        if Class.IDENTITY in classes and (found := tuple(compare(before, after, (Class.IDENTITY,)))):
+            self.alone[node] = found
+
+    @property
+    def follows(self) -> bool:
+        """Whether parts differ, so that it must be known what all the others are."""
+        return any(names_a_part(change) for some in self.changes.values() for change in some)
+
+    def sorted_out(self) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:
+        """Give the parts that moved, and of every node what else changed."""
+        return sorted_out(self.changes, self.alone, self.beside)
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything is known to be another than it was."""
+        known = any(not c.kind.uncertain for changes in self.changes.values() for c in changes)
+        return bool(known or self.new or self.missing or any(not t.uncertain for ts in self.turns.values() for t in ts))
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether something could not be compared: unknown on one side, or a plane or a node silent on both."""
+        return bool(self.changes or self.turns or self.unread or self.silent)
+
+
+def indexed(db: sqlite3.Connection, before: queries.Run, after: queries.Run, classes: tuple[Class, ...]) -> Pair:
+    """Hold two runs of the index against each other; costs by what differs, not by how much there is."""
+    pair, contents = Pair(before.name, after.name), queries.Contents(db)
+    for node, (was, now) in sorted(queries.differing(db, before, after).items()):
+        if was is None or now is None:
+            (pair.new if was is None else pair.missing).append(node)
+            pair.lonely(node, _facts(contents, was), _facts(contents, now), classes)
+            continue
+        changes = contents.changes(was, now, classes)
+        if changes is None:
+            pair.unread.append(node)
+            pair.lonely(node, _facts(contents, was), _facts(contents, now), classes)
+        elif changes:
+            pair.changes[node] = changes
+        if was.parts != now.parts and changes is not None:
+            pair.both(node, contents.facts(was), contents.facts(now), classes)
+        pair.turn(node, contents.turns(was, now))
+    pair.unread = sorted({*pair.unread, *queries.unread(db, before, after)})
+    count, silent = queries.unchanged(db, before, after, classes)
+    pair.unknown += count
+    for planes, nodes in silent.items():
+        pair.silent.setdefault(planes, []).extend(nodes)
+    pair.nodes = queries.common(db, before, after)
+    if pair.follows:
+        pair.beside = joined(_beside(db, contents, before, after))
+    return pair
+
+
+def _facts(contents: queries.Contents, state: queries.State | None) -> Facts:
+    return {} if state is None else contents.facts(state)
+
+
+def _beside(
+    db: sqlite3.Connection, contents: queries.Contents, before: queries.Run, after: queries.Run
+) -> Iterator[Still]:
+    """Give what stayed of every node of both runs."""
+    old = queries.states(db, before)
+    for node, now in queries.states(db, after).items():
+        if node in old:
+            yield still(contents.facts(old[node]), contents.facts(now))
+
+
+def read(before: Source, after: Source, classes: tuple[Class, ...], percent: float = 0.0) -> Pair:
+    """Hold two sides against each other by their events alone."""
+    wanted = (*STEADY, *(cls for cls in classes if cls not in STEADY))
+    pair = Pair(before.name, after.name)
+    old, new = merged(before, wanted), merged(after, wanted)
+    for node, now in new.items():
+        was = old.get(node)
+        if was is None:
+            pair.new.append(node)
+            pair.lonely(node, {}, facts(now), classes)
+            continue
+        pair.nodes += 1
+        here, there = facts(was), facts(now)
+        if not here or not there:
+            pair.unread.append(node)
+            pair.lonely(node, here, there, classes)
+        else:
+            changes = [c for cls in classes for c in _kept(compare(here, there, (cls,)), cls, percent)]
+            if changes:
+                pair.changes[node] = tuple(changes)
+            pair.both(node, here, there, classes)
+        pair.turn(node, turned(statuses(was), statuses(now)))
+    pair.missing += sorted(old.keys() - new.keys())
+    for node in pair.missing:
+        pair.lonely(node, facts(old[node]), {}, classes)
+    if pair.follows:
+        pair.beside = joined(still(facts(old[node]), facts(now)) for node, now in new.items() if node in old)
+    return pair
+
+
+def _kept(changes: Iterable[Change], cls: Class, percent: float) -> Iterable[Change]:
+    return beyond(changes, percent) if cls is Class.MEASUREMENT else changes
+
+
+def merged(source: Source, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
+    """Read what every node of a side was when a run last came to it."""
+    found = {node: Snap(node, {}) for node in source.nodes}
+    for stored in source.runs:
+        for node, snap in snaps(stored, classes).items():
+            if snap.parts or snap.vector is not None or node not in found:
+                found[node] = snap
+    return found
+
+
+def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
+    """Read what every node of a run was; equal parts are kept once. A node that told nothing has no parts."""
+    pool: dict[bytes, Part] = {}
+    found: dict[str, Snap] = {}
+    for event in told(stored, classes):
+        match event:
+            case RunStarted():
+                found |= {node: Snap(node, {}) for node in event.nodes}
+            case Snap(node, parts, vector, outcome):
+                shared = {cls: pool.setdefault(part.digest, part) for cls, part in parts.items()}
+                found[node] = laid(found.get(node), Snap(node, shared, vector, outcome))
+    if not found:
+        raise Mistake(f"{stored.folder}/events.jsonl tells of no node")
+    return found
+
+
+def facts(snap: Snap) -> Facts:
+    """Give a node's facts by class."""
+    return {cls: part.docs for cls, part in snap.parts.items()}
+
+
+def statuses(snap: Snap) -> dict[str, str]:
+    """Give a node's verdicts by rule."""
+    return {} if snap.vector is None else {rule: status for rule, status, _ in snap.vector.verdicts}

@@ -1,0 +1,186 @@
+"""A run's folder as typed rows: what the index takes of it, held against its form before anybody trusts it."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.model import path as paths
+from rackcheck.model.change import STEADY, Facts, reading
+from rackcheck.model.evidence import Status
+from rackcheck.model.fact import Class, Plane, clean, visible
+from rackcheck.probe.group import is_group
+from rackcheck.run import kept
+from rackcheck.run.event import RunDone, RunStarted
+from rackcheck.run.index.parts import Part, canonical, part_of
+from rackcheck.run.store import Stored
+
+CUT_OFF = "CUT OFF"
+"""The outcome of a run that did not come to its end."""
+
+NODES = 200_000
+"""Nodes of one run, and rules or facts of one node, beyond which a run is none of ours."""
+
+NAME = 4096
+"""Letters of a node's or a rule's name."""
+
+REASON = 500
+"""Letters kept of a verdict's reason; the run's folder has all of them."""
+
+KEPT = ("value", "absent", "unknown", "detail", "unit", "plane")
+"""What of a fact enters its part: no source and no time, with which no two days were alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """All verdicts of a node: rule, verdict, reason, by rule."""
+
+    digest: bytes
+    verdicts: tuple[tuple[str, str, str], ...]
+    fails: int
+    unknowns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snap:
+    """What one node was in one run; None where it did not come to that."""
+
+    node: str
+    parts: Mapping[Class, Part]
+    vector: Vector | None = None
+    outcome: Outcome | None = None
+
+
+def vector_of(verdicts: list[tuple[str, str, str]]) -> Vector:
+    """Name verdicts by their content."""
+    ordered = tuple(sorted(verdicts))
+    fails, unknowns = (sum(status == wanted for _, status, _ in ordered) for wanted in (Status.FAIL, Status.UNKNOWN))
+    return Vector(hashlib.sha256(canonical(ordered)).digest(), ordered, fails, unknowns)
+
+
+Told = RunStarted | RunDone | Snap
+
+
+def told(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[Told]:
+    """Read a run's events as far as they came, of facts these classes; a node comes when it is complete.
+
+    Where a node's siblings have a say, its verdicts come when all were heard: such a node comes twice, at first with
+    its facts alone, then with its verdicts alone, so that nobody must hold the facts of a whole fleet. `laid` joins.
+
+    Raises Mistake, which names the line, at a form that no run of ours has.
+    """
+    silent: dict[str, dict[str, dict[str, Any]]] = {}
+    nodes: frozenset[str] = frozenset()
+    waiting: Snap | None = None
+    for number, doc in stored.documents():
+        if is_group(str(doc.get("node", ""))):  # what is compared from run to run are nodes
+            continue
+        try:
+            match doc["event"]:
+                case "run started":
+                    started = _started(doc)
+                    nodes = frozenset(started.nodes)
+                    yield started
+                case "answered" if doc.get("reading", 1) == 1:
+                    silent.setdefault(_node(doc, nodes), {}).update(_plane(doc))
+                case "facts":
+                    if waiting is not None:
+                        yield waiting
+                    node = _node(doc, nodes)
+                    facts = facts_of(doc, silent.pop(node, {}))
+                    waiting = Snap(node, {cls: part_of(facts[cls]) for cls in classes})
+                case "judged":
+                    node = _node(doc, nodes)
+                    parts = waiting.parts if waiting is not None and waiting.node == node else {}
+                    if waiting is not None and waiting.node != node:
+                        yield waiting
+                    waiting = None
+                    yield Snap(node, parts, _vector(doc), Outcome(doc["outcome"]))
+                case "run done":
+                    yield kept.done(doc)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            event = clean(str(doc["event"]), 40)
+            said = f"line {number}, an event `{event}`, is damaged: {clean(repr(error), 300)}"
+            raise Mistake(f"{stored.folder}/events.jsonl: {said}") from None
+    if waiting is not None:
+        yield waiting
+
+
+def laid(before: Snap | None, now: Snap) -> Snap:
+    """Lay what is told of a node now over what was told of it before, in the same run."""
+    if before is None:
+        return now
+    judged = now if now.vector is not None else before
+    return Snap(now.node, now.parts or before.parts, judged.vector, judged.outcome)
+
+
+def _started(doc: Mapping[str, Any]) -> RunStarted:
+    started = kept.started(doc)
+    if len(started.nodes) > NODES:
+        raise ValueError(f"{len(started.nodes)} nodes")
+    for node in started.nodes:
+        _name(node)
+    return started
+
+
+def _node(doc: Mapping[str, Any], nodes: frozenset[str]) -> str:
+    node = kept.word(doc, "node")
+    if node not in nodes:
+        raise ValueError(f"{clean(node, 80)} is none of the run's nodes")
+    return node
+
+
+def _name(text: object) -> str:
+    if not isinstance(text, str) or len(text) > NAME or visible(text) != text:
+        raise ValueError(f"no name: {clean(repr(text), 80)}")
+    return text
+
+
+def _plane(doc: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Say whether a plane spoke; a cut answer of a node still holds what came, one of a BMC does not."""
+    plane = Plane(doc["plane"])
+    spoke = "unknown" not in doc or (plane is not Plane.BMC and "raw" in doc)
+    said = {"value": "answered"} if spoke else {key: doc[key] for key in ("unknown", "detail") if key in doc}
+    reading(said)
+    return {f"plane/{plane.value}": {**said, "plane": plane.value}}
+
+
+def facts_of(doc: Mapping[str, Any], planes: Mapping[str, Mapping[str, Any]]) -> Facts:
+    """Sort a node's facts by class; raises TypeError, KeyError or ValueError at a form that no run of ours has."""
+    found: dict[Class, dict[str, Mapping[str, Any]]] = {cls: {} for cls in Class}
+    facts = doc["facts"]
+    if not isinstance(facts, dict) or len(facts) > NODES:
+        raise TypeError("facts are no object, or too many")
+    for path, fact in facts.items():
+        paths.parse(path)
+        reading(fact)
+        kept.word(fact, "unit", "")
+        Plane(fact["plane"])
+        found[Class(fact["class"])][path] = {key: fact[key] for key in KEPT if key in fact}
+    found[Class.CONFIG].update(planes)
+    return found
+
+
+_STATUSES = frozenset(Status)
+
+
+def _vector(doc: Mapping[str, Any]) -> Vector:
+    verdicts = doc["verdicts"]
+    if not isinstance(verdicts, list) or len(verdicts) > NODES:
+        raise TypeError("verdicts are no list, or too many")
+    found = []
+    for verdict in verdicts:
+        if verdict["status"] not in _STATUSES:
+            raise ValueError(f"no verdict: {clean(repr(verdict['status']), 40)}")
+        found.append((_name(verdict["rule"]), str(verdict["status"]), clean(kept.word(verdict, "reason", ""), REASON)))
+    if len({rule for rule, _, _ in found}) != len(found):
+        raise ValueError("a rule was judged twice")
+    return vector_of(found)
+
+
+def plain(text: str) -> str:
+    """Make a text of a run's head fit for the index: no control characters, of bounded length."""
+    return clean(re.sub(r"\s+", " ", text), REASON)

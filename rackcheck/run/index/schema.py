@@ -1,0 +1,94 @@
+"""The index's tables, step by step: a file made by any earlier release is brought up to the last step.
+
+Numbers stand for names, so that a node's day takes some twenty bytes. What is hashed is immutable and shared:
+
+- `part`: facts of one class that any number of nodes told on any number of days; `base` where only the difference to
+  another part is kept, which is always whole; `unknowns` facts are not known, `silent` planes said nothing.
+- `vector`: all verdicts of a node; `verdict` holds those that are no pass, `listed` which rules there were.
+- `snap`: what one node was in one run.
+"""
+
+import sqlite3
+
+from rackcheck.base.mistake import Mistake
+
+MARK = 0x7261636B
+"""SQLite's `application_id` of our files: "rack"."""
+
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE run(
+            id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, time TEXT NOT NULL, profile TEXT NOT NULL,
+            digest TEXT NOT NULL, targets TEXT NOT NULL, nodes INTEGER NOT NULL, outcome TEXT NOT NULL,
+            interrupted INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL)""",
+        "CREATE TABLE node(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+        """CREATE TABLE part(
+            id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, class TEXT NOT NULL, base INTEGER,
+            unknowns INTEGER NOT NULL, silent TEXT NOT NULL, data BLOB NOT NULL)""",
+        "CREATE INDEX part_whole ON part(class, id) WHERE base IS NULL",
+        """CREATE TABLE snap(
+            run INTEGER NOT NULL, node INTEGER NOT NULL, outcome INTEGER, identity INTEGER, version INTEGER,
+            config INTEGER, PRIMARY KEY(run, node)) WITHOUT ROWID""",
+    ),
+    (
+        "CREATE TABLE rule(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+        "CREATE TABLE reason(id INTEGER PRIMARY KEY, words TEXT NOT NULL UNIQUE)",
+        "CREATE TABLE listing(id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE)",
+        """CREATE TABLE listed(
+            listing INTEGER NOT NULL, rule INTEGER NOT NULL, PRIMARY KEY(listing, rule)) WITHOUT ROWID""",
+        "CREATE TABLE vector(id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, listing INTEGER NOT NULL)",
+        """CREATE TABLE verdict(
+            vector INTEGER NOT NULL, rule INTEGER NOT NULL, status INTEGER NOT NULL, reason INTEGER NOT NULL,
+            PRIMARY KEY(vector, rule)) WITHOUT ROWID""",
+        """CREATE TABLE damaged(
+            name TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime INTEGER NOT NULL, why TEXT NOT NULL) WITHOUT ROWID""",
+        "ALTER TABLE snap ADD COLUMN vector INTEGER",
+        "ALTER TABLE run ADD COLUMN fails INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE run ADD COLUMN unknowns INTEGER NOT NULL DEFAULT 0",
+        # Runs of step 1 came without verdicts: no folder has this size, so that they are read again.
+        "UPDATE run SET size = -1",
+    ),
+    (
+        # Of runs whose verdicts came after all facts, no facts were kept: they are read again, too.
+        "UPDATE run SET size = -1",
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] = STEPS) -> None:
+    """Bring a file up to the last step, all of it or nothing; raises Mistake at a file that is not ours to change."""
+    # In one transaction: between two of its looks another rackcheck may bring the file up to date.
+    connection.execute("BEGIN")
+    try:
+        done = _step(connection, steps) == len(steps)
+    finally:
+        connection.execute("ROLLBACK")
+    if done:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Asked again under the lock: another rackcheck may have done it meanwhile.
+        for step in steps[_step(connection, steps) :]:
+            for statement in step:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {MARK}")
+        connection.execute(f"PRAGMA user_version = {len(steps)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _step(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> int:
+    (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    (step,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if mark != MARK and tables:
+        raise Mistake("is another program's database; name another place in RACKCHECK_INDEX")
+    if step > len(steps):
+        raise Mistake(
+            f"was made by a newer rackcheck (step {step}; this one knows {len(steps)}); "
+            "use that one, or name another place in RACKCHECK_INDEX"
+        )
+    return int(step)

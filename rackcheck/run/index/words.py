@@ -1,0 +1,118 @@
+"""What changed, in words: one line for all nodes to which it happened alike."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rackcheck.model import unit as units
+from rackcheck.model.change import Change, Folded, Kind, Turn, moved_by
+from rackcheck.model.fact import Absent, Class, Reading, Unknown, clean
+from rackcheck.model.fold import fold
+from rackcheck.run.event import reading_json
+
+LETTERS = 120
+"""Letters of one reading that a line shows."""
+
+
+def spelt(value: Reading, unit: str) -> str:
+    """Write a reading for people, with its unit."""
+    match value:
+        case Unknown():
+            text = f"unknown ({value})"
+        case Absent():
+            text = "absent"
+        case bool():
+            text = "true" if value else "false"
+        case tuple():
+            text = ", ".join(value) or "none"
+        case int() | float() if unit in units.UNITS:
+            text = units.spell(float(value), unit)
+        case float():
+            text = f"{value:g}"
+        case _:
+            text = str(value) or '""'
+    return clean(text, LETTERS)
+
+
+def where(nodes: Sequence[str], of: int) -> str:
+    """Say on which nodes, and on how many of how many."""
+    return f"on {len(nodes)} of {of}: {fold(nodes)}"
+
+
+def said(change: Change, *, alike: bool = True) -> str:
+    """Say one change without its nodes: `sysctl.vm.swappiness 10 -> 60`."""
+    before, after = spelt(change.before, change.unit), spelt(change.after, change.unit)
+    match change.kind:
+        case Kind.GONE | Kind.APPEARED:
+            known = before if change.kind is Kind.GONE else after
+            extra = "" if known == "there" or not alike else f" ({known})"
+            return f"{change.path} {change.kind}{extra}"
+        case Kind.UNKNOWN_NOW:
+            return f"{change.path} unknown now: {_why(change.after)}" + (
+                f" (was {before})" if _told(before, alike) else ""
+            )
+        case Kind.KNOWN_AGAIN:
+            return f"{change.path} known again, was {_why(change.before)}" + (
+                f": {after}" if _told(after, alike) else ""
+            )
+        case Kind.NEW:
+            return f"{change.path} new" + (f": {after}" if alike else "")
+        case Kind.CAME:
+            return f"{change.path} now{f' {after}' if alike else ' another'} (which may have been elsewhere)"
+        case Kind.LEFT:
+            return f"{change.path} no longer{f' {before}' if alike else ' the same'} (which may be elsewhere now)"
+    verb = " swapped" if change.kind is Kind.SWAPPED else ""
+    if not alike:
+        word = ("rose" if _rose(change) else "fell") if change.cls is Class.MEASUREMENT else "changed"
+        return f"{change.path}{verb or f' {word}'}"
+    share = moved_by(change) if change.cls is Class.MEASUREMENT else None
+    by = f" ({share:+.1f} %)" if share is not None else ""
+    return f"{change.path}{verb} {before} -> {after}{by}"
+
+
+def _told(value: str, alike: bool) -> bool:
+    return alike and value not in {"there", "answered"}
+
+
+def _rose(change: Change) -> bool:
+    return (moved_by(change) or 0.0) > 0
+
+
+def _why(value: Reading) -> str:
+    return clean(str(value), LETTERS)
+
+
+def turn(one: Turn) -> str:
+    """Say that a verdict turned."""
+    return f"{one.rule} {one.before or 'not judged'} -> {one.after or 'not judged'}"
+
+
+def turns(found: Mapping[str, Iterable[Turn]]) -> Iterator[tuple[Turn, list[str]]]:
+    """Gather nodes by the verdict that turned on them, by rule."""
+    gathered: dict[Turn, list[str]] = {}
+    for node, some in found.items():
+        for one in some:
+            gathered.setdefault(one, []).append(node)
+    yield from sorted(gathered.items(), key=lambda g: (g[0].rule, g[0].before, g[0].after))
+
+
+def one_doc(change: Change, *, alike: bool = True) -> dict[str, Any]:
+    """Give a change without its nodes as a document; before and after only where all of them were alike."""
+    doc: dict[str, Any] = {"fact": change.path, "class": change.cls.value, "kind": change.kind.value}
+    if alike:
+        doc |= {"before": reading_json(change.before), "after": reading_json(change.after)}
+    return doc | ({"unit": change.unit} if change.unit else {})
+
+
+def change_doc(one: Folded) -> dict[str, Any]:
+    """Give a change of many nodes as a document."""
+    return one_doc(one.change, alike=one.alike) | nodes_doc(one.nodes)
+
+
+def turn_doc(one: Turn, nodes: Sequence[str]) -> dict[str, Any]:
+    """Give a turned verdict as a document."""
+    return {"rule": one.rule, "before": one.before or None, "after": one.after or None} | nodes_doc(nodes)
+
+
+def nodes_doc(nodes: Sequence[str]) -> dict[str, Any]:
+    """Give nodes as a list and folded."""
+    return {"nodes": list(nodes), "folded": fold(nodes)}

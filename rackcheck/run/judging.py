@@ -1,0 +1,344 @@
+"""From answers to verdicts: each node by itself, then those rules that look at several nodes together. Asks nobody."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from rackcheck.evaluate.consensus import Poll, large_enough, poll
+from rackcheck.evaluate.held import Held, read_of
+from rackcheck.evaluate.memo import Memo
+from rackcheck.evaluate.reads import Reads, read_by
+from rackcheck.evaluate.silence import Silences, asked
+from rackcheck.evaluate.verdict import Outcome, Verdict, applies, conclude, in_scope, judge, misfit
+from rackcheck.evaluate.waiver import Granted, granted
+from rackcheck.inventory import Node
+from rackcheck.model import path as paths
+from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.model.fit import Fit, Match, fit, kind
+from rackcheck.model.profile import FIRST, Phase, Profile, Rule, Scope
+from rackcheck.model.siblings import ENTRY, FACT
+from rackcheck.model.tree import Later, Leaf, Tree
+from rackcheck.probe.among import compared
+from rackcheck.probe.collect import collect
+from rackcheck.probe.group import FLEET, Distilled, Gathering, Group, gathered, groups, is_group
+from rackcheck.probe.join import derive
+from rackcheck.probe.plan import Plan
+from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged
+from rackcheck.run.job import Again, Job
+
+
+def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
+    """Read a node's answers into facts; a plane that gave none says why."""
+    answers = tuple(came)
+    first = _tree(job.plan, node, (answer for answer in answers if answer.reading == 1))
+    return first if job.again is None else replace(first, later=_later(job.again, node, first, answers))
+
+
+def _later(again: Again, node: Node, first: Tree, answers: Sequence[Answered]) -> Later:
+    """Read what was asked a second time; a plane that said nothing at first was not asked again."""
+    second = {answer.plane: answer for answer in answers if answer.reading > 1}
+    once = {answer.plane for answer in answers} - second.keys()
+    apart = {plane: answer.apart for plane, answer in second.items() if answer.apart is not None}
+    tree = _tree(again.plan, node, second.values())
+    missing = {plane: Unknown(Reason.NOT_COLLECTED, "it was read once") for plane in once}
+    return Later(replace(tree, silent={**missing, **tree.silent, **first.silent}), apart)
+
+
+def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
+    leaves: dict[str, Leaf] = {}
+    silent: dict[Plane, Unknown] = {}
+    newest = ""
+    if not node.host:
+        silent[Plane.OS] = silent[Plane.BURNIN] = Unknown(Reason.NOT_COLLECTED, "no host in inventory")
+    if node.bmc is None:
+        silent[Plane.BMC] = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
+    for answer in sorted(came, key=lambda a: a.plane):
+        # A BMC that would not talk leaves a capture of its refusal alone; a node's cut answer still holds what came.
+        if answer.capture is None or (answer.plane is Plane.BMC and answer.trouble is not None):
+            silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
+        else:
+            leaves |= collect(plan.probes, answer.capture, answer.time, plan.wanted)
+            newest = max(newest, answer.time)
+    read = Tree(leaves, silent)
+    return Tree({**leaves, **derive(plan.joins, read, newest)}, silent) if plan.joins else read
+
+
+class _Role:
+    """How nodes of a role are judged: their rules, and what is held of them for `gatherings`."""
+
+    def __init__(self, rules: Sequence[Rule], left: int, gatherings: Iterable[Gathering]) -> None:
+        self.rules, self.left = rules, left
+        self.known = {rule.id: rule for rule in rules}
+        self.excused = asked(rules)
+        self.alone = [rule for rule in rules if rule.across is None]
+        self.across = [rule for rule in rules if rule.across is not None]
+        votes = read_of(path for rule in self.across for path in rule.facts() | rule.kin())
+        needs = {each.name: read_of(map(paths.parse, each.reads)) for each in gatherings if each.distil is None}
+        self.reads = Reads([*map(read_by, self.alone), votes, *needs.values()])
+        self.memo = Memo(self.alone, self.reads)
+        self.votes = Held(votes, self.reads)
+        self.seats = {name: Held(read, self.reads) for name, read in needs.items()}
+
+
+class Judging:
+    """Judges nodes as they come; those that are looked at together with others once the last of them is there.
+
+    Of a node that waits, only what the others are to know of it is held, and of one that does not, what it came to:
+    `judged` has no verdicts, which whoever is told of them may keep.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.judged: list[Judged] = []
+        self._asked = frozenset(node.name for node in job.nodes)
+        self._planes = job.planes & job.plan.planes
+        self._groups = self._judged_together()
+        self._gatherings = job.plan.gatherings if self._groups else ()
+        self._roles: dict[tuple[str, frozenset[Plane]], _Role] = {}
+        self._votes: dict[str, Tree] = {}
+        self._members: dict[str, dict[str, Tree | Distilled]] = {each.name: {} for each in self._gatherings}
+        self._held: dict[str, Judged] = {}
+        self._newest = ""
+        self._comparisons = tuple(each for each in job.plan.comparisons if each.inputs <= job.planes)
+        self._compared: dict[str, Tree] = {}
+        self._fits: dict[str, Fit] = {}
+        fleet = (rule for _, rules in self._groups for rule in rules)
+        self._silences = Silences() if any(str(fact) == FACT for rule in fleet for fact in rule.facts()) else None
+
+    def _judged_together(self) -> list[tuple[Group, list[Rule]]]:
+        """Give the racks and the fleet with their rules; built-in ones hold for whatever part of a fleet was asked."""
+        rules = self.job.profile.rules if self.job.profile is not None else ()
+        found: list[tuple[Group, list[Rule]]] = []
+        for group in groups(self.job.seats, self._asked):
+            mine = [r for r in rules if r.scope is group.scope and self._scoped(r, "any", self._planes)]
+            if mine:
+                found.append((group, mine))
+        whole = any(group.name == FLEET for group, _ in found)
+        part = [r for r in rules if r.built_in and r.scope is Scope.FLEET and self._scoped(r, "any", self._planes)]
+        if part and not whole and len(self.job.seats) > 1 and self._asked:
+            seats = tuple(seat for seat in self.job.seats if seat.name in self._asked)
+            found.append((Group(FLEET, Scope.FLEET, seats), part))
+        return found
+
+    def take(self, node: Node, tree: Tree) -> Iterator[Event]:
+        """Judge a node that has told all it will; it is told now, or at the end where others have a say."""
+        if self._comparisons:
+            self._compared[node.name] = tree
+        else:
+            yield from self._take(node, tree)
+
+    def _take(self, node: Node, tree: Tree) -> Iterator[Event]:
+        yield FactsRead(node.name, tree)
+        if self.job.profile is None:
+            return
+        role = self._role(node)
+        numbered = role.reads.of(tree)
+        verdicts = role.memo.judge(tree, numbered, self._granted(role.alone, node.name))
+        judged = self._told(node, role, verdicts, tree)
+        if self._silences is not None:
+            self._silences.take(node.role, node.name, role.excused, tree)
+        for name, held in role.seats.items():
+            self._members[name][node.name] = held.of(tree, numbered)
+        for each in self._gatherings:
+            if each.distil is not None:
+                self._members[each.name][node.name] = own = each.distilled(tree)
+                self._newest = max(self._newest, own.newest)
+        if role.across:
+            self._votes[node.name] = role.votes.of(tree, numbered)
+            self._held[node.name] = judged
+            yield Foreseen(judged)
+            return
+        self._keep(judged)
+        yield judged
+
+    def close(self) -> Iterator[Event]:
+        """Judge what is left, in the order of the job: the nodes that waited, then racks and the fleet."""
+        yield from self._among()
+        siblings: dict[int, tuple[Reads, Memo]] = {}
+        for node in self.job.nodes:
+            if node.name in self._held:
+                role = self._role(node)
+                if id(role) not in siblings:
+                    reads = Reads(map(read_by, role.across))
+                    siblings[id(role)] = reads, Memo(role.across, reads, self._polls(node))
+                judged = self._together(role, self._held.pop(node.name), *siblings[id(role)])
+                self._keep(judged)
+                yield judged
+        held = [each for role in self._roles.values() for each in (role.votes, *role.seats.values())]
+        time = max((self._newest, *(each.newest for each in held)))
+        for group, rules in self._groups:
+            leaves: dict[str, Leaf] = {}
+            for each in self._gatherings:
+                leaves |= gathered(group, (each,), self._members[each.name], time).leaves
+            if self._silences is not None and group.name == FLEET:
+                expected = Counter(seat.role for seat in self.job.seats)
+                leaves[FACT] = Leaf(
+                    self._silences.reading(expected), ENTRY.kind, ENTRY.plane, f"from the facts of {FLEET}", time
+                )
+            tree = Tree(leaves)
+            yield FactsRead(group.name, tree)
+            verdicts = judge(rules, tree, self._granted(rules, group.name))
+            assert self.job.profile is not None
+            judged = concluded(
+                Judged(group.name, group.scope.value, Outcome.INCOMPLETE, verdicts, fit=self._fit_of(group)),
+                {rule.id: rule for rule in rules}, self.job.profile.law,
+            )  # fmt: skip
+            self._keep(judged)
+            yield judged
+
+    def _among(self) -> Iterator[Event]:
+        """Give each node what follows from all of them, and judge it; where nothing does, all were judged before."""
+        trees = self._compared
+        newest = max((leaf.time for tree in trees.values() for leaf in tree.leaves.values()), default="")
+        more = compared(self._comparisons, self.job.seats, trees, newest)
+        for node in self.job.nodes:
+            if node.name in trees:
+                tree = trees.pop(node.name)
+                yield from self._take(node, replace(tree, leaves={**tree.leaves, **more[node.name]}))
+
+    def _keep(self, judged: Judged) -> None:
+        self.judged.append(replace(judged, verdicts=()))
+
+    def _granted(self, rules: Sequence[Rule], name: str) -> Mapping[str, Granted]:
+        return granted(self.job.waivers, rules, name, self.job.day) if self.job.waivers else {}
+
+    def _role(self, node: Node) -> _Role:
+        """The rules that judge a node of this role with these planes, alone or among its siblings."""
+        assert self.job.profile is not None
+        planes = self._asked_of(node)
+        key = node.role, planes
+        if key not in self._roles:
+            rules = [rule for rule in self.job.profile.rules if rule.scope is Scope.NODE]
+            found = [rule for rule in rules if self._scoped(rule, node.role, planes)]
+            kept = tuple(rule for rule in found if rule.across is None or self._enough(rule))
+            left = sum(not rule.built_in for rule in rules) - sum(not rule.built_in for rule in kept)
+            self._roles[key] = _Role(kept, left, self._gatherings)
+        return self._roles[key]
+
+    def _asked_of(self, node: Node) -> frozenset[Plane]:
+        """The planes of a node that its inventory names and that this run asks."""
+        has = {Plane.OS, Plane.BURNIN} if node.host else set[Plane]()
+        return self._planes & (has | ({Plane.BMC} if node.bmc is not None else set()))
+
+    def _scoped(self, rule: Rule, role: str, planes: frozenset[Plane]) -> bool:
+        """Whether a rule is judged on nodes of a role; `planes` bound built-in rules alone, which add none."""
+        job = self.job
+        if rule.built_in and len(job.seats) > 1 and ALONE in map(str, rule.facts()):
+            return False
+        roles = rule.roles if role != "any" else ("any",)
+        bounds = planes if rule.built_in else job.planes
+        return in_scope(
+            replace(rule, roles=roles), role, bounds | {Plane.DERIVED}, job.phases, again=job.again is not None
+        )
+
+    def _enough(self, rule: Rule) -> bool:
+        assert rule.across is not None
+        expected = [seat.name for seat in self.job.seats if seat.role == rule.across.role]
+        return large_enough(rule.across, len(self._asked.intersection(expected)), len(expected))
+
+    def _polls(self, one: Node) -> dict[str, Poll]:
+        """What the nodes of a role say, by the rule that asks; where it applies to some of them only, they alone."""
+        trees = {node.name: self._votes[node.name] for node in self.job.nodes if node.role == one.role}
+        expected = sum(seat.role == one.role for seat in self.job.seats)
+        found: dict[str, Poll] = {}
+        for rule in self._role(one).across:
+            assert rule.across is not None
+            voters = {name: tree for name, tree in trees.items() if applies(rule, tree)}
+            found[rule.id] = poll(rule.across, voters, expected)
+        return found
+
+    def _together(self, role: _Role, before: Judged, reads: Reads, memo: Memo) -> Judged:
+        """Judge what a node's siblings have a say in, and lay it among what was judged before."""
+        assert self.job.profile is not None
+        tree = self._votes[before.node]
+        known = {verdict.rule: verdict for verdict in before.verdicts}
+        found = memo.judge(tree, reads.of(tree), self._granted(role.across, before.node), known)
+        known |= {verdict.rule: verdict for verdict in found}
+        verdicts = tuple(known[rule.id] for rule in role.rules)
+        return concluded(replace(before, verdicts=verdicts), role.known, self.job.profile.law)
+
+    def _told(self, node: Node, role: _Role, verdicts: tuple[Verdict, ...], tree: Tree) -> Judged:
+        profile = self.job.profile
+        assert profile is not None
+        note = ""
+        if profile.law == FIRST:
+            note = misfit(profile, tree.reading(paths.parse("node.product"), Plane.OS), node.role)
+        if all(rule.built_in for rule in role.rules):
+            note = self._nothing(node)
+        self._fits[node.name] = found = self._fit(node, tree)
+        judged = Judged(node.name, node.role, Outcome.INCOMPLETE, verdicts, role.left, note, fit=found)
+        return concluded(judged, role.known, profile.law)
+
+    def _fit_of(self, group: Group) -> Fit:
+        """Say whether a machine that the profile is for is among them: on others alone, no rule decides."""
+        assert self.job.profile is not None
+        fits = [self._fits[seat.name] for seat in group.seats if seat.name in self._fits]
+        fits = [each for each in fits if each.match is not Match.NOT_STATED]
+        if not fits or any(each.match is not Match.OTHER and each.match is not Match.UNKNOWN for each in fits):
+            return of_profile(self.job.profile)
+        return next((each for each in fits if each.match is Match.UNKNOWN), fits[0])
+
+    def _nothing(self, node: Node) -> str:
+        """Say why a profile judges nothing on a node, and what to type next."""
+        profile = self.job.profile
+        assert profile is not None
+        phases = sorted(phase.value for phase in self.job.phases)
+        mine = [rule for rule in profile.own if rule.scope is Scope.NODE and rule.phase in self.job.phases]
+        if not mine:
+            other = "; rackcheck burnin judges others" if any(r.phase is Phase.BURN_IN for r in profile.own) else ""
+            return f"no rule of {profile.name} is of phase {', '.join(phases)}: nothing was judged{other}"
+        if not any("any" in rule.roles or node.role in rule.roles for rule in mine):
+            said = f"no rule of {profile.name} is for role {node.role}: nothing was judged"
+            return f"{said}; rackcheck profile list shows others"
+        asked = " and ".join(sorted(plane.value for plane in self.job.planes))
+        said = f"no rule of {profile.name} is for role {node.role} on the planes asked ({asked}): nothing was judged"
+        return f"{said}; name others with --planes, or more nodes"
+
+    def _fit(self, node: Node, tree: Tree) -> Fit:
+        """Say whether a node is a machine that the profile is for; nodes of other roles are none that it names."""
+        profile = self.job.profile
+        assert profile is not None
+        found = of_profile(profile)
+        roles = profile.applies_to.get("role", (COMPUTE,))
+        if profile.law == FIRST or not found.decides or node.role not in roles:
+            return found
+        found = fit(profile.applies_to, tree, self._asked_of(node))
+        if found.match is not Match.OTHER:
+            return found
+        hint = "did you mean -i FILE or --rack NAME?" if node.is_local else "rackcheck profile list shows the others"
+        words = f"{found.words}{_beside(profile, tree)}"
+        return Fit(Match.OTHER, f"not {kind(profile.title, profile.name)} ({words}); {hint}")
+
+
+ALONE = "node.identity.repeated"
+"""A fact that is judged where the inventory has one node: the fleet's rule judges the parts of several together."""
+
+COMPUTE = "compute"
+"""The role that a profile is for where it names none."""
+
+
+def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
+    """Give what was judged with the outcome that its verdicts come to, and the reason."""
+    found = conclude(judged.verdicts, rules, judged.fit, law=law, together=is_group(judged.node))
+    own = any(not rules[verdict.rule].built_in for verdict in judged.verdicts)
+    reason = judged.note if judged.note and judged.fit.decides and not own else found.reason
+    return replace(judged, outcome=found.outcome, reason=reason if found.outcome is Outcome.INCOMPLETE else "")
+
+
+def of_profile(profile: Profile) -> Fit:
+    """Give the fit of whatever is judged by a fragment: it is for no machine."""
+    if not profile.fragment:
+        return Fit()
+    meant = f"; did you mean {profile.meant}?" if profile.meant else "; include it in a profile of your own"
+    return Fit(Match.FRAGMENT, f"{profile.name} is a fragment and gives no verdict on a machine{meant}")
+
+
+def _beside(profile: Profile, tree: Tree) -> str:
+    """Say of another machine that it has no NVIDIA device, where a profile by its machine's name looks at GPUs."""
+    listed = paths.parse("pcie")
+    found = tree.select(listed, Plane.OS)
+    if "product" not in profile.applies_to or "device" in profile.applies_to or tree.leaf(listed) is None:
+        return ""
+    vendors = [tree.reading(item + paths.parse("vendor"), Plane.OS) for item in found.items]
+    none = found.unknown is None and all(isinstance(vendor, str) and vendor != "0x10de" for vendor in vendors)
+    return ", no 10de device" if none and any(path.segments[0].word == "gpu" for path in profile.facts()) else ""

@@ -1,0 +1,275 @@
+"""A run on disk: `run.json`, `events.jsonl` (the truth, append-only), `raw/` (replies by content hash), `profile/`.
+
+The profile's own files are kept, and those of the waivers in `waivers/`, so that the run is judged the same for ever,
+whatever becomes of the library.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from rackcheck.base import bounded, state
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.capture import BurnCapture, Capture
+from rackcheck.model.fact import Plane, clean
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.run import kept
+from rackcheck.run.event import Answered, Event, Judged, RunDone, RunStarted, to_json
+
+T = TypeVar("T")
+
+FORMAT = 1
+
+NONE: Mapping[str, str] = {}
+
+LARGEST = 256 << 20
+"""Bytes of one raw answer, one event or one head: transports bring 32 MiB, of which JSON may make six times that."""
+
+
+def runs_folder() -> Path:
+    """Where runs live on this system."""
+    return state.folder("runs")
+
+
+def raw_bytes(capture: Capture) -> bytes:
+    """Give the stored form of a capture: canonical, so that equal answers are equal bytes; a burn-in's line by line."""
+    if isinstance(capture, BurnCapture):
+        return b'{"records":[\n' + b",\n".join(map(_canonical, capture.records)) + b"\n]}\n"
+    return _canonical(capture.to_json())
+
+
+def _canonical(doc: Mapping[str, Any]) -> bytes:
+    return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
+
+
+class Writer:
+    """Writes one run as it happens; what has been given is on disk."""
+
+    def __init__(
+        self, folder: Path, head: Mapping[str, Any], profile: Mapping[str, str], waivers: Mapping[str, str] = NONE
+    ) -> None:
+        try:
+            (folder / "raw").mkdir(parents=True)
+            (folder / "profile").mkdir()
+            for name, content in profile.items():
+                (folder / "profile" / name).write_text(content, encoding="utf-8")
+            for name, content in waivers.items():
+                (folder / "waivers").mkdir(exist_ok=True)
+                (folder / "waivers" / name).write_text(content, encoding="utf-8")
+            text = json.dumps({"rackcheck": FORMAT, **head}, indent=2, ensure_ascii=False)
+            (folder / "run.json").write_text(text + "\n", encoding="utf-8")
+            self._events = (folder / "events.jsonl").open("x", encoding="utf-8")
+        except FileExistsError:
+            raise Mistake(f"{folder} is there already; a run is never written over") from None
+        except OSError as error:
+            raise Mistake(f"cannot write a run to {folder}: {error.strerror}") from None
+        self.folder = folder
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # On the disk itself before anybody is told of the run's end: a verdict may be signed a minute later.
+        os.fsync(self._events.fileno())
+        self._events.close()
+
+    def write(self, event: Event) -> Event:
+        """Store an event; an answer comes back with the digest of its raw side."""
+        if isinstance(event, Answered) and event.capture is not None:
+            event = replace(event, digest=self._keep(event.capture))
+        doc = to_json(event)
+        if doc is not None:
+            self._events.write(json.dumps(doc, ensure_ascii=True, separators=(",", ":")) + "\n")
+            self._events.flush()
+        return event
+
+    def _keep(self, capture: Capture) -> str:
+        data = raw_bytes(capture)
+        digest = hashlib.sha256(data).hexdigest()
+        path = self.folder / "raw" / f"{digest}.json.gz"
+        if not path.exists():
+            fresh = path.with_suffix(".new")
+            fresh.write_bytes(gzip.compress(data, compresslevel=6, mtime=0))
+            fresh.replace(path)
+        return digest
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A run read back."""
+
+    folder: Path
+    head: Mapping[str, Any]
+
+    def documents(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Every event as stored, in order, with its line's number; only a last line without its end may be torn."""
+        path = self.folder / "events.jsonl"
+        for number, line in enumerate(_lines(path), start=1):
+            try:
+                doc = json.loads(line)
+            except (ValueError, RecursionError):
+                if not line.endswith(b"\n"):
+                    return
+                raise Mistake(f"{path}: line {number} is damaged") from None
+            if not isinstance(doc, dict) or not isinstance(doc.get("event"), str):
+                raise Mistake(f"{path}: line {number} is no event")
+            yield number, doc
+
+    def answers(self) -> Iterator[Answered]:
+        """Every answer with its raw side."""
+        return self._each("answered", self._answer)
+
+    def answered(self) -> Iterator[Answered]:
+        """Every answer without its raw side, which `capture` reads by digest and plane."""
+        return self._each("answered", self._bare)
+
+    def _bare(self, doc: Mapping[str, Any]) -> Answered:
+        if "raw" in doc:
+            _held_digest(kept.word(doc, "raw"))
+        return kept.answered(doc, None)
+
+    def _answer(self, doc: Mapping[str, Any]) -> Answered:
+        plane = Plane(doc["plane"])
+        return kept.answered(doc, self.capture(kept.word(doc, "raw"), plane) if "raw" in doc else None)
+
+    def judged(self) -> tuple[Judged, ...]:
+        """Every node's verdicts, as they were given."""
+        return tuple(self._each("judged", kept.judged))
+
+    def started(self) -> RunStarted:
+        """How the run began; raises Mistake where it does not say."""
+        found = next(self._each("run started", kept.started), None)
+        if found is None:
+            raise Mistake(f"{self.folder}/events.jsonl does not say how the run began")
+        return found
+
+    def done(self) -> RunDone | None:
+        """How the run ended, if it did."""
+        return next(self._each("run done", kept.done), None)
+
+    def _each(self, event: str, build: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
+        for number, doc in self.documents():
+            if doc["event"] == event:
+                try:
+                    built = build(doc)
+                except _DAMAGED as error:
+                    said = f"line {number}, an event `{event}`, is damaged: {error!r}"
+                    raise Mistake(f"{self.folder}/events.jsonl: {said}") from None
+                yield built
+
+    def capture(self, digest: str, plane: Plane) -> Capture:
+        """Read the raw side of a plane's answer; ValueError at what is no digest, Mistake where it was changed."""
+        _held_digest(digest)
+        path = self.folder / "raw" / f"{digest}.json.gz"
+        data = _inflated(path)
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise Mistake(f"{path} is not what its name says: it was changed after the run")
+        try:
+            return kept.capture(json.loads(data), plane)
+        except _DAMAGED as error:
+            raise Mistake(f"{path} is damaged: {error!r}") from None
+
+
+_DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+"""What readers raise at a form that no run of ours has."""
+
+
+def _held_digest(text: str) -> None:
+    if not re.fullmatch(r"[0-9a-f]{64}", text):
+        raise ValueError(f"not a digest: {clean(text, 80)}")
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Give a file's lines one by one, so that a run of many nodes need not fit into memory."""
+    try:
+        with bounded.opened(path) as file:
+            while line := file.readline(LARGEST + 1):
+                if len(line) > LARGEST:
+                    raise Mistake(f"{path}: a line of more than {LARGEST >> 20} MiB")
+                yield line
+    except OSError as error:
+        raise Mistake(f"cannot read {path}: {error.strerror}") from None
+
+
+def _inflated(path: Path) -> bytes:
+    """Unpack a raw answer, piece by piece: a small file may hold more than there is memory."""
+    pieces, size = [], 0
+    try:
+        with bounded.opened(path) as packed, gzip.open(packed) as file:
+            while piece := file.read(1 << 20):
+                size += len(piece)
+                if size > LARGEST:
+                    raise Mistake(f"{path} unpacks to more than {LARGEST >> 20} MiB: none of our answers does")
+                pieces.append(piece)
+    except (OSError, EOFError, zlib.error) as error:
+        raise Mistake(f"cannot read the raw answer {path}: {error}") from None
+    return b"".join(pieces)
+
+
+def find(run: str) -> Stored:
+    """Find a run by id or folder; `last` is the newest that is no second reading of another's nodes.
+
+    Raises Mistake with the nearest id.
+    """
+    folder = Path(run)
+    if not (folder / "run.json").is_file():
+        known = ids()
+        if run == "last" and known:
+            run = next((name for name in reversed(known) if not _again(name)), known[-1])
+        if run not in known:
+            _no_run(folder)
+            hint = did_you_mean(run, known) or (
+                "; `rackcheck runs list` shows them" if known else "; there is none yet"
+            )
+            raise Mistake(f"no run {run}{hint}")
+        folder = runs_folder() / run
+    try:
+        head = json.loads(bounded.text(folder / "run.json", LARGEST))
+    except (ValueError, RecursionError) as error:
+        raise Mistake(f"cannot read {folder / 'run.json'}: {error}") from None
+    if not isinstance(head, dict) or head.get("rackcheck") != FORMAT:
+        raise Mistake(f"{folder / 'run.json'} is no run of format {FORMAT}")
+    return Stored(folder, head)
+
+
+AGAIN_OF = "again-of"
+"""In a run's head, the run some of whose nodes it asked again."""
+
+
+def _again(name: str) -> bool:
+    """Whether a run asked nodes of another one again; one that cannot be read is told of when it is opened."""
+    try:
+        head = json.loads(bounded.text(runs_folder() / name / "run.json", LARGEST))
+    except (ValueError, RecursionError, Mistake):
+        return False
+    return isinstance(head, dict) and isinstance(head.get(AGAIN_OF), str)
+
+
+def _no_run(folder: Path) -> None:
+    """Say of a folder that is there what it is instead of a run; raises Mistake."""
+    try:
+        capture, there = (folder / "capture.json").is_file(), folder.is_dir()
+    except (OSError, ValueError):
+        return
+    if capture:
+        raise Mistake(
+            f"{folder} is a capture, and no run: it is taken by audit --from, facts --from and sim up --machine"
+        )
+    if there:
+        raise Mistake(f"{folder} is no run and no capture: it holds neither run.json nor capture.json")
+
+
+def ids() -> list[str]:
+    """Every run's id, the oldest first."""
+    folder = runs_folder()
+    return sorted(p.parent.name for p in folder.glob("*/run.json")) if folder.is_dir() else []

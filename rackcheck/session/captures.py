@@ -1,0 +1,102 @@
+"""A capture as the job that it was, and what is asked for one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.evaluate.waiver import Waiver
+from rackcheck.inventory import Node
+from rackcheck.model.fact import Plane
+from rackcheck.model.fold import fold
+from rackcheck.model.path import Path as FactPath
+from rackcheck.model.question import Read
+from rackcheck.probe.plan import Plan, affordable
+from rackcheck.probe.registry import registry
+from rackcheck.profile import library
+from rackcheck.run import captured
+from rackcheck.run.captured import Captured
+from rackcheck.run.event import RunDone
+from rackcheck.run.job import Job
+
+
+def everything() -> Plan:
+    """Give every question of every probe; of a family without end, the members that some profile of ours names."""
+    known = registry()
+    return Plan(affordable(known.probes), tuple(sorted(_members(), key=str)), known.joins)
+
+
+def _members() -> set[FactPath]:
+    known = registry()
+    families = [probe.ask for probe in known.probes if isinstance(probe.ask, Read) and probe.ask.family is not None]
+    found: set[FactPath] = set()
+    for name in library.profiles():
+        try:
+            named = library.load(name, known.catalogue).facts()
+        except Mistake:  # a site's own profile may be broken, and is told so by `rackcheck profile check`
+            continue
+        found |= {path for path in named for family in families if family.member(path) is not None}
+    return found
+
+
+def asking(nodes: Sequence[Node], asked: Plan, planes: frozenset[Plane], *, named: bool) -> frozenset[Plane]:
+    """Give the planes of which something will be asked; `named` says that somebody chose them.
+
+    Raises Mistake where there are none, and where a plane that was named is none: nobody means to keep nothing.
+    """
+    having = {Plane.OS: [n for n in nodes if n.host], Plane.BMC: [n for n in nodes if n.bmc is not None]}
+    for plane in sorted(planes):
+        if having[plane] and plane not in asked.planes:
+            raise Mistake(f"no probe asks the {plane.value} plane: nothing of it would be captured")
+    found = frozenset(plane for plane in planes if having[plane])
+    none = sorted(planes - found)
+    if none and (named or not found):
+        words = " and no ".join(_WANTED[plane] for plane in none)
+        has = "has" if len(nodes) == 1 else "have"
+        raise Mistake(f"{fold(n.name for n in nodes)} {has} no {words}: nothing would be captured")
+    return found
+
+
+_WANTED = {Plane.OS: "host in the inventory", Plane.BMC: "BMC in an inventory (-i FILE)"}
+
+
+def unasked(nodes: Sequence[Node], planes: frozenset[Plane]) -> tuple[str, ...]:
+    """Name the nodes that have none of these planes."""
+    return tuple(
+        n.name for n in nodes if not (n.host and Plane.OS in planes) and (n.bmc is None or Plane.BMC not in planes)
+    )
+
+
+def find(run: str) -> Captured | None:
+    """Find a capture where a run is named; None where that is no capture's folder."""
+    folder = Path(run).expanduser()
+    return captured.load(folder) if captured.is_one(folder) else None
+
+
+def job(found: Captured, asked: Plan) -> Job:
+    """Give the job that a capture was, with these questions."""
+    return Job(
+        asked, found.nodes, planes=frozenset(map(Plane, found.planes)), targets=f"capture {found.id}",
+        id=found.id, time=found.time, version=found.version,
+    )  # fmt: skip
+
+
+def judging(
+    found: Captured, profile: str | None, values: dict[str, str], folders: tuple[Path, ...], waived: Iterable[Waiver]
+) -> Job:
+    """Give the job of judging a capture by a profile; raises a usage error without one."""
+    known = registry()
+    if profile is None:
+        names = ", ".join(sorted(library.profiles(folders)))
+        raise click.UsageError(f"{found.folder} is a capture, which has no profile: -p NAME; there are: {names}")
+    loaded = library.load(profile, known.catalogue, values, folders)
+    bare = job(found, known.plan(loaded.facts()))
+    return replace(bare, profile=loaded, waivers=tuple(waived))
+
+
+def done(found: Captured) -> RunDone:
+    """Give the end that a capture had; what it comes to is for a profile to say."""
+    return RunDone(found.time, Outcome.PASS, found.interrupted)

@@ -1,0 +1,106 @@
+"""Where words go: results on stdout, progress and notes on stderr, colour only where it is wanted."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import click
+
+from rackcheck.probe.group import is_group
+from rackcheck.run.event import Answered, Event, FactsRead, Judged
+from rackcheck.views.signs import Signs, signs_for
+from rackcheck.views.terminal import Line
+
+
+def note(text: str) -> None:
+    """Say something beside the result."""
+    click.echo(_signs().piece(text), err=True)
+
+
+def is_plain() -> bool:
+    """Whether this terminal is written to in ASCII (LANG=C, or an encoding without Unicode)."""
+    return _signs().plain
+
+
+def _signs() -> Signs:
+    signs = signs_for(os.environ)
+    # Where screens are shown, what stands for stdout need not be a stream of its kind.
+    encoding = getattr(sys.stdout, "encoding", None) or ""
+    return signs if "utf" in encoding.casefold() else Signs(plain=True)
+
+
+def width() -> int:
+    """How wide lines may be; where a word that was cut ends in three dots, two such are given room."""
+    return min(shutil.get_terminal_size((100, 24)).columns, 120) - (4 if is_plain() else 0)
+
+
+def print_lines(lines: Iterable[Line]) -> None:
+    """Print styled lines; plain text where stdout is no terminal or NO_COLOR is set."""
+    from rich.console import Console  # noqa: PLC0415  a tenth of a second, not for `--help`
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(highlight=False, soft_wrap=True)
+    signs = _signs()
+    for line in lines:
+        pieces = [(signs.piece(text), style) for text, style in line.pieces]
+        if console.is_terminal and console.color_system is not None:
+            console.print(Text.assemble(*pieces, no_wrap=True))
+        else:
+            click.echo("".join(text for text, _ in pieces).rstrip())
+
+
+Watch = Callable[[Event], None]
+
+
+@contextmanager
+def progress(nodes: int, *, quiet: bool, judging: bool = True) -> Iterator[Watch]:
+    """Show on stderr how far a run is: a moving line on a terminal, few lines elsewhere.
+
+    Without `judging`, a node is done when its facts are read.
+    """
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        yield from _moving(nodes, Judged if judging else FactsRead)
+    else:
+        yield _few_lines(nodes, judging=judging)
+
+
+def _few_lines(nodes: int, *, judging: bool) -> Watch:
+    done = 0
+    step = max(1, nodes // 10)
+
+    def watch(event: Event) -> None:
+        nonlocal done
+        if isinstance(event, Answered) and event.trouble is not None:
+            note(f"{event.node}: {event.plane.value} plane: {event.trouble}")
+        if isinstance(event, Judged) and not is_group(event.node):
+            done += 1
+            if done % step == 0 or done == nodes:
+                note(f"{done} of {nodes} judged ({event.node}: {event.outcome.value})")
+        if isinstance(event, FactsRead) and not judging and not is_group(event.node):
+            done += 1
+            if done % step == 0 or done == nodes:
+                note(f"{done} of {nodes} asked ({event.node})")
+
+    return watch
+
+
+def _moving(nodes: int, done: type[Judged | FactsRead]) -> Iterator[Watch]:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("asking", total=nodes)
+
+        def watch(event: Event) -> None:
+            if isinstance(event, Answered):
+                bar.update(task, description=escape(f"{event.node} {event.plane.value}"))
+            if isinstance(event, done) and not is_group(event.node):
+                bar.advance(task)
+
+        yield watch

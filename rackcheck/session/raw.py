@@ -1,0 +1,63 @@
+"""`facts --raw`: each fact with the lines that it was read from, or with the facts that it follows from."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rackcheck.model import path as paths
+from rackcheck.model.capture import Capture
+from rackcheck.model.fact import Plane, clean
+from rackcheck.model.question import Ask
+from rackcheck.model.tree import Tree
+from rackcheck.probe.contract import AnyProbe
+from rackcheck.session.known import known
+from rackcheck.views import reply, retype
+from rackcheck.views.proof import Piece, Said, piece
+from rackcheck.views.terminal import Line
+
+SOURCE = 120
+"""Letters of a source that are shown: a command may be a script of many lines."""
+
+
+def said(tree: Tree, captures: Mapping[Plane, Capture]) -> Said:
+    """Give all that a node said, with the questions of the probes that are installed."""
+    probes = {probe.name: probe for probe in known().probes}
+    return Said(tree, captures, asks=lambda path: _ask(path, probes))
+
+
+def probe_of(path: str) -> AnyProbe | None:
+    """Find the probe that tells a fact; None of one that follows from others."""
+    entry = known().catalogue.find(paths.parse(path))
+    return None if entry is None else next((probe for probe in known().probes if probe.name == entry.probe), None)
+
+
+def _ask(path: str, probes: Mapping[str, AnyProbe]) -> Ask | None:
+    entry = known().catalogue.find(paths.parse(path))
+    found = probes.get(entry.probe) if entry is not None else None
+    return found.ask if found is not None else None
+
+
+def lines(path: str, all_said: Said) -> Iterator[Line]:
+    """Write a fact, where and when it was read, and what was said there."""
+    whole = piece(path, all_said)
+    yield from _fact(whole, "")
+    for one in whole.replies:
+        yield from (Line(((f"  {text}", "bold" if text.startswith(">") else "dim"),)) for text in reply.told(one))
+    for each in whole.inputs:
+        yield from _fact(each, "  ")
+    if whole.cut:
+        yield Line(((f"  and {whole.cut} more facts that it follows from", "dim"),))
+    yield Line()
+
+
+def _fact(whole: Piece, indent: str) -> Iterator[Line]:
+    leaf = whole.leaf
+    assert leaf is not None
+    yield Line(((f"{indent}{whole.path}", "bold"), (f"  {clean(retype.value(leaf))}", "")))
+    yield Line(((f"{indent}  {leaf.plane.value}  {leaf.time}  {clean(leaf.source, SOURCE)}", "dim"),))
+
+
+def documents(path: str, all_said: Said) -> dict[str, Any]:
+    """Give the raw side of a fact as a part of its document."""
+    whole = piece(path, all_said)
+    doc: dict[str, Any] = {"raw": [reply.document(one) for one in whole.replies]}
+    return doc | ({"follows-from": [each.path for each in whole.inputs]} if whole.inputs else {})

@@ -1,0 +1,50 @@
+"""Fetches what the inventory refers to as secret, before any node is asked."""
+
+from collections.abc import Iterable, Mapping
+
+from rackcheck import inventory
+from rackcheck.base.mistake import Mistake
+from rackcheck.inventory import Node
+from rackcheck.inventory.node import references
+from rackcheck.model.fact import Plane, clean
+from rackcheck.model.fold import fold
+from rackcheck.profile.document import SHOWN
+
+
+def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> Mapping[str, str]:
+    """Fetch every secret that will be needed, once, before any node is asked.
+
+    Raises Mistake with every reference that gives nothing, and the nodes that need it.
+    """
+    used = _used(nodes, planes)
+    known, lost = _fetched(used)
+    told = [f"{clean(reference)}, for {fold(used[reference])}: {why}" for reference, why in lost.items()]
+    if told:
+        more = [f"and {len(told) - SHOWN} more"] if len(told) > SHOWN else []
+        raise Mistake("\n".join([*told[:SHOWN], *more]))
+    return known
+
+
+def fetched(nodes: Iterable[Node], planes: frozenset[Plane]) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Fetch what can be had of these secrets, and say of the others why not; both by their references."""
+    return _fetched(_used(nodes, planes))
+
+
+def _fetched(wanted: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+    known: dict[str, str] = {}
+    lost: dict[str, str] = {}
+    for reference in sorted(wanted):
+        try:
+            known[reference] = inventory.secret(reference)
+        except Mistake as error:
+            lost[reference] = str(error)
+    return known, lost
+
+
+def _used(nodes: Iterable[Node], planes: frozenset[Plane]) -> dict[str, list[str]]:
+    """Give the references that asking these planes needs, each with the nodes that name it."""
+    found: dict[str, list[str]] = {}
+    for node in nodes:
+        for reference in {r for plane in planes for r in references(node, plane)}:
+            found.setdefault(reference, []).append(node.name)
+    return found

@@ -1,0 +1,60 @@
+"""Since when a rule has had its verdict on a node, from the index of runs; no command of its own."""
+
+import sqlite3
+from dataclasses import dataclass
+
+from rackcheck.run.index import catching, file, queries
+from rackcheck.session.output import note
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The first run in an unbroken row with one verdict: its name and time, and how many runs of that row judged it.
+
+    `first` says that no older run judged the rule on this node.
+    """
+
+    run: str
+    time: str
+    runs: int
+    verdict: str
+    first: bool
+
+
+def since(node: str, rule: str, at: str = "") -> Since | None:
+    """Tell since which run a rule has had the verdict that run `at` gave it; without `at`, the newest that judged it.
+
+    Runs that did not judge it are passed over. None where no run of the index judged it, or the index is of no use.
+    """
+    try:
+        with file.opened(file.place()) as db:
+            for why in catching.catch_up(db):
+                note(f"rackcheck: {why}")
+            return _since(db, node, rule, at)
+    except file.Unusable as error:
+        note(f"rackcheck: {error}")
+        return None
+
+
+def _since(db: sqlite3.Connection, node: str, rule: str, at: str) -> Since | None:
+    every = iter(tuple(queries.history(db, node)))
+    told = ((run, state, _verdict(db, run, node, rule)) for run, state in every if at in {"", run.name})
+    found = next((one for one in told if one[2] or at), None)
+    if found is None or not found[2]:
+        return None
+    run, state, verdict = found
+    contents = queries.Contents(db)
+    first, count = run, 1
+    for older, was in every:
+        turn = next((t for t in contents.turns(was, state) if t.rule == rule), None)
+        if turn is not None and turn.before == "":
+            continue
+        if turn is not None:
+            return Since(first.name, first.time, count, verdict, first=False)
+        first, state, count = older, was, count + 1
+    return Since(first.name, first.time, count, verdict, first=True)
+
+
+def _verdict(db: sqlite3.Connection, run: queries.Run, node: str, rule: str) -> str:
+    day = queries.day(db, run, rule)
+    return "" if day is None else next((status for status, nodes in day.nodes.items() if node in nodes), "")

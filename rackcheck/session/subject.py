@@ -1,0 +1,243 @@
+"""What a document, a screen or a difference is about: one stored run, or an acceptance with all of its runs."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from rackcheck import __version__
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.verdict import Outcome, worst
+from rackcheck.evaluate.waiver import Waiver, standings
+from rackcheck.inventory import Node
+from rackcheck.inventory.nodeset import is_name
+from rackcheck.model.fact import Plane, clean
+from rackcheck.model.fold import fold
+from rackcheck.model.profile import FIRST, Profile
+from rackcheck.probe.group import Seat
+from rackcheck.profile import library
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.report.build import Order
+from rackcheck.report.dossier import Brand
+from rackcheck.report.gather import Told, gather
+from rackcheck.report.settle import settle
+from rackcheck.run import kept, store
+from rackcheck.run.engine import replay
+from rackcheck.run.event import RunDone, RunStarted
+from rackcheck.run.index.pair import Source
+from rackcheck.run.job import Job
+from rackcheck.session.known import known
+from rackcheck.session.stored import stored_job, stored_nodes
+from rackcheck.signoff import acceptance
+from rackcheck.signoff.acceptance import Acceptance
+from rackcheck.signoff.bill import Bill
+from rackcheck.signoff.waivers import File
+from rackcheck.signoff.waivers import own as waivers_of
+from rackcheck.views.summary import Summary, findings, notes, several, summarize, waiver_notes
+from rackcheck.views.whereabouts import Place
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Runs to be read, the oldest first, each with the job it was and what kind of reading it is."""
+
+    kind: str
+    name: str
+    state: str
+    jobs: tuple[tuple[store.Stored, Job, str], ...]
+    profile: Profile
+    folder: Path
+    given: Mapping[str, str]
+    places: Mapping[str, Place]
+    inventory: str = ""
+    waivers: tuple[Waiver, ...] = ()
+    acceptance: Acceptance | None = None
+    planes: frozenset[Plane] | None = None
+
+    def tell(self) -> Iterator[Told]:
+        """Judge every run again, one after the other."""
+        notes = {member.run: member.note for member in self.acceptance.runs} if self.acceptance is not None else {}
+        for stored, job, kind in self.jobs:
+            told_by = stored.head.get("operator")
+            events = replay(job, stored.answers(), stored.done())
+            by = told_by if isinstance(told_by, str) else ""
+            yield gather(events, kind=kind, operator=by, note=notes.get(job.id, ""))
+
+    def order(self, bill: Bill | None = None, brand: Brand | None = None) -> Order:
+        """Give what a document is made of beside its readings."""
+        return Order(
+            self.kind, self.name, "superseded" if self.state == "superseded" else "draft", self.profile,
+            tuple(_lineage(self.folder, self.profile, self.given)), self.given, self.places, self.waivers,
+            self.inventory, self.planes, bill, brand or Brand(), __version__,
+            fragments=tuple(_fragments(self.folder, self.profile, self.given)),
+        )  # fmt: skip
+
+
+def find(name: str, files: Sequence[File] | None = None) -> Subject:
+    """Find a run or an acceptance; `files` of waivers take the place of its own.
+
+    Raises Mistake with the nearest name.
+    """
+    if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
+        return _accepted(acceptance.find(name), files)
+    try:
+        stored = store.find(name)
+    except Mistake:
+        near = did_you_mean(name, acceptance.names())
+        if near:
+            raise Mistake(f"no run and no acceptance {name}{near}") from None
+        raise
+    held(stored)
+    job = stored_job(stored, waived=None if files is None else tuple(w for f in files for w in f.waivers))
+    assert job.profile is not None
+    places = {
+        n.name: Place(n.role, n.rack, n.u, n.height, n.slot, n.host, n.bmc.url if n.bmc else "")
+        for n in stored_nodes(stored)
+    }
+    given = {param: kept.word(stored.head["profile"]["set"], param) for param in stored.head["profile"]["set"]}
+    return Subject(
+        "run", job.id, "draft", ((stored, job, "audit"),), job.profile, stored.folder / "profile", given, places,
+        waivers=job.waivers,
+    )  # fmt: skip
+
+
+def held(stored: store.Stored) -> tuple[Node, ...]:
+    """Give a run's nodes if its head and its events tell the same; raises Mistake where they do not.
+
+    Its id names files, its day is what waivers are held against, and a node of two entries would be counted twice.
+    """
+    began, nodes = stored.started(), stored_nodes(stored)
+    names = [node.name for node in nodes]
+    wrong = [word for word in ("run", "time") if stored.head.get(word) != getattr(began, word)]
+    wrong += ["nodes"] if names != list(began.nodes) or len(set(names)) != len(names) else []
+    if wrong:
+        raise Mistake(f"{stored.folder / 'run.json'} is damaged: its events tell {' and '.join(wrong)} otherwise")
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", began.run) is None:
+        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {clean(began.run, 60)!r} is no run's id")
+    odd = next((name for name in names if not is_name(name)), None)
+    if odd is not None:
+        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {clean(odd, 60)!r} is no node's name")
+    try:
+        date.fromisoformat(began.time[:10])
+    except ValueError:
+        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {clean(began.time, 60)!r} is no time") from None
+    return nodes
+
+
+def judged_by(found: Acceptance, stored: store.Stored) -> Told:
+    """Judge a run by an acceptance's profile, as it will be once it is part of it; raises Mistake where nobody can."""
+    given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
+    job = stored_job(stored, str(found.profile), given, waived=(), law=found.law)
+    return gather(replay(job, stored.answers(), stored.done()))
+
+
+def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
+    if not found.runs:
+        raise Mistake(f"acceptance {found.name} has no run yet: rackcheck accept add {found.name} RUN")
+    given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
+    profile = library.load(str(found.profile), known().catalogue, given).under(found.law)
+    head = found.head["profile"]
+    if profile.digest != head["digest"] or (found.law != FIRST and profile.machines != head.get("machines", "")):
+        raise Mistake(f"the acceptance's profile was changed: {found.profile}")
+    stored = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
+    kept_files = found.files() if files is None else files
+    waivers = tuple(waiver for file in kept_files for waiver in file.waivers)
+    own = waivers_of(profile.files)
+    day = stored[-1][0].started().time[:10]
+    jobs = []
+    for run, kind in stored:
+        held(run)
+        job = stored_job(run, str(found.profile), given, waived=waivers, law=found.law)
+        jobs.append((run, replace(job, held=day), kind))
+    places = {str(node["name"]): _place(node) for node in found.nodes}
+    return Subject(
+        "acceptance", found.name, found.state, tuple(jobs), profile, found.folder / "profile", given, places,
+        str(found.head["inventory"]["digest"]), (*own, *waivers), found, found.planes,
+    )  # fmt: skip
+
+
+def _began(member: tuple[store.Stored, str]) -> tuple[str, str]:
+    """Order readings: by when they began, and within a second by their names, which tell it to the millisecond."""
+    started = member[0].started()
+    return started.time, started.run
+
+
+def _place(node: Mapping[str, object]) -> Place:
+    role, rack, slot, host, bmc = (str(node.get(key, "")) for key in ("role", "rack", "slot", "host", "bmc"))
+    u, height = (value if isinstance(value := node.get(key), int) else low for key, low in (("u", 0), ("height", 1)))
+    return Place(role, rack, u, height, slot, host, bmc)
+
+
+def _lineage(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
+    """Load the profile's parents as the run kept them; their site values are those of the run."""
+    for step in profile.lineage[:-1]:
+        yield _kept(folder, _named(step), given)
+    yield profile
+
+
+def _fragments(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
+    """Load what the profile and its parents include, by name, as the run kept it."""
+    parents = {_named(step) for step in profile.lineage}
+    for file in sorted(profile.files):
+        if file != library.SOURCES and file.removesuffix(".yaml") not in parents:
+            yield _kept(folder, file.removesuffix(".yaml"), given)
+
+
+def _named(step: str) -> str:
+    """Give the name in a step of a lineage: NAME@VERSION, and what it includes."""
+    return step.partition("@")[0]
+
+
+def _kept(folder: Path, name: str, given: Mapping[str, str]) -> Profile:
+    place = str(folder / f"{name}.yaml")
+    bare = library.load(place, known().catalogue)
+    whole = library.load(place, known().catalogue, {n: v for n, v in given.items() if n in bare.params})
+    return replace(whole, rules=whole.own)
+
+
+def shown(subject: Subject) -> Summary:
+    """Judge a subject again, for a terminal or a screen."""
+    if subject.kind == "run":
+        ((stored, job, _),) = subject.jobs
+        return summarize(replay(job, stored.answers(), stored.done()), subject.profile, subject.waivers)
+    return summary(subject, list(subject.tell()))
+
+
+def readings(name: str) -> Source:
+    """Find what to compare: a run, or an acceptance, which stands for the newest reading of each of its nodes."""
+    if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
+        found = acceptance.find(name)
+        if not found.runs:
+            raise Mistake(f"acceptance {name} has no run yet: rackcheck accept add {name} RUN")
+        runs = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
+        return Source(name, tuple(run for run, _ in runs), tuple(str(node["name"]) for node in found.nodes))
+    stored = store.find(name)
+    return Source(stored.folder.name, (stored,))
+
+
+def summary(subject: Subject, readings: Sequence[Told]) -> Summary:
+    """Lay the readings of a subject over each other as one run's summary, for a terminal or a screen."""
+    seats = tuple(Seat(name, place.role, place.rack) for name, place in subject.places.items())
+    settled = settle(readings, subject.profile, subject.planes, seats if subject.planes is not None else ())
+    newest = readings[-1]
+    nodes = tuple(dict.fromkeys((*subject.places, *(node.node for node in settled.judged))))
+    unread = [node for node in nodes if node not in settled.latest]
+    outcome = worst([*(node.outcome for node in settled.everyone), *[Outcome.INCOMPLETE] * bool(unread)])
+    day = newest.started.time[:10]
+    verdicts = {each.node: each.verdicts for each in settled.everyone}
+    stand = tuple(standings(subject.waivers, verdicts, subject.profile.rules, day))
+    said = (*notes(settled.judged, subject.profile, settled.groups), *waiver_notes(stand))
+    said += (f"never read by any run: {several(len(unread), 'node')}, {fold(unread)}",) if unread else ()
+    planes = tuple(sorted({plane for told in readings for plane in told.started.planes}))
+    targets = f"acceptance {subject.name}: {several(len(readings), 'reading')} of {several(len(nodes), 'node')}"
+    started = RunStarted(
+        subject.name, newest.started.time, newest.started.version, subject.profile.name, subject.profile.version,
+        subject.profile.digest, nodes, planes, targets, subject.profile.law,
+    )  # fmt: skip
+    silent = {(node, plane): why for node, tree in settled.trees.items() for plane, why in tree.silent.items()}
+    done = RunDone(newest.done.time, outcome)
+    return Summary(
+        started, settled.judged, done, tuple(findings(settled.everyone, subject.profile.rules)), said, silent, stand,
+        settled.groups,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Sign-off: acceptances, files of waivers, bills of materials, signing."""

@@ -1,0 +1,306 @@
+"""An acceptance: runs over one inventory that belong to one sign-off, as an append-only log in a folder of its own.
+
+`acceptance.jsonl` says what happened, one event a line; `profile/` and `waivers/` keep the files it is judged by. What
+state it is in is read from the log: draft, signed (nothing was added since), superseded (another took its place).
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from rackcheck.base import bounded, state
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.fact import Plane, clean
+from rackcheck.model.profile import FIRST, LAW
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.run import kept, store
+from rackcheck.signoff.waivers import File
+from rackcheck.signoff.waivers import load as load_waivers
+
+FORMAT = 1
+LOG = "acceptance.jsonl"
+LARGEST = 64 << 20
+"""Bytes that a log may have: it names every node once, and every run."""
+
+KINDS = ("audit", "rework", "re-audit", "burn-in")
+LONGEST = 81
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
+"""What an acceptance may be called."""
+
+FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""What a profile and a file of waivers may be called: they are files beside the log."""
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A run of an acceptance: its id, the folder it is kept in, and the SHA-256 of its events when it was added."""
+
+    run: str
+    folder: str
+    digest: str
+    kind: str
+    time: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """An acceptance as its log tells it; `nodes` are those of its inventory, as a run's head has them.
+
+    `bundles` give by level the folder of a bundle of its state now, `earlier` those of states before it; `machines` the
+    serial by which each node was known last.
+    """
+
+    name: str
+    folder: Path
+    head: Mapping[str, Any]
+    runs: tuple[Member, ...] = ()
+    waivers: Mapping[str, str] = field(default_factory=dict)
+    signed: tuple[Mapping[str, Any], ...] = ()
+    bundles: Mapping[str, str] = field(default_factory=dict)
+    earlier: Mapping[str, str] = field(default_factory=dict)
+    machines: Mapping[str, str] = field(default_factory=dict)
+    superseded: str = ""
+    last: str = "opened"
+
+    @property
+    def state(self) -> str:
+        """Draft, signed or superseded."""
+        if self.superseded:
+            return "superseded"
+        return "signed" if self.signed and self.last == "signed" else "draft"
+
+    @property
+    def nodes(self) -> tuple[Mapping[str, Any], ...]:
+        """The nodes of its inventory."""
+        return tuple(self.head["nodes"])
+
+    @property
+    def planes(self) -> frozenset[Plane]:
+        """The planes that were agreed on: what no run asked of them is unknown."""
+        return frozenset(map(Plane, self.head["planes"]))
+
+    @property
+    def law(self) -> int:
+        """The law that it was begun under, by which all of its runs are judged."""
+        law: int = self.head.get("law", FIRST)
+        return law
+
+    @property
+    def profile(self) -> Path:
+        """The kept file of its profile."""
+        return self.folder / "profile" / f"{self.head['profile']['name']}.yaml"
+
+    def files(self) -> tuple[File, ...]:
+        """Read the waivers that hold now; raises Mistake where one was changed."""
+        found = []
+        for name, digest in self.waivers.items():
+            place = self.folder / "waivers" / digest[:16] / name
+            file = load_waivers(place)
+            if file.digest != digest:
+                raise Mistake(f"the acceptance's waivers were changed: {place}")
+            found.append(file)
+        return tuple(found)
+
+
+def home() -> Path:
+    """Where acceptances live on this system, beside the runs."""
+    return state.folder("acceptances")
+
+
+def names() -> list[str]:
+    """Every acceptance's name, sorted."""
+    folder = home()
+    kept = (p.parent.name for p in folder.glob(f"*/{LOG}")) if folder.is_dir() else ()
+    return sorted(name for name in kept if NAME.fullmatch(name))
+
+
+def is_one(name: str) -> bool:
+    """Whether an acceptance of this name is kept here."""
+    return NAME.fullmatch(name) is not None and (home() / name / LOG).is_file()
+
+
+def find(name: str) -> Acceptance:
+    """Read an acceptance by its name; raises Mistake with the nearest one."""
+    if not is_one(name):
+        known = names()
+        hint = did_you_mean(name, known) or ("; rackcheck accept show lists them" if known else "; there is none yet")
+        raise Mistake(f"no acceptance {clean(name, 80)}{hint}")
+    found = read(home() / name)
+    if found.name != name:
+        raise Mistake(f"{found.folder / LOG} is the log of another acceptance: {clean(found.name, 80)}")
+    return found
+
+
+def read(folder: Path) -> Acceptance:
+    """Read an acceptance from its folder; raises Mistake with the line that is damaged."""
+    found: Acceptance | None = None
+    *lines, _ = bounded.text(folder / LOG, LARGEST).split("\n")  # a last line without its end was never said to stand
+    for number, line in enumerate(lines, start=1):
+        try:
+            found = _after(found, json.loads(line), folder)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise Mistake(f"{folder / LOG}: line {number} is damaged: {error!r:.200}") from None
+    if found is None:
+        raise Mistake(f"{folder / LOG} does not say how the acceptance began")
+    return found
+
+
+def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> Acceptance:
+    event = doc["event"]
+    if before is None:
+        if event != "opened" or doc["rackcheck"] != FORMAT:
+            raise ValueError(f"not the beginning of an acceptance of format {FORMAT}")
+        return Acceptance(_like(NAME, doc, "name"), folder, _head(doc))
+    match event:
+        case "run added":
+            run, place, time = (kept.word(doc, name) for name in ("run", "folder", "time"))
+            member = Member(run, place, _like(DIGEST, doc, "digest"), _kind(doc), time, kept.word(doc, "note", ""))
+            if any(one.run == member.run for one in before.runs):  # two commands at once: the first stands
+                return before
+            machines = {**before.machines, **{n: kept.word(doc["machines"], n) for n in doc.get("machines", {})}}
+            return replace(_moved_on(before), runs=(*before.runs, member), machines=machines, last=event)
+        case "noted":
+            run, text, kind = kept.word(doc, "run"), kept.word(doc, "note"), _kind(doc)
+            runs = tuple(replace(m, kind=kind, note=text) if m.run == run else m for m in before.runs)
+            return replace(_moved_on(before), runs=runs, last=event)
+        case "waivers":
+            files = doc["files"]
+            given = {_like(FILE, {"file": name}, "file"): _like(DIGEST, files, name) for name in files.keys()}  # noqa: SIM118  a list has none
+            return replace(_moved_on(before), waivers=given, last=event)
+        case "bundle":
+            return replace(before, bundles={**before.bundles, kept.word(doc, "level"): kept.word(doc, "folder")})
+        case "signed":
+            told = {name: kept.word(doc, name) for name in doc}
+            return replace(before, signed=(*before.signed, told), last=event)
+        case "superseded":
+            return replace(before, superseded=_like(NAME, doc, "by"))
+    raise ValueError(f"no event {event!r:.40}")
+
+
+def _moved_on(before: Acceptance) -> Acceptance:
+    """Let no bundle stand for a state that came after it."""
+    return replace(before, bundles={}, earlier={**before.earlier, **before.bundles})
+
+
+def _head(doc: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Hold the first event against its shape: nobody asks again."""
+    profile = doc["profile"]
+    _like(FILE, profile, "name")
+    for held, name in ((profile, "version"), (profile, "digest"), (doc["inventory"], "digest"), (doc, "time")):
+        kept.word(held, name)
+    if not isinstance(doc["nodes"], list) or not isinstance(profile["set"], dict):
+        raise TypeError("no list of nodes, or no table of site values")
+    for name in profile["set"]:
+        kept.word(profile["set"], name)
+    for plane in kept.words_of(doc, "planes"):
+        Plane(plane)
+    law = doc.get("law", FIRST)
+    if type(law) is not int or not FIRST <= law <= LAW:
+        raise ValueError(f"no law {law!r:.20}")
+    for node in doc["nodes"]:
+        for word in ("name", "role", "host", "bmc", "rack", "slot"):
+            kept.word(node, word)
+        if not all(type(node[word]) is int for word in ("u", "height")):
+            raise TypeError("a node at no unit of a rack")
+    if len({node["name"] for node in doc["nodes"]}) != len(doc["nodes"]):
+        raise ValueError("two nodes of one name")
+    return doc
+
+
+def _like(form: re.Pattern[str], doc: Mapping[str, Any], name: str) -> str:
+    text = kept.word(doc, name)
+    if not form.fullmatch(text):
+        raise ValueError(f"{name} cannot be {clean(text, 60)!r}")
+    return text
+
+
+def _kind(doc: Mapping[str, Any]) -> str:
+    if doc["kind"] not in KINDS:
+        raise ValueError(f"no kind {doc['kind']!r:.40}")
+    return kept.word(doc, "kind")
+
+
+def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Acceptance:
+    """Begin an acceptance; raises Mistake where one of this name is there.
+
+    It appears whole or not at all: whoever is killed in between has not taken the name.
+    """
+    if len(name) > LONGEST:
+        raise Mistake(f"a name of {len(name)} characters is too long: no name has more than {LONGEST}")
+    if NAME.fullmatch(name) is None or name == "last" or re.match(r"[0-9]{8}T[0-9]{6}Z", name):
+        form = "letters, digits, dots, hyphens and underscores, a letter first; not `last`, and not like a run's id"
+        raise Mistake(f"{clean(name, 80)!r} is no name: {form}")
+    folder = home() / name
+    taken = Mistake(f"an acceptance {name} is there already: rackcheck accept show {name}")
+    if folder.exists():
+        raise taken
+    made = home() / f".new-{token_hex(8)}"
+    (made / "profile").mkdir(parents=True)
+    try:
+        for file, text in profile.items():
+            (made / "profile" / file).write_text(text, encoding="utf-8")
+        append(made, {"event": "opened", "rackcheck": FORMAT, "name": name, **head})
+        made.rename(folder)
+    except OSError:
+        shutil.rmtree(made)
+        if folder.exists():
+            raise taken from None
+        raise
+    return read(folder)
+
+
+def append(folder: Path, doc: Mapping[str, Any]) -> None:
+    """Write one event to the log; when this returns it is on the disk. Two at once write one after the other."""
+    line = json.dumps(doc, ensure_ascii=True, separators=(",", ":")) + "\n"
+    with (folder / LOG).open("a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        # What a power cut left of a line was never said to stand.
+        file.truncate(file.read().rfind(b"\n") + 1)
+        file.write(line.encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def keep(acceptance: Acceptance, files: Iterable[File]) -> Mapping[str, str]:
+    """Keep files of waivers beside the log, each under its digest, so that none is written over."""
+    digests: dict[str, str] = {}
+    for file in files:
+        place = acceptance.folder / "waivers" / file.digest[:16]
+        place.mkdir(parents=True, exist_ok=True)
+        (place / file.name).write_text(file.text, encoding="utf-8")
+        digests[file.name] = file.digest
+    return digests
+
+
+def digest_of(run: store.Stored) -> str:
+    """Give the SHA-256 of a run's head and events: what a later reading must still find."""
+    found = hashlib.sha256()
+    for name in ("run.json", "events.jsonl"):
+        with bounded.opened(run.folder / name) as file:
+            while piece := file.read(1 << 20):
+                found.update(piece)
+    return found.hexdigest()
+
+
+def run_of(member: Member) -> store.Stored:
+    """Find a run of an acceptance; raises Mistake where it is gone, or was changed since it was added."""
+    places = [member.folder] if (Path(member.folder) / "run.json").is_file() else []
+    places += [member.run] if not places and member.run in store.ids() else []
+    if not places:
+        raise Mistake(f"run {member.run} of the acceptance is gone: it was in {member.folder}")
+    stored = store.find(places[0])
+    if digest_of(stored) != member.digest:
+        raise Mistake(f"run {member.run} was changed since it was added to the acceptance: {stored.folder}")
+    return stored

@@ -1,0 +1,12 @@
+"""Signatures over a report's bundle: a manifest of digests, statements of parties, and their check offline.
+
+`SHA256SUMS` names every file; `signatures/PARTY.json` says who stands for that manifest, `signatures/PARTY.json.sig` is
+the SSH signature of it. The stock tools (sha256sum, ssh-keygen) read all three.
+"""
+
+from rackcheck.signoff.signing.checking import verify
+from rackcheck.signoff.signing.making import Unsound, sign
+from rackcheck.signoff.signing.shape import Fault, Signature, Verification
+from rackcheck.signoff.signing.signers import Signers
+
+__all__ = ["Fault", "Signature", "Signers", "Unsound", "Verification", "sign", "verify"]

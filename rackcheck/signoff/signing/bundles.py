@@ -1,0 +1,80 @@
+"""Bundles on this system: where they live, how one is found by its name, and what its head says."""
+
+import json
+import os
+from pathlib import Path
+
+from rackcheck.base import state
+from rackcheck.base.mistake import Mistake
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.signoff.signing import files, manifest
+from rackcheck.signoff.signing.shape import Fault, Head
+from rackcheck.signoff.signing.statement import is_name
+
+HEAD = "bundle.json"
+RECORD = "report.json"
+
+_SIZE = 64 << 10
+
+
+def folder() -> Path:
+    """Where bundles live on this system, beside the runs."""
+    return state.folder("bundles")
+
+
+def names() -> list[str]:
+    """Every bundle of this system by its name, sorted."""
+    place = folder()
+    return sorted(p.name for p in place.iterdir() if _is_bundle(p)) if place.is_dir() else []
+
+
+def find(text: str) -> Path:
+    """Find a bundle by folder or by name (pod7, pod7-customer); raises Mistake with the nearest name."""
+    try:
+        given = Path(text)
+        if text and _is_bundle(given):
+            return given
+        if given.is_dir():
+            raise Mistake(f"{text} is no bundle: it holds neither {manifest.NAME} nor {HEAD}")
+    except (OSError, ValueError):  # a name that no file can have
+        pass
+    known = names()
+    if text in known:
+        return folder() / text
+    hint = did_you_mean(text, known) or "; rackcheck report RUN --bundle makes one"
+    raise Mistake(f"no bundle {text}{hint}")
+
+
+def _is_bundle(place: Path) -> bool:
+    return place.is_dir() and any(os.path.lexists(place / name) for name in (manifest.NAME, HEAD))
+
+
+def head(place: Path) -> Head:
+    """Read what a bundle says of itself; raises ValueError that says, after its name, what is wrong with it."""
+    try:
+        doc = json.loads(files.content(place, HEAD, _SIZE))
+    except FileNotFoundError:
+        raise ValueError("is missing") from None
+    except files.Unfit as unfit:
+        raise ValueError(str(unfit)) from None
+    except (ValueError, RecursionError):
+        raise ValueError("is no head of a bundle") from None
+    if not isinstance(doc, dict) or doc.get("rackcheck") != 1:
+        raise ValueError("is no head of a bundle of format 1")
+    told = [doc.get(name, "") for name in ("bundle", "level", "full")]
+    if not all(isinstance(value, str) for value in told) or not is_name(told[0]) or not is_name(told[1]):
+        raise ValueError("does not name its bundle and its level")
+    waiting = doc.get("unreviewed", [])
+    if not isinstance(waiting, list) or not all(isinstance(name, str) and is_name(name) for name in waiting):
+        raise ValueError("does not name the profiles that nobody has answered for")
+    return Head(told[0], told[1], told[2], tuple(waiting))
+
+
+def record_fault(place: Path) -> Fault | None:
+    """Whether the record is another than the head names: then the document and what was printed of it are two."""
+    try:
+        named = json.loads(files.content(place, HEAD, _SIZE)).get("record")
+        found = files.digest(place, RECORD)
+    except (files.Unfit, FileNotFoundError, ValueError, AttributeError, RecursionError):
+        return None  # told by the manifest, or by the head itself
+    return None if named == found else Fault(RECORD, f"is not the record that {HEAD} names")

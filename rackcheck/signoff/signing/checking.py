@@ -1,0 +1,156 @@
+"""Checking a bundle: is every file what was signed, and by whom; nothing here asks a network."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rackcheck.model.fact import visible
+from rackcheck.signoff.signing import bundles, files, keygen, manifest, sshsig, statement
+from rackcheck.signoff.signing.manifest import Manifest
+from rackcheck.signoff.signing.parties import parties, paths
+from rackcheck.signoff.signing.shape import Fault, Head, Signature, Verification
+from rackcheck.signoff.signing.signers import Signers
+from rackcheck.signoff.signing.statement import Statement
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A signature by itself: what it says, and what is wrong with its files where they are not what somebody signed."""
+
+    signature: Signature
+    statement: Statement | None = None
+    fault: Fault | None = None
+
+    def broken(self, path: str, what: str) -> "_Checked":
+        """Give this one with its fault."""
+        return replace(self, signature=replace(self.signature, trouble=f"{path} {what}"), fault=Fault(path, what))
+
+
+def verify(folder: Path, signers: Signers, at: datetime | None = None, full: Path | None = None) -> Verification:
+    """Check a bundle's files against its manifest, and its signatures against these signers.
+
+    `at` is when the signers' keys have to be valid, besides the time that a statement claims: now, unless our user
+    knows better. `full` is the bundle that this one says it is a redacted copy of. Raises Mistake without ssh-keygen.
+    """
+    listed = manifest.read(folder)
+    head, head_fault = _head(folder)
+    signed, faults = parties(folder)
+    with keygen.bench(signers) as bench:
+        checked = [_checked(folder, party, bench, signers, at or datetime.now(UTC)) for party in signed]
+    checked = [_for_this(one, head, listed) for one in checked]
+    others = _others(checked, listed)
+    if others:
+        found = [_manifest_changed(listed, others)]
+        words = f"{manifest.NAME} is not the one that was signed"
+        checked = [replace(c, signature=replace(c.signature, trouble=words)) if c in others else c for c in checked]
+    else:
+        checked = [_of_this_state(one, listed) for one in checked]
+        found = list(manifest.compared(folder, listed))
+        if head_fault is not None and head_fault.path not in {fault.path for fault in found} and not listed.damage:
+            found.append(head_fault)
+        wrong = bundles.record_fault(folder) if not found else None
+        found += [wrong] if wrong is not None else []
+    found += [*faults, *(one.fault for one in checked if one.fault is not None)]
+    if full is not None and head_fault is None:
+        found += _copy_of(full, head)
+    named = next((c.statement.bundle for c in checked if c.statement and not c.signature.trouble), head.bundle)
+    signatures = tuple(one.signature for one in checked)
+    return Verification(named or folder.resolve().name, head.level, len(listed.entries), tuple(found), signatures)
+
+
+def _head(folder: Path) -> tuple[Head, Fault | None]:
+    try:
+        return bundles.head(folder), None
+    except ValueError as error:
+        return Head("", ""), Fault(bundles.HEAD, str(error))
+
+
+def _checked(folder: Path, party: str, bench: keygen.Bench, signers: Signers, at: datetime) -> _Checked:
+    """Check one signature by itself: its form, whether it fits its statement, and whose key made it."""
+    found = _Checked(Signature(party))
+    where, where_sig = paths(party)
+    try:
+        words = files.content(folder, where, statement.SIZE)
+        said = statement.decode(words)
+    except (files.Unfit, FileNotFoundError, ValueError) as error:
+        return found.broken(where, "is missing" if isinstance(error, FileNotFoundError) else str(error))
+    try:
+        armoured = files.content(folder, where_sig, sshsig.SIZE)
+        sshsig.check(armoured)
+    except (files.Unfit, FileNotFoundError) as error:
+        return found.broken(where_sig, "is missing" if isinstance(error, FileNotFoundError) else str(error))
+    except ValueError as error:
+        return found.broken(where_sig, f"is {error}")
+    bench.put(armoured)
+    key = bench.intact(words)
+    if key is None:
+        return found.broken(where_sig, f"does not fit {where}: one of the two is not what was signed")
+    signature = Signature(party, said.name, said.time, "", key.fingerprint, key.kind)
+    if said.party != party:
+        return _Checked(signature).broken(where, f"is the statement of {said.party}, under the name of {party}")
+    return _Checked(_judged(signature, words, bench, signers, at), said)
+
+
+def _judged(signature: Signature, words: bytes, bench: keygen.Bench, signers: Signers, at: datetime) -> Signature:
+    """Ask whether the key is one of the signers', valid both at the claimed time and at ours."""
+    claimed = statement.moment(signature.time)
+    ours, why = bench.principal(words, at)
+    theirs, why_not = bench.principal(words, claimed)
+    if ours and theirs:
+        return replace(signature, principal=signers.shown(ours))
+    if theirs:
+        trouble = "its key was valid at the time it claims, and is not at the time of this check"
+        return replace(signature, principal=signers.shown(theirs), trouble=f"{trouble}: {why}" if why else trouble)
+    if ours:
+        trouble = "its key is valid now, and was not at the time it claims"
+        return replace(
+            signature, principal=signers.shown(ours), trouble=f"{trouble}: {why_not}" if why_not else trouble
+        )
+    return replace(signature, trouble=f"its key is none of yours: {why}" if why else "its key is none of yours")
+
+
+def _for_this(one: _Checked, head: Head, listed: Manifest) -> _Checked:
+    """Tell a statement that was made for another bundle."""
+    said = one.statement
+    # With the same manifest it is this bundle, whatever became of its head, which is then told by itself.
+    if said is None or said.manifest == listed.digest or not head.bundle:
+        return one
+    if (said.bundle, said.level) == (head.bundle, head.level):
+        return one
+    what = f"was made for another bundle: {visible(said.bundle)} ({visible(said.level)})"
+    return replace(one.broken(paths(said.party)[0], what), statement=None)
+
+
+def _others(checked: list[_Checked], listed: Manifest) -> list[_Checked]:
+    """Give the statements that show that the manifest was changed: they name another, and no signer stands for this."""
+    stand = [one for one in checked if one.statement is not None]
+    if any(one.statement and one.statement.manifest == listed.digest and not one.signature.trouble for one in stand):
+        return []
+    return [one for one in stand if one.statement and one.statement.manifest != listed.digest]
+
+
+def _of_this_state(one: _Checked, listed: Manifest) -> _Checked:
+    if one.statement is None or one.statement.manifest == listed.digest:
+        return one
+    return one.broken(
+        paths(one.statement.party)[0], "stands for another state of this bundle than the other signers do"
+    )
+
+
+def _manifest_changed(listed: Manifest, others: list[_Checked]) -> Fault:
+    """Tell of a changed manifest once; what it says of files is then worth nothing, and is not gone into."""
+    if not listed.digest:
+        return Fault(manifest.NAME, listed.damage)
+    who = " and ".join(one.signature.party for one in others)
+    return Fault(manifest.NAME, f"changed since {who} signed it; so the other files were not compared with it")
+
+
+def _copy_of(full: Path, head: Head) -> list[Fault]:
+    """Whether this redacted copy names that full bundle's manifest."""
+    if not head.full:
+        return [Fault(bundles.HEAD, "names no full bundle: this is no redacted copy")]
+    other = manifest.read(full)
+    if other.digest != head.full:
+        wrong = f"its {manifest.NAME} {other.damage}" if not other.digest else "it is another one"
+        return [Fault(bundles.HEAD, f"names a full bundle that is not {full}: {wrong}")]
+    return []

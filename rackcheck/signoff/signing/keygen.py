@@ -1,0 +1,135 @@
+"""The stock `ssh-keygen`, which makes and checks SSH signatures; no secret passes through us.
+
+`-Y find-principals` came with OpenSSH 8.2, validity windows in allowed signers files with 8.7 (its release notes). An
+older one says no to them, so nothing passes by its age.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.fact import clean
+from rackcheck.signoff.signing.signers import Signers
+from rackcheck.signoff.signing.sshsig import NAMESPACE
+
+PATIENCE = 300
+"""Seconds to type a passphrase or touch a token."""
+
+CHECKING = 30
+"""Seconds for one check, which takes milliseconds."""
+
+_GOOD = re.compile(rb'Good "rackcheck-report" signature .*?with (\S+) key (SHA256:\S+)\s*', re.DOTALL)
+_SIGNERS, _SIGNATURE = "allowed_signers", "signature"
+
+
+@dataclass(frozen=True)
+class Key:
+    """The key that made a signature, in ssh-keygen's words; of a certificate, the key that it is about."""
+
+    kind: str
+    fingerprint: str
+
+
+def signed(message: bytes, key: Path) -> bytes:
+    """Sign a message; a passphrase is asked by ssh-keygen itself, on the terminal. Raises Mistake where it cannot."""
+    if not key.is_file():
+        raise Mistake(f"cannot sign with {key}: there is no such file")
+    asking = sys.stderr is not None and sys.stderr.isatty()
+    argv = [_program(), "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(key)]
+    try:
+        done = subprocess.run(  # noqa: S603  the system's ssh-keygen, words of ours, our user's own key
+            argv, input=message, stdout=subprocess.PIPE, stderr=None if asking else subprocess.PIPE,
+            timeout=PATIENCE, env=_environment(), check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise Mistake(f"cannot sign with {key}: no passphrase and no touch within {PATIENCE} s") from None
+    if done.returncode == 0 and done.stdout:
+        return done.stdout
+    said = _said(done.stderr or b"")
+    if "passphrase" in said:
+        said = "its passphrase is wrong, or there is no terminal to ask for it; ssh-add it, and sign with its .pub file"
+    raise Mistake(f"cannot sign with {key}: {said or 'ssh-keygen refused'}")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A private folder with one list of signers, in which signatures are checked."""
+
+    folder: Path
+
+    def put(self, signature: bytes) -> None:
+        """Lay down the signature that is asked about next."""
+        (self.folder / _SIGNATURE).write_bytes(signature)
+
+    def intact(self, message: bytes) -> Key | None:
+        """Give the key that signed this message, whoever's it is; None where the signature does not fit it."""
+        return _key(self._ask("check-novalidate", "-n", NAMESPACE, message=message))
+
+    def principal(self, message: bytes, at: datetime) -> tuple[str, str]:
+        """Give the principal whose key signed this, valid at a time; else empty, and ssh-keygen's words."""
+        when = _option(at)
+        found = self._ask("find-principals", when, "-f", _SIGNERS)
+        said = _said(found.stderr)
+        for principal in found.stdout.decode("utf-8", "replace").splitlines() if found.returncode == 0 else ():
+            asked = self._ask("verify", when, "-f", _SIGNERS, "-n", NAMESPACE, "-I", principal, message=message)
+            if _key(asked) is not None:
+                return principal, ""
+            said = _said(asked.stderr) or said
+        return "", said
+
+    def _ask(self, what: str, *words: str, message: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+        # Relative names: what ssh-keygen says then names no folder of ours.
+        argv = [_program(), "-Y", what, *words, "-s", _SIGNATURE]
+        try:
+            return subprocess.run(  # noqa: S603  the system's ssh-keygen, words of ours
+                argv, input=message, capture_output=True, timeout=CHECKING, env=_environment(), cwd=self.folder,
+                check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise Mistake(f"ssh-keygen -Y {what} did not end within {CHECKING} s") from None
+
+
+@contextmanager
+def bench(signers: Signers) -> Iterator[Bench]:
+    """Set up a private folder for checks against these signers."""
+    _program()
+    with TemporaryDirectory(prefix="rackcheck-") as folder:
+        (Path(folder) / _SIGNERS).write_bytes(signers.text)
+        yield Bench(Path(folder))
+
+
+def _option(at: datetime) -> str:
+    """Write a time as OpenSSH 8.7 reads it: in the system's zone; `Z` is understood since 9.1 only."""
+    return f"-Overify-time={at.astimezone():%Y%m%d%H%M%S}"
+
+
+def _key(done: "subprocess.CompletedProcess[bytes]") -> Key | None:
+    found = _GOOD.fullmatch(done.stdout)
+    return Key(found[1].decode(), found[2].decode()) if done.returncode == 0 and found else None
+
+
+def _said(errors: bytes) -> str:
+    """Give what ssh-keygen complained about in one line, without its frames and its promptings."""
+    lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines()]
+    told = [line for line in lines if line.strip("@ ") and not line.startswith("No principal matched")]
+    return clean("; ".join(told), 400)
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "LC_ALL": "C"}
+
+
+def _program() -> str:
+    found = shutil.which("ssh-keygen")
+    if found is None:
+        raise Mistake("signatures need ssh-keygen, and PATH has none; OpenSSH brings it (Debian: openssh-client)")
+    return str(Path(found).absolute())

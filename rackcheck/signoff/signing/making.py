@@ -1,0 +1,99 @@
+"""Signing a bundle as a party: nobody signs what does not match its manifest, and no signature is written over."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.profile import reviewed
+from rackcheck.signoff.signing import bundles, files, keygen, manifest, reviewing, sshsig, statement
+from rackcheck.signoff.signing.parties import parties, paths
+from rackcheck.signoff.signing.shape import Fault, Signature
+from rackcheck.signoff.signing.signers import Signers
+from rackcheck.signoff.signing.statement import Statement
+
+
+class Unsound(Exception):
+    """A bundle that does not match its manifest, or what others have signed; so nobody is asked to sign it."""
+
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
+        self.faults = faults
+        super().__init__("; ".join(map(str, faults)))
+
+
+def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Signature:
+    """Sign a bundle with a key file, or a `.pub` whose private half an agent holds.
+
+    `time` is the signer's own claim, kept in UTC to the second. Raises Unsound where the bundle is not what its
+    manifest says, Mistake where the party has signed already, where nobody answers for the profile, or where the key
+    cannot sign.
+    """
+    if not statement.PARTY.fullmatch(party):
+        raise Mistake(f"a party is named in small letters, digits and dashes (integrator, customer), not {party!r}")
+    if not statement.is_name(name):
+        raise Mistake(
+            f"the signer's name has 1 to {statement.LONGEST} letters, none of them a control: not {name!r:.80}"
+        )
+    places = [folder / path for path in paths(party)]
+    if any(map(os.path.lexists, places)):
+        raise Mistake(f"{party} has signed {folder} already; a signature is never written over")
+    listed = manifest.read(folder)
+    faults = manifest.compared(folder, listed) or _signed_otherwise(folder, listed.digest)
+    if faults:
+        raise Unsound(faults)
+    try:
+        head = bundles.head(folder)
+    except ValueError as error:
+        raise Unsound((Fault(bundles.HEAD, str(error)),)) from None
+    wrong = bundles.record_fault(folder)
+    if wrong is not None:
+        raise Unsound((wrong,))
+    waiting = reviewing.waiting(folder, listed.entries, head.full) or head.unreviewed
+    if waiting:
+        raise Mistake(f"not signed: {reviewed.said(waiting)}, audit again, and make the bundle of that run")
+    made = time.astimezone(UTC).strftime(statement.FORM)
+    words = Statement(head.bundle, head.level, listed.digest, party, name, made).encode()
+    statement.decode(words)
+    armoured = keygen.signed(words, key)
+    with keygen.bench(Signers(b"")) as bench:
+        bench.put(armoured)
+        found = bench.intact(words)
+    try:
+        sshsig.check(armoured)
+    except ValueError:
+        found = None
+    if found is None:
+        raise Mistake(f"what {key} signed does not hold; nothing was written")
+    _keep(places, (words, armoured))
+    return Signature(party, name, made, "", found.fingerprint, found.kind)
+
+
+def _signed_otherwise(folder: Path, digest: str) -> tuple[Fault, ...]:
+    """Whether somebody has signed another manifest than this; whose keys those are is not asked here."""
+    signed, faults = parties(folder)
+    found = list(faults)
+    for party in signed:
+        place = paths(party)[0]
+        try:
+            words = statement.decode(files.content(folder, place, statement.SIZE))
+        except (files.Unfit, FileNotFoundError, ValueError) as error:
+            found.append(Fault(place, str(error)))
+        else:
+            if words.manifest != digest:
+                found.append(Fault(manifest.NAME, f"is not the one that {party} signed"))
+    return tuple(found)
+
+
+def _keep(places: list[Path], contents: tuple[bytes, bytes]) -> None:
+    """Write both files or none, and never over one that is there."""
+    written = []
+    try:
+        places[0].parent.mkdir(exist_ok=True)
+        for path, data in zip(places, contents, strict=True):
+            with path.open("xb") as file:
+                written.append(path)
+                file.write(data)
+    except OSError as error:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise Mistake(f"cannot write {places[0]}: {error.strerror}") from None

@@ -1,0 +1,173 @@
+"""`SHA256SUMS`: every file of a bundle with its digest, in the one form that `sha256sum -c` reads.
+
+One line a file, 64 hex digits, two blanks, the path; sorted by the path's bytes. It names everything but itself and
+`signatures/`; a bundle has no names that this form would have to escape.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.fact import visible
+from rackcheck.signoff.signing import files
+from rackcheck.signoff.signing.shape import Fault
+
+NAME = "SHA256SUMS"
+SIGNATURES = "signatures"
+
+SIZE = 64 << 20
+"""Bytes that a manifest may have: some 400,000 raw answers."""
+
+TOLD = 1000
+"""Faults that are told; a bundle that has more is somebody else's."""
+
+_OWN = frozenset({NAME, SIGNATURES})
+_LINE = re.compile(rb"([0-9a-f]{64})  ([^\x00-\x1f\x7f\\]+)")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A manifest as read: the digest of its own bytes, every path with its digest, and what is wrong with it."""
+
+    digest: str
+    entries: Mapping[str, str]
+    damage: str = ""
+
+
+def write(folder: Path) -> str:
+    """Write a bundle's manifest, and give the digest of it.
+
+    Raises Mistake where a party has signed already, and at files that no manifest can name: links, devices, names with
+    control characters or backslashes, or that are no UTF-8.
+    """
+    with contextlib.suppress(OSError):
+        if any((folder / SIGNATURES).iterdir()):
+            raise Mistake(f"{folder} is signed; its manifest is not written over")
+    digests = {}
+    for path, wrong in files.walk(folder, _OWN):
+        said = wrong or _unspeakable(path)
+        try:
+            digests[path] = files.digest(folder, path) if not said else ""
+        except FileNotFoundError:
+            said = "went away"
+        except files.Unfit as unfit:
+            said = str(unfit)
+        if said:
+            raise Mistake(f"cannot make a manifest of {folder}: {visible(path)} {said}")
+    lines = [f"{digests[path]}  {path}\n".encode() for path in sorted(digests, key=str.encode)]
+    data = b"".join(lines)
+    if len(data) > SIZE:
+        raise Mistake(f"cannot make a manifest of {folder}: it would have more than {SIZE >> 20} MiB")
+    try:
+        _replace(folder, data)
+    except OSError as error:
+        raise Mistake(f"cannot write {folder / NAME}: {error.strerror}") from None
+    return hashlib.sha256(data).hexdigest()
+
+
+def _unspeakable(path: str) -> str:
+    """Say why a manifest cannot name a path; empty where it can."""
+    if any("\udc80" <= letter <= "\udcff" for letter in path):
+        return "has a name that is no UTF-8"
+    if not _LINE.fullmatch(b"0" * 64 + b"  " + path.encode()):
+        return "has a control character or a backslash in its name"
+    return ""
+
+
+def _replace(folder: Path, data: bytes) -> None:
+    """Put the manifest in its place at once; a link of that name is replaced, not followed."""
+    handle, fresh = tempfile.mkstemp(dir=folder, prefix=f".{NAME}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(fresh).chmod(0o644)
+        Path(fresh).replace(folder / NAME)
+    except OSError:
+        Path(fresh).unlink(missing_ok=True)
+        raise
+
+
+def read(folder: Path) -> Manifest:
+    """Read a bundle's manifest; what is wrong with it is told in `damage`, as the end of a sentence."""
+    try:
+        data = files.content(folder, NAME, SIZE)
+    except FileNotFoundError:
+        return Manifest("", {}, "is missing")
+    except files.Unfit as unfit:
+        return Manifest("", {}, str(unfit))
+    digest = hashlib.sha256(data).hexdigest()
+    entries: dict[str, str] = {}
+    before = b""
+    for number, line in enumerate(data.split(b"\n")[:-1], start=1):
+        found = _LINE.fullmatch(line)
+        path = _path(found[2]) if found else None
+        if found is None or path is None or found[2] <= before:
+            return Manifest(digest, {}, f"is damaged in line {number}")
+        before = found[2]
+        entries[path] = found[1].decode()
+    if not data.endswith(b"\n"):
+        return Manifest(digest, {}, "is damaged at its end")
+    return Manifest(digest, entries)
+
+
+def _path(raw: bytes) -> str | None:
+    """Give the path of a line, if it is one inside the bundle."""
+    try:
+        path = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    parts = path.split("/")
+    return None if {"", ".", ".."} & set(parts) or parts[0] in _OWN else path
+
+
+def faults(folder: Path) -> tuple[Fault, ...]:
+    """Compare a bundle with its manifest; empty where every file is there and as it was, and none besides."""
+    return compared(folder, read(folder))
+
+
+def compared(folder: Path, manifest: Manifest) -> tuple[Fault, ...]:
+    """Compare a bundle with this manifest; at most `TOLD` faults are told, sorted by path."""
+    if manifest.damage:
+        return (Fault(NAME, manifest.damage),)
+    found = list(islice(_compared(folder, manifest.entries), TOLD + 1))
+    told = sorted(found[:TOLD], key=lambda fault: fault.path.encode("utf-8", "surrogateescape"))
+    more = [Fault("", f"more than these {TOLD} files do not match {NAME}")] if len(found) > TOLD else []
+    return (*told, *more)
+
+
+def _compared(folder: Path, entries: Mapping[str, str]) -> Iterator[Fault]:
+    seen = set()
+    shut: set[str] = set()
+    for path, wrong in files.walk(folder, _OWN):
+        seen.add(path)
+        if wrong:
+            shut.add(path)
+            yield Fault(path, wrong)
+        elif path not in entries:
+            yield Fault(path, f"is not in {NAME}")
+        elif said := _changed(folder, path, entries[path]):
+            yield Fault(path, said)
+    for path in entries:
+        # What lies behind a link or in a shut folder is told with that.
+        if path not in seen and not (shut and {".", *_above(path)} & shut):
+            yield Fault(path, "is missing")
+
+
+def _changed(folder: Path, path: str, digest: str) -> str:
+    try:
+        return "" if files.digest(folder, path) == digest else "changed"
+    except FileNotFoundError:
+        return "is missing"
+    except files.Unfit as unfit:
+        return str(unfit)
+
+
+def _above(path: str) -> set[str]:
+    return {str(parent) for parent in Path(path).parents}

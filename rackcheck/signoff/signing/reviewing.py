@@ -1,0 +1,48 @@
+"""Nobody signs what was judged by a profile that was learned from machines and that no person has answered for."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from rackcheck.profile.document import SIZE
+from rackcheck.profile.reviewed import unreviewed
+from rackcheck.signoff.signing import bundles, files, manifest
+
+_PROFILE = re.compile(r"(?:.*/)?profile/([^/]+\.yaml)")
+"""Where a bundle keeps the profiles of its runs and of its acceptance."""
+
+
+def waiting(folder: Path, entries: Iterable[str], full: str) -> tuple[str, ...]:
+    """Name the profiles of a bundle that wait for a person's name; `entries` are the files that its manifest names.
+
+    A redacted copy holds none: its full bundle is asked, by the digest of its manifest, where this system keeps it.
+    """
+    found = {name for path in entries for name in _waits(folder, path)}
+    if not found and full:
+        for kept in _kept(full):
+            found |= {name for path in manifest.read(kept).entries for name in _waits(kept, path)}
+    return tuple(sorted(found))
+
+
+def _waits(folder: Path, path: str) -> tuple[str, ...]:
+    match = _PROFILE.fullmatch(path)
+    if match is None:
+        return ()
+    try:
+        text = files.content(folder, path, SIZE).decode("utf-8")
+    except (files.Unfit, FileNotFoundError, UnicodeDecodeError):
+        return ()  # the manifest tells of a changed file; one that is no profile judged nothing
+    return unreviewed({match[1]: text})
+
+
+def _kept(digest: str) -> Iterable[Path]:
+    places = (bundles.folder() / name for name in bundles.names())
+    return [place for place in places if _digest(place) == digest]
+
+
+def _digest(place: Path) -> str:
+    try:
+        return hashlib.sha256(files.content(place, manifest.NAME, manifest.SIZE)).hexdigest()
+    except (files.Unfit, FileNotFoundError):
+        return ""

@@ -1,0 +1,95 @@
+"""Whose signatures count: public keys, or an allowed signers file as ssh-keygen reads it."""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rackcheck.base import bounded
+from rackcheck.base.mistake import Mistake
+from rackcheck.signoff.signing.sshsig import NAMESPACE
+
+SIZE = 1 << 20
+"""Bytes that a file of keys may have."""
+
+_KIND = re.compile(r"[a-z0-9][a-z0-9.@-]{0,79}")
+
+
+@dataclass(frozen=True)
+class Signers:
+    """An allowed signers file, and the names to show for its principals where they differ."""
+
+    text: bytes
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def shown(self, principal: str) -> str:
+        """Give the name that our user knows a principal by."""
+        return self.names.get(principal, principal)
+
+
+def from_file(path: Path) -> Signers:
+    """Take an allowed signers file as it is; raises Mistake where it cannot be read."""
+    try:
+        with bounded.opened(path) as file:
+            data = file.read(SIZE + 1)
+    except OSError as error:
+        raise Mistake(f"cannot read {path}: {error.strerror}") from None
+    if len(data) > SIZE:
+        raise Mistake(f"{path} has more than {SIZE} bytes, and a list of signers may have no more")
+    return Signers(data)
+
+
+def from_keys(paths: Iterable[Path]) -> Signers:
+    """Make a list of signers from public key files; raises Mistake at what is none.
+
+    A comment is anybody's text, and could be read as a pattern or an option; so the list calls the keys by numbers, and
+    the comment is only shown.
+    """
+    known: dict[tuple[str, str], str] = {}
+    for path in paths:
+        for kind, key, comment in _keys(path):
+            known.setdefault((kind, key), comment or "key")
+    lines, names = [], {}
+    for number, ((kind, key), comment) in enumerate(known.items(), start=1):
+        names[f"key-{number}"] = comment
+        lines.append(f'key-{number} namespaces="{NAMESPACE}" {kind} {key}\n')
+    return Signers("".join(lines).encode(), names)
+
+
+def comment(path: Path) -> str:
+    """Give the comment of a key, from its public half beside it; empty where there is none."""
+    public = path if path.suffix == ".pub" else path.with_name(f"{path.name}.pub")
+    try:
+        return _keys(public)[0][2]
+    except Mistake:
+        return ""
+
+
+def _keys(path: Path) -> list[tuple[str, str, str]]:
+    """Read the keys of a public key file: type, base64, comment; at least one."""
+    text = bounded.text(path, SIZE)
+    if "PRIVATE KEY-----" in text:
+        raise Mistake(f"{path} is a private key, and a signature is checked with the public one; try {path}.pub")
+    found = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        words = line.split(None, 2)
+        if not words or words[0].startswith("#"):
+            continue
+        if len(words) < 2 or not _is_key(words[0], words[1]):
+            raise Mistake(f"{path}:{number}: not a public key (ssh-ed25519 AAAA… comment)")
+        found.append((words[0], words[1], words[2].strip() if len(words) > 2 else ""))
+    if not found:
+        raise Mistake(f"{path} holds no public key")
+    return found
+
+
+def _is_key(kind: str, key: str) -> bool:
+    """Whether the base64 holds a key of the type that stands before it."""
+    try:
+        blob = base64.b64decode(key, validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    name = kind.encode()
+    return bool(_KIND.fullmatch(kind)) and blob.startswith(len(name).to_bytes(4) + name)

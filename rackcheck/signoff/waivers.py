@@ -1,0 +1,214 @@
+"""Files of waivers: read with the place of every mistake, and written entry by entry so that a diff shows one."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from secrets import token_hex
+
+from rackcheck.base import bounded
+from rackcheck.base.mistake import Mistake
+from rackcheck.evaluate.waiver import Pin, Waiver
+from rackcheck.inventory.nodeset import unfold
+from rackcheck.model.fold import fold
+from rackcheck.profile.conform import conform
+from rackcheck.profile.document import SIZE, BadFile, Listing, Place, Problem, Table
+from rackcheck.profile.document import read as read_yaml
+from rackcheck.profile.layers import texts, word
+from rackcheck.profile.schema import waivers as schema
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml")
+"""What a file of waivers may be called: its name becomes that of a file in a run's and an acceptance's folder."""
+
+FOUND = "waivers.yaml"
+"""The file that is found by itself in the working folder."""
+
+_SPELT = re.compile(r'"[^"\n]*\\')
+"""Where a key may be spelt with escapes."""
+
+HEAD = "rackcheck: 1\nwaivers:\n"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of waivers, or a profile's file with some: its name, its text, and what it grants."""
+
+    name: str
+    text: str
+    waivers: tuple[Waiver, ...]
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def load(path: Path) -> File:
+    """Read a file of waivers; raises Mistake or BadFile."""
+    named(path)
+    text = bounded.text(path, SIZE)
+    return File(path.name, text, read(text, path.name))
+
+
+def named(path: Path) -> None:
+    """Raise Mistake where a file of waivers may not be called so."""
+    if NAME.fullmatch(path.name) is None:
+        raise Mistake(f"{path}: a file of waivers is called by letters, digits, dots and hyphens, and ends in .yaml")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file of waivers whole or not at all, with the owner and mode that it has; raises Mistake.
+
+    A link stays one: what it leads to is written.
+    """
+    fresh: Path | None = None
+    try:
+        target = path.resolve()
+        # What a power cut leaves beside it is no file of waivers by its name.
+        beside = target.with_name(f".{target.name}.{token_hex(8)}.new")
+        with beside.open("x", encoding="utf-8") as file:
+            fresh = beside
+            _own(file.fileno(), target)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(target)
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
+        if fresh is not None:
+            fresh.unlink(missing_ok=True)
+        raise Mistake(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _own(handle: int, target: Path) -> None:
+    """Give an open file the owner and the mode of the one whose place it takes, if there is one."""
+    try:
+        before = target.stat()
+    except FileNotFoundError:
+        return
+    with suppress(PermissionError):  # only root may give a file away
+        os.fchown(handle, before.st_uid, before.st_gid)
+    os.fchmod(handle, before.st_mode & 0o777)
+
+
+def read(text: str, shown: str) -> tuple[Waiver, ...]:
+    """Read the text of a file of waivers; raises BadFile with all that is wrong."""
+    return _granted(conform(read_yaml(text, shown), schema()))
+
+
+def within(files: Mapping[str, str]) -> tuple[File, ...]:
+    """Give the waivers that a profile's own files grant, file by file; raises BadFile with all that is wrong.
+
+    `files` are the texts of a profile that was loaded: their shape is known to be right.
+    """
+    found: list[File] = []
+    problems: list[Problem] = []
+    for name, text in files.items():
+        if "waivers" not in text and not _SPELT.search(text):  # reading is slow
+            continue
+        table = read_yaml(text, name)
+        try:
+            granted = _granted(table) if isinstance(table, Table) else ()
+        except BadFile as error:
+            problems += error.problems
+        else:
+            found += [File(name, text, granted)] if granted else []
+    if problems:
+        raise BadFile(problems)
+    return tuple(found)
+
+
+def own(files: Mapping[str, str]) -> tuple[Waiver, ...]:
+    """Give what a profile's own files grant, all in one; raises BadFile as `within` does."""
+    return tuple(waiver for file in within(files) for waiver in file.waivers)
+
+
+def fingerprint(files: Iterable[File]) -> str:
+    """Give the SHA-256 of what a profile's own files grant, wherever in them it stands; empty where that is nothing."""
+    told = [[file.name, [asdict(replace(waiver, place="")) for waiver in file.waivers]] for file in files]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest() if told else ""
+
+
+def _granted(table: Table) -> tuple[Waiver, ...]:
+    listed = table.get("waivers")
+    problems: list[Problem] = []
+    found: list[Waiver] = []
+    first: dict[tuple[str, str, Pin], Place] = {}
+    for entry in listed.items if isinstance(listed, Listing) else ():
+        assert isinstance(entry, Table)
+        waiver = _waiver(entry, problems)
+        for node in waiver.nodes:
+            for pin in waiver.pins:
+                before = first.setdefault((waiver.rule, node, pin), entry.place)
+                if before is not entry.place:
+                    said = f"{waiver.rule} on {node} is waived twice for {pin.item}; first at line {before.line}"
+                    problems.append(Problem(entry.place, said))
+        found.append(waiver)
+    if problems:
+        raise BadFile(problems)
+    return tuple(found)
+
+
+def _waiver(entry: Table, problems: list[Problem]) -> Waiver:
+    pins = entry.items["only-while"]
+    nodes: list[str] = []
+    for scalar in texts(entry, "nodes"):
+        try:
+            nodes += unfold(scalar.text)
+        except Mistake as error:
+            problems.append(Problem(scalar.place, str(error)))
+    until = entry.items["until"]
+    try:
+        date.fromisoformat(word(entry, "until"))
+    except ValueError:
+        problems.append(Problem(until.place, f"no such day: {word(entry, 'until')}"))
+    empty = [key for key in ("by", "ticket", "reason") if not word(entry, key).strip()]
+    problems += [Problem(entry.items[key].place, f"`{key}` is empty: somebody answers for a waiver") for key in empty]
+    told = [pin for pin in (pins.items if isinstance(pins, Listing) else (pins,)) if isinstance(pin, Table)]
+    return Waiver(
+        word(entry, "rule"), word(entry, "rule-hash"), tuple(dict.fromkeys(nodes)),
+        tuple(Pin(word(pin, "item"), word(pin, "observed")) for pin in told), word(entry, "until"), word(entry, "by"),
+        word(entry, "ticket"), word(entry, "reason"), f"{entry.place.file}:{entry.place.line}",
+    )  # fmt: skip
+
+
+def added(text: str, waivers: Iterable[Waiver]) -> str:
+    """Give the text of a file with waivers added at its end; what stands there stays as it is."""
+    before = re.sub(r"(?m)^waivers:[ \t]*\[[ \t]*\][ \t]*$", "waivers:", text) if text.strip() else HEAD
+    return before + ("" if before.endswith("\n") else "\n") + "".join(map(_entry, waivers))
+
+
+def _entry(waiver: Waiver) -> str:
+    pins = "".join(
+        f"      - item: {_scalar(pin.item)}\n        observed: {_scalar(pin.observed)}\n" for pin in waiver.pins
+    )
+    return (
+        f"  - rule: {_scalar(waiver.rule)}\n"
+        f"    rule-hash: {waiver.digest}\n"
+        f"    nodes: {_scalar(fold(waiver.nodes))}\n"
+        f"    only-while:\n{pins}"
+        f"    until: {waiver.until}\n"
+        f"    by: {_scalar(waiver.by)}\n"
+        f"    ticket: {_scalar(waiver.ticket)}\n"
+        f"    reason: {_scalar(waiver.reason)}\n"
+    )
+
+
+def _scalar(text: str) -> str:
+    """Write a text as YAML: plain where that is plainly safe, else in double quotes."""
+    if re.fullmatch(r"[A-Za-z](?:[A-Za-z0-9 _./@+\[\]-]*[A-Za-z0-9_./@+\]-])?", text) and "  " not in text:
+        return text
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,1 @@
+"""Transports to nodes and BMCs: SSH, local, Redfish."""

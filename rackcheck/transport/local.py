@@ -1,0 +1,144 @@
+"""Transport to this very machine: the same script, through `sh`."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.transport.wire import LARGE, Limits, Line, Reply, drain, stamped
+
+
+def run(script: str, limits: Limits) -> Reply:
+    """Run a script on this machine under the same deadline and cap as over SSH."""
+    try:
+        process = subprocess.Popen(
+            ["/bin/sh", "-s"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return Reply(b"", Unknown(Reason.TOOL_MISSING, f"/bin/sh: {error.strerror}"))
+    assert process.stdin is not None and process.stdout is not None  # noqa: PT018
+    out = process.stdout.fileno()
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        _end(process)
+
+    timer = threading.Timer(limits.deadline, stop)
+    timer.start()
+    try:
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(stamped(script).encode())
+            process.stdin.close()
+        raw, stopped = drain(lambda size: os.read(out, size), limits.cap)
+    finally:
+        timer.cancel()
+        _end(process)
+        process.wait()
+        process.stdout.close()
+    if stopped == LARGE:
+        return Reply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
+    if late.is_set():
+        return Reply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
+    return Reply(raw, Unknown(Reason.NOT_COLLECTED, "the answer ended early"))
+
+
+def talk(command: str, limits: Limits, speak: Callable[[Line], Unknown]) -> Reply:
+    """Run a command on this machine and let `speak` have the line to it, both ways, as over SSH."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(  # noqa: S603  the command is ours, and the same for every node
+        ["/bin/sh", "-c", command], stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+    )  # fmt: skip
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        _end(process)
+
+    timer = threading.Timer(limits.deadline, stop)
+    timer.start()
+    try:
+        why = speak(_Pipes(process))
+    finally:
+        timer.cancel()
+        _end(process)
+        process.wait()
+        for end in (process.stdin, process.stdout, process.stderr):
+            assert end is not None
+            with contextlib.suppress(BrokenPipeError):
+                end.close()
+    return Reply(b"", Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s") if late.is_set() else why)
+
+
+class _Pipes:
+    """A line to a process of our own; `wire.Line` says what each part means."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: PT018
+        self._process = process
+        self._in, self._out, self._err = process.stdin.fileno(), process.stdout.fileno(), process.stderr.fileno()
+        self._open, self._complaints = True, b""
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._err, False)
+
+    def send(self, data: bytes, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while data:
+            _, ready, _ = select.select([], [self._in], [], max(0.0, until - time.monotonic()))
+            if not ready:
+                raise TimeoutError("it does not read")
+            with contextlib.suppress(BlockingIOError):
+                data = data[os.write(self._in, data) :]
+
+    def receive(self, seconds: float) -> bytes | None:
+        ready, _, _ = select.select([self._out, self._err], [], [], seconds)
+        if self._err in ready:
+            self._complain()
+        return os.read(self._out, 1 << 16) if self._out in ready else None
+
+    def _complain(self) -> None:
+        with contextlib.suppress(OSError):
+            self._complaints = (self._complaints + os.read(self._err, 1 << 16))[-4096:]
+
+    def finish(self) -> None:
+        if self._open:
+            self._open = False
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+
+    def close(self) -> None:
+        _end(self._process)
+
+    def ended(self) -> tuple[int | None, str]:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        self._complain()
+        lines = self._complaints.decode("utf-8", "replace").strip().splitlines()
+        return self._process.returncode, clean(lines[-1][-200:]) if lines else ""
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End what is left of the script; its commands run in its own session, each `timeout` in a group of its own."""
+    for group in {process.pid, *_groups(process.pid)}:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def _groups(session: int) -> Iterator[int]:
+    """Give the groups of processes in a session, where the kernel shows them as files."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError):
+            # After the name, which may hold blanks and brackets: state, parent, group, session.
+            group, of = stat.read_text(errors="replace").rpartition(")")[2].split()[2:4]
+            if int(of) == session:
+                yield int(group)

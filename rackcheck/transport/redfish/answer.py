@@ -1,0 +1,223 @@
+"""What a BMC's answer holds: one JSON object without its secrets, or why it is none."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+from urllib.parse import urljoin, urlsplit
+
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.hide import Hiding
+from rackcheck.model.redfish_value import BROKEN
+from rackcheck.model.resource import Body
+from rackcheck.model.secret import DEPTH, scrub, scrub_text
+
+BUSY = frozenset({429, 502, 503, 504})
+MOVED = frozenset({301, 302, 303, 307, 308})
+
+LOCATION = re.compile(
+    r"(?:https://(?P<host>[^/\s@]{1,300}))?"
+    r"(?P<path>(?P<collection>/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions)/(?P<name>[^\s/%?#\\]{1,200})/?)",
+    re.ASCII | re.IGNORECASE,
+)
+"""Where a session may be said to be."""
+
+COLLECTION = re.compile(r"/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions/?", re.ASCII | re.IGNORECASE)
+"""Where a root may say that sessions are taken: a user and a password are sent there, and to no action."""
+
+GONE = re.compile(rb"Resource(MissingAtURI|NotFound|DoesNotExist)|SYS403|not found", re.IGNORECASE)
+"""What an error says of a resource that is not there: MessageIds of Base, and iDRAC's own."""
+
+VALUES = 100_000
+"""Values that one body may hold; the largest recorded one holds 2940. Read, each takes some 100 bytes."""
+
+QUOTED = 4096
+"""Characters of a body that is no JSON that are looked at to quote its beginning."""
+
+NOTHING = Hiding()
+"""Hides nothing."""
+
+
+class Answer(Protocol):
+    """What the DMTF's library gives back."""
+
+    status: int
+    read: bytes
+
+    def getheader(self, name: str) -> str | None:
+        """Give a header, if it is there."""
+
+
+def body_of(answer: Answer, hiding: Hiding = NOTHING) -> Body | Unknown:
+    """Give the body of an answer that holds one; else what its status means."""
+    status = answer.status
+    if status == 200:
+        body = parsed(answer.read, hiding)
+        if (
+            isinstance(body, Unknown)
+            or any(name != "error" and name[:1] != "@" for name in body)
+            or "error" not in body
+        ):
+            return body
+        gone = "HTTP 404, told with status 200" if GONE.search(answer.read[:QUOTED]) else "an error with status 200"
+        return Unknown(Reason.NOT_COLLECTED, f"{gone}{message(answer, hiding)}")
+    if status in MOVED:
+        place = clean(scrub_text(hiding.text(answer.getheader("Location") or "nowhere")), 100)
+        return Unknown(Reason.UNREACHABLE, f"HTTP {status} sends us to {place}: not followed")
+    reason = Reason.DENIED if status in {401, 403} else Reason.NOT_READY if status in BUSY else Reason.NOT_COLLECTED
+    return Unknown(reason, f"HTTP {status}{message(answer, hiding)}")
+
+
+def values(data: bytes) -> int:
+    """Count the values that a body may hold, before it is read: never fewer than there are, but for one."""
+    return sum(map(data.count, (b",", b"{", b"[")))
+
+
+def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
+    """Read a body: one JSON object, without its secrets and without what we told; anything else is unparsable.
+
+    A name that stands twice in one object may mean either. Texts that cannot be decoded hold `BROKEN`.
+    """
+    if values(data) > VALUES:
+        return Unknown(Reason.TOO_LARGE, f"more than {VALUES} values in one answer")
+    text = data.decode("utf-8-sig", "replace")
+    if not text.strip():
+        return Unknown(Reason.UNPARSABLE, "an empty body")
+    try:
+        body = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        shown = clean(scrub_text(hiding.text(text[:QUOTED])), 40)
+        return Unknown(Reason.UNPARSABLE, f"not JSON: {error.msg} in line {error.lineno}: {shown!r}")
+    except (ValueError, RecursionError) as error:
+        return Unknown(Reason.UNPARSABLE, f"not JSON: {clean(hiding.text(str(error)), 80)}")
+    if not isinstance(body, dict):
+        return Unknown(Reason.UNPARSABLE, f"not a JSON object: {clean(scrub_text(hiding.text(text[:QUOTED])), 40)!r}")
+    if _deep(body):
+        return Unknown(Reason.UNPARSABLE, f"nested deeper than {DEPTH}")
+    if b"\\" in data:  # without, each text is spelt as it came, and was looked through on the way
+        body = hiding.json(_whole(body))
+    kept = scrub(body)
+    assert isinstance(kept, dict)
+    return kept
+
+
+def other_spelling(uri: str, spelt: Mapping[str, str]) -> str | None:
+    """Spell a URI that is not there another way: in the letter case of one above it that is, else with a slash.
+
+    HPE's links are spelt unlike its own resources.
+    """
+    cut = len(uri)
+    while (cut := uri.rfind("/", 0, cut)) > 0:
+        head = spelt.get(uri[:cut].casefold())
+        if head is not None:
+            if head != uri[:cut]:
+                return head + uri[cut:]
+            break
+    return None if "?" in uri else f"{uri}/"
+
+
+def same_host(url: str, uri: str, location: str | None) -> str | None:
+    """Give where a redirect leads, if that is another place of the same BMC."""
+    if not location:
+        return None
+    target = urlsplit(urljoin(urljoin(url, uri), location))
+    here = urlsplit(url)
+    if (target.scheme, target.netloc) != (here.scheme, here.netloc) or target.path == uri:
+        return None
+    return target._replace(scheme="", netloc="", fragment="").geturl()
+
+
+def own(uri: str, body: Body | Unknown) -> Body | Unknown:
+    """Give a body if it is that of the resource that was asked for, not of another one in the same place.
+
+    Letter case and slashes differ on HPE, and aliases in other places are usual; no recorded BMC mixes siblings up.
+    """
+    told = None if isinstance(body, Unknown) else body.get("@odata.id")
+    if not isinstance(told, str):
+        return body
+    asked, named = (re.split(r"[?#]", each)[0].rstrip("/").casefold().rpartition("/") for each in (uri, told))
+    if asked[0] != named[0] or asked[2] == named[2]:
+        return body
+    return Unknown(Reason.UNPARSABLE, f"answers as another resource: {clean(told, 200)}")
+
+
+def sessions(root: Body) -> str | None:
+    """Give where this BMC's root says that sessions are taken."""
+    links = root.get("Links")
+    sessions = links.get("Sessions") if isinstance(links, dict) else None
+    place = sessions.get("@odata.id") if isinstance(sessions, dict) else None
+    return place if isinstance(place, str) and COLLECTION.fullmatch(place) else None
+
+
+def session_place(url: str, location: str | None, collections: Iterable[str]) -> str | None:
+    """Give the URI of the session that a login names, if it is a direct member of one of these collections.
+
+    Nothing else is ever deleted, whatever a BMC names: no path that climbs, no other spelling of one, no other host.
+    """
+    match = LOCATION.fullmatch(location or "")
+    if match is None or match["name"] in {".", ".."}:
+        return None
+    here = urlsplit(url)
+    if match["host"] is not None and match["host"].removesuffix(":443").casefold() != (
+        here.netloc.removesuffix(":443").casefold()
+    ):
+        return None
+    known = {collection.rstrip("/").casefold() for collection in collections}
+    return match["path"] if match["collection"].casefold() in known else None
+
+
+def message(answer: Answer, hiding: Hiding = NOTHING) -> str:
+    """Give what an error body says, in brackets: its MessageId and its words."""
+    body = parsed(answer.read, hiding)
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return ""
+    info = error.get("@Message.ExtendedInfo")
+    first = info[0] if isinstance(info, list) and info and isinstance(info[0], dict) else error
+    said = [str(first.get(k)) for k in ("MessageId", "code", "Message", "message") if first.get(k)]
+    return f" ({clean(': '.join(said), 160)})" if said else ""
+
+
+def _deep(body: object) -> bool:
+    level = [body]
+    for _ in range(DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ())
+            if isinstance(inner, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"{name!r} stands twice in one object")
+    return found
+
+
+def _whole(value: object) -> object:
+    """Put `BROKEN` in the place of each lone half of a character pair."""
+    match value:
+        case str():
+            return re.sub("[\ud800-\udfff]", BROKEN, value)
+        case dict():
+            return {re.sub("[\ud800-\udfff]", BROKEN, name): _whole(inner) for name, inner in value.items()}
+        case list():
+            return [_whole(inner) for inner in value]
+    return value
+
+
+def _refuse(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text)

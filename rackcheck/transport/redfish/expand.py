@@ -1,0 +1,187 @@
+"""Whole collections in one answer ($expand): who is asked so, and what must stand in the answer to be believed.
+
+Announced it is by many BMCs and kept by fewer: members come without Id and Name, or as bare links. So each answer is
+held against one of its members fetched alone, and nothing of an answer is kept that did not stand that.
+"""
+
+import re
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.resource import ROOT, Body, Resource, same_place
+
+NEVER = frozenset({"entries", "sessions"})
+"""Last words of collections that are never asked for whole: of logs, which may hold 91,000 entries, and of sessions."""
+
+NAMES = ("Id", "Name")
+"""What every resource has (DSP0266), and what expanded members lack on the BMCs that are known to cut them."""
+
+
+LARGE = 8
+"""Members of a collection that is worth a GET of its own, to see that the expanded answer leaves none out."""
+
+SAME = ("Id", "Name", "SerialNumber", "Model", "PartNumber", "Version", "MemberId")
+"""Properties that do not change from one answer to the next: where they differ, the bodies are of two resources."""
+
+OF_ANSWER = frozenset({"@odata.context", "@odata.etag"})
+"""What describes an answer, not the resource in it: it may stand beside a body that comes alone."""
+
+_EXPAND = re.compile(r"(?:\$|%24)expand=", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Denied:
+    """BMCs that are not asked: what stands in their root, by dotted name, and why; the source is a public one."""
+
+    root: Mapping[str, str]
+    why: str
+    source: str
+
+
+DENIED = (
+    Denied(
+        {"Vendor": "AMI", "RedfishVersion": "1.11.0"},
+        "expanded members come without Id, Name and ChassisType (NVIDIA DGX H100)",
+        "github.com/NVIDIA/nv-redfish redfish/src/bmc_quirks.rs",
+    ),
+    Denied(
+        {"Vendor": "AMI", "Oem.Ami.RtpVersion": "13.09.1"},
+        "expanded members come without Id, Name and ChassisType (hosts of NVIDIA GB300)",
+        "github.com/dsx-ai-factory/nv-redfish/pull/118",
+    ),
+)
+"""The NVIDIA NVSwitch tray is not among them: its root itself says that it expands nothing."""
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What one expanded answer holds: the collection (or a page of it) with plain links, and its members by URI.
+
+    `following` is the next page where that is offered whole too.
+    """
+
+    collection: Body
+    members: Mapping[str, Body]
+    following: str | None = None
+
+
+def query(root: Body) -> str | None:
+    """Give what makes a URI of this BMC ask for whole members, one level of them; None where it is not to be asked."""
+    features = root.get("ProtocolFeaturesSupported")
+    told = features.get("ExpandQuery") if isinstance(features, Mapping) else None
+    if not isinstance(told, Mapping) or any(_is(root, denied.root) for denied in DENIED):
+        return None
+    what = "." if told.get("NoLinks") is True else "*" if told.get("ExpandAll") is True else None
+    if what is None:
+        return None
+    return f"$expand={what}($levels=1)" if told.get("Levels") is True else f"$expand={what}"
+
+
+def allowed(uri: str) -> bool:
+    """Whether a collection may be asked for whole: no entries of a log and no sessions."""
+    return same_place(uri.partition("?")[0]).rpartition("/")[2].casefold() not in NEVER
+
+
+def asked(uri: str, query: str) -> str:
+    """Spell a URI, that of a page too, so that it asks for whole members."""
+    return f"{uri}{'&' if '?' in uri else '?'}{query}"
+
+
+def brought(uri: str, answer: Body) -> Brought | None:
+    """Take an expanded answer apart; None where it is none: a member that is a bare link, too few of them, too many.
+
+    What it says of its members is not proven by that: see `proof` and `whole`.
+    """
+    held = answer.get("Members")
+    if not isinstance(held, list) or not all(isinstance(member, Mapping) and _named(member) for member in held):
+        return None
+    next_page = answer.get("Members@odata.nextLink")
+    paged = next_page is not None or "?" in uri
+    count = answer.get("Members@odata.count")
+    if (
+        not isinstance(count, int)
+        or isinstance(count, bool)
+        or not (0 < len(held) <= count if paged else len(held) == count)
+    ):
+        return None
+    links = [{"@odata.id": member.get("@odata.id")} for member in held]
+    try:
+        places = tuple(Documents({}).listed(Resource(uri, {"Members": links})))
+    except Unreadable:
+        return None
+    inside = re.compile(re.escape(same_place(uri.partition("?")[0])) + "/[^/]+", re.IGNORECASE)
+    ids = {member["Id"] for member in held}
+    if len(set(places)) < len(held) or len(ids) < len(held) or not all(inside.fullmatch(place) for place in places):
+        return None
+    collection = {name: _linked(value, uri) for name, value in answer.items() if name != "Members"}
+    following = None
+    if isinstance(next_page, str) and _EXPAND.search(next_page):
+        collection["Members@odata.nextLink"] = plain = _plain(next_page)
+        following = same_place(plain)
+    order = {name: links if name == "Members" else collection[name] for name in answer}
+    return Brought(order, dict(zip(places, held, strict=True)), following)
+
+
+def lists(uri: str, plain: Body, members: Mapping[str, Body]) -> bool:
+    """Whether a collection lists these members in its plain form, and in its first page no others."""
+    try:
+        places = set(Documents({uri: plain}).page(Resource(uri, plain)))
+    except Unreadable:
+        return False
+    return places == set(members)
+
+
+def proof(members: Mapping[str, Body], held: Container[str]) -> str | None:
+    """Name the member to be fetched alone: the first of those with the fewest properties; None where none is new."""
+    new = (uri for uri in members if uri not in held)
+    return min(new, key=lambda uri: len(members[uri]), default=None)
+
+
+def whole(expanded: Body, alone: Body) -> bool:
+    """Whether a member tells in an expanded answer all that it tells alone: each property, here and one level below."""
+    return all(expanded.get(name) == alone.get(name) for name in SAME) and all(
+        name in expanded and _tells(expanded[name], value) for name, value in alone.items() if name not in OF_ANSWER
+    )
+
+
+def _tells(expanded: object, alone: object) -> bool:
+    match alone:
+        case Mapping():
+            return isinstance(expanded, Mapping) and all(name in expanded for name in alone)
+        case list():
+            return (
+                isinstance(expanded, list)
+                and len(expanded) >= len(alone)
+                and all(_tells(e, a) for e, a in zip(expanded, alone, strict=False) if isinstance(a, Mapping))
+            )
+    return expanded is not None or alone is None
+
+
+def _named(member: Body) -> bool:
+    return all(isinstance(member.get(name), str) for name in NAMES)  # HPE has resources whose Name is an empty text
+
+
+def _is(root: Body, words: Mapping[str, str]) -> bool:
+    here = Resource(ROOT, root)
+    return all(here.value(name) == word for name, word in words.items())
+
+
+def _linked(value: object, uri: str) -> object:
+    """Put plain links where a collection's other links were expanded too (`*` does that to its `Links` and `Oem`)."""
+    match value:
+        case {"@odata.id": str(link)} if "#" not in link and same_place(link) != same_place(uri):
+            return {"@odata.id": link}
+        case Mapping():
+            return {name: _linked(inner, uri) for name, inner in value.items()}
+        case list():
+            return [_linked(inner, uri) for inner in value]
+    return value
+
+
+def _plain(link: str) -> str:
+    """Give the link to a page without what asks for whole members."""
+    path, _, rest = link.partition("?")
+    words = [word for word in rest.split("&") if not _EXPAND.match(word)]
+    return f"{path}?{'&'.join(words)}" if words else path

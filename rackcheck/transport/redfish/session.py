@@ -1,0 +1,333 @@
+"""A session with one BMC: login, GETs with few and patient repeats, and the way out."""
+
+import random
+import re
+import threading
+import time
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.hide import Hiding
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.transport.redfish.answer import (
+    BUSY,
+    MOVED,
+    Answer,
+    body_of,
+    message,
+    other_spelling,
+    own,
+    parsed,
+    same_host,
+    session_place,
+    sessions,
+)
+from rackcheck.transport.redfish.load import Load
+from rackcheck.transport.redfish.patience import bounded, patience
+from rackcheck.transport.redfish.tls import Client, Fault, Wire, trust
+
+if TYPE_CHECKING:
+    from rackcheck.transport.redfish import Bmc, Limits
+    from rackcheck.transport.redfish.trace import Trace
+
+NO_SESSIONS = frozenset({404, 405, 501})
+"""Answers to a login that say this BMC has no sessions there (iDRAC 8), not that it refuses us."""
+
+LIMIT = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
+"""iDRAC says with 503 that all sessions are taken: asking again frees none."""
+
+SESSIONS = f"{ROOT}/SessionService/Sessions"
+"""Where the standard keeps sessions."""
+
+LOGINS = 4
+"""Logins in one visit: the first, and one for each session that is lost in the middle of it."""
+
+GOODBYES = 3
+"""How often a session is given back at most."""
+
+GONE = frozenset({401, 404, 410})
+"""Answers to that which say that there is no such session any more; some BMCs answer a logout with 401."""
+
+DEAD = 3
+"""Resources in a row that get no answer at all, after which a BMC is not asked further."""
+
+
+class Session:
+    """One BMC, from login to logout; `over` says why nothing more is asked."""
+
+    def __init__(self, bmc: "Bmc", limits: "Limits", trace: "Trace | None" = None) -> None:
+        self.bmc, self.limits, self.trace = bmc, limits, trace
+        # A BMC may repeat in an error what it was told at the login; nobody above the wire shall see it.
+        hiding = Hiding(bmc.password, user=bmc.user)
+        self.wire = Wire(
+            bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body, width=limits.width, hiding=hiding
+        )
+        self.until = time.monotonic() + limits.deadline
+        self.over: Unknown | None = None
+        self.halt = threading.Event()
+        self.width = limits.width
+        self.load = Load(limits)
+        self.gets = self.dead = self.logins = 0
+        self.welcome = False
+        self.place = SESSIONS
+        self.left: Unknown | None = None
+        self.key: str | None = None
+        self.basic: str | None = None
+        self.taken: list[tuple[str, str]] = []
+        self.lock = threading.Lock()
+        self.mine = threading.local()
+        self.spelt: dict[str, str] = {}
+        self.times: dict[str, str] = {}
+
+    def enter(self) -> Body | Unknown:
+        """Read the root and log in; gives the root's body."""
+        try:
+            answer = self._asked(f"{ROOT}/")
+            if isinstance(answer, Unknown):
+                return answer
+            shut = answer.status == 401  # against the standard, some ask for a login before they show the root
+            root = None if shut else self._traced(ROOT, body_of(answer, self.wire.hiding), answer)
+            if isinstance(root, Unknown):
+                return root
+            self.place = (sessions(root) if root is not None else None) or self.place
+            trouble = self._login()
+            if trouble is not None:
+                return trouble
+            return self.fetch(f"{ROOT}/") if root is None else root
+        except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
+            return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
+
+    def fetch(self, uri: str) -> Body | Unknown:
+        """Fetch one resource, in another spelling where there is none under the first."""
+        try:
+            answer = self._asked(uri)
+            elsewhere = None
+            if not isinstance(answer, Unknown) and answer.status in MOVED:
+                elsewhere = same_host(self.bmc.url, uri, answer.getheader("Location"))
+            elif not isinstance(answer, Unknown) and answer.status == 404:
+                elsewhere = other_spelling(uri, self.spelt)
+            if elsewhere is not None:
+                second = self._asked(elsewhere)
+                answer = second if isinstance(second, Unknown) or second.status != 404 else answer
+            if isinstance(answer, Unknown):
+                return answer
+            came = datetime.now(UTC).isoformat(timespec="milliseconds")
+            body = self.load.add(answer.read) or own(uri, body_of(answer, self.wire.hiding))
+            return self._dated(uri, self._traced(uri, body, answer), came)
+        except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
+            return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
+
+    def attempt(self, uri: str, spelt: str) -> Body | Unknown:
+        """Fetch what may as well fail: once, as it is spelt; that no answer comes is not held against the BMC."""
+        try:
+            answer = self._asked(spelt, once=True)
+            if isinstance(answer, Unknown):
+                return answer
+            return self.load.add(answer.read, trial=uri) or body_of(answer, self.wire.hiding)
+        except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
+            return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
+
+    def _traced(self, uri: str, body: Body | Unknown, answer: Answer) -> Body | Unknown:
+        """Note what came beside a body, for whoever wants it."""
+        if self.trace is not None and isinstance(body, Mapping):
+            self.trace.note(uri, answer, self.mine.seconds)
+        return body
+
+    def _dated(self, uri: str, body: Body | Unknown, came: str) -> Body | Unknown:
+        """Note when a body came that tells a time of its own, so that the two can be compared."""
+        if isinstance(body, Mapping) and "DateTime" in body:
+            self.times[uri] = came
+        return body
+
+    def end(self, why: Unknown | None = None, *, cut: bool = True) -> None:
+        """Ask nothing more; with `cut`, wait for nothing either."""
+        self.over = self.over or why
+        self.halt.set()
+        if cut:
+            self.wire.cut()
+
+    def leave(self) -> None:
+        """Give back every session we took, whatever happened."""
+        if self.taken:
+            if self.wire.closed:
+                self.wire.reopen()
+            self.until = time.monotonic() + self.limits.goodbye
+            timer = threading.Timer(self.limits.goodbye, self.wire.cut)
+            timer.daemon = True
+            timer.start()
+            for place, key in self.taken:
+                self._give_back(place, key)
+            timer.cancel()
+        self.wire.cut()
+        self.wire.pool.close()
+
+    def _give_back(self, place: str, key: str) -> None:
+        """Delete one session, again where the BMC is busy or drops the line; one that died has dropped it itself."""
+        why = "no answer"
+        for attempt in range(GOODBYES):
+            time.sleep(min(self.limits.pause * attempt, max(0.0, self.until - time.monotonic())))
+            try:
+                client = self._client()
+                client.set_session_key(key)
+                status = client.delete(place).status
+            except Exception as error:  # noqa: BLE001  whatever it is, the session may be there still
+                why = type(error).__name__
+                continue
+            if status < 300 or status in GONE:
+                return
+            why = f"HTTP {status}"
+            place = f"{place.rstrip('/')}/" if status in MOVED else place
+        self.left = Unknown(Reason.NOT_COLLECTED, f"the session was left to end by itself: {why} to its DELETE")
+
+    def _client(self, times: int = 1, slow: int = 1) -> Client:
+        """Give this thread's client, with the rights and the time we have now.
+
+        `times` is the patience that grows with each repeat, `slow` that for the kind of resource.
+        """
+        client: Client | None = getattr(self.mine, "client", None)
+        if client is None:
+            client = self.mine.client = Client(self.bmc.url, self.bmc.user, self.bmc.password, self.wire)
+        client.set_session_key(self.key)
+        client.set_authorization_key(self.basic)
+        left, limits = max(0.01, self.until - time.monotonic()), self.limits
+        client.timeout = (
+            min(limits.connect, left),
+            bounded(limits.read * times, slow, left),
+            bounded(limits.answer * times, slow, left),
+        )
+        return client
+
+    def _login(self) -> Unknown | None:
+        """Take a session; where this BMC has none to give, go on with basic authentication."""
+        self.logins += 1
+        self.key = self.basic = None
+        attempt = 0
+        stale = True
+        while True:
+            client = self._client()
+            client.login_url, client.root_resp, client.last = self.place, True, None
+            try:
+                client.login(auth="session")
+            except Fault as fault:
+                # A line that was kept may have been dropped without a word, after a 401 above all: a new one tells.
+                if stale and fault.dropped and self.over is None:
+                    stale = False
+                    self.wire.renew()
+                    continue
+                return self.over or fault.unknown
+            except Exception as error:  # noqa: BLE001  one of the library's many: the answer itself is judged below
+                if type(error).__name__ == "RedfishPasswordChangeRequiredError":
+                    self._keep(client)
+                    return Unknown(Reason.DENIED, "this user's password must be changed before the BMC lets it in")
+            answer = client.last
+            if answer is None:
+                return Unknown(Reason.UNPARSABLE, "no answer to the login")
+            if answer.status < 300 and client.get_session_key():
+                self._keep(client)
+                return None
+            if answer.status < 300 or answer.status in NO_SESSIONS:
+                self.basic = "Basic " + b64encode(f"{self.bmc.user}:{self.bmc.password}".encode()).decode()
+                return None
+            said = f"login: HTTP {answer.status}{message(answer, self.wire.hiding)}"
+            if answer.status not in BUSY:
+                return Unknown(Reason.DENIED if answer.status in {400, 401, 403} else Reason.NOT_COLLECTED, said)
+            told = answer.getheader("Retry-After") is not None and LIMIT.search(said) is None
+            if not told or attempt >= self.limits.retries or not self._pause(attempt, answer):
+                return Unknown(Reason.NOT_READY, said)
+            attempt += 1
+
+    def _keep(self, client: Client) -> None:
+        """Note a session that was given, to give it back; what names no session of this BMC is never deleted."""
+        self.key = client.get_session_key()
+        if not self.key:
+            return
+        self.wire.hiding = self.wire.hiding.also(self.key)
+        told = client.last.getheader("Location") if client.last is not None else None
+        if told is None and client.last is not None:  # against the standard; the body may name it all the same
+            body = parsed(client.last.read, self.wire.hiding)
+            named = None if isinstance(body, Unknown) else body.get("@odata.id")
+            told = named if isinstance(named, str) else None
+        place = session_place(self.bmc.url, told, (self.place, SESSIONS))
+        if place is not None:
+            self.taken.append((place, self.key))
+            return
+        named = clean(self.wire.hiding.text(told or "nothing"), 100)
+        self.left = Unknown(
+            Reason.NOT_COLLECTED, f"the session was left to end by itself: its BMC calls it {named}, which is none here"
+        )
+
+    def _asked(self, uri: str, *, once: bool = False) -> Answer | Unknown:
+        """Send a GET, again where that may help; `once` only where the session was lost."""
+        attempt = 0
+        again = False
+        while True:
+            with self.lock:
+                if self.over is None and self.gets >= self.limits.gets:
+                    self.over = Unknown(Reason.NOT_READ_FURTHER, f"more than {self.limits.gets} GETs")
+                if self.over is not None:
+                    return self.over
+                self.gets += 1
+                logins, client = self.logins, self._client(2**attempt, 1 if once else patience(uri))
+            answer: Answer | None = None
+            began = time.monotonic()
+            try:
+                answer = client.get(uri)
+                self.mine.seconds = time.monotonic() - began
+            except Fault as fault:
+                trouble, worth = fault.unknown, not once and self._again(fault, attempt)
+            if answer is not None:
+                self.dead = 0
+                if answer.status == 401 and not again and self._back_in(logins):
+                    again = True  # a resource that lets nobody in takes no second login
+                    continue
+                self.welcome = self.welcome or (self.logins > 0 and answer.status < 400)
+                if answer.status == 200:
+                    self.spelt[uri.rstrip("/").casefold()] = uri.rstrip("/")
+                if answer.status not in BUSY:
+                    return answer
+                said = message(answer, self.wire.hiding)
+                trouble, worth = Unknown(Reason.NOT_READY, f"HTTP {answer.status}{said}"), not once
+            self.width = 1
+            if not worth or attempt >= self.limits.retries or not self._pause(attempt, answer):
+                return self.over or trouble
+            attempt += 1
+
+    def _again(self, fault: Fault, attempt: int) -> bool:
+        """Whether a GET without an answer is worth a second one; a BMC that stays dumb is not asked further."""
+        why = fault.unknown
+        if why.reason is Reason.CERTIFICATE_CHANGED:
+            self.over = self.over or why
+        if why.reason not in {Reason.TIMEOUT, Reason.UNREACHABLE}:
+            return fault.again
+        again = fault.again and self.logins > 0 and (attempt == 0 or why.reason is Reason.UNREACHABLE)
+        if not again or attempt >= self.limits.retries:
+            self.dead += 1
+            if self.dead >= DEAD:
+                self.over = self.over or why
+        return again
+
+    def _back_in(self, logins: int) -> bool:
+        """Log in once more after a 401 in the middle of a visit; gives whether asking again makes sense."""
+        with self.lock:
+            if self.logins == 0 or self.over is not None:
+                return False
+            if self.logins != logins:
+                return True
+            if not self.welcome and (self.logins > 1 or self.basic is not None):
+                self.over = Unknown(Reason.DENIED, "HTTP 401")  # a wrong password, said again and again, locks it
+                return False
+            if self.logins >= LOGINS or self.basic is not None:
+                return False
+            self.over = self._login()
+            return self.over is None
+
+    def _pause(self, attempt: int, answer: Answer | None) -> bool:
+        """Wait before asking again, as long as the BMC says or a little longer each time; not past the deadline."""
+        asked = None if answer is None else answer.getheader("Retry-After")
+        seconds = self.limits.pause * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311  jitter is no secret
+        if asked is not None and re.fullmatch(r"\s*\d{1,9}\s*", asked):
+            seconds = float(asked)
+        return seconds < self.until - time.monotonic() and not self.halt.wait(seconds)

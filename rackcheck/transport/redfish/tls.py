@@ -1,0 +1,318 @@
+"""One HTTPS line to a BMC: trusted by fingerprint or by authority, bounded in size, cut from outside when it drags."""
+
+import io
+import logging
+import re
+import socket
+import ssl
+import threading
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from http.client import IncompleteRead
+from queue import LifoQueue
+from typing import Any
+from urllib.parse import urlsplit
+from weakref import WeakSet
+
+import urllib3
+from redfish.rest.v1 import HttpClient, RestResponse, RetriesExhaustedError
+from requests import PreparedRequest, Response
+from requests.adapters import HTTPAdapter
+from urllib3 import exceptions as wrong
+from urllib3.connection import HTTPSConnection
+
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.hide import Hiding
+from rackcheck.transport.redfish.handshake import Handshake
+
+# The library logs what BMCs answer, and a session's token, at levels a user may switch on; it warns on stderr.
+logging.getLogger("redfish").setLevel(logging.CRITICAL + 1)
+warnings.filterwarnings("ignore", module=r"redfish\.")
+
+logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
+logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+
+CHUNK = 1 << 16
+LATE = "the answer did not end in time"
+FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+OURS = frozenset({"x-auth-token", "location"})
+"""Headers that we act upon as they stand: a BMC may give the same token twice. They are never kept or shown so."""
+
+
+class Fault(Exception):
+    """A request that got no answer: why, whether asking again may help, and whether the line was dropped."""
+
+    def __init__(self, reason: Reason, detail: str, *, again: bool = False, dropped: bool = False) -> None:
+        super().__init__(detail)
+        self.unknown = Unknown(reason, clean(detail, 400))
+        self.again, self.dropped = again, dropped
+
+
+@dataclass
+class _Flight:
+    """A request on its way: until when its answer must be whole, and what to cut if it is not."""
+
+    until: float
+    line: socket.socket | None = None
+    late: bool = False
+
+
+class Wire(HTTPAdapter):
+    """All connections to one BMC, and to nothing else; what a library says of trust or time does not count here."""
+
+    def __init__(
+        self,
+        url: str,
+        trust: ssl.SSLContext,
+        fingerprint: str | None,
+        *,
+        cap: int,
+        width: int = 2,
+        hiding: Hiding | None = None,
+    ) -> None:
+        super().__init__(max_retries=0)
+        self.hiding = hiding or Hiding()
+        place = urlsplit(url)
+        self.host, self.port = place.hostname or "", place.port or 443
+        self.origin = f"{place.scheme}://{place.netloc}/"
+        self.fingerprint, self.cap, self.width, self.closed = fingerprint, cap, width, False
+        self.flights: dict[int, _Flight] = {}
+        self.lines: WeakSet[socket.socket] = WeakSet()
+        self.trust = trust
+        self.handshake: Handshake | None = None
+        self.pool: _Pool
+        self.reopen()
+
+    def send(
+        self,
+        request: PreparedRequest,
+        stream: bool = False,  # noqa: ARG002  the adapter's own signature
+        timeout: Any = None,
+        verify: Any = True,  # noqa: ARG002
+        cert: Any = None,  # noqa: ARG002
+        proxies: Mapping[str, str] | None = None,  # noqa: ARG002
+    ) -> Response:
+        """Send one request and read its answer up to the cap; raises Fault for every way that can go wrong."""
+        if not (request.url or "").startswith(self.origin) or request.method not in {"GET", "POST", "DELETE"}:
+            raise Fault(Reason.NOT_COLLECTED, "nothing but this BMC is asked, and nothing is changed")
+        connect, read, whole = timeout
+        flight = self.flights[threading.get_ident()] = _Flight(time.monotonic() + whole)
+        try:
+            raw = self.pool.urlopen(
+                request.method,
+                request.path_url,
+                body=request.body if isinstance(request.body, (str, bytes)) else None,
+                headers={name: str(value) for name, value in request.headers.items()},
+                retries=False,
+                redirect=False,
+                assert_same_host=False,
+                preload_content=False,
+                timeout=urllib3.Timeout(connect=connect, read=read),
+            )
+            try:
+                body = self._body(raw)
+            except BaseException:
+                raw.close()
+                raise
+        except Fault:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever the network brings is a value of this BMC
+            raise self._fault(error, flight, connect, read) from None
+        finally:
+            self.flights.pop(threading.get_ident(), None)
+        if self.closed or flight.late:
+            raise Fault(Reason.TIMEOUT, LATE)  # a cut line may look like the end of an empty answer
+        headers = {
+            k: v if k.casefold() in OURS else self.hiding.text(v)
+            for k, v in raw.headers.items()
+            if k.casefold() not in FRAMING
+        }
+        kept = urllib3.HTTPResponse(io.BytesIO(self.hiding.data(body)), headers, raw.status, preload_content=False)
+        return self.build_response(request, kept)
+
+    def _body(self, raw: urllib3.BaseHTTPResponse) -> bytes:
+        said = raw.headers.get("Content-Length", "")
+        body = bytearray()
+        if not (said.isdecimal() and int(said[:19]) > self.cap):
+            for chunk in raw.stream(CHUNK, decode_content=True):
+                body += chunk
+                if len(body) > self.cap:
+                    break
+            else:
+                return bytes(body)
+        raise Fault(Reason.TOO_LARGE, f"more than {self.cap >> 10} KiB in one answer")
+
+    def tend(self) -> None:
+        """Cut the answers that took too long, however steadily they drip."""
+        for flight in list(self.flights.values()):
+            if time.monotonic() > flight.until and flight.line is not None:
+                flight.late = True
+                _cut(flight.line)
+
+    def cut(self) -> None:
+        """Cut every connection, from any thread; nothing is sent until `reopen`."""
+        self.closed = True
+        for line in list(self.lines):
+            _cut(line)
+
+    def renew(self) -> None:
+        """Let go of the connections that nobody is using; the next request opens one."""
+        old, self.pool = self.pool, self._made()
+        old.close()
+
+    def reopen(self) -> None:
+        """Let requests through, on new connections."""
+        self.pool = self._made()
+        self.closed = False
+
+    def _made(self) -> "_Pool":
+        pool = _Pool(
+            self.host,
+            self.port,
+            maxsize=self.width,
+            ssl_context=self.trust,
+            cert_reqs=self.trust.verify_mode,
+            assert_fingerprint=self.fingerprint,
+        )
+        pool.ConnectionCls = _line(self)
+        return pool
+
+    def _fault(self, error: Exception, flight: _Flight, connect: float, read: float) -> Fault:
+        if self.closed or flight.late:
+            return Fault(Reason.TIMEOUT, LATE)
+        match error:
+            case wrong.SSLError() if flight.line is None:
+                return self._distrust(error, connect)
+            case wrong.NewConnectionError():
+                why = error.__cause__ or error
+                return Fault(Reason.UNREACHABLE, getattr(why, "strerror", None) or str(why), again=True)
+            case wrong.ConnectTimeoutError():
+                return Fault(Reason.TIMEOUT, f"no connection within {connect:g} s", again=True)
+            case wrong.TimeoutError():
+                return Fault(Reason.TIMEOUT, f"silent for {connect if flight.line is None else read:g} s", again=True)
+            case wrong.ProtocolError() if isinstance(error.__cause__, IncompleteRead):
+                return Fault(Reason.UNPARSABLE, "the answer was cut short", again=True)
+            case wrong.ProtocolError() | wrong.SSLError():
+                return Fault(Reason.UNREACHABLE, "the BMC closed the connection", again=True, dropped=True)
+        return Fault(Reason.UNPARSABLE, f"no HTTP answer: {type(error).__name__}")
+
+    def _distrust(self, error: wrong.SSLError, connect: float) -> Fault:
+        """Say what the certificate is and what was expected; nothing was sent over this connection."""
+        try:
+            found = shown(_look(self.host, self.port, connect))
+        except OSError as refused:
+            return Fault(Reason.UNREACHABLE, _no_tls(refused), again=True)
+        if self.fingerprint is not None and shown(self.fingerprint) != found:
+            return Fault(Reason.CERTIFICATE_CHANGED, f"expected {shown(self.fingerprint)}, found {found}")
+        why = error.args[0] if error.args else error
+        if isinstance(why, str) and self.fingerprint is not None:  # the one connection showed another than this one
+            return Fault(Reason.CERTIFICATE_CHANGED, f"expected {found}, and not every connection shows it")
+        if not isinstance(why, ssl.SSLCertVerificationError):
+            return Fault(Reason.UNREACHABLE, _no_tls(why), again=True)
+        return Fault(
+            Reason.CERTIFICATE_CHANGED,
+            f"not trusted: {why.verify_message}; found {found}; if it is the BMC's own, pin it: fingerprint: ...",
+        )
+
+
+OLD = re.compile(r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SHARED_CIPHER|KEY_TOO_SMALL|NO_CIPHERS")
+"""OpenSSL's reasons for a handshake with one that knows no version of TLS, no cipher or no key that is still safe."""
+
+
+def _no_tls(why: BaseException) -> str:
+    """Say why there is no TLS, and what mends it where the BMC's own is too old."""
+    old = "it offers only TLS, ciphers or keys that are no longer safe; update its firmware: "
+    return f"no TLS with this BMC: {old if OLD.search(str(why)) else ''}{why}"
+
+
+class _Ready(LifoQueue[Any]):
+    """Gives a connection that is open before the place for a new one: a BMC may let no further one in."""
+
+    def _put(self, item: object) -> None:
+        if item is None:
+            self.queue.insert(0, item)
+        else:
+            self.queue.append(item)
+
+
+class _Pool(urllib3.HTTPSConnectionPool):
+    QueueCls = _Ready
+
+
+def _line(wire: Wire) -> type[HTTPSConnection]:
+    """Give a connection that tells the wire of its socket, so that it can be cut while a thread waits on it."""
+
+    class Line(HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            assert self.sock is not None
+            wire.lines.add(self.sock)
+            if wire.handshake is None and isinstance(self.sock, ssl.SSLSocket):
+                wire.handshake = Handshake.of(self.sock)
+
+        def request(self, *args: Any, **more: Any) -> None:
+            flight = wire.flights.get(threading.get_ident())
+            if flight is not None:
+                flight.line = self.sock
+            if wire.closed:
+                raise TimeoutError
+            super().request(*args, **more)
+
+    return Line
+
+
+class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
+    """The DMTF's client, asking once and following no redirect; remembers the last answer, also of a failed login."""
+
+    def __init__(self, url: str, user: str, password: str, wire: Wire) -> None:
+        super().__init__(url, user, password, max_retry=0, check_connectivity=False, https_adapter=wire)
+        self._session.trust_env = False  # no proxy, and no password of ~/.netrc in the place of ours
+        self._session.headers["Accept-Encoding"] = "identity"
+        self.last: RestResponse | None = None
+        self.timeout: tuple[float, float, float] = (0, 0, 0)
+
+    def _rest_request(self, *args: Any, **more: Any) -> RestResponse:
+        more |= {"allow_redirects": False, "timeout": self.timeout, "max_retry": 0}
+        try:
+            self.last = super()._rest_request(*args, **more)
+        except RetriesExhaustedError as error:
+            why = error.__cause__
+            raise (why if isinstance(why, Fault) else Fault(Reason.UNPARSABLE, type(why).__name__)) from None
+        return self.last
+
+
+def trust(fingerprint: str | None, ca: str | None) -> ssl.SSLContext:
+    """Give the rule of trust: a CA file, else a pinned certificate alone, else the system's authorities."""
+    if fingerprint is None or ca is not None:
+        return ssl.create_default_context(cafile=ca)
+    return _unverified()  # but held to the fingerprint before anything is sent
+
+
+def shown(fingerprint: str) -> str:
+    """Spell a fingerprint as people compare it: AB:CD:..."""
+    return ":".join(fingerprint[i : i + 2] for i in range(0, len(fingerprint), 2)).upper()
+
+
+def _look(host: str, port: int, seconds: float) -> str:
+    """Fetch the certificate's fingerprint in a handshake of its own, over which nothing is sent."""
+    with (
+        socket.create_connection((host, port), seconds) as plain,
+        _unverified().wrap_socket(plain, server_hostname=host) as line,
+    ):
+        return sha256(line.getpeercert(binary_form=True) or b"").hexdigest()
+
+
+def _unverified() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _cut(line: socket.socket) -> None:
+    with suppress(OSError):
+        socket.socket.shutdown(line, socket.SHUT_RDWR)  # not the TLS layer's: it would let ciphertext through

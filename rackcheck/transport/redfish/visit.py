@@ -1,0 +1,145 @@
+"""One visit to a BMC: what is wanted is fetched, few GETs at a time; the session is given back whatever happens."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from rackcheck.model.documents import Documents, Link
+from rackcheck.model.fact import Reason, Unknown
+from rackcheck.model.resource import ROOT, Body
+from rackcheck.transport.redfish import INTERRUPTED, POLL, expand
+from rackcheck.transport.redfish.session import Session
+
+
+class Visit:
+    """One BMC while it is read; `query` asks it for whole collections, as long as nothing showed that it cannot."""
+
+    def __init__(self, session: Session, stop: threading.Event) -> None:
+        self.session, self.stop = session, stop
+        self.bodies: dict[str, Body | Unknown] = {}
+        self.query: str | None = None
+        self.pages: set[str] = set()
+        self.complete = False
+        self.pool = ThreadPoolExecutor(session.limits.width, thread_name_prefix="bmc")
+
+    def make(self, links: tuple[Link, ...]) -> Unknown | None:
+        """Log in, fetch until nothing is wanted, log out; gives why there was nothing to fetch."""
+        pending: set[Future[Any]] = set()
+        try:
+            entering = self.pool.submit(self.session.enter)
+            pending.add(entering)
+            self._watch(pending)
+            root = entering.result()
+            if isinstance(root, Unknown):
+                return root
+            self.bodies[ROOT] = root
+            # A recording holds what each resource answers for itself.
+            if self.session.limits.expand and self.session.trace is None:
+                self.query = expand.query(root)
+            docs = Documents(self.bodies)
+            while todo := docs.wanted(links):
+                self._round(todo, pending)
+            return None
+        finally:
+            self.session.end(cut=bool(pending))
+            self.pool.shutdown(cancel_futures=True)
+            self.session.leave()
+
+    def _round(self, todo: Mapping[str, bool], pending: set[Future[Any]]) -> None:
+        """Fetch what is wanted; what came whole is kept if one member of each tells there all that it tells alone.
+
+        Else nothing of it is kept: it is wanted still, and asked for in the plain way from then on.
+        """
+        brought = self._batch(sorted(todo), pending, {uri for uri in todo if self._whole(uri, wanted=todo[uri])})
+        if self.query is not None:
+            proofs = {uri: expand.proof(found.members, self.bodies) for uri, found in brought.items()}
+            self._batch(sorted({proof for proof in proofs.values() if proof is not None}), pending)
+            proven = all(p is None or self._proven(brought[uri].members[p], p) for uri, p in proofs.items())
+            if proven and self._complete(brought):
+                for uri, found in brought.items():
+                    self._keep(uri, found)
+                return
+        for uri in brought:
+            self._doubt(uri)
+
+    def _complete(self, brought: Mapping[str, expand.Brought]) -> bool:
+        """Hold the first large collection that came whole against its plain form: none may be cut short."""
+        uri = max(brought, key=lambda each: len(brought[each].members), default="")
+        if self.complete or not uri or len(brought[uri].members) < expand.LARGE:
+            return True
+        plain = self.session.fetch(uri)
+        self.complete = isinstance(plain, Mapping) and expand.lists(uri, plain, brought[uri].members)
+        return self.complete
+
+    def _whole(self, uri: str, *, wanted: bool) -> bool:
+        return (wanted and "?" not in uri and expand.allowed(uri)) or uri in self.pages
+
+    def _proven(self, member: Body, uri: str) -> bool:
+        alone = self.bodies[uri]
+        return isinstance(alone, Mapping) and expand.whole(member, alone)
+
+    def _keep(self, uri: str, found: expand.Brought) -> None:
+        """Keep what came whole; but a clock is asked alone: an answer that took long to make holds an old one."""
+        self.bodies[uri] = found.collection
+        if found.following is not None and expand.allowed(found.following):
+            self.pages.add(found.following)
+        for place, member in found.members.items():
+            if "DateTime" not in member:
+                self.bodies.setdefault(place, member)
+            self.session.spelt.setdefault(place.casefold(), place)
+
+    def _doubt(self, uri: str) -> None:
+        """Ask this BMC for nothing whole any more; what it gave at this URI is not kept, and does not count."""
+        self.query = None
+        self.session.load.forget(uri)
+
+    def _batch(
+        self, uris: Iterable[str], pending: set[Future[Any]], whole: Iterable[str] = ()
+    ) -> dict[str, expand.Brought]:
+        """Fetch all of these, the `whole` ones with their members; gives those that came so, which are not kept yet."""
+        queue = deque(uris)
+        asked: dict[Future[Any], str] = {}
+        tried: dict[Future[Any], str] = {}
+        brought: dict[str, expand.Brought] = {}
+        while queue or pending:
+            while queue and len(pending) < self.session.width:
+                uri = queue.popleft()
+                if self.session.over is not None:
+                    self.bodies[uri] = self.session.over
+                    continue
+                if self.query is not None and uri in whole:
+                    future = self.pool.submit(self.session.attempt, uri, expand.asked(uri, self.query))
+                    tried[future] = uri
+                else:
+                    future = self.pool.submit(self.session.fetch, uri)
+                    asked[future] = uri
+                pending.add(future)
+            for future in self._watch(pending):
+                if future in asked:
+                    self.bodies[asked[future]] = future.result()
+                elif future in tried:
+                    body = future.result()
+                    found = None if isinstance(body, Unknown) else expand.brought(tried[future], body)
+                    if found is None:
+                        self._doubt(tried[future])
+                    else:
+                        brought[tried[future]] = found
+        return brought
+
+    def _watch(self, pending: set[Future[Any]]) -> set[Future[Any]]:
+        """Wait until something is done, cutting what drags; takes it off the pending."""
+        done: set[Future[Any]] = set()
+        while pending and not done:
+            left = self.session.until - time.monotonic()
+            done, _ = wait(pending, max(0.01, min(POLL, left)), FIRST_COMPLETED)
+            self.session.wire.tend()
+            if self.session.over is None and self.stop.is_set():
+                self.session.end(INTERRUPTED)
+            elif self.session.over is None and left <= 0:
+                seconds = self.session.limits.deadline
+                self.session.end(Unknown(Reason.TIMEOUT, f"the {seconds:g} s for this BMC were over"))
+        pending -= done
+        return done

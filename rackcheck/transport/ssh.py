@@ -1,0 +1,339 @@
+"""Transport to a node over SSH: one connection, one exec of `sh -s`, our own host-key check, deadline and cap."""
+
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from getpass import getuser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackcheck.model.fact import Reason, Unknown, clean
+from rackcheck.model.hide import Hiding
+from rackcheck.transport import known_hosts
+from rackcheck.transport.ssh_config import Target
+from rackcheck.transport.wire import LARGE, Limits, Line, Reply, Stage, drain, stamped
+
+if TYPE_CHECKING:
+    import paramiko
+
+logging.getLogger("paramiko").addHandler(logging.NullHandler())  # what went wrong is in the reply, not on stderr
+
+KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
+"""Key files tried where neither the inventory nor the configuration names one."""
+
+
+_UNLOCKING = threading.Lock()
+"""Held while a key is decrypted, so that the nodes that wait for it find it done."""
+
+
+class _Refused(Exception):
+    """This node cannot be asked; holds why, and where the way ended."""
+
+    def __init__(self, stage: Stage, why: Unknown) -> None:
+        super().__init__(str(why))
+        self.stage, self.why = stage, why
+
+
+@dataclass
+class _Deadline:
+    """Closes a connection from outside when its time is up: no library does it for every stage."""
+
+    seconds: float
+    passed: bool = False
+
+    def watch(self, transport: "paramiko.Transport") -> threading.Timer:
+        def close() -> None:
+            self.passed = True
+            transport.close()
+
+        timer = threading.Timer(self.seconds, close)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+
+def run(target: Target, script: str, limits: Limits) -> Reply:
+    """Run a script on a node; whatever the node does ends as a reply with its reason, without what we logged in by."""
+    return _hidden(target, lambda hiding: _run(target, limits, hiding, _Script(script)))
+
+
+def talk(target: Target, command: str, limits: Limits, speak: Callable[[Line], Unknown]) -> Reply:
+    """Run a command on a node and let `speak` have the line to it, both ways, until it gives why it ended.
+
+    A reply of this kind has no raw side: what came in is the speaker's.
+    """
+    return _hidden(target, lambda hiding: _run(target, limits, hiding, _Talk(command, speak)))
+
+
+def _hidden(target: Target, ask: Callable[[Hiding], Reply]) -> Reply:
+    hiding = Hiding(target.password)
+    reply = ask(hiding)
+    return replace(reply, raw=hiding.data(reply.raw), cut=replace(reply.cut, detail=hiding.text(reply.cut.detail)))
+
+
+def _run(target: Target, limits: Limits, hiding: Hiding, act: "_Script | _Talk") -> Reply:
+    import paramiko  # noqa: PLC0415  a fifth of a second, only for those who ask a node
+
+    def shown(error: object) -> str:
+        return clean(hiding.text(str(error)))  # in this order: what is shortened may end inside a secret
+
+    deadline = _Deadline(limits.deadline)
+    try:
+        sock = _connect(target, limits)
+    except _Refused as refused:
+        return Reply(b"", refused.why, refused.stage)
+    stage = Stage.HANDSHAKE
+    try:
+        transport = paramiko.Transport(sock)
+    except (OSError, paramiko.SSHException) as error:
+        sock.close()
+        return Reply(b"", Unknown(Reason.UNREACHABLE, shown(error)), stage)
+    transport.banner_timeout = transport.auth_timeout = limits.connect
+    timer = deadline.watch(transport)
+    try:
+        _handshake(transport, target, limits)
+        stage = Stage.LOGIN
+        _log_in(transport, target, hiding)
+        return act(transport, limits, deadline, hiding)
+    except _Refused as refused:
+        return Reply(b"", refused.why, refused.stage)
+    except (OSError, EOFError, paramiko.SSHException) as error:
+        if deadline.passed:
+            why = Unknown(Reason.TIMEOUT, f"no answer within {limits.deadline:g} s")
+        elif isinstance(error, TimeoutError) or "banner" in str(error) or "timeout" in str(error).casefold():
+            why = Unknown(Reason.TIMEOUT, f"the SSH handshake did not end: {shown(error) or 'silence'}")
+        else:
+            why = Unknown(Reason.UNREACHABLE, shown(error) or type(error).__name__)
+        return Reply(b"", why, stage)
+    finally:
+        timer.cancel()
+        transport.close()
+
+
+def _connect(target: Target, limits: Limits) -> "socket.socket | paramiko.ProxyCommand":
+    import paramiko  # noqa: PLC0415
+
+    if target.proxy:
+        return paramiko.ProxyCommand(target.proxy)
+    where = f"{target.host} port {target.port}"
+    try:
+        return socket.create_connection((target.host, target.port), timeout=limits.connect)
+    except TimeoutError:
+        raise _Refused(Stage.PORT, Unknown(Reason.TIMEOUT, f"{where} does not answer")) from None
+    except socket.gaierror:
+        raise _Refused(Stage.NAME, Unknown(Reason.UNREACHABLE, f"no address for {target.host}")) from None
+    except (OSError, UnicodeError, OverflowError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        raise _Refused(Stage.PORT, Unknown(Reason.UNREACHABLE, f"{where}: {clean(said)}")) from None
+
+
+def _handshake(transport: "paramiko.Transport", target: Target, limits: Limits) -> None:
+    """Agree on keys, and check the host's own before anything of ours is sent."""
+    trusted = known_hosts.load(target.known_hosts)
+    keys = trusted.keys(target.alias or target.host, target.port)
+    options = transport.get_security_options()
+    # Ask first for the kind of key we know, so that a host with several shows that one.
+    wanted = [k for k in options.key_types if _plain_kind(k) in keys]
+    options.key_types = [*wanted, *(k for k in options.key_types if k not in wanted)]
+    transport.start_client(timeout=limits.connect)
+    if not transport.initial_kex_done:  # paramiko waits its time and says nothing
+        said = f"the SSH handshake did not end within {limits.connect:g} s"
+        raise _Refused(Stage.HANDSHAKE, Unknown(Reason.TIMEOUT, said))
+    shown = transport.get_remote_server_key()
+    key, mark = shown.get_base64(), known_hosts.fingerprint(shown.get_base64())
+    if key in trusted.revoked:
+        raise _Refused(Stage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
+    if not keys:
+        how = f"ssh-keyscan -p {target.port} {target.host} >> ~/.ssh/known_hosts"
+        said = f"no key of this host is known; it shows {mark}. Check it, then: {how}"
+        raise _Refused(Stage.KEY, Unknown(Reason.HOST_KEY_CHANGED, said))
+    if key not in set().union(*keys.values()):
+        known = ", ".join(sorted(known_hosts.fingerprint(k) for found in keys.values() for k in found))
+        raise _Refused(Stage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
+
+
+def _plain_kind(kind: str) -> str:
+    return "ssh-rsa" if kind.startswith("rsa-sha2-") else kind
+
+
+def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> None:
+    """Try the keys, then the password; raises _Refused when none opens the door."""
+    import paramiko  # noqa: PLC0415
+
+    user = target.user or getuser()
+    tried: list[str] = []
+    for name, key in _keys(target, tried):
+        if not transport.is_active():
+            break
+        try:
+            transport.auth_publickey(user, key)
+        except paramiko.BadAuthenticationType as error:
+            if target.password:
+                break
+            raise _refused_type(user, error, hiding) from None
+        except paramiko.AuthenticationException:
+            tried.append(name)
+            continue
+        if transport.is_authenticated():
+            return
+        tried.append(f"{name} (not enough alone)")
+    if target.password and transport.is_active():
+        try:
+            # Where the host has no plain password but asks for one itself, paramiko answers a single question with it.
+            transport.auth_password(user, target.password)
+        except paramiko.BadAuthenticationType as error:
+            raise _refused_type(user, error, hiding) from None
+        except paramiko.AuthenticationException:
+            tried.append("the password")
+        else:
+            if transport.is_authenticated():
+                return
+            tried.append("the password (not enough alone)")
+    what = ", ".join(tried) if tried else "no key at hand"
+    raise _Refused(Stage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
+
+
+def _refused_type(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding) -> _Refused:
+    said = clean(hiding.text(", ".join(error.allowed_types)))
+    return _Refused(Stage.LOGIN, Unknown(Reason.DENIED, f"{user}: this host takes {said}"))
+
+
+def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
+    """Give the named keys, else the agent's and the usual files, or none beside a password; `tried` gets the rest."""
+    import paramiko  # noqa: PLC0415
+
+    found: list[tuple[str, paramiko.PKey]] = []
+    if target.password and not target.keys:
+        return found  # a host counts what it refuses: an agent full of keys would leave no try for the password
+    if not target.keys:
+        found += [(f"agent {key.get_name()}", key) for key in paramiko.Agent().get_keys()]
+    for path in target.keys or tuple(str(Path("~/.ssh") / name) for name in KEYS):
+        file = Path(path).expanduser()
+        try:
+            if file.is_file():
+                found.append((str(path), _key(str(file), target.passphrase)))
+        except (OSError, ValueError, TypeError, paramiko.SSHException) as error:
+            # An encrypted key is the agent's business, or the inventory's: nobody can type 64 passphrases.
+            tried.append(f"{path} ({_unopened(error, target)})")
+    return found
+
+
+def _unopened(error: Exception, target: Target) -> str:
+    """Say why a key file gives no key; of one that stays shut the libraries tell very different things."""
+    if isinstance(error, TypeError):
+        return "encrypted: load it into an agent, or name its ssh.passphrase"
+    if isinstance(error, ValueError) and target.passphrase:
+        return "no key that this passphrase opens"
+    return clean(str(error)) or type(error).__name__
+
+
+def _key(file: str, passphrase: str) -> "paramiko.PKey":
+    import paramiko  # noqa: PLC0415
+
+    if passphrase:
+        with suppress(TypeError), _UNLOCKING:  # a TypeError: this key is not encrypted
+            return _unlocked(file, passphrase)
+    return paramiko.PKey.from_path(file)
+
+
+@lru_cache(maxsize=16)
+def _unlocked(file: str, passphrase: str) -> "paramiko.PKey":
+    """Decrypt a key, once for all nodes: it is slow on purpose."""
+    import paramiko  # noqa: PLC0415
+
+    # paramiko hands this to cryptography, which wants bytes whatever paramiko's types say.
+    return paramiko.PKey.from_path(file, passphrase.encode())  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Script:
+    """Sends a script to the node's shell, and takes its answer to the end."""
+
+    text: str
+
+    def __call__(self, transport: "paramiko.Transport", limits: Limits, deadline: _Deadline, hiding: Hiding) -> Reply:
+        channel = transport.open_session(timeout=limits.connect)
+        channel.settimeout(limits.deadline)
+        channel.exec_command("sh -s")
+        complaints = _Complaints(channel)
+        try:
+            channel.sendall(stamped(self.text).encode())
+            channel.shutdown_write()
+            raw, stopped = drain(channel.recv, limits.cap)
+        except OSError as error:
+            raw, stopped = b"", f"the line broke: {error}"
+        if stopped == LARGE:
+            return Reply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
+        if deadline.passed:
+            return Reply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
+        said = "" if raw else complaints.last(hiding)
+        return Reply(raw, Unknown(Reason.UNREACHABLE, clean(f"{stopped}; it said: {said}" if said else stopped)))
+
+
+@dataclass(frozen=True)
+class _Talk:
+    """Runs a command, and hands the line to whoever speaks with it."""
+
+    command: str
+    speak: Callable[[Line], Unknown]
+
+    def __call__(self, transport: "paramiko.Transport", limits: Limits, deadline: _Deadline, hiding: Hiding) -> Reply:
+        channel = transport.open_session(timeout=limits.connect)
+        channel.exec_command(self.command)
+        why = self.speak(_Channel(channel, _Complaints(channel), hiding))
+        if deadline.passed:
+            why = Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s")
+        return Reply(b"", why)
+
+
+class _Channel:
+    """A line over SSH; `wire.Line` says what each part means."""
+
+    def __init__(self, channel: "paramiko.Channel", complaints: "_Complaints", hiding: Hiding) -> None:
+        self._channel, self._complaints, self._hiding = channel, complaints, hiding
+
+    def send(self, data: bytes, seconds: float) -> None:
+        self._channel.settimeout(seconds)
+        self._channel.sendall(data)
+
+    def receive(self, seconds: float) -> bytes | None:
+        self._channel.settimeout(seconds)
+        try:
+            return self._channel.recv(1 << 16)
+        except TimeoutError:
+            return None
+
+    def finish(self) -> None:
+        with suppress(OSError):
+            self._channel.shutdown_write()
+
+    def close(self) -> None:
+        self._channel.close()
+
+    def ended(self) -> tuple[int | None, str]:
+        status = self._channel.recv_exit_status() if self._channel.exit_status_ready() else None
+        return status, self._complaints.last(self._hiding)
+
+
+class _Complaints:
+    """Reads standard error beside the answer and drops it, all but its end: what nobody reads fills the window."""
+
+    def __init__(self, channel: "paramiko.Channel") -> None:
+        self._channel, self._end = channel, b""
+        self._thread = threading.Thread(target=self._read, daemon=True, name="complaints")
+        self._thread.start()
+
+    def _read(self) -> None:
+        with suppress(OSError):
+            while chunk := self._channel.recv_stderr(1 << 16):
+                self._end = (self._end + chunk)[-4096:]
+
+    def last(self, hiding: Hiding) -> str:
+        """Give the end of the last line, for a node that said nothing else; a secret cut in two does not reach it."""
+        self._thread.join(timeout=1.0)
+        lines = hiding.data(self._end).decode("utf-8", "replace").strip().splitlines()
+        return clean(lines[-1][-200:]) if lines else ""

@@ -1,0 +1,196 @@
+"""A node's facts held against another reading: what differs, which rules read it, and what those say of the node. Pure.
+
+What it is held against stands before the arrow, the node behind it. Nobody's silence is a change: a fact that one side
+does not know is told as unknown, never as another.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rackcheck.model import path as paths
+from rackcheck.model.change import STEADY, Change, Facts, Kind, compare, gathered, moved_by, unknown_both
+from rackcheck.model.fact import VOLATILE, Class, Reading, clean
+from rackcheck.model.tree import Tree
+from rackcheck.run.event import facts_json, reading_json
+from rackcheck.run.index import words
+from rackcheck.views.covering import Covering
+from rackcheck.views.items import folded
+
+NO_RULE = "no rule"
+"""What is said of a fact that no rule reads: whoever writes profiles may want one."""
+
+WORDS = 4
+"""Words that a text has at least of which the differing ones are told, and not all."""
+
+NO_VERDICTS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """One fact that differs, or that of several items that differs alike: `path` is folded, `paths` are all of them.
+
+    `change` is that of the first path; `covered` are the rules that read the fact, `verdicts` what those of them say
+    of this node that judged it.
+    """
+
+    path: str
+    paths: tuple[str, ...]
+    change: Change
+    covered: tuple[str, ...] = ()
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Kind:
+        """How it differs, from what it is held against to this node."""
+        return self.change.kind
+
+    @property
+    def cls(self) -> Class:
+        """What kind of truth it is."""
+        return self.change.cls
+
+    @property
+    def before(self) -> str:
+        """What it is held against says, for people."""
+        return words.spelt(self.change.before, self.change.unit)
+
+    @property
+    def after(self) -> str:
+        """What this node says, for people."""
+        return words.spelt(self.change.after, self.change.unit)
+
+    @property
+    def percent(self) -> float | None:
+        """By how many percent a measurement is above what it is held against; None where a side is no number."""
+        return moved_by(self.change) if self.cls in VOLATILE else None
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether a rule could read it: a plane that was silent is told by the path `plane/NAME`."""
+        return not self.path.startswith("plane/")
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """All that differs; `own` counts identities that are each machine's own, `unknown` facts that neither side knows.
+
+    `silent` names planes, as in `plane/os`, that said nothing on either side.
+    """
+
+    differing: tuple[Differing, ...]
+    own: int = 0
+    unknown: int = 0
+    silent: tuple[str, ...] = ()
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything is known to be another."""
+        return any(not one.kind.uncertain for one in self.differing)
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether something could not be compared."""
+        return bool(self.differing or self.silent)
+
+
+def against(
+    mine: Facts, other: Facts, covering: Covering | None = None, verdicts: Mapping[str, str] = NO_VERDICTS,
+    classes: Sequence[Class] = STEADY, *, same: bool = False, keep: Callable[[Change], object] | None = None,
+) -> Against:  # fmt: skip
+    """Hold a node's facts against another reading, in the order of their classes and paths; the unknown comes last.
+
+    Both sides bring all the facts they have. `same` says that it is one machine, or that identities are to be told for
+    another reason: else those that differ are counted alone. `keep` chooses among what differs.
+    """
+    told = gathered(filter(keep, compare(other, mine, classes)))
+    own = [c for c in told if c.cls is Class.IDENTITY and not same and not c.kind.uncertain]
+    left = set(map(id, own))
+    groups: dict[tuple[object, ...], list[Change]] = {}
+    for change in told:
+        if id(change) not in left:
+            groups.setdefault(_alike(change, covering), []).append(change)
+    found = [_differing(some, covering, verdicts) for some in groups.values()]
+    unknown, silent = unknown_both(other, mine, classes)
+    return Against(tuple(sorted(found, key=lambda one: one.kind.uncertain)), len(own), unknown, silent)
+
+
+def _alike(change: Change, covering: Covering | None) -> tuple[object, ...]:
+    """What changes have in common that are told together: the fact, both values, and the rules that read it."""
+    pattern = str(paths.parse(change.path).pattern)
+    covered = covering.of(change.path) if covering is not None else ()
+    return pattern, change.cls, change.kind, repr(change.before), repr(change.after), change.unit, covered
+
+
+def _differing(changes: Sequence[Change], covering: Covering | None, verdicts: Mapping[str, str]) -> Differing:
+    names = tuple(change.path for change in changes)
+    covered = covering.of(names[0]) if covering is not None else ()
+    known = {rule: verdicts[rule] for rule in covered if rule in verdicts}
+    name = ", ".join(folded(names)) if len(names) > 1 else names[0]
+    return Differing(name, names, changes[0], covered, known)
+
+
+def word_difference(before: Reading, after: Reading) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Give the words that a list or a longer text lost, and those it got; None where the words are not worth it."""
+    old, new = _words(before), _words(after)
+    if old is None or new is None:
+        return None
+    lost, got = Counter(old) - Counter(new), Counter(new) - Counter(old)
+    return _in_order(old, lost), _in_order(new, got)
+
+
+def _words(value: Reading) -> tuple[str, ...] | None:
+    if isinstance(value, tuple):
+        return value
+    split = tuple(value.split()) if isinstance(value, str) else ()
+    return split if len(split) >= WORDS else None
+
+
+def _in_order(all_: Sequence[str], some: Counter[str]) -> tuple[str, ...]:
+    left = Counter(some)
+    found: list[str] = []
+    for word in all_:
+        if left[word] > 0:
+            left[word] -= 1
+            found.append(word)
+    return tuple(found)
+
+
+def said(one: Differing) -> str:
+    """Say one difference without its rules: `gpu/[0-7].vbios 96.00.89 -> 96.00.74`, `kernel.cmdline -a=1 +a=2`."""
+    change = replace(one.change, path=one.path)
+    split = word_difference(change.before, change.after) if change.kind is Kind.CHANGED else None
+    if split is not None:
+        told = [*(f"-{word}" for word in split[0]), *(f"+{word}" for word in split[1])]
+        return f"{one.path} {clean(' '.join(told), 4 * words.LETTERS)}" if told else f"{one.path}: in another order"
+    percent = f" ({one.percent:+.1f} %)" if one.percent is not None and change.cls is not Class.MEASUREMENT else ""
+    return words.said(change) + percent
+
+
+def rules(one: Differing) -> str:
+    """Say which rules read the fact, and what they say of this node: `gpu.vbios fail`; or that none does."""
+    if not one.covered:
+        return NO_RULE if one.is_fact else ""
+    return ", ".join(f"{rule} {one.verdicts[rule]}" if rule in one.verdicts else rule for rule in one.covered)
+
+
+def document(one: Differing) -> dict[str, Any]:
+    """Give one difference as a document."""
+    split = word_difference(one.change.before, one.change.after) if one.kind is Kind.CHANGED else None
+    doc = words.one_doc(replace(one.change, path=one.path)) | {"facts": list(one.paths), "rules": list(one.covered)}
+    doc |= {"verdicts": dict(one.verdicts)} if one.verdicts else {}
+    doc |= {"percent": round(one.percent, 3)} if one.percent is not None and abs(one.percent) != float("inf") else {}
+    return doc | ({"lost": list(split[0]), "got": list(split[1])} if split is not None else {})
+
+
+def facts_of(tree: Tree) -> Facts:
+    """Give a tree's facts as runs keep them: by class, each as on the wire, and why a plane was silent."""
+    found: dict[Class, dict[str, Any]] = {cls: {} for cls in Class}
+    for path, doc in facts_json(tree).items():
+        found[Class(doc["class"])][path] = {key: doc[key] for key in doc if key not in {"class", "source", "time"}}
+    for plane in {leaf.plane for leaf in tree.leaves.values()}:
+        found[Class.CONFIG][f"plane/{plane.value}"] = {"value": "answered", "plane": plane.value}
+    for plane, why in tree.silent.items():
+        found[Class.CONFIG][f"plane/{plane.value}"] = {**reading_json(why), "plane": plane.value}
+    return found

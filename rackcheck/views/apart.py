@@ -1,0 +1,75 @@
+"""Findings of machines that the profile is not for, told apart: they decide nothing, and are counted in one line.
+
+Pure. What such a machine comes to is INCOMPLETE, for the reason that it is another one; nobody is to mend it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import Field, dataclass, replace
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.profile import Rule
+from rackcheck.views.summary import several
+
+
+class OnNodes(Protocol):
+    """One rule's verdict on nodes: a finding of a run, or of a document, which names the rule alone."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def rule(self) -> Rule | str:
+        """The rule, or its id."""
+        ...
+
+    @property
+    def status(self) -> Status:
+        """What it came to."""
+        ...
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that it came to this on."""
+        ...
+
+
+F = TypeVar("F", bound=OnNodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Nodes that are other machines, and how many rules fail or are unknown on any of them."""
+
+    nodes: tuple[str, ...]
+    fails: int
+    unknowns: int
+
+    def said(self, where: str) -> str:
+        """Count the rules in one line; `where` says what lists them."""
+        verb = "fails" if self.fails == 1 else "fail"
+        fails = [f"{several(self.fails, 'rule')} {verb}"] if self.fails else []
+        what = f"{self.unknowns}" if fails else several(self.unknowns, "rule")
+        unknowns = [f"{what} {'is' if self.unknowns == 1 else 'are'} unknown"] if self.unknowns else []
+        if not fails and not unknowns:
+            return "no rule fails there or is unknown"
+        they = "it does not decide" if self.fails + self.unknowns == 1 else "they do not decide"
+        return f"{' and '.join((*fails, *unknowns))} there; {they}: {where}"
+
+
+def deciding(found: Iterable[F], others: frozenset[str]) -> list[F]:
+    """Give the findings without the nodes in `others`; one that is of these alone is left out."""
+    if not others:
+        return list(found)
+    left = ((each, tuple(node for node in each.nodes if node not in others)) for each in found)
+    return [each if len(nodes) == len(each.nodes) else replace(each, nodes=nodes) for each, nodes in left if nodes]
+
+
+def apart(found: Iterable[F], nodes: Sequence[str]) -> Apart:
+    """Count what fails or is unknown on these nodes, each rule once; a rule that does both fails."""
+    others = frozenset(nodes)
+    rules: dict[Status, set[str]] = {Status.FAIL: set(), Status.UNKNOWN: set()}
+    for each in found:
+        if each.status in rules and not others.isdisjoint(each.nodes):
+            rules[each.status].add(each.rule if isinstance(each.rule, str) else each.rule.id)
+    fails = rules[Status.FAIL]
+    return Apart(tuple(nodes), len(fails), len(rules[Status.UNKNOWN] - fails))

@@ -1,0 +1,234 @@
+"""How each part bears a burn-in: what is wrong with it by now or by its verdicts, and which parts are alike. Pure."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from statistics import median
+
+from rackcheck.evaluate.verdict import Evidence, Status, Verdict
+from rackcheck.model import path as paths
+from rackcheck.model.fact import clean
+from rackcheck.model.path import BadPath
+from rackcheck.model.profile import Rule
+from rackcheck.model.text import natural
+from rackcheck.views.burning import Bench, Burns
+from rackcheck.views.part import HOST, Part
+
+PEERS = 4
+"""GPUs of a node in the same stage from which one can be told to be odd."""
+
+FAR = 6.0
+"""Median deviations from its node's GPUs from which one is worth a look; that is a hint, and no verdict."""
+
+FLOORS = {"clock": 0.01, "temp": 0.03}
+"""The least deviation that counts as one, in parts of the median: sensors round."""
+
+OWN = "burnin."
+"""How the rules of a burn-in begin, which its own screen leaves out."""
+
+
+class Rank(IntEnum):
+    """Who is shown first."""
+
+    WRONG = 0
+    UNKNOWN = 1
+    ODD = 2
+    FINE = 3
+
+
+RANKS = {Status.FAIL: Rank.WRONG, Status.UNKNOWN: Rank.UNKNOWN, Status.WARN: Rank.ODD, Status.WAIVED: Rank.ODD}
+"""Verdicts that somebody has to know of, the worst first, and where they stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bearing:
+    """What is to be said of a part: its rank, its words, and once it is judged its verdict's status and rule."""
+
+    rank: Rank
+    words: str
+    status: Status | None = None
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Parts that are shown in one line: one, or those of a node of which nothing is to be said."""
+
+    parts: tuple[Part, ...]
+    bearing: Bearing
+
+    @property
+    def name(self) -> str:
+        """What the row is called for ever."""
+        first = self.parts[0]
+        return f"{first.node} {first.of}" if len(self.parts) == 1 else f"{first.node} rest"
+
+
+def rows(
+    burns: Burns, rules: Mapping[str, Rule], nodes: Collection[str], *, most: int, whole: bool = False
+) -> tuple[Row, ...]:
+    """Give the rows of these nodes, what is wrong first; of more than `most` parts those of a node that are fine fold.
+
+    With `whole` nothing folds.
+    """
+    found = [Row((part,), bears) for name in nodes for part, bears in bearings(burns, burns.benches[name], rules)]
+    if not whole and len(found) > most:
+        found = list(_folded(found))
+    return tuple(sorted(found, key=_order))
+
+
+def _order(row: Row) -> tuple[object, ...]:
+    first = row.parts[0]
+    return (
+        row.bearing.rank,
+        row.bearing.status is Status.UNKNOWN,
+        natural(first.node),
+        len(row.parts) > 1,
+        first.of == HOST,
+        natural(first.of),
+    )
+
+
+def _folded(found: Sequence[Row]) -> Iterator[Row]:
+    fine: dict[tuple[str, str], list[Row]] = {}
+    for row in found:
+        if row.bearing.rank is Rank.FINE:
+            fine.setdefault((row.parts[0].node, row.bearing.words), []).append(row)
+        else:
+            yield row
+    for alike in fine.values():
+        yield Row(tuple(part for row in alike for part in row.parts), alike[0].bearing)
+
+
+def bearings(burns: Burns, bench: Bench, rules: Mapping[str, Rule]) -> Iterator[tuple[Part, Bearing]]:
+    """Say of each part of a node how it bears the load."""
+    judged = _judged(bench, rules) if bench.judged is not None and bench.over else None
+    passed = _passed(bench, rules)
+    odd = _odd(burns, bench) if judged is None else {}
+    for part in bench.parts:
+        if judged is not None:
+            yield part, _with_faults(part, judged[part.of]) if part.of in judged else _passes(part, passed)
+        else:
+            yield part, _so_far(bench, part, odd.get(part.of, ""))
+
+
+def _passed(bench: Bench, rules: Mapping[str, Rule]) -> frozenset[bool]:
+    """Say of what kind of parts any rule was met: of GPUs (True), of hosts (False)."""
+    verdicts = bench.judged.verdicts if bench.judged is not None else ()
+    return frozenset(_of_gpus(rules.get(v.rule)) for v in verdicts if v.status is Status.PASS)
+
+
+def _of_gpus(rule: Rule | None) -> bool:
+    return rule is not None and any(segment.word == "gpu" for fact in rule.facts() for segment in fact.segments)
+
+
+def _passes(part: Part, passed: Collection[bool]) -> Bearing:
+    if (part.of != HOST) not in passed:  # no verdict is no pass
+        return Bearing(Rank.FINE, "not judged", Status.NA)
+    if part.faults:
+        return Bearing(Rank.ODD, f"pass; {_names(part)}", Status.PASS)
+    return Bearing(Rank.FINE, "pass", Status.PASS)
+
+
+def _with_faults(part: Part, bears: Bearing) -> Bearing:
+    """Name what went wrong with a part of which so much is unknown."""
+    if bears.status is not Status.UNKNOWN or not part.faults:
+        return bears
+    return replace(bears, rank=Rank.WRONG, words=f"{_names(part)}; {bears.words}")
+
+
+def _so_far(bench: Bench, part: Part, odd: str) -> Bearing:
+    """Say what is known before anything is judged: that nothing was found yet is no verdict."""
+    if part.faults:
+        return Bearing(Rank.WRONG, _names(part))
+    if part.untested is not None:
+        return Bearing(Rank.UNKNOWN, f"not tested: {part.untested.why}")
+    if bench.trouble is not None:
+        return Bearing(Rank.UNKNOWN, str(bench.trouble))
+    if bench.over:
+        return Bearing(Rank.FINE, "to be judged")
+    if odd:
+        return Bearing(Rank.ODD, odd)
+    return Bearing(Rank.FINE, "fine so far" if part.works else "begins")
+
+
+def _names(part: Part) -> str:
+    """Name what is wrong with a part: `mismatch, xid`, and how often where it is more than its names."""
+    names = list(dict.fromkeys(clean(fault.name, 40) for fault in part.faults))
+    return ", ".join(names) + (f" ({part.wrong})" if part.wrong > len(names) else "")
+
+
+def _judged(bench: Bench, rules: Mapping[str, Rule]) -> Mapping[str, Bearing]:
+    """Hand each verdict that somebody has to look at to the parts that it names, else to the host.
+
+    One of which nobody says which GPU it is about stands for all of them where its rule is about GPUs.
+    """
+    assert bench.judged is not None
+    told: dict[str, list[tuple[Verdict, str]]] = {}
+    for verdict in bench.judged.verdicts:
+        if verdict.status in RANKS:
+            for of in _about(bench, verdict, rules.get(verdict.rule)):
+                told.setdefault(of, []).append((verdict, seen(verdict, of)))
+    return {of: _worst(found) for of, found in told.items()}
+
+
+def _worst(found: Sequence[tuple[Verdict, str]]) -> Bearing:
+    status = next(status for status in RANKS if any(verdict.status is status for verdict, _ in found))
+    alike = [(verdict.rule, why) for verdict, why in found if verdict.status is status]
+    rule, why = alike[0]
+    words = why if status is Status.UNKNOWN and why else rule.removeprefix(OWN)
+    more = f" and {len(alike) - 1} more" if len(alike) > 1 and words != why else ""
+    waived = "waived: " if status is Status.WAIVED else ""
+    return Bearing(RANKS[status], waived + words + more, status, rule)
+
+
+def seen(verdict: Verdict, of: str) -> str:
+    """Say of a verdict what it saw on one part: why that is unknown, or what it is and must be."""
+    mine = _telling(verdict)
+    first = next((e for e in mine if part_of(e.item) == of), mine[0] if mine else None)
+    if first is None:
+        return verdict.reason
+    if first.unknown is not None:
+        return str(first.unknown)
+    return f"{first.item} is {first.observed}, {first.expected}"
+
+
+def _about(bench: Bench, verdict: Verdict, rule: Rule | None) -> set[str]:
+    items = (part_of(evidence.item) for evidence in _telling(verdict))
+    named = {of for of in items if of.partition("/")[2] in bench.gpus}
+    if named:
+        return named
+    return {part.of for part in bench.gpus.values()} if _of_gpus(rule) and bench.gpus else {HOST}
+
+
+def _telling(verdict: Verdict) -> list[Evidence]:
+    """Give what a verdict rests on; a waived one rests on what it would be without its waiver."""
+    return [each for each in verdict.evidence if each.status in {verdict.status, verdict.truth}]
+
+
+def part_of(fact: str) -> str:
+    """Name the GPU that a fact is about: `gpu/3` of `burnin.gpu/3.tensor.rate`; empty where it is about none."""
+    try:
+        segments = paths.parse(fact).segments
+    except BadPath:
+        return ""
+    return next((f"gpu/{s.key}" for s in segments if s.word == "gpu" and s.key not in {None, paths.EVERY}), "")
+
+
+def _odd(burns: Burns, bench: Bench) -> Mapping[str, str]:
+    """Name GPUs whose clock is far below that of their node's others in the same stage, or that are far warmer."""
+    stages: dict[str, list[Part]] = {}
+    for part in bench.gpus.values():
+        if stage := part.under_way(burns.plan):
+            stages.setdefault(stage, []).append(part)
+    found: dict[str, str] = {}
+    for alike in stages.values():
+        for column, sign, words in (("clock", -1, "its clock is low"), ("temp", 1, "it is warm")):
+            told = [part for part in alike if column in part.now]
+            if len(told) < PEERS:
+                continue
+            middle = median(part.now[column] for part in told)
+            spread = median(abs(part.now[column] - middle) for part in told)
+            least = FAR * max(spread, FLOORS[column] * abs(middle))
+            found |= {part.of: words for part in told if sign * (part.now[column] - middle) > least}
+    return found

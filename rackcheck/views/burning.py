@@ -1,0 +1,214 @@
+"""A burn-in as it stands: all nodes under load, what each of their parts shows, and what all of them come to. Pure.
+
+It is told live by `Burning` events, or by the same events made of a stored run's records. A node may print anything:
+its records are held against their shapes first. Numbers are SI, times are seconds of the node's own clock.
+"""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackcheck.model.burn_record import Burn, Record
+from rackcheck.model.fact import Plane, Unknown, clean
+from rackcheck.model.text import natural
+from rackcheck.parse.burnin.plan import STEP, Slot, Tier, slots, starts
+from rackcheck.run.event import Answered, Burning, Event, Judged, NodeAsked, RunDone, RunStarted
+from rackcheck.views.part import HOST, POINTS, WILD, History, Part
+
+LATEST = 1e6
+"""Seconds after which nothing of a burn-in comes: a node that says so is wrong."""
+
+GPUS = 256
+"""GPUs of one node that are told apart."""
+
+
+@dataclass(slots=True)
+class Bench:
+    """One node under load: its parts, what its BMC measured meanwhile, and how it ended.
+
+    `ended` is `whole` or `stopped` once it is over; `trouble` is why nothing more is known.
+    """
+
+    node: str
+    host: Part
+    gpus: dict[str, Part] = field(default_factory=dict)
+    bmc: History = field(default_factory=History)
+    hello: dict[str, Any] = field(default_factory=dict)
+    air: dict[str, float] = field(default_factory=dict)
+    t: float = 0.0
+    ended: str = ""
+    why: str = ""
+    over: bool = False
+    unread: int = 0
+    trouble: Unknown | None = None
+    judged: Judged | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The GPUs by their index, and the host behind them."""
+        return (*(self.gpus[index] for index in sorted(self.gpus, key=natural)), self.host)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of its work, where it told one."""
+        found = self.hello.get("seed")
+        return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+@dataclass
+class Burns:
+    """A burn-in of all its nodes; empty of a run that is none."""
+
+    benches: dict[str, Bench] = field(default_factory=dict, repr=False)
+    nodes: tuple[str, ...] = ()
+    done: RunDone | None = None
+    tier: Tier | None = None
+    simulated: bool = False
+    plan: tuple[Slot, ...] = ()
+    _totals: dict[int, float] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.benches)
+
+    @property
+    def running(self) -> bool:
+        """Whether a load is on any node, as far as is known."""
+        return self.done is None and any(not bench.over for bench in self.benches.values())
+
+    def take(self, event: Event) -> None:
+        """Take the next event of a run."""
+        match event:
+            case RunStarted(nodes=nodes):
+                self.nodes = nodes
+            case NodeAsked(node, Plane.BURNIN):
+                self._bench(node)
+            case Burning(node, records):
+                self._read(self._bench(node), Burn.of(records))
+            case Answered(node, Plane.BURNIN):
+                bench = self._bench(node)
+                bench.over, bench.trouble = True, event.trouble
+            case Judged() if event.node in self.benches:
+                self.benches[event.node].judged = event
+            case RunDone():
+                self.done = event
+
+    def gpus(self) -> Iterator[Part]:
+        """All GPUs."""
+        for bench in self.benches.values():
+            yield from bench.gpus.values()
+
+    @property
+    def t(self) -> float:
+        """How far the farthest node is."""
+        return max((bench.t for bench in self.benches.values()), default=0.0)
+
+    @property
+    def length(self) -> float | None:
+        """About how long all of it takes, from the first node's begin to the last one's end; none before it is told."""
+        if self.tier is None:
+            return None
+        gpus = max((len(bench.gpus) for bench in self.benches.values()), default=0)
+        return self.tier.seconds + max(starts(self.nodes).values(), default=0.0) + STEP * max(gpus - 1, 0) + 1.0
+
+    @property
+    def power(self) -> float | None:
+        """What all GPUs draw (W): now, or at most once it is over; none where none tells it."""
+        now = [part.now["power"] for part in self.gpus() if "power" in part.now]
+        if not now:
+            return None
+        return sum(now) if self.running else max((watts for _, watts in self.total()), default=sum(now))
+
+    @property
+    def hottest(self) -> Part | None:
+        """The GPU that was the warmest, or the host where there are none."""
+        hosts = (bench.host for bench in self.benches.values())
+        told = [p for p in self.gpus() if p.hottest is not None] or [p for p in hosts if p.hottest is not None]
+        return max(told, key=lambda part: part.hottest or 0.0, default=None)
+
+    @property
+    def wrong(self) -> int:
+        """How many findings were told."""
+        return sum(part.wrong for bench in self.benches.values() for part in bench.parts)
+
+    def total(self) -> list[tuple[float, float]]:
+        """Give what all GPUs drew (W) at each moment that all of them have passed."""
+        return [(float(second), watts) for second, watts in sorted(self._totals.items())]
+
+    def replay(self, node: str) -> str:
+        """Write the line that does the same work on a node again; empty where it told no seed."""
+        seed = self.benches[node].seed
+        tier = ["--tier", self.tier.value] if self.tier is not None else []
+        return shlex.join(["rackcheck", "burnin", node, *tier, "--seed", str(seed)]) if seed is not None else ""
+
+    def _bench(self, node: str) -> Bench:
+        if node not in self.benches:
+            self.benches[node] = Bench(node, Part(node, HOST))
+        return self.benches[node]
+
+    def _read(self, bench: Bench, burn: Burn) -> None:
+        self._greet(bench, burn)
+        for of, told in burn.samples.items():
+            if rows := tuple(row for row in told if 0 <= row.t < LATEST):
+                self._sample(bench, of, rows)
+        for stage in burn.stages:
+            if 0 <= stage.t < LATEST:
+                _part(bench, stage.of).did(stage, self.plan)
+                bench.t = max(bench.t, stage.t)
+        for fault in burn.faults:
+            _part(bench, fault.of).blame(fault)
+        bench.unread += burn.unread
+        if burn.ended:
+            bench.ended, bench.why = burn.ended, burn.why
+
+    def _greet(self, bench: Bench, burn: Burn) -> None:
+        if not burn.hello:
+            return
+        told = burn.hello
+        bench.hello |= {key: value for key, value in told.items() if key not in {"gpus", "k", "t", "of"}}
+        self.simulated = self.simulated or told.get("simulated") is True
+        if self.tier is None and told.get("tier") in list(Tier):
+            self.tier = Tier(told["tier"])
+            self.plan = tuple(slots(self.tier))
+        for index, about in burn.gpus.items():
+            _part(bench, f"gpu/{index}").about |= about
+        bench.host.about |= {key: told[key] for key in ("cpu", "variant", "memory", "cpus") if key in told}
+
+    def _sample(self, bench: Bench, of: str, rows: tuple[Record, ...]) -> None:
+        bench.t = max(bench.t, rows[-1].t)
+        if of == "bmc":
+            for row in rows:
+                sane = {name: value for name, value in row.numbers.items() if abs(value) < WILD}
+                bench.bmc.add(row.t, sane)
+                bench.air.update(sane)
+            return
+        if of != "node" and not of.startswith("gpu/"):
+            return
+        part = _part(bench, of)
+        for row in rows:
+            part.sample(row)
+            watts = row.number("power")
+            if watts is not None and watts < WILD and part.of != HOST:
+                self._add(part, row.t, watts)
+
+    def _add(self, part: Part, t: float, watts: float) -> None:
+        """Add what a GPU drew last in a moment to all that was drawn in it, once the GPU has passed it."""
+        width = 2 if self.tier is Tier.SOAK else 1
+        second, last = part.moment
+        now = int(t) // width * width
+        if second >= 0 and now > second and (second in self._totals or len(self._totals) < POINTS):
+            self._totals[second] = self._totals.get(second, 0.0) + last
+        part.moment = now, watts
+
+
+def _part(bench: Bench, of: str) -> Part:
+    """Find the part that a record is about: a copy between two GPUs is the first one's."""
+    kind, _, key = of.partition("/")
+    if kind not in {"gpu", "peer"} or not key:
+        return bench.host
+    index = clean(key.partition("-")[0] if kind == "peer" else key, 20)
+    if index not in bench.gpus:
+        if len(bench.gpus) >= GPUS:
+            return bench.host
+        bench.gpus[index] = Part(bench.node, f"gpu/{index}")
+    return bench.gpus[index]

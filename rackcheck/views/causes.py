@@ -1,0 +1,137 @@
+"""One cause said once: planes that said nothing, and rules that are unknown on the same nodes for the same reason."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.fact import Plane, Unknown
+from rackcheck.model.fold import fold
+from rackcheck.model.text import natural
+from rackcheck.views.summary import Finding, Silent
+
+FEW = 3
+"""Findings with one cause that are still worth a block each."""
+
+SHORT = 40
+"""Letters of a node set that stands before a detail."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why many rules are unknown: the reason, details, rules and nodes; `plane` where all of a plane is silent.
+
+    `details` are different, each with the nodes that told it.
+    """
+
+    unknown: Unknown
+    rules: tuple[str, ...]
+    nodes: tuple[str, ...]
+    details: Mapping[str, tuple[str, ...]]
+    plane: Plane | None = None
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The details as texts; of several, each names its nodes where these are few enough to be read."""
+        return told(self.details)
+
+
+def told(details: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Write different details, each after its nodes; one alone holds for all, and many names are left out."""
+    if len(details) < 2:
+        return tuple(details)
+    return tuple(_named(detail, fold(nodes)) for detail, nodes in details.items())
+
+
+def _named(detail: str, nodes: str) -> str:
+    return f"{nodes}: {detail}" if len(nodes) <= SHORT else detail
+
+
+def causes(findings: Sequence[Finding], silent: Silent | None = None) -> tuple[list[Cause], list[Finding]]:
+    """Gather findings that share a cause; gives the causes, and the findings that stand for themselves.
+
+    Nodes that are silent for reasons of the same kind (each names its own address) become one cause.
+    """
+    quiet, loud = _silences(findings, silent or {})
+    shared: dict[tuple[Unknown, tuple[str, ...]], list[Finding]] = {}
+    for finding in loud:
+        unknown = _cause(finding)
+        if unknown is not None:
+            shared.setdefault((unknown, finding.nodes), []).append(finding)
+    merged: dict[tuple[str, tuple[str, ...]], list[tuple[Unknown, tuple[str, ...]]]] = {}
+    told: set[int] = set()
+    for (unknown, nodes), members in shared.items():
+        if len(members) > FEW:
+            told |= {id(member) for member in members}
+            rules = tuple(sorted(member.rule.id for member in members))
+            merged.setdefault((unknown.reason.value, rules), []).append((unknown, nodes))
+    found = [
+        Cause(entries[0][0], rules, _nodes(entries), _by_detail((unknown.detail, nodes) for unknown, nodes in entries))
+        for (_, rules), entries in merged.items()
+    ]
+    return [*quiet, *found], [finding for finding in loud if id(finding) not in told]
+
+
+def _nodes(entries: Iterable[tuple[Unknown, tuple[str, ...]]]) -> tuple[str, ...]:
+    return tuple(sorted({node for _, nodes in entries for node in nodes}, key=natural))
+
+
+def _by_detail(told: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for detail, nodes in told:
+        found[detail] = (*found.get(detail, ()), *nodes)
+    return found
+
+
+def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause], list[Finding]]:
+    """Gather what a silent plane makes unknown, and what waits for that."""
+    told: dict[tuple[Plane, str], list[tuple[Unknown, tuple[str, ...], str]]] = {}
+    covered: dict[tuple[str, str], Plane] = {}
+    left = list(findings)
+    while True:
+        rest = []
+        for finding in left:
+            plane = _silenced(finding, silent, covered)
+            if plane is None:
+                rest.append(finding)
+                continue
+            for node in finding.nodes:
+                covered[finding.rule.id, node] = plane
+                why = silent[node, plane]
+                told.setdefault((plane, why.reason.value), []).append((why, (node,), finding.rule.id))
+        if len(rest) == len(left):
+            break
+        left = rest
+    quiet = []
+    for (plane, _), entries in sorted(told.items()):
+        by_node = {nodes[0]: why.detail for why, nodes, _ in entries}
+        ordered = tuple(sorted(by_node, key=natural))
+        details = _by_detail((by_node[node], (node,)) for node in ordered)
+        rules = tuple(sorted({rule for _, _, rule in entries}))
+        quiet.append(Cause(entries[0][0], rules, ordered, details, plane))
+    return quiet, left
+
+
+def _silenced(finding: Finding, silent: Silent, covered: dict[tuple[str, str], Plane]) -> Plane | None:
+    """Give the plane whose silence is all that makes a finding unknown, on every one of its nodes."""
+    if finding.status is not Status.UNKNOWN:
+        return None
+    blocked = re.fullmatch(r"blocked by (\S+)", finding.reason)
+    if blocked:
+        planes = {covered.get((blocked[1], node)) for node in finding.nodes}
+        return planes.pop() if len(planes) == 1 else None
+    whys = {evidence.unknown for evidence in finding.evidence if evidence.unknown is not None}
+    if not whys:
+        return None
+    for plane in sorted(finding.rule.planes):
+        if all((node, plane) in silent and whys == {silent[node, plane]} for node in finding.nodes):
+            return plane
+    return None
+
+
+def _cause(finding: Finding) -> Unknown | None:
+    if finding.status is not Status.UNKNOWN or not finding.evidence:
+        return None
+    unknowns = {evidence.unknown for evidence in finding.evidence}
+    (only,) = unknowns if len(unknowns) == 1 else (None,)
+    return only

@@ -1,0 +1,287 @@
+"""What all nodes say, counted while they come: by fact and value the set of nodes, each set one whole number. Pure.
+
+Two nodes that do not know the same thing do not say the same: an unknown is held by its reason, told apart from every
+value, and never counted for a majority. To be absent is a value, as it is where nodes vote.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from rackcheck.evaluate.consensus import FEWEST
+from rackcheck.model import operator
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Kind, Type
+from rackcheck.model.fact import VOLATILE, Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.text import natural
+from rackcheck.model.tree import Leaf, Tree
+
+KEPT = frozenset(Class) - VOLATILE
+"""Classes of facts that are counted: what stays as it is while nobody changes it."""
+
+PLACES = ("rack", "row", "role", "slot")
+"""What is counted of a node's place."""
+
+ABSENT = Absent()
+"""Stands for every absence, whatever its detail."""
+
+_SPELT = frozenset({Unknown, Absent})
+"""Readings with a detail, which is not what makes two of them the same."""
+
+_UNKNOWN: Mapping[Reason, Unknown] = {reason: Unknown(reason) for reason in Reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Majority:
+    """What more than half of a role's nodes say: `count` of `of` nodes say `value`, `known` of them say anything."""
+
+    value: Reading
+    count: int
+    known: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """The share of the role's nodes that say it, 0 to 1; the silent ones count among all."""
+        return self.count / self.of
+
+
+@dataclass(slots=True)
+class _Fact:
+    """Who says what of one fact; a value of one node alone is held as that node's number, turned over (`~number`)."""
+
+    kind: Kind
+    plane: Plane
+    who: dict[Reading, int] = field(default_factory=dict)
+
+    def forget(self, node: int) -> None:
+        bit = 1 << node
+        for value, held in list(self.who.items()):
+            if held in {~node, bit}:
+                del self.who[value]
+            elif held >= 0 and held & bit:
+                self.who[value] = held ^ bit
+
+
+class Census:
+    """All nodes' facts of the classes KEPT, and their places; takes one node after the other, and again as often."""
+
+    def __init__(self) -> None:
+        self._number: dict[str, int] = {}
+        self._names: list[str] = []
+        self._roles: dict[str, int] = {}
+        self._facts: dict[str, _Fact] = {}
+        self._places: dict[str, dict[str, int]] = {place: {} for place in PLACES}
+        self._steady: set[str] = set()
+        self._listings: dict[str, list[tuple[frozenset[str], int]]] = {}
+
+    def take(
+        self, node: str, role: str, tree: Tree, places: Mapping[str, str], planes: frozenset[Plane] | None = None
+    ) -> None:
+        """Count a node; taken again, it says only what it says now, on these `planes` (without them: on all).
+
+        `places` may name its rack, row and slot; what is empty or missing there is not known.
+        """
+        self._listings.clear()
+        number = self._number.get(node)
+        if number is None:
+            number = self._number[node] = len(self._names)
+            self._names.append(node)
+        else:
+            self._forget(number, planes)
+        for place, word in {**places, "role": role}.items():
+            if word and place in self._places:
+                there = self._places[place]
+                there[word] = there.get(word, 0) | 1 << number
+        self._roles[role] = self._roles.get(role, 0) | 1 << number
+        facts, bit = self._facts, 1 << number
+        for text, leaf in tree.leaves.items():
+            if leaf.kind.cls in KEPT and (planes is None or leaf.plane in planes):
+                fact = facts.get(text)
+                if fact is None:
+                    fact = self._met(text, leaf.kind, leaf.plane)
+                value = leaf.reading
+                if type(value) in _SPELT or leaf.kind.type is Type.SETTING:
+                    value = _value(value, leaf.kind)
+                held = fact.who.get(value)
+                fact.who[value] = ~number if held is None else _mask(held) | bit
+
+    def _met(self, text: str, kind: Kind, plane: Plane) -> _Fact:
+        if kind.type is not Type.COLLECTION:
+            self._steady.update(_pattern(collection) for collection, _ in paths.parse(text).items)
+        return self._facts.setdefault(text, _Fact(kind, plane))
+
+    def _forget(self, number: int, planes: frozenset[Plane] | None) -> None:
+        for held in (*self._places.values(), self._roles):
+            for word in held:
+                held[word] &= ~(1 << number)
+        for fact in self._facts.values():
+            if planes is None or fact.plane in planes:
+                fact.forget(number)
+
+    @property
+    def everyone(self) -> int:
+        """All nodes that were taken, as a set."""
+        return (1 << len(self._names)) - 1
+
+    def roles(self) -> Mapping[str, int]:
+        """Give the nodes of each role, as sets; by name."""
+        return {role: held for role, held in sorted(self._roles.items()) if held}
+
+    def role(self, role: str) -> int:
+        """Give the nodes of a role, as a set."""
+        return self._roles.get(role, 0)
+
+    def bits(self, names: Iterable[str]) -> int:
+        """Give these nodes as a set; names that were never taken are left out."""
+        found = 0
+        for name in names:
+            number = self._number.get(name)
+            found |= 0 if number is None else 1 << number
+        return found
+
+    def names(self, bits: int) -> tuple[str, ...]:
+        """Name the nodes of a set, in their natural order."""
+        found = []
+        while bits:
+            low = bits & -bits
+            found.append(self._names[low.bit_length() - 1])
+            bits ^= low
+        return tuple(sorted(found, key=natural))
+
+    def facts(self) -> Iterator[str]:
+        """Give the paths of all facts that are told of; not collections of what is only ever counted or measured."""
+        for text, fact in self._facts.items():
+            if fact.who and (fact.kind.type is not Type.COLLECTION or _pattern(text) in self._steady):
+                yield text
+
+    def kind(self, path: str) -> Kind | None:
+        """Give what a fact means; none where no node spoke of it."""
+        fact = self._facts.get(path)
+        return None if fact is None else fact.kind
+
+    def like(self) -> Mapping[str, tuple[str, ...]]:
+        """Give all paths that are told of by their patterns, listings of items among them."""
+        found: dict[str, list[str]] = {}
+        for text, fact in self._facts.items():
+            if fact.who:
+                found.setdefault(_pattern(text), []).append(text)
+        return {pattern: tuple(some) for pattern, some in found.items()}
+
+    def tree(self, node: str, texts: Iterable[str], silent: Mapping[Plane, Unknown]) -> Tree:
+        """Give what a node says of some facts as a tree; of an unknown its reason, no source and no time."""
+        bit = self.bits((node,))
+        leaves: dict[str, Leaf] = {}
+        for text in texts:
+            fact = self._facts.get(text)
+            for value, held in fact.who.items() if fact is not None else ():
+                if _mask(held) & bit:
+                    assert fact is not None
+                    leaves[text] = Leaf(value, fact.kind, fact.plane, "", "")
+        return Tree(leaves, silent)
+
+    def places(self, place: str) -> Mapping[str, int]:
+        """Give the nodes of each rack, row, role or slot, as sets."""
+        return {word: held for word, held in self._places[place].items() if held}
+
+    def sets(self, path: str) -> Iterator[tuple[Reading, int]]:
+        """Give each value of a fact with the nodes that say it, as a set; unknown is told by its reason."""
+        fact = self._facts.get(path)
+        for value, held in fact.who.items() if fact is not None else ():
+            yield value, _mask(held)
+
+    def values(self, path: str) -> Mapping[Reading, tuple[str, ...]]:
+        """Give each value of a fact with the nodes that say it."""
+        return {value: self.names(held) for value, held in self.sets(path)}
+
+    def nodes(self, path: str, value: Reading) -> tuple[str, ...]:
+        """Name the nodes that say a value of a fact."""
+        fact = self._facts.get(path)
+        asked = value if fact is None else _value(value, fact.kind)
+        return () if fact is None or asked not in fact.who else self.names(_mask(fact.who[asked]))
+
+    def known(self, path: str) -> int:
+        """Give the nodes that say anything of a fact, be it that there is no such thing; as a set."""
+        found = 0
+        for value, held in self.sets(path):
+            found |= 0 if isinstance(value, Unknown) else held
+        return found
+
+    def without(self, path: str) -> int:
+        """Give the nodes that told the items of a collection on the way, this one not among them; as a set."""
+        found = 0
+        for collection, key in paths.parse(path).items:
+            for listed, held in self._listed(collection):
+                if key not in listed:
+                    found |= held
+        return found & ~self.known(path)
+
+    def _listed(self, collection: str) -> list[tuple[frozenset[str], int]]:
+        """Give the items that nodes list, with these nodes; looked up once until another node comes."""
+        known = self._listings.get(collection)
+        if known is None:
+            known = self._listings[collection] = [
+                (frozenset(value) if isinstance(value, tuple) else frozenset(), held)
+                for value, held in self.sets(collection)
+                if isinstance(value, tuple | Absent)
+            ]
+        return known
+
+    def majority(self, path: str, role: str) -> Majority | None:
+        """Give what more than half of a role's nodes say of a fact; none where fewer than FEWEST say anything.
+
+        Nodes to which it is unknown count among all: taking knowledge away can only cost the majority.
+        """
+        whole = self.role(role)
+        of, known, best, count = whole.bit_count(), 0, None, 0
+        if of < FEWEST:
+            return None
+        for value, held in self.sets(path):
+            if not isinstance(value, Unknown):
+                here = (held & whole).bit_count()
+                known += here
+                best, count = (value, here) if here > count else (best, count)
+        return Majority(best, count, known, of) if best is not None and known >= FEWEST and 2 * count > of else None
+
+    def deviants(self, path: str, role: str) -> Mapping[Reading, tuple[str, ...]]:
+        """Give the nodes of a role that say something else than its majority; nothing where there is none.
+
+        Who does not know, deviates from nobody.
+        """
+        held = self.majority(path, role)
+        whole = self.role(role)
+        if held is None:
+            return {}
+        others = ((v, bits & whole) for v, bits in self.sets(path) if v != held.value and not isinstance(v, Unknown))
+        return {value: self.names(bits) for value, bits in others if bits}
+
+    def spell(self, path: str, value: Reading) -> str:
+        """Write a value of a fact for people."""
+        kind = self.kind(path)
+        if isinstance(value, Unknown):
+            return f"unknown ({value})"
+        return "absent" if isinstance(value, Absent) or kind is None else operator.spell(value, kind)
+
+
+def _mask(held: int) -> int:
+    return held if held >= 0 else 1 << ~held
+
+
+def _value(reading: Reading, kind: Kind) -> Reading:
+    """Give what two readings have in common that say the same: reasons without details, numbers however spelled."""
+    if isinstance(reading, Unknown):
+        return _UNKNOWN[reading.reason]
+    if isinstance(reading, Absent):
+        return ABSENT
+    return _setting(reading) if kind.type is Type.SETTING and isinstance(reading, str) else reading
+
+
+@lru_cache(maxsize=65536)
+def _setting(text: str) -> str:
+    key = operator.setting_key(text)
+    return str(key) if isinstance(key, int) else " ".join(key)
+
+
+@lru_cache(maxsize=65536)
+def _pattern(path: str) -> str:
+    return str(paths.parse(path).pattern)

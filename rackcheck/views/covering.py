@@ -1,0 +1,63 @@
+"""Which rules read a fact, be it by way of facts that follow from it: what no rule reads, nobody judges. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Kind
+from rackcheck.model.path import EVERY, Path
+from rackcheck.model.profile import Rule
+
+
+class Derivation(Protocol):
+    """What gives facts from others: a join or a gathering."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Patterns of the facts that it reads."""
+
+    @property
+    def gives(self) -> Mapping[str, Kind]:
+        """Patterns of the facts that it tells."""
+
+
+class Covering:
+    """Knows which rules read a fact, be it by way of facts that follow from it."""
+
+    def __init__(self, rules: Iterable[Rule], derived: Iterable[Derivation] = ()) -> None:
+        self._readers: dict[str, dict[str, list[Path]]] = {}
+        for rule in rules:
+            for fact in rule.facts():
+                self._add(fact, rule.id)
+        steps = tuple(derived)
+        for _ in steps:  # what follows from what follows: each round goes one step further
+            if sum(map(self._through, steps)) == 0:
+                break
+
+    def _add(self, fact: Path, rule: str) -> bool:
+        readers = self._readers.setdefault(str(fact.pattern), {}).setdefault(rule, [])
+        if fact in readers:
+            return False
+        readers.append(fact)
+        return True
+
+    def _through(self, step: Derivation) -> int:
+        """Count those who read what follows among the readers of what it follows from; gives how many are new."""
+        readers = dict.fromkeys(rule for given in step.gives for rule in self._readers.get(given, ()))
+        return sum(self._add(paths.parse(need), rule) for need in step.needs for rule in readers)
+
+    def of(self, path: str) -> tuple[str, ...]:
+        """Name the rules that read a fact; of a whole item, those that read its collection, too."""
+        parsed = paths.parse(path)
+        asked = (parsed,) if parsed.is_collection else (parsed, parsed.collections[-1])
+        found: dict[str, None] = {}
+        for each in asked:
+            for rule, facts in self._readers.get(str(each.pattern), {}).items():
+                if any(_meets(fact, each) for fact in facts):
+                    found[rule] = None
+        return tuple(found)
+
+
+def _meets(fact: Path, path: Path) -> bool:
+    pairs = zip(fact.segments, path.segments, strict=True)
+    return all(EVERY in {f.key, p.key} or f.key == p.key for f, p in pairs)

@@ -1,0 +1,163 @@
+"""Racks as they stand: rows of racks, each from its top to its bottom, as far as anybody told where a node is. Pure.
+
+What nobody told is shown as not told: a node without a unit stands in a block of its own below its rack's shelves, one
+without a rack in a panel of its own. A rack whose height nobody told has no empty units.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from rackcheck.model.text import natural
+
+if TYPE_CHECKING:
+    from rackcheck.inventory import Node, Rack, Slot
+    from rackcheck.views.whereabouts import Place
+
+    Standing: TypeAlias = Node | Place
+
+NO_RACK = "no rack"
+"""The panel of those of whom nobody told the rack; its blank is in no rack's name that a target can have."""
+
+NOT_TOLD = "U?"
+"""The label of a node in a rack of which nobody told the unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """One line of a rack: the nodes that begin on one unit, side by side; `u` is the lowest unit, 0 where not told.
+
+    Without nodes it is a place that is empty: a slot, or a stretch of units. `role` is what a slot is for.
+    """
+
+    nodes: tuple[str, ...]
+    label: str = ""
+    u: int = 0
+    height: int = 1
+    slot: str = ""
+    role: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One rack, its shelves from the top to the bottom; `height` is in units, 0 where nobody told it."""
+
+    name: str
+    shelves: tuple[Shelf, ...] = ()
+    row: str = ""
+    title: str = ""
+    height: int = 0
+
+    @cached_property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """The names on each shelf; an empty shelf holds one empty name."""
+        return tuple(shelf.nodes or ("",) for shelf in self.shelves)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """What each shelf is called: `U21`, `U9-16`, `U?` where nobody told, nothing outside of racks."""
+        return tuple(shelf.label for shelf in self.shelves)
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """Every node, in the order in which it is shown."""
+        return tuple(node for shelf in self.shelves for node in shelf.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Elevation:
+    """All racks, row by row, and last those nodes that have none."""
+
+    racks: tuple[Panel, ...]
+
+
+def elevation(nodes: Mapping[str, "Standing"], shapes: Mapping[str, "Rack"]) -> Elevation:
+    """Stand every node in its rack; `shapes` by the racks' names, a rack need not have one."""
+    inside: dict[str, list[str]] = {}
+    for name, place in nodes.items():
+        inside.setdefault(place.rack, []).append(name)
+    lost = inside.pop("", [])
+    panels = [_panel(name, {node: nodes[node] for node in names}, shapes.get(name)) for name, names in inside.items()]
+    panels.sort(key=lambda panel: (not panel.row, natural(panel.row), natural(panel.name)))
+    if lost:
+        panels.append(Panel(NO_RACK, tuple(Shelf((name,)) for name in sorted(lost, key=natural))))
+    return Elevation(tuple(panels))
+
+
+def dots(panel: Panel, columns: int) -> tuple[tuple[str, ...], ...]:
+    """Give a panel's nodes in their order, so many on a line: for racks of more nodes than a screen has lines."""
+    step = max(1, columns)
+    return tuple(panel.nodes[at : at + step] for at in range(0, len(panel.nodes), step))
+
+
+def _panel(name: str, nodes: Mapping[str, "Standing"], shape: "Rack | None") -> Panel:
+    slots = shape.slots if shape is not None else {}
+    height = shape.height if shape is not None else 0
+    placed: dict[int, list[str]] = {}
+    tall: dict[int, int] = {}
+    lost: list[str] = []
+    for node, place in nodes.items():
+        u, units = _where(place, slots)
+        if u:
+            placed.setdefault(u, []).append(node)
+            tall[u] = max(tall.get(u, 1), units)
+        else:
+            lost.append(node)
+    filled = _merged([(u, u + tall[u]) for u in placed])
+    free = {slot: held for slot, held in slots.items() if not _overlaps(held.u, held.u + held.height, filled)}
+    shelves = [_taken(u, tall[u], sorted(names, key=natural), nodes) for u, names in placed.items()]
+    shelves += [Shelf((), _label(h.u, h.height), h.u, h.height, slot, h.role) for slot, h in free.items()]
+    used = _merged([*filled, *((held.u, held.u + held.height) for held in free.values())])
+    shelves += [Shelf((), _label(low, high - low), low, high - low) for low, high in _gaps(used, height)]
+    shelves.sort(key=lambda shelf: -shelf.u)
+    shelves += [Shelf((node,), NOT_TOLD, role=nodes[node].role) for node in sorted(lost, key=natural)]
+    row, title = (shape.row, shape.title) if shape is not None else ("", "")
+    return Panel(name, tuple(shelves), row, title, height)
+
+
+def _where(place: "Standing", slots: Mapping[str, "Slot"]) -> tuple[int, int]:
+    """Give the lowest unit and the height: its own, else its slot's."""
+    held = slots.get(place.slot)
+    return (held.u, held.height) if held is not None and place.u < 1 else (max(place.u, 0), max(place.height, 1))
+
+
+def _taken(u: int, height: int, names: Sequence[str], nodes: Mapping[str, "Standing"]) -> Shelf:
+    """Make a shelf with nodes; its slot and its role are those that they share."""
+    alike = {(nodes[name].slot, nodes[name].role) for name in names}
+    slot, role = next(iter(alike)) if len(alike) == 1 else ("", "")
+    return Shelf(tuple(names), _label(u, height), u, height, slot, role)
+
+
+def _label(u: int, height: int) -> str:
+    return f"U{u}" if height == 1 else f"U{u}-{u + height - 1}"
+
+
+Span = tuple[int, int]
+"""Units from the first to the one before the second."""
+
+
+def _merged(spans: Sequence[Span]) -> list[Span]:
+    """Give spans that neither meet nor overlap, the lowest first."""
+    found: list[Span] = []
+    for low, high in sorted(spans):
+        if found and low <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], high))
+        else:
+            found.append((low, high))
+    return found
+
+
+def _overlaps(low: int, high: int, merged: Sequence[Span]) -> bool:
+    before = bisect_right(merged, (high - 1, float("inf"))) - 1
+    return before >= 0 and merged[before][1] > low
+
+
+def _gaps(merged: Sequence[Span], height: int) -> Iterator[Span]:
+    """Give the stretches of units that nothing fills, up to the rack's height."""
+    low = 1
+    for start, end in (*merged, (height + 1, height + 1)):
+        if low < min(start, height + 1):
+            yield low, min(start, height + 1)
+        low = max(low, end)

@@ -1,0 +1,134 @@
+"""What nodes that fail alike have in common and others have not: a hint at the cause, never more than that. Pure.
+
+A hint is a rule of thumb with its counts beside it. What is not known of a node is nothing that it has in common with
+another, and what many nodes do not tell is no hint at all.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackcheck.model.fact import clean
+from rackcheck.views.census import Census
+from rackcheck.views.traits import LONG, TOLD, Sort, Trait, gathered, pattern, traits
+
+LIKE = 0.9
+"""How much of two sets of nodes is in both that are held for the same: what is in both, of what is in either."""
+
+SILENT = 0.2
+"""The share of nodes to which a fact may be unknown that is a hint."""
+
+FEW = 2
+"""So many nodes never put the profile in question, however few there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A hint: `words` for a column (CELLS at most), `sentence` with the counts, `share` how well it fits, 0 to 1.
+
+    Of the profile, and of a node alone, the share is that of the failing nodes among all.
+    """
+
+    sort: Sort
+    words: str
+    sentence: str
+    share: float
+
+
+_Has = tuple[int, int]
+"""Nodes that have something, and nodes of which it is known whether they have it; as sets."""
+
+
+class Hints:
+    """Hints at what nodes of a census have in common; built once, asked for every finding."""
+
+    def __init__(self, census: Census) -> None:
+        self._census = census
+        self._traits: dict[_Has, list[tuple[Sort, str, str]]] = {}
+        for has, known, sort, path, value in traits(census):
+            self._traits.setdefault((has, known), []).append((sort, path, value))
+        self._among: dict[int, tuple[list[int], list[tuple[int, _Has]]]] = {}
+        self._asked: dict[object, Hint | None] = {}
+
+    def of(
+        self, nodes: int, among: int, facts: frozenset[str] = frozenset(), seen: frozenset[str] = frozenset(),
+        *, unknown: bool = False,
+    ) -> Hint | None:  # fmt: skip
+        """Hint at why these nodes stand out among those that were judged, both as sets of the census.
+
+        `facts` are the patterns that the rule reads, `seen` what was seen there: neither is a hint at itself. Nodes of
+        which a rule is `unknown` never put the profile in question. None where nothing can be said.
+        """
+        key = (nodes, among, facts, seen, unknown)
+        if key not in self._asked:
+            self._asked[key] = self._hint(nodes & among, among, facts, seen, unknown=unknown)
+        return self._asked[key]
+
+    def _hint(
+        self, nodes: int, among: int, facts: frozenset[str], seen: frozenset[str], *, unknown: bool
+    ) -> Hint | None:
+        count, of = nodes.bit_count(), among.bit_count()
+        if count > FEW and 2 * count > of and not unknown:
+            fleet = "fleet" if among == self._census.everyone else "nodes it is judged on"
+            sentence = f"{100 * count // of} % of the {fleet} ({count:,} of {of:,}): is the profile right?"
+            return Hint(Sort.PROFILE, "profile?", sentence, count / of)
+        if count == 1:
+            name = clean(self._census.names(nodes)[0], LONG)
+            return Hint(Sort.ALONE, "this node alone", f"{name} alone of {of:,} nodes", 1 / of) if of > 1 else None
+        if not 1 < count < of:
+            return None
+        fits = sorted(self._fits(nodes, among, facts, seen), key=lambda fit: (-fit[0], fit[2][0].rank))
+        alike = [(has, held) for share, has, held in fits if share == fits[0][0]]
+        if not alike:
+            return None
+        first = alike[0][1][0]
+        return Hint(first.sort, first.words, self._sentence(nodes, among, alike), fits[0][0])
+
+    def _fits(
+        self, nodes: int, among: int, facts: frozenset[str], seen: frozenset[str]
+    ) -> Iterator[tuple[float, _Has, list[Trait]]]:
+        """Give what fits well enough: how well, who has it, and what it is, the preferred first."""
+        counts, sets = self._index(among)
+        count = nodes.bit_count()
+        for at in range(bisect_left(counts, LIKE * count), bisect_right(counts, count / LIKE)):
+            size, has = sets[at]
+            both = (has[0] & nodes).bit_count()
+            share = both / (size + count - both)
+            if share >= LIKE:
+                held = gathered(t for t in self._traits[has] if pattern(t[1]) not in facts and t[2] not in seen)
+                if held:
+                    yield share, has, held
+
+    def _index(self, among: int) -> tuple[list[int], list[tuple[int, _Has]]]:
+        """Give what some of these nodes have and others have not, by how many; and those counts alone."""
+        if among not in self._among:
+            of = among.bit_count()
+            sets = []
+            for has, known in self._traits:
+                size = (has & among).bit_count()
+                if 1 < size < of and (known & among).bit_count() >= (1 - SILENT) * of:
+                    sets.append((size, (has, known)))
+            sets.sort(key=lambda each: each[0])
+            self._among[among] = [size for size, _ in sets], sets
+        return self._among[among]
+
+    def _sentence(self, nodes: int, among: int, alike: list[tuple[_Has, list[Trait]]]) -> str:
+        told = [_clause(nodes, among, has, held) for has, held in alike[:TOLD]]
+        more = f"; and {len(alike) - TOLD:,} more such facts" if len(alike) > TOLD else ""
+        return "; ".join(told) + more
+
+
+def _clause(nodes: int, among: int, has: _Has, held: list[Trait]) -> str:
+    """Say `all 9 are in rack r03; 1 of 1,015 others is, and 2 do not tell`."""
+    count, both, others = nodes.bit_count(), (has[0] & nodes).bit_count(), among & ~nodes
+    also, dark = (has[0] & others).bit_count(), (others & ~has[1]).bit_count()
+    told = held[:TOLD]
+    places, facts = [t.phrase for t in told if not t.paths], [t.phrase for t in told if t.paths]
+    are = [f"are {' and '.join(places)}"] if places else []
+    have = [f"have {' and '.join(facts)}"] if facts else []
+    more = f", and {len(held) - TOLD:,} more in common" if len(held) > TOLD else ""
+    who = f"all {count:,}" if both == count else f"{both:,} of {count:,}"
+    left = f"{others.bit_count():,} other{'' if others.bit_count() == 1 else 's'}"
+    rest = f"{also or 'none'} of {left} {'is' if places else 'has'}"
+    unsure = f", and {dark:,} {'does' if dark == 1 else 'do'} not tell" if dark else ""
+    return f"{who} {' and '.join((*are, *have))}{more}; {rest}{unsure}"

@@ -1,0 +1,39 @@
+"""Paths of facts that differ in one key, written as one: `gpu/[0-7].vbios`. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from rackcheck.model import path as paths
+from rackcheck.model.fold import fold
+from rackcheck.model.text import natural
+
+Row = tuple[tuple[str, str | None], ...]
+"""A path's words, each with its key, which may be folded already."""
+
+
+def folded(found: Iterable[str]) -> tuple[str, ...]:
+    """Fold paths over their keys, the innermost first; what is left is in natural order."""
+    rows = list(dict.fromkeys(tuple((s.word, s.key) for s in paths.parse(text).segments) for text in found))
+    for depth in range(max(map(len, rows), default=0) - 1, -1, -1):
+        gathered: dict[tuple[object, ...], list[Row]] = {}
+        for row in rows:
+            keyed = depth < len(row) and row[depth][1] is not None
+            home = (*row[:depth], row[depth][0], *row[depth + 1 :]) if keyed else row
+            gathered.setdefault((keyed, home), []).append(row)
+        rows = [_one(alike, depth) if keyed else alike[0] for (keyed, _), alike in gathered.items()]
+    texts = (".".join(word if key is None else f"{word}/{key}" for word, key in row) for row in rows)
+    return tuple(sorted(texts, key=natural))
+
+
+def said(found: Iterable[str], most: int) -> str:
+    """Name paths, folded, so many at most: `gpu/[0-7].vbios, bios.nps and 3 more`."""
+    told = folded(found)
+    more = f" and {len(told) - most:,} more" if len(told) > most else ""
+    return ", ".join(told[:most]) + more
+
+
+def _one(alike: Sequence[Row], depth: int) -> Row:
+    first = alike[0]
+    keys = [str(row[depth][1]) for row in alike]
+    quoted = any(paths.spell_key(key).startswith('"') for key in keys)
+    several = fold(keys)
+    return (*first[:depth], (first[depth][0], f'"{several}"' if quoted else several), *first[depth + 1 :])

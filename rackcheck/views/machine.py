@@ -1,0 +1,77 @@
+"""A run as one JSON document; the same run gives the same bytes."""
+
+import json
+from typing import Any
+
+from rackcheck.evaluate.verdict import Outcome
+from rackcheck.model.fit import Match
+from rackcheck.run.event import Judged, verdict_json
+from rackcheck.views.summary import Summary
+
+FORMAT = 1
+
+
+def document(summary: Summary) -> dict[str, Any]:
+    """Give the document of a judged run."""
+    started = summary.started
+    groups = {
+        group.node: {
+            "outcome": group.outcome.value,
+            **_why(group),
+            "verdicts": [verdict_json(v) for v in group.verdicts],
+        }
+        for group in summary.groups
+    }
+    return {
+        "rackcheck": FORMAT,
+        "run": started.run,
+        "time": started.time,
+        "version": started.version,
+        "profile": {"name": started.profile, "version": started.profile_version, "digest": started.digest},
+        "targets": started.targets,
+        "planes": list(started.planes),
+        "outcome": summary.done.outcome.value,
+        **({"reason": summary.reason} if summary.reason else {}),
+        "interrupted": summary.done.interrupted,
+        "counts": {status.value: count for status, count in summary.counts.items()},
+        "total": summary.total,
+        "notes": list(summary.notes),
+        "findings": [
+            {"rule": f.rule.id, "status": f.status.value, "severity": f.rule.severity.value, "title": f.rule.title,
+             "scope": f.rule.scope.value, "nodes": list(f.nodes), "folded": f.where, "reason": f.reason,
+             "why": f.rule.why, "fix": f.rule.fix, "refs": list(f.rule.refs)}
+            | ({"truth": f.truth.value} if f.truth is not None else {})
+            for f in summary.findings if f.reason
+        ],
+        "waivers": [
+            {"rule": s.waiver.rule, "nodes": list(s.nodes), "state": s.state.value, "detail": s.detail,
+             "until": s.waiver.until, "by": s.waiver.by, "ticket": s.waiver.ticket, "reason": s.waiver.reason,
+             "place": s.waiver.place}
+            for s in summary.waivers
+        ],
+        "nodes": {
+            node.node: {
+                "role": node.role,
+                "outcome": node.outcome.value,
+                **_why(node),
+                "not_in_scope": node.not_in_scope,
+                "verdicts": [verdict_json(v) for v in node.verdicts],
+            }
+            for node in summary.judged
+        },
+    } | ({"groups": groups} if groups else {})  # fmt: skip
+
+
+def _why(judged: Judged) -> dict[str, Any]:
+    """Give why a node, a rack or the fleet is INCOMPLETE, and whether it is a machine that the profile is for."""
+    reason = {"reason": judged.reason} if judged.outcome is Outcome.INCOMPLETE and judged.reason else {}
+    if judged.fit.match is Match.NOT_STATED:
+        return reason
+    words = {"words": judged.fit.words} if judged.fit.words else {}
+    return reason | {"fit": {"match": judged.fit.match.value, **words}}
+
+
+def text(doc: object) -> str:
+    """Write a document the one way: no letter in it moves a terminal, and broken bytes do not break it."""
+    written = json.dumps(doc, indent=2, ensure_ascii=False)
+    return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in written)

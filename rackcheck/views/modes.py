@@ -1,0 +1,228 @@
+"""What one node's cell of a rack's picture shows: how it was judged, how warm it is, what it draws, how far it drifted.
+
+Pure. A measured cell shows one fact of all nodes, the one that most of them tell, as its share between the lowest and
+the highest value there is: 0 to 9. What is not known is `?`, never a number.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import fsum, isfinite
+
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model import path as paths
+from rackcheck.model import unit
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
+from rackcheck.model.tree import Tree
+from rackcheck.views.signs import OUTCOME, Signs
+from rackcheck.views.terminal import OUTCOMES, STYLES, Line
+
+
+class Mode(StrEnum):
+    """What the cells show."""
+
+    STATE = "state"
+    TEMPERATURE = "temperature"
+    POWER = "power"
+    DRIFT = "drift"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A sign of one column, which says it without its colour; its style; and the same in words."""
+
+    sign: str
+    style: str
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A fact that a mode can show; where a node has several items, `whole` makes one number of theirs."""
+
+    pattern: str
+    plane: Plane
+    unit: str
+    said: str
+    whole: Callable[[Iterable[float]], float] = max
+
+
+MEASURES: Mapping[Mode, tuple[Measure, ...]] = {
+    Mode.TEMPERATURE: (
+        Measure("bmc.thermal.inlet", Plane.BMC, "C", "air at the intake"),
+        Measure("gpu/*.temperature", Plane.OS, "C", "hottest GPU"),
+        Measure("bmc.gpu/*.temperature", Plane.BMC, "C", "hottest GPU"),
+        Measure("gpu.amd/*.temperature", Plane.OS, "C", "hottest GPU"),
+        Measure("burnin.gpu/*.temperature", Plane.BURNIN, "C", "hottest GPU under load"),
+        Measure("cpu.grace/*.temperature", Plane.OS, "C", "hottest CPU"),
+        Measure("cpu.thermal/*.temperature", Plane.OS, "C", "hottest CPU"),
+    ),
+    Mode.POWER: (
+        Measure("bmc.power.consumed", Plane.BMC, "W", "whole machine"),
+        Measure("psu/*.input_power", Plane.BMC, "W", "its supplies together", fsum),
+        Measure("gpu/*.power.draw", Plane.OS, "W", "its GPUs together", fsum),
+        Measure("bmc.gpu/*.power.draw", Plane.BMC, "W", "its GPUs together", fsum),
+        Measure("gpu.amd/*.power.draw", Plane.OS, "W", "its GPUs together", fsum),
+        Measure("burnin.gpu/*.tensor.power", Plane.BURNIN, "W", "its GPUs under load together", fsum),
+    ),
+}
+"""By mode what can be shown, the first being shown where two are told by as many nodes."""
+
+ASKED = Cell(">", "bold cyan", "being asked")
+NOT_JUDGED = Cell("-", "dim", "not judged")
+LEFT_OUT = Cell(".", "dim", "left out")
+"""The cell of a node that a filter leaves out: its place stays."""
+
+MOST = 9
+"""Facts that differ, beyond which a cell says `+`."""
+
+Told = Mapping[str, Reading]
+"""What one node tells of a mode's facts, by their patterns."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of the nodes so far: of a run that goes on, or of one that was stored."""
+
+    nodes: tuple[str, ...]
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    asked: frozenset[str] = frozenset()
+    told: Mapping[str, Told] = field(default_factory=dict)
+    drift: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The cell of every node, what their signs mean, and the fact that they show where they show one."""
+
+    cells: Mapping[str, Cell]
+    legend: Line
+    measure: Measure | None = None
+
+
+def needs(mode: Mode) -> tuple[str, ...]:
+    """Name the facts that a mode can show, as patterns; none where verdicts or counts are shown."""
+    return tuple(measure.pattern for measure in MEASURES.get(mode, ()))
+
+
+def told(mode: Mode, tree: Tree) -> dict[str, Reading]:
+    """Read one node's facts for a mode: a number each, or why there is none."""
+    return {measure.pattern: _read(measure, tree) for measure in MEASURES.get(mode, ())}
+
+
+def picture(mode: Mode, seen: Seen, signs: Signs) -> Picture:
+    """Paint every node; drift is counted against a baseline by whoever asks for it."""
+    if mode is Mode.STATE:
+        cells = {node: _state(node, seen, signs) for node in seen.nodes}
+        return Picture(cells, Line(tuple(_met(cells.values()))))
+    if mode is Mode.DRIFT:
+        cells = {node: _drift(node, seen) for node in seen.nodes}
+        return Picture(cells, _ended(cells, ("drift: facts that differ   0 none   + more than 9", "")))
+    return _measured(mode, seen)
+
+
+def _read(measure: Measure, tree: Tree) -> Reading:
+    """Make one number of a node's items; one item that is not known leaves the whole unknown."""
+    path = paths.parse(measure.pattern)
+    if not path.starred:
+        return _number(tree.reading(path, measure.plane))
+    chosen = tree.select(path.collections[0], measure.plane)
+    rest = path.segments[1:]
+    found = [_number(tree.reading(paths.Path(item.segments + rest), measure.plane)) for item in chosen.items]
+    unknown = chosen.unknown or next((each for each in found if isinstance(each, Unknown)), None)
+    numbers = [each for each in found if isinstance(each, float)]
+    if unknown is not None:
+        return unknown
+    return _number(measure.whole(numbers)) if numbers else Absent(f"no {path.segments[0].word} that tells it")
+
+
+def _number(reading: Reading) -> Reading:
+    if isinstance(reading, Unknown | Absent):
+        return reading
+    if isinstance(reading, bool) or not isinstance(reading, int | float) or not isfinite(reading):
+        return Unknown(Reason.UNPARSABLE, "no number")
+    return float(reading)
+
+
+def _state(node: str, seen: Seen, signs: Signs) -> Cell:
+    outcome = seen.outcomes.get(node)
+    if outcome is None:
+        return ASKED if node in seen.asked else NOT_JUDGED
+    return Cell(signs.status(OUTCOME[outcome]), OUTCOMES[outcome], outcome.value)
+
+
+def _drift(node: str, seen: Seen) -> Cell:
+    count = seen.drift.get(node)
+    if count is None:
+        return ASKED if node in seen.asked else _unknown("not compared")
+    if count <= 0:
+        return Cell("0", "dim", "no fact differs")
+    said = f"{count:,} fact{'' if count == 1 else 's'} differ{'s' if count == 1 else ''}"
+    return Cell(str(count), "yellow", said) if count <= MOST else Cell("+", "bold yellow", said)
+
+
+def _unknown(why: str) -> Cell:
+    return Cell("?", STYLES[Status.UNKNOWN], why)
+
+
+def _measured(mode: Mode, seen: Seen) -> Picture:
+    measure = max(MEASURES[mode], key=lambda each: sum(_is_told(seen, node, each) for node in seen.nodes))
+    values = {n: value for n in seen.nodes if isinstance(value := seen.told.get(n, {}).get(measure.pattern), float)}
+    low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
+    cells: dict[str, Cell] = {}
+    for node in seen.nodes:
+        if node in values:
+            digit = share(values[node], low, high)
+            cells[node] = Cell(str(digit), _HEAT[digit], unit.spell(values[node], measure.unit))
+        elif node in seen.asked:
+            cells[node] = ASKED
+        else:
+            cells[node] = _without(seen.told.get(node, {}).get(measure.pattern))
+    if not seen.nodes:
+        return Picture(cells, Line())
+    if not values:
+        return Picture(cells, _ended(cells, (f"{mode.value}: no node tells {' or '.join(needs(mode))}", "")))
+    least, most = (unit.spell(each, measure.unit) for each in (low, high))
+    scale = f"   0 to 9 = {least} to {most}" if low < high else f"   0 = {least}, all alike"
+    shown = f"{mode.value}: {measure.pattern}, {measure.said}"
+    return Picture(cells, _ended(cells, (shown, ""), (scale, "bold")), measure)
+
+
+def share(value: float, low: float, high: float) -> int:
+    """Give where a value stands between two others, as a digit: 0 for the lowest, 9 for the highest."""
+    if not low < high:
+        return 0
+    if not isfinite(high - low):  # so far apart that no float holds their distance
+        value, low, high = value / 2, low / 2, high / 2
+    return min(MOST, int((value - low) / (high - low) * 10))
+
+
+_HEAT = ("cyan",) * 3 + ("",) * 3 + ("yellow",) * 2 + ("bold yellow",) * 2
+
+
+def _is_told(seen: Seen, node: str, measure: Measure) -> bool:
+    return isinstance(seen.told.get(node, {}).get(measure.pattern), float)
+
+
+def _without(reading: Reading | None) -> Cell:
+    if isinstance(reading, Absent):
+        return Cell("-", "dim", str(reading))
+    return _unknown(str(reading) if isinstance(reading, Unknown) else "not told")
+
+
+def _met(cells: Iterable[Cell]) -> Iterator[tuple[str, str]]:
+    """Count the cells of each kind, in the order of the worst first."""
+    counts: dict[Cell, int] = {}
+    for cell in cells:
+        counts[cell] = counts.get(cell, 0) + 1
+    order = [Outcome.FAIL.value, Outcome.INCOMPLETE.value, ASKED.word, NOT_JUDGED.word, Outcome.PASS.value]
+    for at, cell in enumerate(sorted(counts, key=lambda each: order.index(each.word))):
+        yield f"{'   ' if at else ''}{cell.sign} {counts[cell]:,} {cell.word}", cell.style
+
+
+def _ended(cells: Mapping[str, Cell], *pieces: tuple[str, str]) -> Line:
+    """Add what the cells without a number are, each with its count."""
+    ends = (("?", "not known", STYLES[Status.UNKNOWN]), ("-", "absent", "dim"), (">", "being asked", ASKED.style))
+    counts = [sum(cell.sign == sign for cell in cells.values()) for sign, _, _ in ends]
+    said = [(f"   {s} {c:,} {what}", style) for (s, what, style), c in zip(ends, counts, strict=True) if c]
+    return Line((*pieces, *said))

@@ -1,0 +1,184 @@
+"""The odd one out: what most nodes of a role say alike, and who says something else. Pure.
+
+Nobody is named odd where fewer than three nodes of a role are known, or no value is that of more than half of them. Who
+does not tell a fact is never odd by it; how many such facts there are is told apart.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rackcheck.evaluate.consensus import FEWEST
+from rackcheck.model import path as paths
+from rackcheck.model.catalogue import Type
+from rackcheck.model.fact import Class, Reading, Unknown
+from rackcheck.model.fold import fold
+from rackcheck.model.text import natural
+from rackcheck.views.census import Census
+from rackcheck.views.items import folded
+
+HELD = frozenset({Class.VERSION, Class.CONFIG})
+"""Classes of facts that nodes of a role should say alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """Facts on which the same nodes say the same other thing; `paths` differ in their keys only.
+
+    `value` and `usual` are in words: what these nodes say, and what `count` of the role's `of` nodes say.
+    """
+
+    role: str
+    paths: tuple[str, ...]
+    value: str
+    usual: str
+    count: int
+    of: int
+    nodes: tuple[str, ...]
+    weight: float
+    cls: Class = Class.CONFIG
+
+    @property
+    def label(self) -> str:
+        """The facts, folded: `gpu/[0-7].vbios`."""
+        return ", ".join(folded(self.paths))
+
+    @property
+    def said(self) -> str:
+        """Say it: `bios.nps is NPS1, 14 of 16 have NPS4`."""
+        return f"{self.label} {self.value}, {self.count:,} of {self.of:,} have {self.usual}"
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """A node that stands out among those of its role, by how much, and on what; the weightiest first.
+
+    `unknown` counts the facts that it does not tell and more than half of its peers tell alike.
+    """
+
+    node: str
+    role: str
+    score: float
+    deviations: tuple[Deviation, ...]
+    unknown: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Peers:
+    """The nodes of a role held against each other: on how many facts they have a majority, and on how many none.
+
+    Of `untold` facts too few nodes tell for anybody to say whether they have one. `odd` are the nodes that stand out,
+    the most first; `silent` counts by node the facts that its peers tell and it does not; `why` says why nothing could
+    be compared.
+    """
+
+    role: str
+    nodes: tuple[str, ...]
+    agreed: int
+    split: int
+    untold: int
+    odd: tuple[Odd, ...]
+    deviations: tuple[Deviation, ...]
+    silent: tuple[tuple[str, int], ...]
+    why: str = ""
+
+
+def odd(census: Census) -> tuple[Odd, ...]:
+    """Rank the nodes that stand out, of all roles: the most first, see `peers`."""
+    every = (each for group in peers(census) for each in group.odd)
+    return tuple(sorted(every, key=lambda each: (-each.score, natural(each.node))))
+
+
+def peers(census: Census) -> tuple[Peers, ...]:
+    """Hold the nodes of each role against each other; roles by name.
+
+    A fact on which d nodes say something else than the majority weighs 1/d: 1 where one node alone differs, 1/40 where
+    40 of 100 do. Items of a collection that deviate alike (`gpu/[0-7].vbios`) weigh as one fact, as much as the
+    weightiest of them. A node's score is the sum over what it deviates on.
+    """
+    return tuple(_peers(census, role, whole) for role, whole in census.roles().items())
+
+
+_Key = tuple[str, Class, str, str, int, int]
+"""Pattern, class, value, usual value, nodes (a set), and how many have the usual value."""
+
+
+def _peers(census: Census, role: str, whole: int) -> Peers:
+    of, names = whole.bit_count(), census.names(whole)
+    if of < FEWEST:
+        why = f"{of} node{'' if of == 1 else 's'}, and {FEWEST} must be known for one of them to be odd"
+        return Peers(role, names, 0, 0, 0, (), (), (), why)
+    found: dict[_Key, tuple[list[str], float]] = {}
+    dark: dict[int, int] = {}
+    agreed = split = untold = 0
+    for path in census.facts():
+        kind = census.kind(path)
+        if kind is None or kind.cls not in HELD:
+            continue
+        known = census.known(path) & whole
+        held = census.majority(path, role)
+        unread = whole & ~known
+        unread = unread and unread & ~census.without(path)
+        if held is None:
+            split += not unread
+            untold += unread > 0
+            continue
+        agreed += 1
+        if unread:
+            dark[unread] = dark.get(unread, 0) + 1
+        if held.count == known.bit_count():
+            continue
+        weight = 1 / (known.bit_count() - held.count)
+        for value, nodes in census.sets(path):
+            if (here := nodes & whole) and value != held.value and not isinstance(value, Unknown):
+                said, usual = _words(census, path, value, held.value)
+                key = (str(paths.parse(path).pattern), kind.cls, said, usual, here, held.count)
+                several, most = found.get(key, ([], 0.0))
+                found[key] = ([*several, path], max(most, weight))
+    deviations = _ordered(
+        (Deviation(role, tuple(some), said, usual, count, of, census.names(here), weight, cls), here)
+        for (_, cls, said, usual, here, count), (some, weight) in found.items()
+    )
+    silent = _silent(census, dark)
+    why = "" if agreed else "there is no fact that more than half of them say alike"
+    ranked = _ranked(role, names, [each for each, _ in deviations], silent)
+    told = tuple((name, silent[name]) for name in names if name in silent)
+    return Peers(role, names, agreed, split, untold, ranked, tuple(each for each, _ in deviations), told, why)
+
+
+def _ordered(found: Iterable[tuple[Deviation, int]]) -> list[tuple[Deviation, int]]:
+    return sorted(found, key=lambda each: (-each[0].weight, natural(each[0].paths[0]), each[0].value))
+
+
+def _ranked(
+    role: str, names: tuple[str, ...], deviations: list[Deviation], silent: dict[str, int]
+) -> tuple[Odd, ...]:  # fmt: skip
+    mine: dict[str, list[Deviation]] = {}
+    for each in deviations:
+        for node in each.nodes:
+            mine.setdefault(node, []).append(each)
+    every = [
+        Odd(name, role, sum(each.weight for each in mine[name]), tuple(mine[name]), silent.get(name, 0))
+        for name in names
+        if name in mine
+    ]
+    return tuple(sorted(every, key=lambda one: (-one.score, natural(one.node))))
+
+
+def _silent(census: Census, dark: dict[int, int]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for nodes, count in dark.items():
+        for name in census.names(nodes):
+            found[name] = found.get(name, 0) + count
+    return found
+
+
+def _words(census: Census, path: str, value: Reading, usual: Reading) -> tuple[str, str]:
+    """Say a value and the usual one; of names and lists, what is lacking and what is more."""
+    kind = census.kind(path)
+    if not isinstance(value, tuple) or not isinstance(usual, tuple):
+        return f"is {census.spell(path, value)}", census.spell(path, usual)
+    write = fold if kind is not None and kind.type is Type.COLLECTION else ", ".join
+    less = [each for each in usual if each not in value]
+    more = [each for each in value if each not in usual]
+    parts = [f"lacks {write(less)}"] * bool(less) + [f"has {write(more)} besides"] * bool(more)
+    return " and ".join(parts) or f"is {write(value)}", write(usual) or "none"

@@ -1,0 +1,167 @@
+"""One GPU or host under load: what it shows by now, the way there, its work, and what is wrong with it. Pure.
+
+Numbers are SI, times are seconds of the node's own clock.
+"""
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan, nan
+from typing import Any
+
+from rackcheck.model.burn_record import Fault, Record, Stage
+from rackcheck.parse.burnin.plan import Slot
+
+POINTS = 600
+"""Points of one history, at most: when it is full, every second one goes, and as many are left out from then on."""
+
+FAULTS = 64
+"""Findings of one part that are kept; all are counted."""
+
+WORKS = 256
+"""Pieces of work of one part of which the newest is kept."""
+
+UNITS = frozenset({"B", "FLOP", "OP"})
+"""Units of work whose rate says how fast a part is."""
+
+TELLING = {"gpu": ("tensor", "mma"), "host": ("triad", "triad")}
+"""The work that tells most of a GPU, and of a host: its stage and test."""
+
+HOST = "host"
+"""What is none of the GPUs: processors, memory, ports, disks, and the node itself."""
+
+WILD = 1e12
+"""A sample's value that is nothing: no watts, no degrees, no clock."""
+
+COLUMNS = ("power", "temp", "memory_temp", "clock", "inlet")
+"""Columns of samples that histories hold."""
+
+
+class History:
+    """Columns over time, thinned; a value that was not told is left out when a column is read."""
+
+    __slots__ = ("_columns", "_every", "_number", "_times")
+
+    def __init__(self) -> None:
+        self._times = array("f")
+        self._columns: dict[str, array[float]] = {}
+        self._every, self._number = 1, 0
+
+    def add(self, t: float, values: Mapping[str, float]) -> None:
+        """Add a sample."""
+        self._number += 1
+        if self._number % self._every:
+            return
+        for name in COLUMNS:
+            if name in values and name not in self._columns:
+                self._columns[name] = array("f", [nan]) * len(self._times)
+        self._times.append(t)
+        for name, column in self._columns.items():
+            column.append(values.get(name, nan))
+        if len(self._times) >= POINTS:
+            self._times = self._times[1::2]
+            self._columns = {name: column[1::2] for name, column in self._columns.items()}
+            self._every *= 2
+
+    def column(self, name: str) -> list[tuple[float, float]]:
+        """Give the points of a column, each with its time."""
+        found = self._columns.get(name)
+        return [] if found is None else [p for p in zip(self._times, found, strict=True) if not isnan(p[1])]
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+
+@dataclass(slots=True)
+class Part:
+    """A GPU under load, or the host: `about` is what the node said of it, `now` the newest value of each column.
+
+    `loaded` is the highest power it drew and the newest clock at work, which are left once the load is gone.
+    `works` are its newest pieces of work by stage, test and thing, `work` the newest whose rate says how fast it is,
+    `untested` the first that was not tested, `faults` what is wrong, `wrong` how often. `t` is
+    when it was last told of, `base` when its load began, `moment` the last one with the power (W) that it drew then.
+    """
+
+    node: str
+    of: str
+    about: dict[str, Any] = field(default_factory=dict)
+    now: dict[str, float] = field(default_factory=dict)
+    past: History = field(default_factory=History)
+    works: dict[tuple[str, str, str], Stage] = field(default_factory=dict)
+    work: Stage | None = None
+    untested: Stage | None = None
+    faults: list[Fault] = field(default_factory=list)
+    wrong: int = 0
+    hottest: float | None = None
+    loaded: dict[str, float] = field(default_factory=dict)
+    t: float = 0.0
+    base: float | None = None
+    moment: tuple[int, float] = (-1, 0.0)
+
+    @property
+    def kind(self) -> str:
+        """What the plan calls it."""
+        return "cpu" if self.of == HOST else "gpu"
+
+    @property
+    def limit(self) -> float | None:
+        """The power limit in force (W), where the node told one."""
+        found = self.about.get("limit")
+        return float(found) if isinstance(found, int | float) and found > 0 else None
+
+    def sample(self, row: Record) -> None:
+        """Take a sample."""
+        sane = {name: value for name, value in row.numbers.items() if abs(value) < WILD}
+        self.past.add(row.t, sane)
+        self.now.update(sane)
+        self.t = max(self.t, row.t)
+        temp, watts, clock = (sane.get(name) for name in ("temp", "power", "clock"))
+        if temp is not None and (self.hottest is None or temp > self.hottest):
+            self.hottest = temp
+        if clock is not None and (sane.get("busy") or self.of == HOST):
+            self.loaded["clock"] = clock
+        if watts is not None:
+            self.loaded["power"] = max(watts, self.loaded.get("power", 0.0))
+
+    def blame(self, fault: Fault) -> None:
+        """Take something that is wrong."""
+        self.wrong += int(fault.number("more") or 1)
+        if len(self.faults) < FAULTS:
+            self.faults.append(fault)
+
+    def did(self, stage: Stage, plan: Sequence[Slot]) -> None:
+        """Take a piece of work that ended, or that was not tested."""
+        # A host has a piece of work for each processor: the newest of all of them stands for it.
+        key = stage.stage, stage.test, stage.of if self.of != HOST or not stage.done else ""
+        if key in self.works or len(self.works) < WORKS:
+            self.works[key] = stage
+        if not stage.done:
+            self.untested = self.untested or stage
+        measures = self.work is None or stage.word("unit") in UNITS
+        if stage.number("rate") is not None and stage.done and measures:
+            self.work = stage
+        begin = stage.number("from")
+        if self.base is None and begin is not None:
+            slot = next((slot for slot in plan if slot.of == self.kind and slot.stage == stage.stage), None)
+            self.base = begin - slot.begin if slot is not None else None
+        self.t = max(self.t, stage.t)
+
+    def shown(self, column: str, *, over: bool) -> float | None:
+        """Give what is worth a look: the newest value under load; once it is over, what it came to."""
+        if not over:
+            return self.now.get(column)
+        return self.hottest if column == "temp" else self.loaded.get(column, self.now.get(column))
+
+    def main_work(self, *, over: bool) -> Stage | None:
+        """Give the newest of its work; once it is over that which tells most of it, where there is one."""
+        kind, of = (HOST, "") if self.of == HOST else ("gpu", self.of)
+        found = self.works.get((*TELLING[kind], of)) if over else None
+        return found if found is not None and found.done and found.number("rate") is not None else self.work
+
+    def under_way(self, plan: Sequence[Slot]) -> str:
+        """Name the stage that the plan has for it by now; empty before the first one and after the last."""
+        mine = [slot for slot in plan if slot.of == self.kind]
+        if self.base is None:
+            return mine[0].stage if mine and self.now.get("busy") else ""
+        at = self.t - self.base
+        return next((slot.stage for slot in mine if slot.begin <= at < slot.until), "")

@@ -1,0 +1,134 @@
+"""What most nodes of a role say, fact by fact: something to hold one node against. Pure.
+
+As with consensus, nodes that say nothing count as if they differed: what is right is what more than half of all the
+role's nodes say, and three of them at least. Of what is measured or counted it is the median of those that know it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from rackcheck.evaluate.consensus import FEWEST
+from rackcheck.model.change import STEADY, Change, Doc, Facts, compare
+from rackcheck.model.fact import VOLATILE, Class, Unknown
+from rackcheck.run.event import reading_json
+
+Group = tuple[Facts, int]
+"""Facts, and how many nodes told just these."""
+
+
+@dataclass(frozen=True)
+class Peers:
+    """What most of them say; `decided` are the paths on which they agree, `nodes` is how many there are to ask.
+
+    `needed` is how many must say the same, `split` counts facts on which too few do.
+    """
+
+    facts: Facts
+    decided: frozenset[str]
+    nodes: int
+    needed: int
+    split: int
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are as many as must agree."""
+        return self.nodes >= self.needed
+
+    def speaks_of(self, change: Change) -> bool:
+        """Whether they agree on a fact that differs from theirs; that this node is silent shows beside any."""
+        return change.path in self.decided or change.under.startswith("plane/")
+
+
+def peers(mine: Facts, others: Sequence[Facts], expected: int, classes: Iterable[Class] = STEADY) -> Peers:
+    """Ask the other nodes of a role, of which `expected` there are with this one, what most of them say.
+
+    What is absent counts as said; items that they do not list are absent there.
+    """
+    # As where nodes vote: more than half of those that are expected, of whom there must be FEWEST.
+    needed = expected // 2 + 1 if expected >= FEWEST else FEWEST
+    groups = _groups(others)
+    found: dict[Class, dict[str, Doc]] = {cls: {} for cls in Class}
+    decided: set[str] = set()
+    split = 0
+    # Listings of items, and whether planes spoke, are config: without them nothing missing can be told apart.
+    for cls in dict.fromkeys((Class.CONFIG, *classes)) if len(others) >= needed else ():
+        every = dict.fromkeys((*mine.get(cls, {}), *(path for facts, _ in groups for path in facts.get(cls, {}))))
+        missing = _missing(every, cls, mine, groups)
+        for path in every:
+            doc = _middle(path, groups, cls) if cls in VOLATILE else _most(path, cls, groups, missing, needed)
+            if doc is None:
+                split += 1
+                continue
+            decided.add(path)
+            if "under" not in doc or str(doc["under"]) not in found[Class.CONFIG]:
+                found[cls][path] = {key: value for key, value in doc.items() if key != "under"}
+    return Peers(found, frozenset(decided), len(others), needed, split)
+
+
+def _groups(others: Iterable[Facts]) -> list[Group]:
+    """Gather nodes that share their facts: runs hold equal ones once."""
+    found: dict[tuple[tuple[Class, int], ...], Group] = {}
+    for facts in others:
+        key = tuple((cls, id(docs)) for cls, docs in facts.items())
+        found[key] = facts, found[key][1] + 1 if key in found else 1
+    return list(found.values())
+
+
+def _missing(
+    every: Mapping[str, None], cls: Class, mine: Facts, groups: Sequence[Group]
+) -> list[dict[str, tuple[Any, str]]]:
+    """Say of each group why it does not hold a path that another has: its reading, and the listing that says so."""
+    whole = {**{p: d for f, _ in groups for p, d in f.get(cls, {}).items()}, **mine.get(cls, {})}
+    found = []
+    for facts, _ in groups:
+        held = facts.get(cls, {})
+        # A value that no node has, held against a group, comes back with what the group says instead.
+        asked = {p: {"value": "\0", "plane": whole[p].get("plane", "")} for p in every if p not in held}
+        changes = compare({cls: asked}, _but(facts, cls), (cls,)) if asked else ()
+        found.append({c.path: (c.after, c.under) for c in changes if c.path in asked})
+    return found
+
+
+def _but(facts: Facts, cls: Class) -> Facts:
+    """Keep of facts what explains those that are missing; of the class itself only what is config."""
+    return {Class.CONFIG: facts.get(Class.CONFIG, {})} if cls is not Class.CONFIG else {cls: facts.get(cls, {})}
+
+
+def _most(
+    path: str, cls: Class, groups: Sequence[Group], missing: Sequence[Mapping[str, tuple[Any, str]]], needed: int
+) -> Doc | None:
+    counts: dict[tuple[str, ...], int] = {}
+    docs: dict[tuple[str, ...], Doc] = {}
+    for (facts, many), gone in zip(groups, missing, strict=True):
+        doc = facts.get(cls, {}).get(path) or _gone(gone.get(path))
+        if doc is not None and "unknown" not in doc:
+            key = ("absent",) if "absent" in doc else (repr(doc.get("value")), str(doc.get("unit", "")))
+            counts[key] = counts.get(key, 0) + many
+            docs.setdefault(key, doc)
+    return next((docs[key] for key, count in counts.items() if count >= needed), None)
+
+
+def _gone(told: tuple[Any, str] | None) -> Doc | None:
+    if told is None or isinstance(told[0], Unknown):
+        return None
+    under = told[1].rpartition("/")[0] if told[1] else ""
+    return reading_json(told[0]) | ({"under": under} if under else {})
+
+
+def _middle(path: str, groups: Sequence[Group], cls: Class) -> Doc | None:
+    """Give the median of the numbers that nodes tell in one unit; None of fewer than three."""
+    docs = [(doc, many) for facts, many in groups if (doc := facts.get(cls, {}).get(path)) is not None]
+    units = {str(doc.get("unit", "")) for doc, _ in docs if "value" in doc}
+    numbers = [number for doc, many in docs for number in _numbers(doc) for _ in range(many)]
+    if len(units) != 1 or len(numbers) < FEWEST:
+        return None
+    like = docs[0][0]
+    return {**{key: like[key] for key in ("unit", "plane") if key in like}, "value": median(numbers)}
+
+
+def _numbers(doc: Doc) -> Iterator[float]:
+    value = doc.get("value")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        yield value

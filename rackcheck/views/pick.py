@@ -1,0 +1,141 @@
+"""Which lines of a reply are about a fact: those with its item's name, its value or its last word. Pure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Absent, Reading, Unknown
+from rackcheck.model.path import EVERY, Path
+
+WIDTH = 200
+"""Letters of one line that are shown; of a longer one, those around what was looked for."""
+
+MEMBERS = 16
+"""Members of a list whose names are looked for."""
+
+TELLING = 3
+"""Letters that an item's name has at least by which its lines are found: `0` stands in every other line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked for in the lines of a reply: `items` as their collection's word and their own name.
+
+    `properties` are those of a JSON body that a source names.
+    """
+
+    items: tuple[tuple[str, str], ...]
+    values: tuple[str, ...]
+    word: str
+    properties: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the items on the way, the outermost first."""
+        return tuple(key for _, key in self.items)
+
+    @classmethod
+    def of(cls, path: Path, reading: Reading) -> "Wanted":
+        """Look for a fact: the names of its items, its value as it may be spelt, and its last word."""
+        items = tuple((s.word, s.key) for s in path.segments if s.key is not None and s.key != EVERY)
+        return cls(items, tuple(_spellings(reading)), _bare(path.segments[-1].word))
+
+
+def _spellings(reading: Reading) -> Iterator[str]:
+    match reading:
+        case Unknown() | Absent() | bool():
+            return
+        case tuple():
+            yield from (text for text in reading[:MEMBERS] if text)
+        case float():
+            yield f"{reading:g}"
+        case _:
+            yield from (text for text in (str(reading),) if text)
+
+
+def _bare(text: str) -> str:
+    """Spell a word as they are compared: `max_width`, `MaxWidth` and `Max Width` are one."""
+    return re.sub(r"[^a-z0-9]", "", text.casefold())
+
+
+def picked(lines: Sequence[str], wanted: Wanted, most: int, around: int = 0) -> Iterator[tuple[int, str, bool]]:
+    """Give the lines that are about a fact, in their order: number from 1, text, and whether it is a hit.
+
+    Without a hit, the first lines of what is about the item; `around` adds so many lines before and after each hit.
+    """
+    start, end = _block(lines, wanted.items)
+    keys = wanted.keys if end - start == len(lines) else ()  # all lines of an item's own block are about it
+    looked = re.compile("|".join(_whole(value) for value in wanted.values)) if wanted.values else None
+    scores = {at: score for at in range(start, end) if (score := _score(lines[at], wanted, keys, looked))}
+    if wanted.properties and any(score >= PROPERTY for score in scores.values()):
+        scores = {at: score for at, score in scores.items() if score >= PROPERTY}
+    hits = set(sorted(scores, key=lambda at: (-scores[at], at))[:most])
+    near = [at + way for step in range(1, around + 1) for at in sorted(hits) for way in (-step, step)]
+    shown = [*hits, *(at for at in dict.fromkeys(near) if start <= at < end and at not in hits)]
+    for at in sorted(shown[:most] or range(start, min(end, start + most))):
+        yield at + 1, _window(lines[at].expandtabs(4), looked), at in hits
+
+
+PROPERTY = 8
+"""The score of a line that is the very property a source names; more than all other signs together."""
+
+
+def _score(line: str, wanted: Wanted, keys: Sequence[str], looked: re.Pattern[str] | None) -> int:
+    word = bool(wanted.word) and wanted.word in _bare(line)
+    found = looked.search(line) if looked is not None else None
+    value = found is not None and (word or len(found[0]) > 1)  # one digit stands in every other line
+    score = PROPERTY if any(line.lstrip().startswith(f'"{name}":') for name in wanted.properties) else 0
+    score += 4 if any(len(key) >= TELLING and key in line for key in keys) else 0
+    return score + 2 * value + word
+
+
+def _whole(value: str) -> str:
+    """Look for a value where no letter, digit or decimal stands beside it."""
+    return rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)"
+
+
+def _block(lines: Sequence[str], items: Sequence[tuple[str, str]]) -> tuple[int, int]:
+    """Find the part of a reply that is about an item: its line, and those below it that are indented more."""
+    for word, key in reversed(items):
+        title = f"==> {key} <=="
+        at = next((n for n, line in enumerate(lines) if line.strip() == title), None)
+        if at is not None:
+            ends = (n for n in range(at + 1, len(lines)) if lines[n].startswith("<== "))
+            return at, next(ends, len(lines))
+        named = [n for n, line in enumerate(lines) if len(key) >= TELLING and re.search(_whole(key), line)]
+        heads = [n for n in named if n + 1 < len(lines) and _indent(lines[n + 1]) > _indent(lines[n])]
+        if not heads and key.isdecimal():
+            heads = _numbered(lines, word, int(key))
+        if heads:
+            return heads[0], _end(lines, heads[0])
+    return 0, len(lines)
+
+
+def _numbered(lines: Sequence[str], word: str, number: int) -> list[int]:
+    """Find the object of this number, from 0, in a JSON list that is named like the items: `gpus` for gpu/0."""
+    for at, line in enumerate(lines):
+        if line.strip() == f'"{word}s": [':
+            depth = _indent(line)
+            below = (n for n in range(at + 1, _end(lines, at)) if _indent(lines[n]) == depth + 1)
+            return [n for n in below if lines[n].strip() == "{"][number : number + 1]
+    return []
+
+
+def _end(lines: Sequence[str], head: int) -> int:
+    """Give the line after the last that is indented more than a head."""
+    return next((n for n in range(head + 1, len(lines)) if _indent(lines[n]) <= _indent(lines[head])), len(lines))
+
+
+def _indent(line: str) -> int:
+    """How deep a line stands; a blank one ends every block."""
+    return len(line) - len(line.lstrip()) if line.strip() else -1
+
+
+def _window(line: str, looked: re.Pattern[str] | None) -> str:
+    if len(line) <= WIDTH:
+        return line
+    found = looked.search(line) if looked is not None else None
+    middle = found.start() if found is not None else 0
+    start = max(min(middle - WIDTH // 2, len(line) - WIDTH), 0)
+    text = line[start : start + WIDTH]
+    return f"{'…' if start else ''}{text}{'…' if start + WIDTH < len(line) else ''}"

@@ -1,0 +1,114 @@
+"""How far a reading is: what each plane of each node is doing, how long it took, and how fast all goes. Pure.
+
+Times are seconds on the clock of whoever watches.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import median
+
+from rackcheck.model.fact import Plane
+from rackcheck.model.text import natural
+from rackcheck.views.state import Asking, Board
+
+RECENT = 10.0
+"""Seconds over which the rate is taken."""
+
+
+class Step(StrEnum):
+    """Where a node is on its way, the slowest first."""
+
+    ASKED = "asked"
+    WAITS = "waits"
+    SILENT = "silent"
+    READ = "read"
+    JUDGED = "judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One node: its step, the seconds since it was first asked or that it took, and what its planes did."""
+
+    node: str
+    step: Step
+    seconds: float | None
+    planes: tuple[tuple[Plane, float | None, str], ...]
+
+
+def progress(board: Board, now: float) -> list[Progress]:
+    """Tell of every node that is asked: those that are at it, the longest first, those that wait, then the rest."""
+    found = [_one(board, node, now) for node in board.due()]
+    order = list(Step)
+    return sorted(found, key=lambda p: (order.index(p.step), -(p.seconds or 0.0), natural(p.node)))
+
+
+def _one(board: Board, node: str, now: float) -> Progress:
+    asking = board.asking.get(node, {})
+    planes = tuple((plane, _seconds(each, now), _said(each)) for plane, each in sorted(asking.items()))
+    begun = [each.asked for each in asking.values() if each.asked is not None]
+    ended = [each.answered for each in asking.values() if each.answered is not None]
+    open_ = [each for each in asking.values() if each.asked is not None and each.answered is None]
+    seconds = (now if open_ else max(ended, default=now)) - min(begun) if begun else None
+    if open_:
+        step = Step.ASKED
+    elif asking and all(each.trouble is not None for each in asking.values()):
+        step = Step.SILENT
+    elif not _told(board, node):
+        step = Step.WAITS if not ended else Step.READ
+    else:
+        step = Step.JUDGED
+    return Progress(node, step, seconds, planes)
+
+
+def _told(board: Board, node: str) -> bool:
+    """Whether the reading under way, or the last one, has judged the node."""
+    return node in board.judged and node not in board.waiting and (board.done is not None or node in board.fresh)
+
+
+def _seconds(each: Asking, now: float) -> float | None:
+    if each.asked is None:
+        return None
+    return (each.answered if each.answered is not None else now) - each.asked
+
+
+def _said(each: Asking) -> str:
+    if each.answered is None:
+        return "asked" if each.asked is not None else "waits"
+    return str(each.trouble) if each.trouble is not None else "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """The whole: nodes judged, read, at it and waiting; answers a second of late; seconds left at this rate."""
+
+    nodes: int
+    judged: int
+    read: int
+    asked: int
+    silent: int
+    rate: float
+    left: float | None
+    typical: float | None
+
+
+def pulse(told: Sequence[Progress], board: Board, now: float) -> Pulse:
+    """Count the steps; the rate is of planes that answered in the last seconds."""
+    steps = [each.step for each in told]
+    ended = sorted(_ended(board))
+    recent = [moment for moment in ended if now - moment <= RECENT]
+    span = min(RECENT, now - ended[0]) if ended else 0.0
+    rate = len(recent) / span if span > 0 else 0.0
+    open_ = sum(len(each) for each in board.asking.values()) - len(ended)
+    waiting = sum(step is Step.WAITS for step in steps)
+    left = (open_ + waiting * 2) / rate if rate > 0 and board.running else None
+    times = [each.seconds for each in told if each.seconds is not None and each.step in {Step.READ, Step.JUDGED}]
+    return Pulse(
+        len(steps), sum(_told(board, each.node) for each in told), steps.count(Step.READ), steps.count(Step.ASKED),
+        steps.count(Step.SILENT), rate, left, median(times) if times else None,
+    )  # fmt: skip
+
+
+def _ended(board: Board) -> Iterator[float]:
+    for planes in board.asking.values():
+        yield from (each.answered for each in planes.values() if each.answered is not None)

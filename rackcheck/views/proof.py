@@ -1,0 +1,221 @@
+"""Why a verdict says what it says: each fact it rests on, where that was read, and what the other plane says. Pure."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.model import operator
+from rackcheck.model import path as paths
+from rackcheck.model.capture import Capture
+from rackcheck.model.catalogue import Type
+from rackcheck.model.evidence import Evidence, Verdict
+from rackcheck.model.fact import Absent, Plane, Unknown
+from rackcheck.model.path import EVERY, BadPath, Path, Segment
+from rackcheck.model.profile import Clause, Rule
+from rackcheck.model.question import Ask
+from rackcheck.model.text import natural
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.views.replies import LINES, replies
+from rackcheck.views.reply import Reply
+
+FACTS = 16
+"""Facts of one verdict that are shown, unless somebody asks for more."""
+
+INPUTS = 8
+"""Facts shown of those that one fact follows from."""
+
+BMC = Segment("bmc")
+DIFFERS = "bmc.differs."
+"""How the facts begin that hold the two planes against each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What another fact says of the same thing; `why` names the rule or the fact by which the two belong together.
+
+    `agrees` is None where one of them is not known, or where they are not of one kind.
+    """
+
+    path: str
+    leaf: Leaf
+    agrees: bool | None
+    why: str
+    replies: tuple[Reply, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One fact of a proof: what was judged of it (None where it stands beside), its leaf, and what it was read from.
+
+    `leaf` is None of what is no fact (`count of gpu`) and of what nobody told. `inputs` are what a derived fact
+    follows from, `views` what the other plane says; `cut` counts inputs that are not shown.
+    """
+
+    path: str
+    evidence: Evidence | None
+    leaf: Leaf | None
+    replies: tuple[Reply, ...] = ()
+    inputs: tuple["Piece", ...] = ()
+    views: tuple[View, ...] = ()
+    cut: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A rule's verdict on a node, with all that it rests on; `cut` counts the facts that are not shown."""
+
+    rule: Rule
+    verdict: Verdict
+    pieces: tuple[Piece, ...]
+    cut: int = 0
+
+
+@dataclass(frozen=True)
+class Said:
+    """All that one node said: its facts and the raw side of them.
+
+    `rules` pair facts of two planes by their `same-as`; `asks` gives the question of the probe that tells a fact.
+    """
+
+    tree: Tree
+    captures: Mapping[Plane, Capture]
+    rules: Sequence[Rule] = ()
+    asks: Callable[[str], Ask | None] = lambda _: None
+    lines: int = LINES
+
+    def replies(self, path: str, leaf: Leaf) -> tuple[Reply, ...]:
+        """Find the raw side of a fact."""
+        return replies(path, leaf, self.captures.get(leaf.plane), self.asks(path), self.lines)
+
+    def named(self, pattern: Path) -> list[str]:
+        """Give the paths of all facts that a pattern stands for, in their order."""
+        if not pattern.starred:
+            return [str(pattern)] if str(pattern) in self.tree.leaves else []
+        wanted = str(pattern.pattern)
+        return sorted((p for p in self.tree.leaves if _fits(pattern, p, wanted)), key=natural)
+
+
+def _fits(pattern: Path, path: str, wanted: str) -> bool:
+    parsed = paths.parse(path)
+    if str(parsed.pattern) != wanted:
+        return False
+    pairs = zip(pattern.segments, parsed.segments, strict=True)
+    return not parsed.starred and all(p.key in {EVERY, s.key} for p, s in pairs)
+
+
+def proof(rule: Rule, verdict: Verdict, said: Said, most: int = FACTS) -> Proof:
+    """Gather what a verdict rests on: what was judged first, then the other facts that the rule reads."""
+    judged = {evidence.item: evidence for evidence in verdict.evidence}
+    beside = [p for fact in sorted(rule.facts(), key=lambda f: natural(str(f))) for p in said.named(fact)]
+    every = [*judged, *(path for path in dict.fromkeys(beside) if path not in judged)]
+    pieces = tuple(piece(path, said, judged.get(path)) for path in every[:most])
+    return Proof(rule, verdict, pieces, len(every) - len(pieces))
+
+
+def piece(path: str, said: Said, evidence: Evidence | None = None) -> Piece:
+    """Gather what there is of one fact, or of what was judged and is no single fact."""
+    leaf = said.tree.leaves.get(path)
+    if leaf is None:
+        return Piece(path, evidence, None)
+    inputs = list(_inputs(path, leaf, said))
+    told = tuple(Piece(p, None, said.tree.leaves[p], said.replies(p, said.tree.leaves[p])) for p in inputs[:INPUTS])
+    return Piece(
+        path, evidence, leaf, said.replies(path, leaf), told, tuple(views(path, leaf, said)), len(inputs) - len(told)
+    )
+
+
+def _inputs(path: str, leaf: Leaf, said: Said) -> Iterator[str]:
+    """Name the facts that a derived one follows from; of the items on its own way, those alone."""
+    if leaf.plane is not Plane.DERIVED:
+        return
+    own = paths.parse(path)
+    items = dict(own.items)
+    # Of many facts those come first that bear its own last word: `bmc.differs.gpu.vbios` is about VBIOSes.
+    for need in sorted(_needs(leaf), key=lambda need: need.segments[-1].word != own.segments[-1].word):
+        yield from said.named(_filled(need, items))
+
+
+def _needs(leaf: Leaf) -> Iterator[Path]:
+    for name in leaf.source.removeprefix("from ").split(", "):
+        try:
+            yield paths.parse(name)
+        except BadPath:
+            continue
+
+
+def _filled(pattern: Path, items: Mapping[str, str]) -> Path:
+    """Put the names of known items into a pattern, from the left, as far as they go."""
+    found: tuple[Segment, ...] = ()
+    for segment in pattern.segments:
+        bare = str(Path((*found, Segment(segment.word))))
+        key = items.get(bare, EVERY) if segment.key == EVERY else segment.key
+        found = (*found, Segment(segment.word, key))
+    return Path(found)
+
+
+def views(path: str, leaf: Leaf, said: Said) -> Iterator[View]:
+    """Find what the other plane says of the same thing."""
+    seen = {path}
+    parsed = paths.parse(path)
+    for other, why in (*_same_as(parsed, said.rules), *_mirrored(parsed, said.tree), *_differing(parsed, said.tree)):
+        text = str(other)
+        found = said.tree.leaves.get(text)
+        if found is not None and text not in seen and found.plane is not leaf.plane:
+            seen.add(text)
+            derived = found.plane is Plane.DERIVED
+            yield View(text, found, None if derived else _agrees(leaf, found), why, said.replies(text, found))
+
+
+def _agrees(one: Leaf, other: Leaf) -> bool | None:
+    here, there = one.reading, other.reading
+    if isinstance(here, Unknown) or isinstance(there, Unknown):
+        return None
+    if isinstance(here, Absent) or isinstance(there, Absent):
+        return isinstance(here, Absent) and isinstance(there, Absent)
+    if one.kind.type is Type.COLLECTION:
+        return None  # each plane has names of its own for what is in it
+    alike = (one.kind.type, one.kind.unit, one.kind.scheme) == (other.kind.type, other.kind.unit, other.kind.scheme)
+    return operator.equal(here, there, one.kind) if alike else None
+
+
+def _same_as(path: Path, rules: Iterable[Rule]) -> Iterator[tuple[Path, str]]:
+    """Pair facts of two planes that some rule wants to be the same, either way round."""
+    items = dict(path.items)
+    for rule in rules:
+        for clause in rule.parts():
+            if clause.other is None or clause.plane is clause.other_plane:
+                continue
+            here, there = _whole(rule, clause, clause.fact), clause.other
+            there = _whole(rule, clause, there) if clause.other_at_item else there
+            for one, other in ((here, there), (there, here)):
+                if _filled(one, items) == path:
+                    yield _filled(other, items), rule.id
+
+
+def _whole(rule: Rule, clause: Clause, fact: Path) -> Path:
+    """Give a fact of a clause from the node, with a star for the item of its look."""
+    return fact if rule.look is None or clause is rule.when else rule.look.collection.item(EVERY) + fact
+
+
+def _mirrored(path: Path, tree: Tree) -> Iterator[tuple[Path, str]]:
+    """Name the same fact on the other plane: below `bmc`, and of a GPU by the name that the BMC has for it."""
+    first, *rest = path.segments
+    if first == BMC and rest:
+        yield Path(tuple(rest)), "the same fact"
+        for text, leaf in tree.leaves.items():
+            if rest[0].key is not None and text.endswith(".bmc_id") and leaf.reading == rest[0].key:
+                item = paths.parse(text).segments[:-1]
+                if item[-1].word == rest[0].word:
+                    yield Path((*item, *rest[1:])), text
+        return
+    yield Path((BMC, *path.segments)), "the same fact"
+    known = tree.leaves.get(f"{first}.bmc_id") if first.key is not None else None
+    if known is not None and isinstance(known.reading, str):
+        yield Path((BMC, Segment(first.word, known.reading), *rest)), f"{first}.bmc_id"
+
+
+def _differing(path: Path, tree: Tree) -> Iterator[tuple[Path, str]]:
+    """Name the facts that hold both planes against each other and are read from this one."""
+    pattern = str(path.pattern)
+    for text, leaf in tree.leaves.items():
+        if text.startswith(DIFFERS) and pattern in {str(need) for need in _needs(leaf)}:
+            yield paths.parse(text), "both planes held against each other"

@@ -1,0 +1,205 @@
+"""The raw side of a fact: what a file, a command or a BMC's body said, cut to the lines that are about it. Pure.
+
+Answers lose their secrets before they are kept; a run may be anybody's folder, so what is shown loses them again.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from rackcheck.model import path as paths
+from rackcheck.model.capture import BmcCapture, Capture, NodeCapture, Output, named
+from rackcheck.model.documents import HANDSHAKE, Missing
+from rackcheck.model.fact import Absent, Plane, Unknown, Unreadable
+from rackcheck.model.question import Ask, Read, Redfish, Shell
+from rackcheck.model.resource import ROOT, same_place
+from rackcheck.model.secret import scrub, scrub_text
+from rackcheck.model.text import matching
+from rackcheck.model.tree import Leaf
+from rackcheck.views.pick import Wanted, picked
+from rackcheck.views.reply import Reply, Row
+
+LINES = 12
+"""Lines of one reply that are shown, unless somebody asks for more."""
+
+REPLIES = 6
+"""Files or resources that one fact is shown of."""
+
+ONE_LINE = 100
+"""Letters of a JSON object without others inside it that stay on one line."""
+
+
+def replies(
+    path: str, leaf: Leaf, capture: Capture | None, ask: Ask | None = None, most: int = LINES
+) -> tuple[Reply, ...]:
+    """Find what a fact was read from, at most `most` lines of each; `ask` is the question of the probe that gives it.
+
+    Nothing for a fact that follows from others: their replies are its own.
+    """
+    if leaf.plane is Plane.DERIVED:
+        return ()
+    wanted = Wanted.of(paths.parse(path), leaf.reading)
+    if isinstance(capture, NodeCapture) and leaf.plane is not Plane.BMC:
+        found = list(_of_node(leaf, capture, ask, wanted, most))
+    elif isinstance(capture, BmcCapture) and leaf.plane is Plane.BMC:
+        found = list(_of_bmc(leaf.source, capture, ask, wanted, most))
+    else:
+        return (Reply(leaf.source, leaf.plane, trouble="no answer of this plane was kept"),)
+    if not found:
+        return (Reply(leaf.source, leaf.plane, trouble="no answer that was kept bears this name"),)
+    shown = found[:REPLIES]
+    return (*shown[:-1], replace(shown[-1], more=len(found) - len(shown)))
+
+
+def _of_node(leaf: Leaf, capture: NodeCapture, ask: Ask | None, wanted: Wanted, most: int) -> Iterator[Reply]:
+    if leaf.source in capture.commands:
+        yield _output(leaf.source, capture.commands[leaf.source], wanted, most)
+        return
+    found = list(_files(leaf, leaf.source, capture, wanted, most))
+    if not found and isinstance(ask, Shell) and named(ask.command) in capture.commands:
+        # A reader may name what it asked in its own word (NVML), and not by the command.
+        name = named(ask.command)
+        found = [_output(name, capture.commands[name], wanted, most)]
+    if not found and isinstance(ask, Read):
+        found = list(_files(leaf, " ".join(ask.globs), capture, wanted, most))
+    yield from found
+
+
+def _output(command: str, answer: Output | Unknown, wanted: Wanted, most: int) -> Reply:
+    if isinstance(answer, Unknown):
+        return Reply(command, Plane.OS, trouble=str(answer))
+    text = answer.out if answer.out.strip() else answer.err
+    return replace(_text(command, text, wanted, most), status=answer.status)
+
+
+def _files(leaf: Leaf, source: str, capture: NodeCapture, wanted: Wanted, most: int) -> Iterator[Reply]:
+    known = sorted({*capture.files, *capture.refused})
+    globs = [source] if source in known else re.split(r",? ", source)
+    if not all(glob.startswith("/") for glob in globs):
+        return
+    names = dict.fromkeys(name for glob in globs for name in (*_matching(known, glob), *_below(known, glob)))
+    for name in _nearest(names, wanted):
+        if name in capture.files:
+            yield _text(name, capture.files[name], wanted, most)
+        else:
+            yield Reply(name, Plane.OS, trouble=str(capture.refused[name]))
+    if not names and isinstance(leaf.reading, Absent) and len(globs) == 1:
+        yield Reply(source, Plane.OS, trouble=leaf.reading.detail or f"no {source}")
+
+
+def _matching(known: Sequence[str], glob: str) -> Iterable[str]:
+    try:
+        return tuple(matching(known, glob))
+    except re.error:
+        return ()
+
+
+def _below(known: Sequence[str], folder: str) -> Iterator[str]:
+    return (name for name in known if name.startswith(f"{folder.rstrip('/')}/"))
+
+
+def _nearest(names: Iterable[str], wanted: Wanted) -> list[str]:
+    """Put the files first that bear a name of the fact's items."""
+    return sorted(names, key=lambda name: -sum(key in name.split("/") for key in wanted.keys))
+
+
+def _text(name: str, text: str, wanted: Wanted, most: int) -> Reply:
+    lines = _lines(text)
+    rows = tuple(Row(number, line, hit) for number, line, hit in picked(lines, wanted, most))
+    return Reply(name, Plane.OS, rows, len(lines))
+
+
+@lru_cache(maxsize=32)
+def _lines(text: str) -> tuple[str, ...]:
+    """Give the lines of a text without secrets; kept, as one answer stands behind thousands of facts."""
+    return tuple(line for told in scrub_text(text).rstrip("\n").split("\n") for line in _opened(told))
+
+
+def _opened(line: str) -> Iterable[str]:
+    """Lay out a line that is a whole JSON document; any other stays as it is."""
+    if len(line) > ONE_LINE and line[:1] in {"{", "["}:
+        try:
+            return tuple(_laid(json.loads(line)))
+        except (ValueError, RecursionError):
+            return (line,)
+    return (line,)
+
+
+def _laid(value: object, indent: str = "", head: str = "", tail: str = "") -> Iterator[str]:
+    """Write JSON line by line; what holds nothing but plain values stays on one line where it has room."""
+    members = (
+        [(f"{_json(str(key))}: ", each) for key, each in value.items()] if isinstance(value, Mapping)
+        else [("", each) for each in value] if isinstance(value, list) else []
+    )  # fmt: skip
+    whole = _json(value) if not any(isinstance(each, Mapping | list) for _, each in members) else ""
+    if not members or (whole and len(whole) <= ONE_LINE):
+        yield f"{indent}{head}{whole or _json(value)}{tail}"
+        return
+    first, last = "{}" if isinstance(value, Mapping) else "[]"
+    yield f"{indent}{head}{first}"
+    for at, (name, each) in enumerate(members, start=1):
+        yield from _laid(each, f"{indent} ", name, "," if at < len(members) else "")
+    yield f"{indent}{last}{tail}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _of_bmc(source: str, capture: BmcCapture, ask: Ask | None, wanted: Wanted, most: int) -> Iterator[Reply]:
+    place = source.partition("#")[0]
+    if place.startswith((ROOT, HANDSHAKE)) or same_place(place) in capture.bodies:
+        yield _resource(source, capture, wanted, most)
+        return
+    links = [link.strip("/") for link in source.split(" ")] if not isinstance(ask, Redfish) else _links(ask)
+    uris = dict.fromkeys(uri for link in links for uri in _led(link, capture))
+    found = [_resource(uri, capture, wanted, most) for uri in uris]
+    # What only leads to the resource that tells the value is of no use beside it.
+    yield from [reply for reply in found if _tells(reply, wanted)] or found
+
+
+def _tells(reply: Reply, wanted: Wanted) -> bool:
+    """Whether the value itself is among what is shown."""
+    return any(value in row.text for row in reply.rows if row.hit for value in wanted.values)
+
+
+def _links(ask: Redfish) -> list[str]:
+    return [link for link in ask.links if isinstance(link, str)]
+
+
+def _led(link: str, capture: BmcCapture) -> Iterator[str]:
+    try:
+        for resource in capture.documents.at(link):
+            yield resource.uri
+    except (Missing, Unreadable):
+        return
+
+
+def _resource(source: str, capture: BmcCapture, wanted: Wanted, most: int) -> Reply:
+    """Show the object of a body that holds the property which a source names, member by member."""
+    place, _, inside = source.partition("#")
+    body = capture.bodies.get(same_place(place))
+    if body is None or isinstance(body, Unknown):
+        return Reply(source, Plane.BMC, trouble="no such resource was kept" if body is None else str(body))
+    # A source may say what stands there, and name a second property: `…#/Attributes/A = Enable; B = Enabled`.
+    told = [each.partition(" = ")[0] for each in inside.split("; ")]
+    *way, last = told[0].strip("/").split("/")
+    held: object = scrub(body)
+    gone: list[str] = []
+    for step in way:
+        below = _step(held, step)
+        if not isinstance(below, Mapping | list):
+            break
+        held, gone = below, [*gone, step]
+    lines = [line for line in _laid(held) if line.strip() not in {"{", "}", "[", "]"}]
+    names = (last, *told[1:]) if inside else ()
+    rows = tuple(Row(*row) for row in picked(lines, replace(wanted, properties=names), most, around=1))
+    return Reply(f"{place}#/{'/'.join(gone)}" if gone else place, Plane.BMC, rows, len(lines))
+
+
+def _step(held: object, step: str) -> object:
+    if isinstance(held, list):
+        return held[int(step)] if re.fullmatch(r"[0-9]{1,6}", step) and int(step) < len(held) else None
+    return held.get(step) if isinstance(held, Mapping) else None

@@ -1,0 +1,61 @@
+"""What one file, command or BMC resource answered, cut to the lines about a fact, and how that is written. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackcheck.model.fact import Plane
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a reply: its number from 1, its text, and whether the fact's value or name stands in it."""
+
+    number: int
+    text: str
+    hit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one file, command or resource answered; `of` counts the lines that it has, `trouble` says why there is none.
+
+    `name` is the file, the command without its payload, or the URI, behind `#` the place inside the body. `status` is
+    a command's. `more` counts further files or resources of the fact that are not shown.
+    """
+
+    name: str
+    plane: Plane
+    rows: tuple[Row, ...] = ()
+    of: int = 0
+    status: int | None = None
+    trouble: str = ""
+    more: int = 0
+
+    @property
+    def cut(self) -> int:
+        """How many lines are left out."""
+        return self.of - len(self.rows)
+
+
+def told(reply: Reply) -> Iterator[str]:
+    """Write a reply as lines of text: what was asked, what it said, and how much of that is left out."""
+    status = f"  (exit {reply.status})" if reply.status else ""
+    head, *rest = reply.name.split("\n")
+    yield f"{head}{f' … and {len(rest)} more lines of it' if rest else ''}{status}"
+    if reply.trouble:
+        yield f"  {reply.trouble}"
+    for row in reply.rows:
+        yield f"{'>' if row.hit else ' '} {row.number:>5}  {row.text}"
+    if reply.cut:
+        yield f"  {reply.cut} of {reply.of} lines are not shown"
+    if reply.more:
+        yield f"  {reply.more} more files or resources are not shown"
+
+
+def document(reply: Reply) -> dict[str, object]:
+    """Give a reply as a document."""
+    doc: dict[str, object] = {"name": reply.name, "plane": reply.plane.value, "lines": reply.of, "cut": reply.cut}
+    doc |= {"status": reply.status} if reply.status is not None else {}
+    doc |= {"trouble": reply.trouble} if reply.trouble else {}
+    doc |= {"more": reply.more} if reply.more else {}
+    return doc | {"rows": [{"line": row.number, "text": row.text, "hit": row.hit} for row in reply.rows]}

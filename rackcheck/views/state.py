@@ -1,0 +1,217 @@
+"""What is known of a run by now: takes its events one by one; tells findings, counts and progress at any time. Pure.
+
+The events may be those of an audit under way, of a stored run that is judged again, or first of the one and then of
+a second audit of some of its nodes: their newest reading counts, rule by rule, as in an acceptance.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+
+from rackcheck.evaluate.verdict import Outcome, Status, Verdict, over, worst
+from rackcheck.evaluate.waiver import Waiver, standings
+from rackcheck.inventory import Node, Rack
+from rackcheck.model.change import Turn, turned
+from rackcheck.model.fact import Plane, Reading, Unknown
+from rackcheck.model.profile import Profile
+from rackcheck.model.tree import Tree
+from rackcheck.probe.group import FLEET, is_group
+from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged, NodeAsked, RunDone, RunStarted
+from rackcheck.run.judging import concluded
+from rackcheck.views.census import Census
+from rackcheck.views.modes import Mode, told
+from rackcheck.views.summary import Finding, Key, Summary, finding, key, notes, ranked, waiver_notes
+
+QUIET = frozenset({Status.PASS, Status.NA})
+"""Verdicts that nobody has to look at."""
+
+
+@dataclass(slots=True)
+class Asking:
+    """One plane of a node: when it was asked and had answered, on the clock of whoever watches, and what went wrong."""
+
+    asked: float | None = None
+    answered: float | None = None
+    trouble: Unknown | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A verdict that is another than in the reading before."""
+
+    node: str
+    turn: Turn
+
+
+@dataclass
+class Board:
+    """A run as it stands; `version` grows with everything that may be seen.
+
+    `beside` are notes that its events do not tell.
+    `waiting` are nodes whose siblings have yet to be heard, `fresh` those that the newest reading has judged, `again`
+    is how a second reading began, `turned` what it turned.
+    """
+
+    profile: Profile
+    nodes_at: Mapping[str, Node]
+    racks: Mapping[str, Rack] = field(default_factory=dict)
+    waivers: Sequence[Waiver] = ()
+    beside: Sequence[str] = ()
+    version: int = 0
+    started: RunStarted | None = None
+    done: RunDone | None = None
+    ended: str = ""
+    again: RunStarted | None = None
+    judged: dict[str, Judged] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
+    fresh: set[str] = field(default_factory=set)
+    silent: dict[tuple[str, Plane], Unknown] = field(default_factory=dict)
+    asking: dict[str, dict[Plane, Asking]] = field(default_factory=dict)
+    counts: Counter[Status] = field(default_factory=Counter)
+    turned: list[Turned] = field(default_factory=list)
+    census: Census = field(default_factory=Census)
+    measured: dict[str, dict[str, Reading]] = field(default_factory=dict)
+    _known: Mapping[str, int] = field(init=False, repr=False)
+    _heap: dict[Key, dict[str, Verdict]] = field(init=False, repr=False, default_factory=dict)
+    _built: dict[Key, Finding] = field(init=False, repr=False, default_factory=dict)
+    _told: tuple[int, bool, Summary] | None = field(init=False, repr=False, default=None)
+
+    def __post_init__(self) -> None:
+        self._known = {rule.id: place for place, rule in enumerate(self.profile.rules)}
+
+    def take(self, event: Event, at: float = 0.0) -> None:
+        """Take the next event; `at` is the time on a clock that only goes forward, in seconds."""
+        self.version += 1
+        match event:
+            case RunStarted():
+                self._begin(event)
+            case NodeAsked(node, plane):
+                self.asking.setdefault(node, {})[plane] = Asking(asked=at)
+            case Answered(node, plane):
+                asking = self.asking.setdefault(node, {}).setdefault(plane, Asking())
+                asking.answered, asking.trouble = at, event.trouble
+            case FactsRead(node, tree):
+                for plane in Plane:
+                    self.silent.pop((node, plane), None)
+                self.silent |= {(node, plane): why for plane, why in tree.silent.items()}
+                if not is_group(node):
+                    self._count(node, tree)
+            case Foreseen(judged):
+                self.waiting.add(judged.node)
+                self._judge(judged)
+            case Judged():
+                self.waiting.discard(event.node)
+                self.fresh.add(event.node)
+                self._judge(event)
+            case RunDone():
+                self.ended = self.ended or event.time
+                self.done = event if self.again is None else self._whole(event)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes of the run, in its order."""
+        return self.started.nodes if self.started is not None else ()
+
+    @property
+    def running(self) -> bool:
+        """Whether there is more to come."""
+        return self.done is None
+
+    def due(self) -> tuple[str, ...]:
+        """The nodes that the reading under way is about: those of the second one, where there is one."""
+        return self.again.nodes if self.again is not None else self.nodes
+
+    def summary(self, *, every: bool = False) -> Summary:
+        """What the run comes to by now; `every` has the findings that nobody has to look at, too."""
+        if self._told is None or self._told[:2] != (self.version, every):
+            self._told = self.version, every, self._summary(every=every)
+        return self._told[2]
+
+    def _summary(self, *, every: bool) -> Summary:
+        assert self.started is not None
+        nodes = tuple(self.judged[name] for name in self.nodes if name in self.judged)
+        groups = tuple(each for name, each in self.judged.items() if is_group(name))
+        found = ranked(self._findings(every=every), self.profile.rules)
+        verdicts = {each.node: each.verdicts for each in (*nodes, *groups)}
+        stand = tuple(standings(self.waivers, verdicts, self.profile.rules, self.started.time[:10]))
+        own = (*notes(nodes, self.profile, groups), *waiver_notes(stand))
+        said = () if self.running else tuple(dict.fromkeys((*self.beside, *own)))
+        done = self.done or RunDone("", Outcome.INCOMPLETE)
+        return Summary(self.started, nodes, done, tuple(found), said, self.silent, stand, groups)
+
+    def alike(self) -> Iterator[tuple[Verdict, Set[str]]]:
+        """Give each verdict that some nodes or racks share, as one of them has it, with their names."""
+        for held in self._heap.values():
+            if held:
+                yield next(iter(held.values())), held.keys()
+
+    def _findings(self, *, every: bool) -> Iterator[Finding]:
+        for shared, alike in self._heap.items():
+            if alike and (every or shared[1] not in QUIET):
+                if shared not in self._built:
+                    rule = self.profile.rules[self._known[shared[0]]]
+                    self._built[shared] = finding(rule, shared, list(alike.items()))
+                yield self._built[shared]
+
+    def _count(self, node: str, tree: Tree) -> None:
+        place, started = self.nodes_at[node], self.again or self.started
+        assert started is not None
+        shape = self.racks.get(place.rack)
+        row = shape.row if shape is not None else ""
+        where = {"rack": place.rack, "row": row, "slot": place.slot}
+        planes = frozenset({*map(Plane, started.planes), Plane.DERIVED})
+        self.census.take(node, place.role, tree, {k: v for k, v in where.items() if v}, planes)
+        self.measured[node] = {**told(Mode.TEMPERATURE, tree), **told(Mode.POWER, tree)}
+
+    def _begin(self, event: RunStarted) -> None:
+        if self.started is None:
+            self.started = event
+        else:
+            self.again, self.done = event, None
+            self.turned.clear()
+        self.fresh.clear()
+        for node in event.nodes:
+            self.asking[node] = {}
+
+    def _judge(self, judged: Judged) -> None:
+        before = self.judged.get(judged.node)
+        if before is not None:
+            self._forget(before)
+        if before is not None and self.again is not None:
+            judged = self._over(before, judged)
+        self.judged[judged.node] = judged
+        for verdict in judged.verdicts:
+            self.counts[verdict.status] += 1
+            if verdict.rule in self._known:
+                shared = key(judged.node, verdict)
+                self._heap.setdefault(shared, {})[judged.node] = verdict
+                self._built.pop(shared, None)
+
+    def _forget(self, judged: Judged) -> None:
+        for verdict in judged.verdicts:
+            self.counts[verdict.status] -= 1
+            shared = key(judged.node, verdict)
+            self._heap.get(shared, {}).pop(judged.node, None)
+            self._built.pop(shared, None)
+
+    def _over(self, before: Judged, now: Judged) -> Judged:
+        """Lay a node's newer verdicts over the earlier ones; a rule that was not judged again stands as it was."""
+        known = {rule.id: rule for rule in self.profile.rules}
+        found = {verdict.rule: verdict for verdict in before.verdicts}
+        was = {rule: verdict.status.value for rule, verdict in found.items()}
+        part = now.node == FLEET and len(self.due()) < len(self.nodes)
+        found = over(found, now.verdicts, part=part)
+        ordered = tuple(found[rule] for rule in known if rule in found)
+        self.turned = [each for each in self.turned if each.node != now.node]
+        is_now = {verdict.rule: verdict.status.value for verdict in ordered}
+        self.turned += [Turned(now.node, turn) for turn in turned(was, is_now)]
+        left = max(before.not_in_scope - (len(ordered) - len(before.verdicts)), 0)
+        merged = replace(now, verdicts=ordered, not_in_scope=left)
+        return concluded(merged, known, self.profile.law)
+
+    def _whole(self, done: RunDone) -> RunDone:
+        """Say what the run comes to with a second reading laid over it: the worst of all that are judged."""
+        missing = any(node not in self.judged for node in self.nodes)
+        found = [each.outcome for each in self.judged.values()]
+        unsure = [Outcome.INCOMPLETE] * (missing or done.interrupted)
+        return replace(done, outcome=worst([*found, *unsure]))

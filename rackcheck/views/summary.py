@@ -1,0 +1,289 @@
+"""What a run comes to: counts, findings folded over nodes, notes. The one model that every rendering reads."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rackcheck.evaluate.verdict import Evidence, Outcome, Status, Verdict
+from rackcheck.evaluate.waiver import Standing, State, Waiver, standings
+from rackcheck.model.fact import Plane, Unknown
+from rackcheck.model.fit import Match
+from rackcheck.model.fold import fold
+from rackcheck.model.profile import FIRST, Profile, Rule, Scope, Severity
+from rackcheck.model.text import natural
+from rackcheck.probe.group import is_group
+from rackcheck.profile.reviewed import said as said_of
+from rackcheck.profile.reviewed import unreviewed
+from rackcheck.run.event import Event, FactsRead, Judged, RunDone, RunStarted
+from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_one_line
+from rackcheck.views.whereabouts import Whole, whole
+
+ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
+FEW = 5
+"""Waivers for others than were judged that are worth a name."""
+
+NOTED = 12
+"""Waivers of no use that are worth a line each."""
+
+COUNTED = (Status.PASS, Status.WARN, Status.FAIL, Status.WAIVED, Status.UNKNOWN, Status.NA)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One rule's verdict with the same evidence on one or many nodes, or racks.
+
+    `truth` is the verdict without waivers, if that is another.
+    """
+
+    rule: Rule
+    status: Status
+    reason: str
+    evidence: tuple[Evidence, ...]
+    nodes: tuple[str, ...]
+    truth: Status | None = None
+
+    @property
+    def where(self) -> str:
+        """The nodes, folded."""
+        return fold(self.nodes)
+
+
+Silent = Mapping[tuple[str, Plane], Unknown]
+"""Planes of nodes that said nothing at all, and why."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A finished run, judged."""
+
+    started: RunStarted
+    judged: tuple[Judged, ...]
+    done: RunDone
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    silent: Silent = field(default_factory=dict)
+    waivers: tuple[Standing, ...] = ()
+    groups: tuple[Judged, ...] = ()
+
+    @property
+    def everyone(self) -> tuple[Judged, ...]:
+        """The nodes, then the racks and the fleet that were judged as a whole."""
+        return (*self.judged, *self.groups)
+
+    @property
+    def whole(self) -> Whole:
+        """How many nodes and racks were judged, for a finding's share to be told of them."""
+        return whole(len(self.judged), (group.node for group in self.groups))
+
+    @property
+    def counts(self) -> Mapping[Status, int]:
+        """How many verdicts there are of each kind."""
+        found = dict.fromkeys(COUNTED, 0)
+        for node in self.everyone:
+            for verdict in node.verdicts:
+                found[verdict.status] += 1
+        return found
+
+    @property
+    def only(self) -> str:
+        """Say that not all planes were asked: `os plane only`; empty where all were."""
+        planes = self.started.planes
+        return "" if set(planes) >= {"bmc", "os"} or set(planes) == {"burnin"} else f"{' and '.join(planes)} plane only"
+
+    @property
+    def not_in_scope(self) -> int:
+        """How many rules were not in the scope of nodes that they are for."""
+        return sum(node.not_in_scope for node in self.judged)
+
+    @property
+    def total(self) -> int:
+        """How many verdicts there are."""
+        return sum(len(node.verdicts) for node in self.everyone)
+
+    @property
+    def reasons(self) -> Reasons:
+        """Why nodes, racks and the fleet are INCOMPLETE, each reason with those that have it, most first."""
+        seen = {node.node for node in self.judged}
+        unread = ((name, Outcome.INCOMPLETE, NEVER_READ) for name in self.started.nodes if name not in seen)
+        return gathered((*((each.node, each.outcome, each.reason) for each in self.everyone), *unread))
+
+    @property
+    def expected(self) -> Whole:
+        """How many nodes were to be judged, with those that no run has read, and how many racks were."""
+        asked = {*self.started.nodes, *(node.node for node in self.judged)}
+        return whole(len(asked), (group.node for group in self.groups))
+
+    @property
+    def reason(self) -> str:
+        """Say in one line why the run is INCOMPLETE; empty where it is not."""
+        if self.done.outcome is not Outcome.INCOMPLETE:
+            return ""
+        return in_one_line(self.reasons, self.expected) or ("" if self.judged else NO_NODE)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The nodes that are known to be other machines than the profile is for: none of their rules decides."""
+        return tuple(node.node for node in self.judged if node.fit.match is Match.OTHER)
+
+
+def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waiver] = ()) -> Summary:
+    """Read a whole run's events; `waivers` are those it was judged with."""
+    started: RunStarted | None = None
+    done: RunDone | None = None
+    judged: dict[str, Judged] = {}
+    silent: dict[tuple[str, Plane], Unknown] = {}
+    for event in events:
+        match event:
+            case RunStarted():
+                started = event
+            case FactsRead():
+                silent |= {(event.node, plane): why for plane, why in event.tree.silent.items()}
+            case Judged():
+                judged[event.node] = event
+            case RunDone():
+                done = event
+    assert started is not None and done is not None  # noqa: PT018
+    nodes = tuple(judged[name] for name in started.nodes if name in judged)
+    groups = tuple(each for name, each in judged.items() if is_group(name))
+    everyone = (*nodes, *groups)
+    stand = tuple(standings(waivers, {n.node: n.verdicts for n in everyone}, profile.rules, started.time[:10]))
+    said = (*notes(nodes, profile, groups), *waiver_notes(stand))
+    found = tuple(findings(everyone, profile.rules))
+    return Summary(started, nodes, done, found, said, silent, stand, groups)
+
+
+Key = tuple[str, Status, str, Status | None]
+"""What verdicts have in common that are one finding: rule, verdict, what it shows, and what it is without waivers."""
+
+
+def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
+    """Gather equal verdicts over nodes: worst, heaviest, most nodes first, then the profile's order.
+
+    Nodes gather when they show the same thing: times, sources and items that bear the node's own numbers aside.
+    """
+    known = {rule.id: rule for rule in rules}
+    gathered: dict[Key, list[tuple[str, Verdict]]] = {}
+    for node in judged:
+        for verdict in node.verdicts:
+            if verdict.rule in known:
+                gathered.setdefault(key(node.node, verdict), []).append((node.node, verdict))
+    yield from ranked((finding(known[each[0]], each, alike) for each, alike in gathered.items()), rules)
+
+
+def key(name: str, verdict: Verdict) -> Key:
+    """Give what a verdict of a node or a rack shares with those it is gathered with."""
+    return verdict.rule, verdict.status, _shown(name, verdict), verdict.truth
+
+
+def finding(rule: Rule, shared: Key, alike: Sequence[tuple[str, Verdict]]) -> Finding:
+    """Make one finding of verdicts with one key, each with its node."""
+    nodes = tuple(sorted((name for name, _ in alike), key=natural))
+    return Finding(rule, shared[1], _reason(alike), alike[0][1].evidence, nodes, shared[3])
+
+
+def ranked(found: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """Order findings: worst, heaviest, most nodes first, then the profile's order."""
+    places = {rule.id: place for place, rule in enumerate(rules)}
+    severities = [s.value for s in Severity]
+    return sorted(
+        found,
+        key=lambda f: (
+            ORDER.index(f.status), severities.index(f.rule.severity.value),
+            -len(f.nodes), places[f.rule.id], f.reason,
+        ),
+    )  # fmt: skip
+
+
+def _shown(name: str, verdict: Verdict) -> str:
+    """Give what a verdict shows; of a rack that is unknown, each for a node of its own, not which node that is."""
+    shown = verdict.reason
+    for unknown in (each.unknown for each in verdict.evidence if is_group(name) and each.unknown is not None):
+        shown = shown.replace(unknown.detail, unknown.detail.partition(": ")[2] or unknown.detail)
+    return shown
+
+
+def _reason(alike: Sequence[tuple[str, Verdict]]) -> str:
+    """Give the reason of verdicts that show the same, which is that of the first, and how many have one like it."""
+    first = alike[0][1].reason
+    others = len(alike) - 1
+    return first if all(v.reason == first for _, v in alike) else f"{first}; and {others} more like this"
+
+
+def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] = ()) -> Iterator[str]:
+    """What a reader must know beside the verdicts."""
+    said: dict[str, list[str]] = {}
+    for node in judged:
+        if node.note:
+            said.setdefault(node.note, []).append(node.node)
+    for note, nodes in said.items():
+        yield f"{fold(nodes)}: {note}"
+    if profile.law == FIRST:
+        yield f"judged by law {FIRST}, before a PASS needed evidence; rackcheck audit --from judges a run by today's"
+    unset = sorted({name for rule in profile.own for name in rule.unset})
+    if unset:
+        count = sum(bool(rule.unset) for rule in profile.own)
+        yield f"{several(count, 'rule')} without a site value: {', '.join(unset)} (--set NAME=VALUE)"
+    if profile.dropped:
+        yield f"{several(len(profile.dropped), 'rule')} of the parent dropped: {', '.join(profile.dropped)}"
+    present = {rule.id for rule in profile.rules}
+    scoped = {v.rule for node in (*judged, *groups) for v in node.verdicts}
+    waiting = sorted({n for r in profile.rules if r.id in scoped for n in r.needs if n in present - scoped})
+    if waiting:
+        yield f"needed rules that are not in scope, and so do not block: {', '.join(waiting)}"
+    phases = [rule.phase.value for rule in profile.own if rule.id not in scoped and rule.phase.value != "config"]
+    for phase in dict.fromkeys(phases):
+        yield f"{several(phases.count(phase), f'{phase} rule')} not run"
+    yield from _together(profile.own, scoped)
+    learned = unreviewed(profile.files)
+    if learned:
+        yield said_of(learned)
+
+
+def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
+    """Say which rules about several nodes were not judged: too few of these were asked."""
+    left = [rule for rule in rules if rule.phase.value == "config" and rule.id not in scoped]
+    twice = [rule.id for rule in left if rule.twice]
+    if twice:
+        yield f"{several(len(twice), 'rule')} of two readings not judged (audit --again SECONDS): {', '.join(twice)}"
+    across = [rule.id for rule in left if rule.across is not None]
+    if across:
+        wanting = f"{several(len(across), 'rule')} across nodes not judged, for want of nodes to compare"
+        yield f"{wanting}: {', '.join(across)}"
+    for scope, what in ((Scope.RACK, "no rack was asked whole"), (Scope.FLEET, "not all nodes were asked")):
+        held = [rule.id for rule in left if rule.scope is scope]
+        if held:
+            yield f"{several(len(held), f'{scope.value} rule')} not judged, {what}: {', '.join(held)}"
+
+
+def waiver_notes(stand: Iterable[Standing]) -> Iterator[str]:
+    """Say of waivers what the verdicts do not: those that hide nothing, because they are unused, lapsed or expired."""
+    told_all = list(stand)
+    told = [s for s in told_all if s.state not in {State.USED, State.ELSEWHERE}]
+    for s in told[:NOTED]:
+        where = f"waiver of {s.waiver.rule} on {fold(s.nodes)} ({s.waiver.ticket}, {s.waiver.place})"
+        yield f"{where} {'is waiting' if s.state is State.WAITING else s.state.value}: {s.detail}"
+    if len(told) > NOTED:
+        yield f"and {several(len(told) - NOTED, 'more waiver')} of no use"
+    elsewhere = list(dict.fromkeys(s.waiver for s in told_all if s.state is State.ELSEWHERE))
+    if elsewhere:
+        named = [f"{w.rule} on {fold(w.nodes)} ({w.ticket}, {w.place})" for w in elsewhere]
+        more = f"; and {len(named) - FEW} more" if len(named) > FEW else ""
+        said = f"{several(len(named), 'waiver')} for nodes or rules that are not judged here"
+        yield f"{said}: {'; '.join(named[:FEW])}{more}"
+
+
+def several(count: int, what: str) -> str:
+    """Count things: `1 rule`, `2 rules`."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def exit_code(summary: Summary, *, strict: bool) -> int:
+    """Give the exit of a judged run (GRAMMAR section 4)."""
+    if summary.done.interrupted:
+        return 130
+    decided = [each for each in summary.everyone if each.fit.decides]
+    counts = {s: sum(v.status is s for each in decided for v in each.verdicts) for s in COUNTED}
+    if strict and (counts[Status.FAIL] or counts[Status.WARN]):
+        return 1
+    if strict and counts[Status.UNKNOWN]:
+        return 3
+    return {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCOMPLETE: 3}[summary.done.outcome]

@@ -1,0 +1,255 @@
+"""A run as folded lines for people: what is wrong, where, why, and what to do."""
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.fold import alike, fold
+from rackcheck.model.profile import Severity
+from rackcheck.probe.group import is_group
+from rackcheck.views import reasons, whereabouts
+from rackcheck.views.apart import apart, deciding
+from rackcheck.views.causes import Cause, causes
+from rackcheck.views.summary import COUNTED, Finding, Summary, several
+
+GLYPHS = {
+    Status.PASS: "✔", Status.FAIL: "✘", Status.WARN: "!", Status.WAIVED: "~", Status.UNKNOWN: "?", Status.NA: "·",
+}  # fmt: skip
+ASCII = {Status.PASS: "+", Status.FAIL: "x", Status.WARN: "!", Status.WAIVED: "~", Status.UNKNOWN: "?", Status.NA: "."}
+
+STYLES = {
+    Status.PASS: "green", Status.FAIL: "bold red", Status.WARN: "yellow", Status.WAIVED: "cyan",
+    Status.UNKNOWN: "bold magenta", Status.NA: "dim",
+}  # fmt: skip
+OUTCOMES = {Outcome.PASS: "bold green", Outcome.FAIL: "bold red", Outcome.INCOMPLETE: "bold magenta"}
+
+
+NAMED = 20
+"""Rules that pass, or do not apply, that are worth naming one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line, as pieces of text with their style."""
+
+    pieces: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return "".join(text for text, _ in self.pieces).rstrip()
+
+
+def lines(summary: Summary, *, width: int, plain: bool, every: bool = False) -> Iterator[Line]:
+    """Write a judged run; `every` adds what passed and what does not apply, `plain` keeps to ASCII signs."""
+    for line in _lines(summary, width, plain=plain, every=every):
+        yield from within(line, width, 10)
+
+
+def within(line: Line, width: int, indent: int) -> Iterator[Line]:
+    """Break a line that is too wide at its blanks, behind a comma, or where it must; what goes on is indented."""
+    if sum(len(text) for text, _ in line.pieces) <= width:
+        yield line
+        return
+    row: list[tuple[str, str]] = []
+    used, start = 0, 0
+    for text, style in line.pieces:
+        for word in _WORDS.findall(text):
+            rest = word
+            while used + len(rest.rstrip()) > width:
+                # What has no room in a row of its own is broken, so that every row gets something.
+                room = 0 if used > start else max(width - used, 1)
+                yield Line((*row, (rest[:room], style)))
+                rest = rest[room:].lstrip()
+                row, used, start = [(" " * indent, "")], indent, indent
+            row.append((rest, style))
+            used += len(rest)
+    if used > start:
+        yield Line(tuple(row))
+
+
+REASONS = 3
+"""Reasons of INCOMPLETE that stand at the end, below the findings that they follow from."""
+
+_WORDS = re.compile(r"\s*[^\s,]*(?:,+|\s+|$)|\s*[^\s,]+")
+
+
+def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterator[Line]:
+    started = summary.started
+    yield _line((f"{started.profile} {started.profile_version}", "bold"), (f" on {started.targets}", ""))
+    if summary.only:
+        yield _line((summary.only, "bold yellow"))
+    yield Line()
+    others = frozenset() if every else frozenset(summary.others)
+    shown = [f for f in summary.findings if every or f.status not in {Status.PASS, Status.NA}]
+    common, single = causes(deciding(shown, others), summary.silent)
+    minor = () if every else tuple(dict.fromkeys(f.rule.id for f in single if _is_minor(f)))
+    single = [finding for finding in single if every or not _is_minor(finding)]
+    failed = [finding for finding in single if finding.status is Status.FAIL]
+    for finding in failed:
+        yield from _finding(finding, summary, width, plain=plain)
+    for cause in common:
+        yield from _cause(cause, summary, width, plain=plain, whole=every)
+    for finding in single[len(failed) :]:
+        yield from _finding(finding, summary, width, plain=plain)
+    if others:
+        yield from _apart(summary, width, plain=plain)
+    yield from _folded(summary, width, minor, every=every)
+    yield from _counts(summary, width, plain=plain)
+
+
+def _is_minor(finding: Finding) -> bool:
+    """Whether it is unknown and decides nothing while it is: what it follows from is shown for itself."""
+    return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor
+
+
+def _line(*pieces: tuple[str, str]) -> Line:
+    return Line(tuple(pieces))
+
+
+def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
+    style = STYLES[finding.status]
+    sign = (ASCII if plain else GLYPHS)[finding.status]
+    head = f"{sign} {finding.status.value.upper():<8}"
+    where = _where(finding.nodes, summary)
+    title = f" {finding.rule.title}" if finding.rule.title else ""
+    truth = f", {finding.truth.value} without waivers" if finding.truth is not None else ""
+    weight = finding.rule.severity.value
+    if _is_minor(finding):
+        weight = f"{weight}, {Severity.MINOR.value} while unknown"
+    severity = "" if finding.status in {Status.PASS, Status.NA} else f" ({weight}{truth})"
+    pieces = [(head, style), (finding.rule.id, "bold"), (title, ""), (severity, "dim"), (where, "bold cyan")]
+    if sum(len(text) for text, _ in pieces) > width:
+        yield _line(*pieces[:4])
+        yield from _wrapped("", where.strip(), width, "bold cyan")
+    else:
+        yield _line(*pieces)
+    words = [("why  ", finding.rule.why), ("fix  ", finding.rule.fix)]
+    if set(finding.nodes) <= set(summary.others):
+        words = []  # on a machine that the profile is not for, nothing is to be mended
+    for label, text in [("", finding.reason), *([] if finding.status in {Status.PASS, Status.NA} else words)]:
+        yield from _wrapped(label, text, width)
+    sources = dict.fromkeys(e.source for e in finding.evidence if e.source)
+    if sources and finding.status not in {Status.PASS, Status.NA}:
+        yield from _wrapped("read ", "; ".join(list(sources)[:3]) + (" …" if len(sources) > 3 else ""), width, "dim")
+        yield Line()
+    elif finding.status not in {Status.PASS, Status.NA}:
+        yield Line()
+
+
+def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
+    """Count what fails or is unknown on machines that the profile is not for; why they are such stands at the end."""
+    found = apart(summary.findings, summary.others)
+    sign = (ASCII if plain else GLYPHS)[Status.UNKNOWN]
+    what = "another machine" if len(found.nodes) == 1 else "other machines"
+    pieces = ((f"{sign} UNKNOWN ", STYLES[Status.UNKNOWN]), (f" {what}", "bold"))
+    yield _line(*pieces, (_where(found.nodes, summary), "bold cyan"))
+    yield from _wrapped("", found.said("--all lists them"), width)
+    yield Line()
+
+
+def _where(names: tuple[str, ...], summary: Summary) -> str:
+    """Say where, after two blanks; one node alone needs no word."""
+    of = summary.whole
+    said = whereabouts.told(names, of, lambda n: f"{len(n)} of {of.nodes}: {fold(n)}" if of.nodes > 1 else "")
+    return f"  {said}" if said else ""
+
+
+def _cause(cause: Cause, summary: Summary, width: int, *, plain: bool, whole: bool) -> Iterator[Line]:
+    sign = (ASCII if plain else GLYPHS)[Status.UNKNOWN]
+    peers = summary.groups if all(map(is_group, cause.nodes)) else summary.judged
+    every = len(cause.rules) == max((len(each.verdicts) for each in peers), default=0)
+    of_plane = f" of the {cause.plane.value} plane" if cause.plane is not None and not every else ""
+    count = several(len(cause.rules), "rule")
+    rules = f"{'all ' if every and len(cause.rules) > 1 else ''}{count}{of_plane}: {cause.unknown.reason.value}"
+    where = _where(cause.nodes, summary)
+    yield _line((f"{sign} UNKNOWN ", STYLES[Status.UNKNOWN]), (f" {rules}", "bold"), (where, "bold cyan"))
+    for detail in cause.said[:3]:
+        yield from _wrapped("", detail, width)
+    if len(cause.details) > 3:
+        yield from _wrapped("", f"and {len(cause.details) - 3} more like these", width)
+    if whole or (cause.plane is None and not every):
+        yield from _wrapped("rules ", ", ".join(cause.rules), width, "dim")
+    yield Line()
+
+
+def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Line]:
+    if not text:
+        return
+    margin = " " * 10
+    room = max(width - len(margin) - len(label), 30)
+    for number, row in enumerate(textwrap.wrap(text, room, break_long_words=True, break_on_hyphens=False)):
+        yield _line((margin, ""), (label if number == 0 else " " * len(label), "dim"), (row, style))
+
+
+def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) -> Iterator[Line]:
+    """Count the rules that nothing above is about, in one line for each kind."""
+    met: dict[str, set[Status]] = {}
+    for finding in summary.findings:
+        met.setdefault(finding.rule.id, set()).add(finding.status)
+    idle = [rule for rule, statuses in met.items() if statuses == {Status.NA}]
+    fine = [rule for rule, statuses in met.items() if Status.PASS in statuses <= {Status.PASS, Status.NA}]
+    for rules, one, many in ((idle, "applies nowhere", "apply nowhere"), (fine, "passes", "pass")):
+        if rules and not every:
+            names = ", ".join(rules) if len(rules) <= NAMED else "--all lists them"
+            what = f"{len(rules)} of {several(len(met), 'rule')} {one if len(rules) == 1 else many}"
+            they = "it applies" if len(rules) == 1 else "they apply"
+            wherever = f" wherever {they}" if rules is fine and len(summary.judged) > 1 else ""
+            yield from _wrapped("", f"{what}{wherever}: {names}", width, "dim")
+    if minor:
+        said = "is unknown, and minor while it is" if len(minor) == 1 else "are unknown, and minor while they are"
+        yield from _wrapped("", f"{', '.join(minor)} {said}: --all shows why", width, "dim")
+    if not every:
+        yield Line()
+    for note in summary.notes:
+        yield from _wrapped("note ", note, width)
+    if summary.notes:
+        yield Line()
+
+
+def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
+    counts = summary.counts
+    signs = ASCII if plain else GLYPHS
+    pieces = [(f"{signs[s]} {counts[s]} {s.value}   ", STYLES[s] if counts[s] else "dim") for s in COUNTED]
+    scope = summary.not_in_scope
+    rest = f"of {summary.total} verdicts; {scope} not in scope" if scope else f"of {summary.total} verdicts"
+    if sum(len(text) for text, _ in pieces) + len(rest) > width:
+        yield _line(*pieces)
+        pieces = []
+    yield _line(*pieces, (rest, ""))
+    asked = summary.started.nodes
+    seen = {node.node for node in summary.judged}
+    unseen = [node for node in asked if node not in seen]
+    if len({*asked, *seen}) > 1:
+        for outcome in Outcome:
+            nodes = [node.node for node in summary.judged if node.outcome is outcome]
+            if nodes:
+                yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"{len(nodes):>4}  {fold(nodes)}", ""))
+            if unseen and outcome is Outcome.INCOMPLETE:
+                told = f"{len(unseen):>4}  {fold(unseen)}: not judged"
+                yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (told, ""))
+    final = summary.done.outcome
+    for outcome in Outcome:
+        groups = [group.node for group in summary.groups if group.outcome is outcome]
+        if groups:
+            yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"      {whereabouts.said(groups)}", ""))
+    if len(summary.judged) > 1:
+        vectors = {n.node: tuple((v.rule, v.status, v.reason) for v in n.verdicts) for n in summary.judged}
+        yield _line(("nodes       ", "dim"), (alike(vectors), ""))
+    if final is not Outcome.INCOMPLETE:
+        yield from why(summary, width, "INCOMPLETE ")
+    stopped = " (interrupted: what came in is kept)" if summary.done.interrupted else ""
+    only = f" ({summary.only})" if summary.only else ""
+    yield _line(("Verdict: ", "bold"), (final.value, OUTCOMES[final]), (only, "bold yellow"), (stopped, "yellow"))
+    if final is Outcome.INCOMPLETE:
+        yield from why(summary, width)
+
+
+def why(summary: Summary, width: int, label: str = "Why:     ") -> Iterator[Line]:
+    """Say behind a label why nodes are INCOMPLETE and what to type next: a line for each reason, the most first."""
+    told = tuple(reasons.lines(summary.reasons, summary.expected, REASONS)) or (
+        (("", summary.reason),) if summary.reason else ()
+    )
+    for number, (where, text) in enumerate(told):
+        first = (label if number == 0 else " " * len(label), "bold")
+        yield from within(_line(first, (f"{where}: " if where else "", "bold cyan"), (text, "")), width, len(label))

@@ -1,0 +1,150 @@
+"""What nodes may have in common: their places, the switches they are cabled to, versions, makes of parts. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+
+from rackcheck.model import path as paths
+from rackcheck.model.fact import Absent, Class, Unknown, clean
+from rackcheck.views.census import Census
+from rackcheck.views.items import said
+
+CELLS = 24
+"""Letters of a hint in a column."""
+
+LONG = 60
+"""Letters of a node's text in a sentence."""
+
+TOLD = 3
+"""Things in common that a sentence names."""
+
+SWITCH = frozenset({"nic.lldp/*.switch"})
+"""Facts that name the switch a port is cabled to."""
+
+MAKE = frozenset({
+    "model", "part", "part_number", "parts", "sku", "product", "product_version", "board", "board_version",
+    "manufacturer", "vendor", "board_vendor",
+})  # fmt: skip
+"""Last words of facts that tell of which make or batch a part is."""
+
+
+class Sort(StrEnum):
+    """What a hint is about, the first that tells is preferred."""
+
+    PROFILE = "profile"
+    RACK = "rack"
+    ROW = "row"
+    SWITCH = "switch"
+    ROLE = "role"
+    SLOT = "slot"
+    VERSION = "version"
+    BATCH = "batch"
+    ALONE = "alone"
+
+
+_ORDER = {sort: place for place, sort in enumerate(Sort)}
+_PLACED = {
+    Sort.RACK: "in rack",
+    Sort.ROW: "in row",
+    Sort.SWITCH: "cabled to switch",
+    Sort.ROLE: "of role",
+    Sort.SLOT: "in slot",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trait:
+    """A place, or a value that the facts at `paths` say of the same nodes."""
+
+    sort: Sort
+    value: str
+    paths: tuple[str, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """Its place among the sorts: the lower is preferred."""
+        return _ORDER[self.sort]
+
+    @property
+    def words(self) -> str:
+        """Name it in a column."""
+        if not self.paths or self.sort is Sort.BATCH:
+            return _cut(f"{self.sort.value} {self.value}")
+        whole = f"{said(self.paths, 1)} {self.value}"
+        return whole if len(whole) <= CELLS else _cut(f"{self.paths[0].rpartition('.')[2]} {self.value}")
+
+    @property
+    def phrase(self) -> str:
+        """Say it behind `are` where it is a place, behind `have` where it is a fact."""
+        return f"{said(self.paths, TOLD)} {self.value}" if self.paths else f"{_PLACED[self.sort]} {self.value}"
+
+
+Found = tuple[int, int, Sort, str, str]
+"""Nodes that have it, nodes of which it is known whether they do, its sort, its fact (no place has one), its value."""
+
+
+def traits(census: Census) -> Iterator[Found]:
+    """Give all that several nodes of a census may have in common, each set as the census's own."""
+    return chain(_places(census), _switches(census), _shared(census))
+
+
+def gathered(found: Iterable[tuple[Sort, str, str]]) -> list[Trait]:
+    """Gather facts that say the same; the preferred sort first."""
+    alike: dict[tuple[Sort, str], list[str]] = {}
+    for sort, path, value in found:
+        alike.setdefault((sort, value), []).append(path)
+    every = [Trait(sort, value, tuple(filter(None, some))) for (sort, value), some in alike.items()]
+    return sorted(every, key=lambda trait: trait.rank)
+
+
+def pattern(path: str) -> str:
+    """Give the pattern of a fact's path; of a place, nothing."""
+    return str(paths.parse(path).pattern) if path else ""
+
+
+def _places(census: Census) -> Iterator[Found]:
+    for sort in (Sort.RACK, Sort.ROW, Sort.ROLE, Sort.SLOT):
+        held = census.places(sort.value)
+        known = _either(held)
+        for word, nodes in held.items():
+            yield nodes, known, sort, "", clean(word, LONG)
+
+
+def _switches(census: Census) -> Iterator[Found]:
+    """A node is cabled to a switch if any of its ports is."""
+    held: dict[str, int] = {}
+    known = 0
+    for path in census.facts():
+        if pattern(path) in SWITCH:
+            known |= census.known(path)
+            for value, nodes in census.sets(path):
+                if isinstance(value, str):
+                    held[value] = held.get(value, 0) | nodes
+    for word, nodes in held.items():
+        yield nodes, known, Sort.SWITCH, "", clean(word, LONG)
+
+
+def _shared(census: Census) -> Iterator[Found]:
+    """Versions, and makes of parts, that several nodes have."""
+    for path in census.facts():
+        kind = census.kind(path)
+        version = kind is not None and kind.cls is Class.VERSION
+        if version or path.rpartition(".")[2] in MAKE:
+            some = [(value, nodes) for value, nodes in census.sets(path) if nodes & (nodes - 1)]
+            known = census.known(path) if some else 0
+            for value, nodes in some:
+                if not isinstance(value, Unknown | Absent):
+                    text = clean(census.spell(path, value), LONG)
+                    yield nodes, known, Sort.VERSION if version else Sort.BATCH, path, text
+
+
+def _either(sets: Mapping[str, int]) -> int:
+    found = 0
+    for held in sets.values():
+        found |= held
+    return found
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= CELLS else f"{text[: CELLS - 1]}…"

@@ -1,0 +1,101 @@
+"""Where something holds, in words: on nodes, which are folded, on racks, or on the whole fleet. Pure.
+
+Nodes that are judged together have a name that can be no node's (`@rack:a01`, `@fleet`); a reader is told `rack a01`
+and `the fleet`, each counted among its own kind, never among the nodes.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from rackcheck.model.fold import fold
+from rackcheck.model.profile import Scope
+from rackcheck.probe.group import FLEET
+
+RACK = "@rack:"
+"""How the name of a rack begins that is judged as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node is, and how it is reached."""
+
+    role: str
+    rack: str = ""
+    u: int = 0
+    height: int = 1
+    slot: str = ""
+    host: str = ""
+    bmc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """How many nodes there are, and how many racks were judged as a whole."""
+
+    nodes: int
+    racks: int = 0
+
+
+def whole(nodes: int, groups: Iterable[str]) -> Whole:
+    """Count the racks among the names of what was judged together, beside so many nodes."""
+    return Whole(nodes, sum(name.startswith(RACK) for name in groups))
+
+
+def sorts(names: Iterable[str]) -> tuple[tuple[Scope, tuple[str, ...]], ...]:
+    """Sort names into nodes, racks and the fleet, each in the order given; racks lose the sign that marks them."""
+    found: dict[Scope, list[str]] = {scope: [] for scope in Scope}
+    for name in names:
+        if name == FLEET:
+            found[Scope.FLEET].append(name)
+        elif name.startswith(RACK):
+            found[Scope.RACK].append(name.removeprefix(RACK))
+        else:
+            found[Scope.NODE].append(name)
+    return tuple((scope, tuple(some)) for scope, some in found.items() if some)
+
+
+def said(names: Iterable[str]) -> str:
+    """Name them without a count: `dgx[01-03]`, `racks a[01-02]`, `rack a01, the fleet`."""
+    return ", ".join(_named(scope, some) for scope, some in sorts(names))
+
+
+def share(names: Collection[str], of: Whole) -> str:
+    """Count them, each kind among its own: `62 of 72 nodes`, `1 of 2 racks`, `the fleet`."""
+    kinds = sorts(names) or ((Scope.NODE, ()),)
+    return ", ".join("the fleet" if scope is Scope.FLEET else _share(scope, len(some), of) for scope, some in kinds)
+
+
+def told(names: Collection[str], of: Whole, nodes: Callable[[tuple[str, ...]], str], *, every: bool = False) -> str:
+    """Count and name them; `nodes` writes the nodes, each rendering in its way, and `every` names all racks, too."""
+    kinds = sorts(names)
+    return ", ".join(nodes(some) if scope is Scope.NODE else _told(scope, some, of, every) for scope, some in kinds)
+
+
+def among(count: int, total: int, what: str) -> str:
+    """Say how many of all: `0 of 1 node`, `3 of 1,000 nodes`."""
+    return f"{count:,} of {total:,} {what}{'' if total == 1 else 's'}"
+
+
+def passing(count: int, total: int, what: str) -> str:
+    """Say how many of all pass: `0 of 1 node passes`, `3 of 8 nodes pass`."""
+    return f"{among(count, total, what)} {'passes' if total == 1 else 'pass'}"
+
+
+def _share(scope: Scope, count: int, of: Whole) -> str:
+    total = of.racks if scope is Scope.RACK else of.nodes
+    return among(count, max(total, count), scope.value)
+
+
+def _named(scope: Scope, names: tuple[str, ...]) -> str:
+    if scope is Scope.FLEET:
+        return "the fleet"
+    folded = fold(names)
+    return folded if scope is Scope.NODE else f"rack{'' if len(names) == 1 else 's'} {folded}"
+
+
+def _told(scope: Scope, names: tuple[str, ...], of: Whole, every: bool) -> str:
+    if scope is Scope.FLEET or of.racks <= 1:
+        return _named(scope, names)
+    if len(names) == of.racks:
+        return f"all {of.racks:,} racks{f': {fold(names)}' if every else ''}"
+    return f"{_share(scope, len(names), of)}: {fold(names)}"
