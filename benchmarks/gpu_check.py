@@ -24,7 +24,6 @@ import time
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
@@ -44,6 +43,7 @@ from rackcheck.model.tree import Leaf  # noqa: E402
 from rackcheck.probe.answers import split  # noqa: E402
 from rackcheck.probe.collect import collect  # noqa: E402
 from rackcheck.probe.contract import AnyProbe, Probe  # noqa: E402
+from rackcheck.probe.registry import modules  # noqa: E402
 from rackcheck.probe.script import compose  # noqa: E402
 from rackcheck.transport.wire import stamped  # noqa: E402
 
@@ -58,8 +58,8 @@ def probes() -> list[AnyProbe]:
     """Find the probes that share the question to the driver."""
     package = import_module("rackcheck_probes")
     question = import_module("rackcheck_probes.nvml").QUESTION
-    modules = (import_module(f"rackcheck_probes.{info.name}") for info in iter_modules(package.__path__))
-    found = (value for module in modules for value in vars(module).values() if isinstance(value, Probe))
+    loaded = map(import_module, modules(package.__name__, package.__path__))
+    found = (value for module in loaded for value in vars(module).values() if isinstance(value, Probe))
     return list({probe.name: probe for probe in found if probe.ask == question}.values())
 
 

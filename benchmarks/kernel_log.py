@@ -6,7 +6,6 @@ A quiet log of 10,000 lines, a quiet one of 8 MiB, one of 8 MiB in which every l
 every line holds what many probes look for and fits none of their shapes.
 """
 
-import pkgutil
 import time
 from collections.abc import Callable
 from importlib import import_module
@@ -15,6 +14,7 @@ import rackcheck_probes
 from rackcheck.model.fact import Unreadable
 from rackcheck.model.question import Shell
 from rackcheck.probe.contract import Probe
+from rackcheck.probe.registry import modules
 from rackcheck_probes.kernel_log import DMESG
 
 SIZE = 8 << 20
@@ -56,8 +56,8 @@ def read_all(probes: list[Probe[Shell]], log: str) -> None:
 
 def main() -> None:
     """Print what each log costs, and how many plain walks that is."""
-    modules = (import_module(f"rackcheck_probes.{m.name}") for m in pkgutil.iter_modules(rackcheck_probes.__path__))
-    found = {p.name: p for m in modules for p in vars(m).values() if isinstance(p, Probe) and p.ask == DMESG}
+    loaded = map(import_module, modules(rackcheck_probes.__name__, rackcheck_probes.__path__))
+    found = {p.name: p for m in loaded for p in vars(m).values() if isinstance(p, Probe) and p.ask == DMESG}
     probes = list(found.values())
     print(f"{len(probes)} probes")
     for name, log in {

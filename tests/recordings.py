@@ -2,7 +2,6 @@
 
 import json
 import os
-import pkgutil
 import secrets
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -21,6 +20,7 @@ from rackcheck.model.tree import Leaf
 from rackcheck.probe.answers import split
 from rackcheck.probe.collect import collect
 from rackcheck.probe.contract import Probe
+from rackcheck.probe.registry import modules
 from rackcheck.probe.script import compose
 from rackcheck.transport.wire import stamped
 
@@ -30,8 +30,8 @@ OsProbe = Probe[Shell] | Probe[Read]
 
 def os_probes() -> dict[str, OsProbe]:
     """Every probe of the operating system's plane, by name."""
-    modules = (import_module(f"rackcheck_probes.{m.name}") for m in pkgutil.iter_modules(rackcheck_probes.__path__))
-    found = (value for module in modules for value in vars(module).values() if isinstance(value, Probe))
+    loaded = map(import_module, modules(rackcheck_probes.__name__, rackcheck_probes.__path__))
+    found = (value for module in loaded for value in vars(module).values() if isinstance(value, Probe))
     return {probe.name: probe for probe in found if isinstance(probe.ask, Shell | Read)}
 
 

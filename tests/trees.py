@@ -2,7 +2,6 @@
 
 import json
 import os
-import pkgutil
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -20,6 +19,7 @@ from rackcheck.model.resource import Body
 from rackcheck.model.tree import Leaf
 from rackcheck.probe.collect import collect
 from rackcheck.probe.contract import Probe
+from rackcheck.probe.registry import modules
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.answer import parsed
 
@@ -61,8 +61,8 @@ def resource(name: str, uri: str) -> dict[str, object]:
 
 def bmc_probes() -> dict[str, Probe[Redfish]]:
     """Every probe of the BMC plane, by name."""
-    modules = (import_module(f"rackcheck_probes.{m.name}") for m in pkgutil.iter_modules(rackcheck_probes.__path__))
-    found = (value for module in modules for value in vars(module).values() if isinstance(value, Probe))
+    loaded = map(import_module, modules(rackcheck_probes.__name__, rackcheck_probes.__path__))
+    found = (value for module in loaded for value in vars(module).values() if isinstance(value, Probe))
     return {probe.name: probe for probe in found if isinstance(probe.ask, Redfish)}
 
 

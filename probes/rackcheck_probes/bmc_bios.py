@@ -28,7 +28,7 @@ from rackcheck.parse.bmc.item import gather
 
 Screen = Mapping[str, str]
 
-TABLE = settings(json.loads((files(__package__) / "bios_settings.json").read_text("utf-8")))
+TABLE = settings(json.loads((files("rackcheck_probes") / "bios_settings.json").read_text("utf-8")))
 
 
 def screens(docs: Documents) -> dict[str, Screen]:

@@ -9,7 +9,7 @@ from rackcheck.parse.bmc import firmware
 from rackcheck.parse.bmc.item import keyed, members
 
 INVENTORY = "UpdateService/FirmwareInventory"
-TABLE = firmware.table(json.loads((files(__package__) / "firmware_functions.json").read_text("utf-8")))
+TABLE = firmware.table(json.loads((files("rackcheck_probes") / "firmware_functions.json").read_text("utf-8")))
 FUNCTIONS = (*(row.name for row in TABLE.functions), firmware.OTHER)
 ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEATED)
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 from rackcheck import Documents, Facts, Redfish, listing, probe, text
 from rackcheck.parse.bmc.identified import identify, table
 
-TABLE = table(json.loads((files(__package__) / "systems.json").read_text("utf-8")))
+TABLE = table(json.loads((files("rackcheck_probes") / "systems.json").read_text("utf-8")))
 
 
 @probe(

@@ -4,4 +4,4 @@ from importlib.resources import files
 
 from rackcheck.parse.host.kernel_log import xid
 
-TABLE = xid.table((files(__package__) / "data" / "xid.csv").read_text("utf-8"))
+TABLE = xid.table((files("rackcheck_probes") / "data" / "xid.csv").read_text("utf-8"))

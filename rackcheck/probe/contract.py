@@ -46,6 +46,15 @@ _PLANES: Mapping[type[Ask], Plane] = {Redfish: Plane.BMC, Load: Plane.BURNIN}
 AnyProbe = Probe[Shell] | Probe[Read] | Probe[Redfish] | Probe[Load]
 
 
+def names(module: str) -> tuple[str, ...]:
+    """Give what a module may be called: its own name, in a folder of a package with that of the folder before it.
+
+    `a.kernel_log.aer` is `aer`, `kernel_log_aer`, or `log_aer`.
+    """
+    *package, folder, own = ("", "", *module.split("."))[-3:]
+    return (own, f"{folder}_{own}", f"{folder.rpartition('_')[2]}_{own}") if package[0] else (own,)
+
+
 @overload
 def probe(ask: Shell, *, gives: Mapping[str, Kind]) -> Callable[[ShellReader], Probe[Shell]]: ...
 @overload
@@ -57,14 +66,14 @@ def probe(ask: Load, *, gives: Mapping[str, Kind]) -> Callable[[LoadReader], Pro
 def probe(ask: Ask, *, gives: Mapping[str, Kind]) -> Callable[..., AnyProbe]:
     """Make a probe of the reader below; its name is the function's, its help the first line of the docstring.
 
-    That of the module where it bears the same name, else the function's own.
+    That of the module where it bears the same name, alone or with its folder's before it, else the function's own.
     """
     for pattern in gives:
         parse_path(pattern.removesuffix(FAMILY))
 
     def made(parse: Reader) -> AnyProbe:
         name = getattr(parse, "__name__", "probe")
-        module = getattr(parse, "__globals__", {}) if parse.__module__.rpartition(".")[2] == name else {}
+        module = getattr(parse, "__globals__", {}) if name in names(parse.__module__) else {}
         doc = (module.get("__doc__") or parse.__doc__ or "").strip().splitlines()
         return Probe(name, ask, dict(gives), parse, doc[0] if doc else "")  # type: ignore[return-value,type-var]  # one of three, by the overloads
 

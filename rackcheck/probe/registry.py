@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path as File
 from types import ModuleType
 
 from rackcheck.model.catalogue import Catalogue, Clash, Entry
@@ -16,7 +17,7 @@ from rackcheck.model.path import parse as parse_path
 from rackcheck.model.profile import Phase
 from rackcheck.model.siblings import ENTRY
 from rackcheck.probe.among import Comparison
-from rackcheck.probe.contract import AnyProbe, Probe
+from rackcheck.probe.contract import AnyProbe, Probe, names
 from rackcheck.probe.group import Gathering
 from rackcheck.probe.join import Join
 from rackcheck.probe.plan import Plan, plan
@@ -58,9 +59,13 @@ def registry() -> Registry:
         with loading.told(point.value):
             package = point.load()
             loading.take(package)
-            for name in _modules(package):
+            found: list[ModuleType] = []
+            for name in modules(package.__name__, getattr(package, "__path__", ())):
                 with loading.told(name):
-                    loading.take(import_module(name))
+                    found.append(import_module(name))
+            for module in sorted(found, key=_called):
+                with loading.told(module.__name__):
+                    loading.take(module)
     loading.bind()
     return Registry(
         tuple(loading.probes.values()),
@@ -72,10 +77,22 @@ def registry() -> Registry:
     )
 
 
-def _modules(package: ModuleType) -> list[str]:
-    """The names of a package's modules, in their order."""
-    found = pkgutil.iter_modules(getattr(package, "__path__", ()))
-    return sorted(f"{package.__name__}.{info.name}" for info in found if not info.ispkg)
+def modules(package: str, places: Iterable[str]) -> Iterator[str]:
+    """The names of a package's modules and of those in its folders; a payload's run on the node."""
+    for info in sorted(pkgutil.iter_modules(places), key=lambda info: info.name):
+        name = f"{package}.{info.name}"
+        if not info.ispkg:
+            yield name
+        elif info.name != "payload":
+            inner = [str(File(place) / info.name) for place in places]
+            yield from modules(name, inner)
+
+
+def _called(module: ModuleType) -> str:
+    """Give the name that a module is found by in the order of all: that of what it holds, where it bears it."""
+    held = {each.name for each in vars(module).values() if isinstance(each, Probe | Join | Gathering | Comparison)}
+    own, *longer = names(module.__name__)
+    return next((name for name in longer if name in held), own)
 
 
 class _Loading:
