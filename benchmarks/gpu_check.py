@@ -57,7 +57,7 @@ KEYS = "serial|fabric_cluster"
 def probes() -> list[AnyProbe]:
     """Find the probes that share the question to the driver."""
     package = import_module("rackcheck_probes")
-    question = import_module("rackcheck_probes.nvml").QUESTION
+    question = import_module("rackcheck_probes.gpu.nvml").QUESTION
     loaded = map(import_module, modules(package.__name__, package.__path__))
     found = (value for module in loaded for value in vars(module).values() if isinstance(value, Probe))
     return list({probe.name: probe for probe in found if probe.ask == question}.values())

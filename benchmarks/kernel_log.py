@@ -15,7 +15,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.question import Shell
 from rackcheck.probe.contract import Probe
 from rackcheck.probe.registry import modules
-from rackcheck_probes.kernel_log import DMESG
+from rackcheck_probes.kernel_log.kernel_log import DMESG
 
 SIZE = 8 << 20
 BOOT = "[    0.000000] Linux version 5.15.0-1053-nvidia (buildd@lcy02) (gcc 11.4.0) #54-Ubuntu SMP\n"

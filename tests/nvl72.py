@@ -15,7 +15,7 @@ from rackcheck.inventory import Bmc, Node
 from rackcheck.model.fact import Absent, Plane, Reading
 from rackcheck.model.tree import Leaf
 from rackcheck.probe.collect import collect
-from rackcheck_probes.nvml import QUESTION
+from rackcheck_probes.gpu.nvml import QUESTION
 
 TRAYS, SWITCHES, SHELVES = 18, 9, 8
 LEAKING = "leak/Chassis_0_LeakDetector_1_ColdPlate"

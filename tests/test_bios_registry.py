@@ -13,7 +13,7 @@ from rackcheck.model.fact import Reading
 from rackcheck.model.resource import ROOT
 from rackcheck.parse.bmc.bios_registry import displayed, unread
 from rackcheck.transport import redfish
-from rackcheck_probes.bmc_bios import TABLE, bmc_bios
+from rackcheck_probes.bmc.bios import TABLE, bmc_bios
 
 PLACE = f"{ROOT}/Systems/1/Bios"
 FILE = f"{ROOT}/Registries/BiosAttributeRegistry"

@@ -38,7 +38,7 @@ from rackcheck.model.resource import ROOT
 from rackcheck.parse.bmc import bios, bios_registry, bios_table
 from rackcheck.parse.bmc.bios_table import ELSEWHERE, MIXED, UNSAID
 from rackcheck.probe.collect import collect
-from rackcheck_probes.bmc_bios import TABLE
+from rackcheck_probes.bmc.bios import TABLE
 
 HERE = Path(__file__).parents[1]
 FILE = json.loads((Path(rackcheck_probes.__path__[0]) / "bios_settings.json").read_text("utf-8"))

@@ -32,7 +32,7 @@ from rackcheck.sim.bmc import Bmc, tls
 from rackcheck.sim.doors import Doors
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.handshake import Handshake
-from rackcheck_probes.bmc_certificate import bmc_certificate
+from rackcheck_probes.bmc.certificate import bmc_certificate
 
 BODIES: dict[str, Body] = {ROOT: {"Systems": {"@odata.id": f"{ROOT}/Systems"}}, f"{ROOT}/Systems": {"Members": []}}
 SEEN = "2026-11-21T12:00:00+00:00"

@@ -7,8 +7,8 @@ from trees import BLUEFIELD, DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, 
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
 from rackcheck.parse.bmc.integrity import protocol, target
 from rackcheck.parse.bmc.part import label, whole
-from rackcheck_probes.bmc_chassis import bmc_chassis
-from rackcheck_probes.bmc_integrity import bmc_integrity
+from rackcheck_probes.bmc.chassis import bmc_chassis
+from rackcheck_probes.bmc.integrity import bmc_integrity
 
 RACKMOUNT = "/redfish/v1/Chassis/1U"
 LOST = Unknown(Reason.TIMEOUT, "no answer")

@@ -8,7 +8,7 @@ from trees import BLUEFIELD, DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, 
 
 from rackcheck.model.fact import Absent, Reason, Unknown
 from rackcheck.model.resource import ROOT
-from rackcheck_probes.bmc_drives import bmc_drives
+from rackcheck_probes.bmc.drives import bmc_drives
 
 LOST = Unknown(Reason.TIMEOUT, "no answer")
 BAYS = f"{ROOT}/Chassis/NVMeSSD.0.Group.0.StorageBackplane/Drives"

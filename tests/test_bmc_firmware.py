@@ -34,7 +34,7 @@ from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc import firmware
 from rackcheck.probe.collect import collect
 from rackcheck.transport import redfish
-from rackcheck_probes.bmc_firmware import TABLE, bmc_firmware
+from rackcheck_probes.bmc.firmware import TABLE, bmc_firmware
 
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
 

@@ -29,7 +29,7 @@ from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.parse.bmc.identified import LINKS, fold, identify, table
-from rackcheck_probes.bmc_identified import TABLE, bmc_identified
+from rackcheck_probes.bmc.identified import TABLE, bmc_identified
 
 RAW: dict[str, Any] = json.loads((files("rackcheck_probes") / "systems.json").read_text("utf-8"))
 LOST = Unknown(Reason.TIMEOUT, "no answer")

@@ -7,7 +7,7 @@ from trees import BLUEFIELD, DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, 
 from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.resource import ROOT
 from rackcheck.parse.bmc.interface import mac
-from rackcheck_probes.bmc_interfaces import bmc_interfaces
+from rackcheck_probes.bmc.interfaces import bmc_interfaces
 
 LOST = Unknown(Reason.TIMEOUT, "no answer")
 HOST = f"{ROOT}/Systems/Bluefield/EthernetInterfaces/eth0"

@@ -27,7 +27,7 @@ from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.probe.collect import collect
 from rackcheck.transport import redfish
-from rackcheck_probes.bmc_kind import bmc_kind
+from rackcheck_probes.bmc.kind import bmc_kind
 
 LOST = Unknown(Reason.TIMEOUT, "no answer")
 

@@ -13,7 +13,7 @@ from rackcheck.model.path import spell_key
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.probe.collect import collect
 from rackcheck.transport import redfish
-from rackcheck_probes.bmc_leaks import bmc_leaks
+from rackcheck_probes.bmc.leaks import bmc_leaks
 
 CHASSIS = f"{ROOT}/Chassis"
 WET = "Chassis_0_LeakDetector_1_ColdPlate"

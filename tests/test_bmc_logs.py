@@ -13,8 +13,8 @@ from rackcheck.model.fact import Reading
 from rackcheck.model.resource import Body
 from rackcheck.parse.bmc.log import NEWEST
 from rackcheck.transport import redfish
-from rackcheck_probes.bmc_logs import bmc_logs
-from rackcheck_probes.bmc_logs_chassis import bmc_logs_chassis
+from rackcheck_probes.bmc.logs import bmc_logs
+from rackcheck_probes.bmc.logs_chassis import bmc_logs_chassis
 
 ROOT = "/redfish/v1"
 LOG = f"{ROOT}/Systems/1/LogServices/SEL"

@@ -6,7 +6,7 @@ from trees import BLUEFIELD, DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, 
 
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
 from rackcheck.parse.bmc.port import addresses, gbps, link, mbps
-from rackcheck_probes.bmc_nic import bmc_nic
+from rackcheck_probes.bmc.nic import bmc_nic
 
 CARD = "/redfish/v1/Chassis/1/NetworkAdapters/1"
 PORT = f"{CARD}/Ports/1"

@@ -9,7 +9,7 @@ from trees import ALL, BLUEFIELD, DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_IN
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.parse.bmc.pcie import generation
-from rackcheck_probes.bmc_pcie import bmc_pcie
+from rackcheck_probes.bmc.pcie import bmc_pcie
 
 LOST = Unknown(Reason.TIMEOUT, "no answer")
 CARD = f"{ROOT}/Chassis/1/PCIeDevices/GPU3"

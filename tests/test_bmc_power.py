@@ -33,12 +33,12 @@ from rackcheck.model.resource import ROOT, Body
 from rackcheck.parse.bmc.power import supplies
 from rackcheck.probe.collect import collect
 from rackcheck.transport import redfish
-from rackcheck_probes.bmc_controls import bmc_controls
-from rackcheck_probes.bmc_power import bmc_power
-from rackcheck_probes.bmc_power_chassis import bmc_power_chassis
-from rackcheck_probes.bmc_power_draw import bmc_power_draw
-from rackcheck_probes.bmc_power_redundancy import bmc_power_redundancy
-from rackcheck_probes.bmc_power_supply import bmc_power_supply
+from rackcheck_probes.bmc.controls import bmc_controls
+from rackcheck_probes.bmc.power import bmc_power
+from rackcheck_probes.bmc.power_chassis import bmc_power_chassis
+from rackcheck_probes.bmc.power_draw import bmc_power_draw
+from rackcheck_probes.bmc.power_redundancy import bmc_power_redundancy
+from rackcheck_probes.bmc.power_supply import bmc_power_supply
 
 PROBES = (bmc_power, bmc_power_supply, bmc_power_redundancy, bmc_power_draw, bmc_power_chassis, bmc_controls)
 

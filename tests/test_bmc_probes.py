@@ -41,7 +41,7 @@ from rackcheck.model.resource import ROOT, Body
 from rackcheck.model.secret import DROPPED
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Leaf
-from rackcheck_probes.bmc_bios import TABLE
+from rackcheck_probes.bmc.bios import TABLE
 
 PROBES = bmc_probes()
 SETTINGS = ("smt", "virtualization", "sr_iov", "c_states", "turbo", "pcie_aspm", "secure_boot")

@@ -29,10 +29,10 @@ from rackcheck.model.path import spell_key
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.probe.collect import collect
 from rackcheck.transport import redfish
-from rackcheck_probes.bmc_cooling import bmc_cooling
-from rackcheck_probes.bmc_sensors import bmc_sensors
-from rackcheck_probes.bmc_sensors_air import bmc_sensors_air
-from rackcheck_probes.bmc_sensors_reports import bmc_sensors_reports
+from rackcheck_probes.bmc.cooling import bmc_cooling
+from rackcheck_probes.bmc.sensors import bmc_sensors
+from rackcheck_probes.bmc.sensors_air import bmc_sensors_air
+from rackcheck_probes.bmc.sensors_reports import bmc_sensors_reports
 
 PROBES = (bmc_cooling, bmc_sensors, bmc_sensors_air, bmc_sensors_reports)
 CHASSIS = f"{ROOT}/Chassis"

@@ -22,9 +22,9 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.resource import ROOT
 from rackcheck.parse.bmc.service import port, servers
 from rackcheck.parse.bmc.task import percent
-from rackcheck_probes.bmc_ntp import bmc_ntp
-from rackcheck_probes.bmc_services import bmc_services
-from rackcheck_probes.bmc_tasks import bmc_tasks
+from rackcheck_probes.bmc.ntp import bmc_ntp
+from rackcheck_probes.bmc.services import bmc_services
+from rackcheck_probes.bmc.tasks import bmc_tasks
 
 NETWORK = "/redfish/v1/Managers/1/NetworkProtocol"
 LOST = Unknown(Reason.TIMEOUT, "no answer")

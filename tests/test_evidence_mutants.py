@@ -51,7 +51,7 @@ MUTANTS = {
         JUDGING, "if rule.built_in and len(job.seats) > 1", "if rule.built_in", "only_node"
     ),
     "host and BMC are never compared": Mutant(
-        "probes/rackcheck_probes/identity_host.py",
+        "probes/rackcheck_probes/cross_plane/identity_host.py",
         'yield "node.identity.differs", differing(kinds)',
         'yield "node.identity.differs", ()',
         "exchanged",

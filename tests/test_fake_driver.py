@@ -21,7 +21,7 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.probe.collect import collect
 from rackcheck.sim import machine
 from rackcheck_probes import payload as payloads
-from rackcheck_probes.nvml import QUESTION, said
+from rackcheck_probes.gpu.nvml import QUESTION, said
 
 PROBES = [probe for probe in os_probes().values() if probe.ask is QUESTION]
 GPU = os_probes()["gpu"]

@@ -30,7 +30,7 @@ from rackcheck.probe.registry import registry
 if TYPE_CHECKING:
     from _typeshed import TraceFunction
 
-nic_adapters = import_module("rackcheck_probes.nic_adapters")
+nic_adapters = import_module("rackcheck_probes.nic.adapters")
 PROBES = os_probes()
 CDI = "/etc/cdi/nvidia.json"
 FIRST, SECOND = (f"pcie/{spell_key(address)}" for address in ("0000:18:00.0", "0000:19:00.0"))

@@ -11,9 +11,9 @@ from rackcheck.model.capture import PAYLOAD, named
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.probe.collect import collect
 from rackcheck.probe.pruned import needed
-from rackcheck_probes.nvml import QUESTION
-from rackcheck_probes.nvml_pack import payload
-from rackcheck_probes.nvml_values import ber, ber_exponent, degrees, recovery
+from rackcheck_probes.gpu.nvml import QUESTION
+from rackcheck_probes.gpu.nvml_pack import payload
+from rackcheck_probes.gpu.nvml_values import ber, ber_exponent, degrees, recovery
 
 PROBES = [probe for probe in os_probes().values() if probe.ask is QUESTION]
 GPU = os_probes()["gpu"]

@@ -12,9 +12,9 @@ from test_probes_shared import Case, command, file, folder
 from rackcheck.model.capture import NodeCapture
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.sim import machine
-from rackcheck_probes.cpu_grace import COMMAND as GRACE
-from rackcheck_probes.cpu_heat import COMMAND as HEAT
-from rackcheck_probes.dmi_table import TABLE
+from rackcheck_probes.cpu.grace import COMMAND as GRACE
+from rackcheck_probes.cpu.heat import COMMAND as HEAT
+from rackcheck_probes.os.dmi_table import TABLE
 
 PROBES = os_probes()
 CPUS = "/sys/devices/system/cpu"

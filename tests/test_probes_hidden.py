@@ -17,7 +17,7 @@ from recordings import answering, facts, os_probes
 
 from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.question import Shell
-from rackcheck_probes.hidden import THERE
+from rackcheck_probes.os.hidden import THERE
 
 PROBES = os_probes()
 NOBODY = "65534"

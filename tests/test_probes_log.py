@@ -15,13 +15,11 @@ from rackcheck.parse.host.kernel_log import dmesg, journalctl
 from rackcheck.parse.host.kernel_log import xid as xids
 from rackcheck.parse.host.kernel_log.dmesg import line, message, of_each, seconds, tallies
 from rackcheck.parse.host.kernel_log.dmesg_storage import DISKS
-from rackcheck_probes import (
-    fabric_manager_log,
-    journal,
-    journal_before,
-    xid_table,
-)
-from rackcheck_probes.kernel_log import DMESG
+from rackcheck_probes.boot import journal_before
+from rackcheck_probes.gpu import fabric_manager_log
+from rackcheck_probes.kernel_log import xid_table
+from rackcheck_probes.kernel_log.kernel_log import DMESG
+from rackcheck_probes.os import journal
 
 PROBES = os_probes()
 OF_THE_RING = sorted(name for name, probe in PROBES.items() if probe.ask == DMESG)

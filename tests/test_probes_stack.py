@@ -12,7 +12,7 @@ from recordings import answering, facts, holding, os_probes
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 from rackcheck.model.question import Shell
 from rackcheck.parse.host.gpu import toolkit_versions
-from rackcheck_probes import libraries
+from rackcheck_probes.os import libraries
 
 PROBES = os_probes()
 VERSION, LIB = "/proc/driver/nvidia/version", "/usr/lib/x86_64-linux-gnu"

@@ -14,7 +14,7 @@ from test_probes_shared import Case, command, file, folder
 from rackcheck.model.catalogue import Type
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 from rackcheck.parse.host.storage import nvme
-from rackcheck_probes import fstab, network_mounts
+from rackcheck_probes.storage import fstab, network_mounts
 
 PROBES = os_probes()
 NVME, SUBSYSTEMS, BLOCK = "/sys/class/nvme", "/sys/class/nvme-subsystem", "/sys/block"

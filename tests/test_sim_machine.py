@@ -38,7 +38,7 @@ from rackcheck.run import store
 from rackcheck.run.event import Answered
 from rackcheck.sim import machine
 from rackcheck.sim.expand import BadPattern, expanded
-from rackcheck_probes.nvml import said as said_of_gpus
+from rackcheck_probes.gpu.nvml import said as said_of_gpus
 
 DGX_H100 = machine.shipped()["dgx-h100"]
 PROBES = registry().probes

@@ -1,0 +1,1 @@
+"""Probes of a BMC, over Redfish."""

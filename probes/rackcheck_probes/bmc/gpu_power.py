@@ -1,0 +1,34 @@
+"""Power and temperature of GPUs as the BMC sees them."""
+
+from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, spell_key
+from rackcheck.model.redfish_value import measured
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.gpu import gpus
+from rackcheck.parse.bmc.item import gather
+from rackcheck.parse.bmc.systems import some
+from rackcheck_probes.bmc.gpu import PLACES, PROCESSORS
+
+AMOUNTS = {"limit": "PowerLimitWatts.SetPoint", "limit_default": "PowerLimitWatts.DefaultSetPoint"}
+AMOUNTS |= {"limit_most": "PowerLimitWatts.AllowableMax", "draw": "PowerWatts.Reading"}
+
+
+@probe(
+    Redfish(*PLACES, f"{PROCESSORS}/EnvironmentMetrics"),
+    gives={
+        "bmc.gpu/*.power.limit": quantity("W", "what it may draw"),
+        "bmc.gpu/*.power.limit_default": quantity("W", "what it may draw where nobody set a limit"),
+        "bmc.gpu/*.power.limit_most": quantity("W", "the highest limit that can be set"),
+        "bmc.gpu/*.power.draw": quantity("W", "what it draws", Class.MEASUREMENT),
+        "bmc.gpu/*.temperature": quantity("C", "temperature", Class.MEASUREMENT),
+    },
+)
+def bmc_gpu_power(docs: Documents) -> Facts:
+    """Whether each GPU may draw the power it is made for."""
+    found, _ = gpus(docs)  # what is missing among the GPUs is said by the probe that lists them
+    for key, gpu in found:
+        item = f"bmc.gpu/{spell_key(key)}"
+        metrics, trouble = gather(docs.at("EnvironmentMetrics", gpu.resource))
+        place = metrics[0] if metrics else Resource(f"{gpu.resource.uri}#/EnvironmentMetrics", {}, trouble)
+        for leaf, name in AMOUNTS.items():
+            yield f"{item}.power.{leaf}", gpu.there(place.read(name, some))
+        yield f"{item}.temperature", gpu.there(place.read("TemperatureCelsius.Reading", measured))

@@ -1,0 +1,101 @@
+"""Who the BMC says it is, and of which machine."""
+
+from rackcheck import (
+    Class,
+    Documents,
+    Facts,
+    Reason,
+    Redfish,
+    Unknown,
+    collection,
+    probe,
+    quantity,
+    spell_key,
+    text,
+    version,
+)
+from rackcheck.model.fact import Reading, clean
+from rackcheck.model.redfish_value import health, said
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc.item import gather, keyed, members, read_ones
+from rackcheck_probes.bmc.clock import offset
+
+SYSTEM = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "sku": "SKU"}
+SYSTEM |= {"power_state": "PowerState", "health": "Status.Health", "bios_version": "BiosVersion"}
+MANAGER = {"type": "ManagerType", "model": "Model", "firmware": "FirmwareVersion"}
+MANAGER |= {"health": "Status.Health", "time": "DateTime"}
+
+
+@probe(
+    Redfish("", "Systems/*", "Managers/*", "Systems/*/Links/ManagedBy/*"),
+    gives={
+        "bmc.vendor": text("vendor of the BMC's firmware, not always of the machine", Class.IDENTITY),
+        "bmc.product": text("product of the BMC; it may name a board", Class.IDENTITY),
+        "bmc.redfish": version("dotted", "Redfish version the BMC speaks"),
+        "bmc.system": collection("systems behind this BMC; a GPU baseboard may be one of its own"),
+        "bmc.system/*.manufacturer": text("manufacturer", Class.IDENTITY),
+        "bmc.system/*.model": text("model", Class.IDENTITY),
+        "bmc.system/*.serial": text("serial number", Class.IDENTITY),
+        "bmc.system/*.sku": text("order number", Class.IDENTITY),
+        "bmc.system/*.power_state": text("On, Off or between"),
+        "bmc.system/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.system/*.bios_version": version("opaque", "BIOS"),
+        "bmc.manager": collection("management controllers"),
+        "bmc.manager/*.type": text("BMC, Service, ..."),
+        "bmc.manager/*.model": text("model", Class.IDENTITY),
+        "bmc.manager/*.firmware": version("opaque", "firmware"),
+        "bmc.manager/*.health": text("OK, Warning or Critical, as it judges itself"),
+        "bmc.manager/*.time": text("its clock; some were never set", Class.MEASUREMENT),
+        "bmc.manager/*.offset": quantity("s", "its clock less ours; below zero it is slow", Class.MEASUREMENT),
+        "firmware.bios": version("opaque", "BIOS of the host"),
+        "firmware.bmc": version("opaque", "firmware of the BMC that manages the host"),
+    },
+)
+def bmc_identity(docs: Documents) -> Facts:
+    """Vendor, model, serial number, and the versions of BIOS and BMC."""
+    for root in docs.at(""):
+        for word, name in (("vendor", "Vendor"), ("product", "Product"), ("redfish", "RedfishVersion")):
+            yield f"bmc.{word}", root.read(name)
+    systems, no_system = members(docs, "Systems")
+    managers, no_manager = members(docs, "Managers")
+    for word, found, names in (("system", systems, SYSTEM), ("manager", managers, MANAGER)):
+        for key, resource in keyed(found):
+            for fact, name in names.items():
+                reader = health if fact == "health" else said
+                yield f"bmc.{word}/{spell_key(key)}.{fact}", resource.read(name, reader)
+    for key, manager in keyed(managers):
+        yield f"bmc.manager/{spell_key(key)}.offset", offset(manager)
+    for word, trouble in (("system", no_system), ("manager", no_manager)):
+        if trouble is not None:
+            yield f"bmc.{word}", trouble
+    yield "firmware.bios", _one("BiosVersion", _hosts(systems), no_system)
+    managing, unread = _managing(docs, systems)
+    yield "firmware.bmc", _one("FirmwareVersion", managing or managers, no_system or unread or no_manager)
+
+
+def _hosts(systems: list[Resource]) -> list[Resource]:
+    """The systems that have a BIOS; that of a GPU baseboard has none, and says so by lacking the property."""
+    return [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
+
+
+def _managing(docs: Documents, systems: list[Resource]) -> tuple[list[Resource], Unknown | None]:
+    """The managers of the host, and why they may not be all."""
+    found = [gather(docs.at("Links/ManagedBy/*", system)) for system in _hosts(systems)]
+    trouble = next((unread for _, unread in found if unread is not None), None)
+    return read_ones([manager for managers, _ in found for manager in managers], trouble)
+
+
+def _one(name: str, resources: list[Resource], trouble: Unknown | None) -> Reading:
+    """What the resources say with one voice; where one could not be asked, or does not say, nobody knows."""
+    if trouble is not None:
+        return trouble
+    told = [resource.read(name).reading for resource in resources]
+    mute = next((reading for reading in told if isinstance(reading, Unknown)), None)
+    if mute is not None:
+        return mute
+    if not told:
+        return Unknown(Reason.NOT_COLLECTED, f"no resource of this BMC has {name}")
+    if len(set(told)) > 1:
+        shown = ", ".join(f"{resource.id}: {reading}" for resource, reading in zip(resources, told, strict=True))
+        return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(shown)}")
+    return told[0]

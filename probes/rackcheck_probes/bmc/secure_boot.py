@@ -1,0 +1,61 @@
+"""Secure Boot as the BMC tells it."""
+
+from rackcheck import Documents, Facts, Reason, Redfish, Sourced, Unknown, Unreadable, probe
+from rackcheck.model.fact import clean
+from rackcheck.model.redfish_value import said, truth
+from rackcheck.model.resource import Resource
+from rackcheck.parse.bmc import bios
+from rackcheck.parse.bmc.item import gather, not_there
+from rackcheck_probes.bmc.bios import TABLE
+
+
+@probe(
+    Redfish("Systems/*/SecureBoot", "Systems/*/Bios"),
+    gives={"bios.secure_boot": TABLE["secure_boot"].kind},
+)
+def bmc_secure_boot(docs: Documents) -> Facts:
+    """Whether this boot was a secure one; some BMCs have the resource and leave it empty."""
+    found, trouble = gather(docs.at("Systems/*/SecureBoot"))
+    if trouble is not None and not not_there(trouble):
+        yield "bios.secure_boot", trouble
+        return
+    told = [_running(resource) for resource in found]
+    known = [t for t in told if t is not None] or _attributes(docs)
+    if known:
+        yield "bios.secure_boot", bios.agreed(known)
+    elif found:
+        yield "bios.secure_boot", found[0].read("SecureBootCurrentBoot", _word)
+    else:
+        yield "bios.secure_boot", trouble or Unknown(Reason.NOT_COLLECTED, "this BMC has no SecureBoot resource")
+
+
+def _running(resource: Resource) -> Sourced | None:
+    """What one resource says of this boot, else of the switch; none where it is not there, or has neither.
+
+    What it has and does not say, nothing else may say in its place: the two differ where a change waits.
+    """
+    if resource.unread is not None:
+        return None if not_there(resource.unread) else Sourced(resource.unread, resource.uri)
+    if "SecureBootCurrentBoot" in resource.body:
+        return resource.read("SecureBootCurrentBoot", _word)
+    return resource.read("SecureBootEnable", _switch) if "SecureBootEnable" in resource.body else None
+
+
+def _word(value: object) -> str:
+    word = said(value)
+    if word not in {"Enabled", "Disabled"}:
+        raise Unreadable(f"neither Enabled nor Disabled: {clean(word)!r}")
+    return word.casefold()
+
+
+def _switch(value: object) -> str:
+    return "enabled" if truth(value) else "disabled"
+
+
+def _attributes(docs: Documents) -> list[Sourced]:
+    try:
+        found = bios.with_attributes(docs)
+    except Unreadable:
+        return []
+    told = [bios.tell(TABLE["secure_boot"], bios.attributes(b)).sourced(b) for b in found]
+    return [t for t in told if not isinstance(t.reading, Unknown)]

@@ -1,0 +1,1 @@
+"""Probes of boots, kernels and crashes."""

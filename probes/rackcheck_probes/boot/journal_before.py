@@ -1,0 +1,65 @@
+"""What the kernel said last before this boot, as far as the journal kept it.
+
+A journal that is kept in memory alone, or begins with this boot, tells nothing: then all of this is unknown. One that
+was vacuumed has lost that boot's beginning and kept its end: how it ended is known, what happened before is not.
+Unverified on hardware: no recording of a GPU node's journal in this form was at hand.
+"""
+
+from collections.abc import Sequence
+
+from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, integer, listing, probe, text
+from rackcheck.model.fact import clean
+from rackcheck.parse.host.kernel_log import dmesg, journalctl
+from rackcheck.parse.host.kernel_log.dmesg import Line
+from rackcheck.parse.host.kernel_log.dmesg_hardware import MACHINE_CHECKS
+from rackcheck.parse.host.kernel_log.dmesg_kernel import FAULTS
+from rackcheck.parse.host.kernel_log.xid import xid
+from rackcheck.parse.host.kernel_log.xid_lines import codes, every_sxid, every_xid
+from rackcheck_probes.os.journal import EARLY
+
+MOST = 500
+CUT = "the oldest line is not of that boot's beginning"
+PANIC = tuple(kind for kind in FAULTS if kind.leaf == "panics")
+CHECKS = tuple(kind for kind in MACHINE_CHECKS if kind.leaf == "uncorrected")
+
+
+@probe(
+    Shell(f"journalctl -k -b -1 -p 4 -n {MOST} -o short-monotonic --no-hostname --no-pager", root=True, seconds=20),
+    gives={
+        "log.previous_boot.lines": integer(
+            f"Warnings and errors of the kernel before this boot; unknown from {MOST} on.", Class.COUNTER
+        ),
+        "log.previous_boot.panics": integer(f"Panics among the newest {MOST} of them.", Class.COUNTER),
+        "log.previous_boot.uncorrected": integer(
+            f"Uncorrected machine checks among the newest {MOST} of them.", Class.COUNTER
+        ),
+        "log.previous_boot.xids": listing(f"Xids among the newest {MOST} of them, by number.", Class.COUNTER),
+        "log.previous_boot.sxids": listing(f"SXids among the newest {MOST} of them, by number.", Class.COUNTER),
+        "log.previous_boot.last": text("The last of them, without its time; absent without one.", Class.MEASUREMENT),
+    },
+)
+def journal_before(answer: str) -> Facts:
+    """Read the newest lines of the boot before this one; journalctl fails where it knows of none."""
+    log = journalctl.of_boot_before(answer)
+    rows = log.split("\n")[:-1]
+    # As many lines as were asked for are the newest of them, wherever they begin.
+    reaches_back = len(rows) >= MOST or (log and journalctl.oldest(log) <= EARLY)
+    cut = None if reaches_back else Unknown(Reason.NOT_READ_FURTHER, CUT)
+    yield "log.previous_boot.panics", _count(log, PANIC)
+    yield "log.previous_boot.uncorrected", cut or _count(log, CHECKS)
+    gpus, unread = every_xid(log)
+    switches, unread_too = every_sxid(log)
+    blobs = journalctl.hidden(log)
+    yield "log.previous_boot.xids", cut or unread or blobs or codes(gpus)
+    yield "log.previous_boot.sxids", cut or unread_too or blobs or codes(switches)
+    last = dmesg.message(rows[-1][: dmesg.LONGEST]) if rows else ""
+    error = xid(last)
+    yield "log.previous_boot.last", clean(error.said if error else last) if rows else Absent("no such line")
+    if len(rows) >= MOST:
+        raise Unreadable(f"only the newest {MOST} lines were read", Reason.NOT_READ_FURTHER)
+    yield "log.previous_boot.lines", cut or len(rows)
+
+
+def _count(log: str, kinds: Sequence[Line]) -> int:
+    found = dmesg.tallies(log, kinds) if log else {}
+    return sum(found[""].counts.values()) if found else 0

@@ -1,0 +1,263 @@
+"""Identities that two nodes of a run, or two parts of a node, both give: a machine under two names, a copied number.
+
+What host and BMC give of one part of one node is one part. What a run collected for other reasons is read, and no more.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from sys import intern
+
+from rackcheck import Absent, Class, Facts, Inputs, Member, Reason, Scope, Unknown, gathering, join, listing
+from rackcheck.model.fact import Reading
+from rackcheck.model.identity import Spell, Spot, between, given, gives_none, guid, lacking, mac, serial, uuid
+from rackcheck.model.repeated import Kind, Own, Parts, Twice, Weight, boards, repeated, within
+from rackcheck_probes.cross_plane.identity_host import BMC_SERIAL, BMC_UUID, SERIAL, UUID
+
+BMC = "by its BMC"
+"""Stands behind the name of a node whose BMC gives an identity."""
+
+INTERFACE = "nic.interface"
+PERMANENT, MAC, ORIGIN = (f"{INTERFACE}/*.{name}" for name in ("mac_permanent", "mac", "mac_origin"))
+PCI, VIRTUAL = "nic.interface/*.pci", "nic.interface/*.virtual"
+BMC_MAC, MANAGER_MAC = "bmc.interface/*.mac", "bmc.manager/*.interface/*.mac"
+GUID = "nic/*.guid"
+GPU_SERIAL, GPU_UUID = ("gpu/*.serial", "bmc.gpu/*.serial"), ("gpu/*.uuid", "bmc.gpu/*.uuid")
+AMD_SERIAL, AMD_UUID = "gpu.amd/*.serial", "gpu.amd/*.uuid"
+NVSWITCH, PSU = "bmc.nvswitch/*.serial", "psu/*.serial"
+NVME, TRANSPORT, DRIVE = "nvme/*.serial", "nvme/*.transport", "bmc.drive/*.serial"
+DRIVE_PROTOCOL = "bmc.drive/*.protocol"
+DIMM = {"dimm": "dimm/*.serial", "bmc.dimm": "bmc.dimm/*.serial"}
+
+COLLECTIONS = (
+    *(INTERFACE, "bmc.interface", "bmc.manager", "bmc.manager/*.interface", "nic", "gpu", "bmc.gpu", "gpu.amd"),
+    *("bmc.nvswitch", "psu", "nvme", "bmc.drive", "dimm", "bmc.dimm"),
+)
+ALSO = (
+    *(UUID, BMC_UUID, PERMANENT, MAC, ORIGIN, PCI, VIRTUAL, BMC_MAC, MANAGER_MAC, GUID, *GPU_SERIAL, *GPU_UUID),
+    *(AMD_SERIAL, AMD_UUID, NVSWITCH, PSU, NVME, TRANSPORT, DRIVE, DRIVE_PROTOCOL, *DIMM.values()),
+    *(f"{plane}/*.part_number" for plane in DIMM),
+)
+NOT_LISTED = ("no host in inventory", "no BMC in inventory")
+"""Why a plane is silent of which the inventory knows none: nothing is there that could come twice."""
+
+
+Keep = Callable[[Inputs, Mapping[str, Reading]], Iterable[tuple[str, Reading]]]
+"""Which parts have an identity of the node's own, with it, by where they are."""
+
+Judge = Callable[[Parts, Sequence[Unknown], Unknown | None], Twice]
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """One kind of identity: its words, how it is spelled, and where a node gives it.
+
+    `single` are facts, with what stands behind the node's name; `parts` those of items, with which of them count.
+    """
+
+    word: str
+    several: str
+    spell: Spell
+    single: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, Keep] = field(default_factory=dict)
+    weight: Weight = Weight.EACH
+    inside: Callable[[Inputs], Twice] = lambda _: ()
+
+    def of(self, inputs: Inputs) -> Own:
+        """Make what is held of a node: each identity once, whichever plane gives it."""
+        found = [(after, inputs.reading(path)) for path, after in self.single.items() if _asked(inputs, path)]
+        hidden = None
+        for pattern, keep in self.parts.items():
+            if _asked(inputs, pattern):
+                told, cut = inputs.every(pattern)
+                hidden = hidden or cut
+                found += [(_item(path), reading) for path, reading in keep(inputs, told)]
+        mine = given(found, self.spell, hidden)
+        spots = {said if key == said else key: Spot(intern(place), said) for key, (place, said) in mine.keys.items()}
+        return Own(spots, mine.lost, self.inside(inputs))
+
+
+def _judged(judge: Judge, told: Mapping[str, Reading], cut: Unknown | None, spell: Spell) -> Twice:
+    spelt = {_item(path): (str(spell(reading)), reading) for path, reading in told.items() if isinstance(reading, str)}
+    unsure = [lost for reading in told.values() if (lost := lacking(reading)) is not None]
+    return judge({place: both for place, both in spelt.items() if both[0]}, unsure, lacking(cut) if cut else None)
+
+
+def _asked(inputs: Inputs, path: str) -> bool:
+    """Whether a fact of a node was collected; a plane that the inventory does not know was not."""
+    silent = inputs.tree.silent.get(inputs.planes[path])
+    if silent is not None and silent.reason is Reason.NOT_COLLECTED and silent.detail in NOT_LISTED:
+        return False
+    return inputs.collected(path)
+
+
+def _item(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _name(path: str) -> str:
+    """The key of the last item of a path."""
+    return _item(path).rpartition("/")[2]
+
+
+def _outside(_: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+    """Leave out the network between a host and its BMC."""
+    return ((path, reading) for path, reading in told.items() if not between(_name(path)))
+
+
+def _permanent(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+    """Keep the addresses of devices on PCI that are no virtual functions; where that is not known, nor are they."""
+    beside = [inputs.every(p)[0] if _asked(inputs, p) else {} for p in (PCI, VIRTUAL)]
+    for path, reading in _outside(inputs, told):
+        item = _item(path)
+        place, virtual = (each.get(f"{item}.{leaf}") for each, leaf in zip(beside, ("pci", "virtual"), strict=True))
+        if not isinstance(place, Absent) and virtual is not True:
+            lost = next((each for each in (place, virtual) if isinstance(each, Unknown)), None)
+            yield path, reading if lost is None or gives_none(reading) else lost
+
+
+def _used(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+    """Keep addresses in use where those of the devices were not collected, and these are theirs."""
+    if _asked(inputs, PERMANENT):
+        return
+    origins = inputs.every(ORIGIN)[0]
+    for path, reading in _permanent(inputs, told):
+        origin = origins.get(f"{_item(path)}.mac_origin")
+        if isinstance(origin, Unknown):
+            yield path, origin
+        elif origin == "permanent":
+            yield path, reading
+
+
+def _local(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+    """Leave out drives that are reached over a network: several nodes may."""
+    return _where(inputs, told, TRANSPORT, lambda transport: transport == "pcie")
+
+
+def _fitted(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+    """Leave out drives that a BMC makes up, and those of buses that reach into an enclosure of several nodes."""
+    return _where(inputs, told, DRIVE_PROTOCOL, lambda protocol: protocol in {"NVMe", "PCIe", "SATA"})
+
+
+def _where(
+    inputs: Inputs, told: Mapping[str, Reading], pattern: str, holds: Callable[[Reading], bool]
+) -> Iterable[tuple[str, Reading]]:
+    beside = inputs.every(pattern)[0]
+    leaf = pattern.rpartition(".")[2]
+    for path, reading in told.items():
+        other = beside.get(f"{_item(path)}.{leaf}")
+        lost = lacking(other) if other is not None else None
+        if lost is not None and not gives_none(reading):
+            yield path, lost
+        elif other is not None and holds(other):
+            yield path, reading
+
+
+def _module(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+    """Give serial numbers of memory with the part number before: makers give one to modules of several parts."""
+    numbers = {each: inputs.every(f"{each}/*.part_number")[0] for each in {path.partition("/")[0] for path in told}}
+    for path, reading in told.items():
+        part = numbers[path.partition("/")[0]][f"{_item(path)}.part_number"]
+        lost = lacking(part)
+        if isinstance(reading, str) and not serial(reading):
+            continue
+        if lost is not None and not gives_none(reading):
+            yield path, lost
+        else:
+            yield path, f"{part} {reading}" if isinstance(reading, str) and isinstance(part, str) else reading
+
+
+def _each(_: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+    return told.items()
+
+
+def _inside(patterns: Iterable[str], spell: Spell, judge: Judge) -> Callable[[Inputs], Twice]:
+    """Say what several parts of one node give, of one plane after the other."""
+
+    def of(inputs: Inputs) -> Twice:
+        answers = [_judged(judge, *inputs.every(p), spell) for p in patterns if _asked(inputs, p)]
+        found = tuple(dict.fromkeys(each for answer in answers if isinstance(answer, tuple) for each in answer))
+        lost = next((answer for answer in answers if isinstance(answer, Unknown)), None)
+        return found if found or lost is None else lost
+
+    return of
+
+
+def _devices(inputs: Inputs) -> Twice:
+    """Say which hardware addresses two PCI devices of a node have, where both facts were collected."""
+    if not (_asked(inputs, PERMANENT) and _asked(inputs, PCI)):
+        return ()
+    told, cut = inputs.every(PERMANENT)
+    places = inputs.every(PCI)[0]
+    devices: dict[tuple[object, object], tuple[str, Reading]] = {}
+    for path, reading in _permanent(inputs, told):
+        device = places.get(f"{_item(path)}.pci")
+        spelt = mac(reading) if isinstance(reading, str) else reading
+        devices.setdefault((str(device).rpartition(".")[0], spelt), (path, reading))
+    return _judged(within, dict(devices.values()), cut, mac)
+
+
+SORTS = (
+    Sort("serial", "serials", serial, {SERIAL: "", BMC_SERIAL: BMC}),
+    Sort("UUID", "UUIDs", uuid, {UUID: "", BMC_UUID: BMC}),
+    Sort("BMC", "addresses of BMCs", mac, parts={MANAGER_MAC: _outside}),
+    Sort("MAC", "MACs", mac, parts={PERMANENT: _permanent, MAC: _used, BMC_MAC: _outside}, inside=_devices),
+    Sort("GUID", "GUIDs", guid, parts={GUID: _each}),
+    Sort(
+        "GPU serial", "GPU serials", serial,
+        parts=dict.fromkeys((*GPU_SERIAL, AMD_SERIAL), _each), inside=_inside(GPU_SERIAL, serial, boards),
+    ),
+    Sort(
+        "GPU UUID", "GPU UUIDs", uuid,
+        parts=dict.fromkeys((*GPU_UUID, AMD_UUID), _each), inside=_inside(GPU_UUID, uuid, within),
+    ),
+    Sort("NVSwitch serial", "NVSwitch serials", serial, parts={NVSWITCH: _each}),
+    Sort("drive serial", "drive serials", serial, parts={NVME: _local, DRIVE: _fitted}),
+    Sort("supply serial", "supply serials", serial, parts={PSU: _each}, weight=Weight.WHOLE),
+    Sort("memory module", "memory modules", serial, parts=dict.fromkeys(DIMM.values(), _module), weight=Weight.SEVERAL),
+)  # fmt: skip
+"""Kinds of identities, the weightiest first."""
+
+
+def distilled(inputs: Inputs) -> tuple[Own, ...]:
+    """Make what is held of a node: some hundred texts in place of all facts that they were read from."""
+    return tuple(sort.of(inputs) for sort in SORTS)
+
+
+@gathering(
+    Scope.FLEET,
+    beside=(SERIAL, BMC_SERIAL),
+    also=(*COLLECTIONS, *ALSO),
+    gives={
+        "fleet.identity.repeated": listing(
+            "Serial numbers, UUIDs, addresses and parts that two nodes, or two parts of one, both give, each with them."
+        ),
+    },
+    distil=distilled,
+)
+def identity_fleet(members: Sequence[Member]) -> Facts:
+    """Find identities that two nodes or two parts give; of every role, and of what this run collected."""
+    owned = [member.own for member in members]
+    assert all(isinstance(own, tuple) for own in owned)
+    known = [own for own in owned if isinstance(own, tuple)]
+    yield "fleet.identity.repeated", _repeated(known, [member.seat.name for member in members])
+
+
+@join(
+    needs=(),
+    also=(SERIAL, BMC_SERIAL, *COLLECTIONS, *ALSO),
+    gives={
+        "node.identity.repeated": listing(
+            "Identities that two parts of it both give, each with them.", Class.MEASUREMENT
+        )
+    },
+)
+def identity_parts(inputs: Inputs) -> Facts:
+    """Find identities that two parts of one node give."""
+    yield "node.identity.repeated", _repeated([tuple(Own(twice=sort.inside(inputs)) for sort in SORTS)], ["this node"])
+
+
+def _repeated(owned: Sequence[tuple[Own, ...]], names: Sequence[str]) -> tuple[str, ...] | Unknown:
+    kinds = [
+        Kind(sort.word, sort.several, [own[number] for own in owned], sort.weight) for number, sort in enumerate(SORTS)
+    ]
+    return repeated(kinds, names)

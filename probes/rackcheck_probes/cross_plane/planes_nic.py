@@ -1,0 +1,85 @@
+"""Network adapters as the BMC lists them beside the interfaces of the operating system, known by their addresses."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from rackcheck import Absent, Facts, Inputs, Reason, Unknown, join, listing, spell_key
+from rackcheck.model.fact import Reading
+from rackcheck_probes.cross_plane.planes import differing, folded, whole
+
+MAC = re.compile(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|[0-9a-f]{12}")
+PARTED = re.compile(r"[\s/(),]+")
+PLAIN = re.compile(r"\d+(?:\.\d+)+(?:\s*\([\w-]+\))?")
+"""One version, and the board's id that mlx5 writes behind it: 28.39.1002 (MT_0000000838)."""
+
+
+def mac(text: object) -> str:
+    """Give an Ethernet address as twelve digits; nothing for another one, such as a GUID of InfiniBand."""
+    told = str(text).strip().casefold()
+    return re.sub("[:-]", "", told) if MAC.fullmatch(told) else ""
+
+
+def same_firmware(left: Reading, right: Reading) -> bool | Unknown:
+    """Whether a driver's words for its firmware hold the BMC's version; of several versions there only that is sure."""
+    if folded(right) in PARTED.split(folded(left)):
+        return True
+    if PLAIN.fullmatch(str(left).strip()) and PLAIN.fullmatch(str(right).strip()):
+        return False
+    return Unknown(Reason.NOT_COLLECTED, f"the driver says {left}, the BMC {right}: not versions of one thing for sure")
+
+
+@join(
+    needs=(
+        "nic.interface", "nic.interface/*.mac_permanent", "nic.interface/*.firmware",
+        "bmc.nic", "bmc.nic/*.firmware", "bmc.nic/*.port", "bmc.nic/*.port/*.addresses",
+    ),
+    gives={
+        "bmc.differs.nic.mac": listing("Ethernet addresses of ports that the BMC lists and no interface has."),
+        "bmc.differs.nic.firmware": listing("Interfaces whose driver tells another firmware than the BMC does."),
+    },
+)  # fmt: skip
+def planes_nic(inputs: Inputs) -> Facts:
+    """Find each Ethernet port of the BMC among the interfaces, by its address."""
+    whole(inputs.items(plane)[1] for plane in ("bmc.nic", "nic.interface"))
+    own = inputs.table("nic.interface", "mac_permanent")
+    ports = dict(_ports(inputs))
+    whole((*ports.values(), *own.values()))
+    adapters = {
+        mac(address): port.partition(".port/")[0]
+        for port, told in ports.items()
+        for address in _addresses(told)
+        if mac(address)
+    }
+    at = {
+        mac(address): f"nic.interface/{spell_key(name)}"
+        for name, address in own.items()
+        if not isinstance(address, Absent) and mac(address)
+    }
+    yield (
+        "bmc.differs.nic.mac",
+        tuple(f"{port} {a}" for port, told in ports.items() for a in _addresses(told) if mac(a) and mac(a) not in at),
+    )
+    pairs = tuple((at[address], adapter) for address, adapter in adapters.items() if address in at)
+    drivers = {place: inputs.reading(f"{place}.firmware") for place, _ in pairs}
+    yield "bmc.differs.nic.firmware", differing(pairs, drivers, _firmware(inputs, pairs), same_firmware)
+
+
+def _addresses(told: Reading) -> tuple[str, ...]:
+    return told if isinstance(told, tuple) else ()
+
+
+def _ports(inputs: Inputs) -> Iterator[tuple[str, Reading]]:
+    """Every port of every adapter with its addresses, by place; raises Unreadable where there may be more of them."""
+    for name in inputs.items("bmc.nic")[0]:
+        ports = f"bmc.nic/{spell_key(name)}.port"
+        yield from ((f"{ports}/{spell_key(port)}", told) for port, told in _port_table(inputs, ports).items())
+
+
+def _port_table(inputs: Inputs, ports: str) -> Mapping[str, Reading]:
+    names, hidden = inputs.items(ports)
+    whole((hidden,))
+    return {name: inputs.reading(f"{ports}/{spell_key(name)}.addresses") for name in names}
+
+
+def _firmware(inputs: Inputs, pairs: tuple[tuple[str, str], ...]) -> dict[str, Reading]:
+    return {adapter: inputs.reading(f"{adapter}.firmware") for _, adapter in pairs}

@@ -1,0 +1,1 @@
+"""Probes of NVIDIA GPUs, their driver and their fabric."""

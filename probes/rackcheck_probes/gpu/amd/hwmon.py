@@ -1,0 +1,30 @@
+"""The sensors of AMD GPUs: a folder of files for each, which the kernel numbers through."""
+
+from collections.abc import Iterable, Iterator
+
+from rackcheck import Absent, Files, Read, Reason, Unknown
+from rackcheck_probes.gpu.amd.amd import DEVICE, GPUS, NOT_RUN, gpus
+
+SENSORS = DEVICE.format("*") + "/hwmon/hwmon*/{}"
+
+
+def question(names: Iterable[str]) -> Read:
+    """Ask for the same files of every GPU's sensors."""
+    return Read(*GPUS, *(SENSORS.format(name) for name in names))
+
+
+def folders(files: Files, names: Iterable[str]) -> Iterator[tuple[str, str | Absent | Unknown]]:
+    """Give the fact path of each GPU and the folder of its sensors, or why there is none."""
+    found: dict[str, set[str]] = {}
+    for name in names:
+        for address, number in files.found(SENSORS.format(name)):
+            device = DEVICE.format(address)
+            found.setdefault(device, set()).add(f"{device}/hwmon/hwmon{number}")
+    for item, device, running in gpus(files):
+        places = found.get(device, set())
+        if not running:
+            yield item, NOT_RUN
+        elif len(places) > 1:
+            yield item, Unknown(Reason.NOT_COLLECTED, f"{len(places)} sets of sensors of one GPU")
+        else:
+            yield item, next(iter(places), Absent("the driver shows no sensors"))

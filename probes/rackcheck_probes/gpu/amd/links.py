@@ -1,0 +1,46 @@
+"""Which other AMD GPUs each one reaches, and by which links: XGMI, or PCIe only."""
+
+from collections.abc import Iterator
+
+from rackcheck import Absent, Facts, Files, Read, Reason, Unknown, collection, integer, probe, quantity, spell_key, text
+from rackcheck.parse.host.gpu import kfd
+from rackcheck_probes.gpu.amd.topology import FILES, NODES, parts
+
+LINKS = tuple(NODES.format("*") + f"/{which}_links/*/properties" for which in ("io", "p2p"))
+GONE = Unknown(Reason.NOT_COLLECTED, "the compute driver does not know it")
+
+
+def told(files: Files) -> Iterator[kfd.Link]:
+    """Read every link that the kernel shows."""
+    for glob in LINKS:
+        for number, index in files.found(glob):
+            yield kfd.link(files.text(glob.replace("*", number, 1).replace("*", index, 1)))
+
+
+@probe(
+    Read(*FILES, *LINKS, cap=8 << 20),
+    gives={
+        "gpu.amd/*.xgmi.peers": integer("Other GPUs that it reaches by XGMI."),
+        "gpu.amd/*.peer": collection("Other GPUs that it reaches directly, by PCI address."),
+        "gpu.amd/*.peer/*.type": text("By which link: xgmi, pcie."),
+        "gpu.amd/*.peer/*.weight": integer("How far it is, in the kernel's measure: 15 for one XGMI link."),
+        "gpu.amd/*.peer/*.bandwidth": quantity("GB/s", "The bandwidth of all links to it together."),
+        "gpu.amd/*.peer/*.bandwidth_min": quantity("GB/s", "The least bandwidth to it: of one link."),
+    },
+)
+def amd_links(files: Files) -> Facts:
+    """Read each GPU's links to others; those to CPUs are no concern of ours."""
+    found = parts(files)
+    links = kfd.nearest(told(files), {number: address for address, nodes in found.items() for number in nodes})
+    for address in found:
+        item, peers = f"gpu.amd/{spell_key(address)}", links.get(address)
+        if peers is None:
+            yield from ((f"{item}.{leaf}", GONE) for leaf in ("peer", "xgmi.peers"))
+            continue
+        yield f"{item}.xgmi.peers", sum(link.kind == "xgmi" for link in peers.values())
+        for peer, link in peers.items():
+            at = f"{item}.peer/{spell_key(peer)}"
+            yield f"{at}.type", link.kind
+            yield f"{at}.weight", link.weight
+            for leaf, megabytes in (("bandwidth", link.most), ("bandwidth_min", link.least)):
+                yield f"{at}.{leaf}", megabytes / 1000 if megabytes else Absent("the kernel does not know")

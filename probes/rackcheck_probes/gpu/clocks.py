@@ -1,0 +1,58 @@
+"""Clocks of each NVIDIA GPU: now, at most, as set, and what holds them back."""
+
+from rackcheck import Class, Facts, flag, integer, listing, probe, quantity
+from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml_values import limited, pstate, reasons, scaled
+
+MHZ, SECONDS = scaled(1), scaled(1e9)
+PARTS = {"sm": "the multiprocessors", "graphics": "graphics", "memory": "the memory", "video": "video"}
+FACTS = {
+    **{
+        f"clock.{part}": Told(f"clock_{part}", MHZ, quantity("MHz", f"The clock of {what} now.", Class.MEASUREMENT))
+        for part, what in PARTS.items()
+    },
+    **{
+        f"clock.{part}_max": Told(f"{part}_max", MHZ, quantity("MHz", f"The highest clock of {what}."))
+        for part, what in PARTS.items()
+    },
+    **{
+        f"clock.application_{part}": Told(
+            f"app_{part}", MHZ, quantity("MHz", f"The clock of {PARTS[part]} that programs are given; set or default.")
+        )
+        for part in ("graphics", "memory")
+    },
+    **{
+        f"clock.application_{part}_default": Told(
+            f"default_app_{part}", MHZ, quantity("MHz", f"The clock of {PARTS[part]} that programs start with.")
+        )
+        for part in ("graphics", "memory")
+    },
+    "clock.event_reasons": Told("reasons", reasons, listing("Why the clocks are not higher now.", Class.MEASUREMENT)),
+    "clock.event_reasons_known": Told(
+        "reasons_supported", reasons, listing("The reasons that this GPU can tell at all.")
+    ),
+    "clock.limited": Told(
+        "reasons",
+        limited,
+        flag("Whether heat, a hardware slowdown or the power brake holds the clocks down now.", Class.MEASUREMENT),
+    ),
+    **{
+        f"clock.limited_for.{why}": Told(
+            f"violation_{why}_ns", SECONDS, quantity("s", f"How long {what} held the clocks down.", Class.COUNTER)
+        )
+        for why, what in (
+            ("power", "the power limit"),
+            ("sync_boost", "a slower GPU of the sync boost group"),
+            ("thermal", "the driver's care for heat"),
+            ("hw_thermal", "the hardware's care for heat"),
+            ("hw_brake", "the external power brake"),
+        )
+    },
+    "pstate": Told("pstate", pstate, integer("The performance state: 0 is the fastest.", Class.MEASUREMENT)),
+}
+
+
+@probe(QUESTION, gives=gives(FACTS))
+def gpu_clocks(answer: str) -> Facts:
+    """Read each GPU's clocks."""
+    yield from of_gpus(answer, FACTS)

@@ -1,0 +1,46 @@
+"""The NVLink fabric as each NVIDIA GPU sees it: whether it has joined, which part of it, how it fares."""
+
+from rackcheck import Class, Facts, Sourced, flag, integer, probe, text
+from rackcheck.parse.host.gpu import fabric_health
+from rackcheck_probes.gpu.nvml import QUESTION, Told, answered, gives, of_gpus
+from rackcheck_probes.gpu.nvml_values import as_told, counted, mask, one_of
+
+FACTS = {
+    "fabric.state": Told(
+        "fabric_state",
+        one_of("not supported", "not started", "in progress", "completed"),
+        text("How far the GPU came with joining the NVLink fabric; absent if it belongs to none."),
+    ),
+    "fabric.status": Told("fabric_status", as_told, text("How the joining ended, in NVIDIA's word: Success.")),
+    "fabric.clique": Told(
+        "fabric_clique", counted, integer("GPUs of one clique of a cluster can reach each other.", Class.IDENTITY)
+    ),
+    "fabric.cluster": Told(
+        "fabric_cluster", as_told, text("The cluster's id; zeros where one node is all of it.", Class.IDENTITY)
+    ),
+}
+
+
+@probe(
+    QUESTION,
+    gives={
+        **gives(FACTS),
+        "gpu/*.fabric.health.summary": text("The fabric's health in a word: healthy.", Class.MEASUREMENT),
+        "gpu/*.fabric.health.degraded_bandwidth": flag("Whether it lacks bandwidth.", Class.MEASUREMENT),
+        "gpu/*.fabric.health.route_recovery": flag("Whether routes are being recovered now.", Class.MEASUREMENT),
+        "gpu/*.fabric.health.route_unhealthy": flag("Whether a route is broken.", Class.MEASUREMENT),
+        "gpu/*.fabric.health.access_timeout_recovery": flag(
+            "Whether it recovers from an access that timed out.", Class.MEASUREMENT
+        ),
+        "gpu/*.fabric.health.configuration": text("What is configured wrongly, or good.", Class.MEASUREMENT),
+    },
+)
+def gpu_fabric(answer: str) -> Facts:
+    """Read each GPU's view of the fabric."""
+    yield from of_gpus(answer, FACTS)
+    told = answered(answer)
+    for path, gpu, lost in told.each():
+        bits, word = (told.reading(lost or gpu.get(key), mask) for key in ("fabric_health", "fabric_summary"))
+        yield f"{path}.fabric.health.summary", Sourced(fabric_health.summary(word), told.by)
+        for leaf, reading in fabric_health.parts(bits).items():
+            yield f"{path}.fabric.health.{leaf}", Sourced(reading, told.by)

@@ -1,0 +1,34 @@
+"""What each NVIDIA GPU needs, who uses it, and which others it reaches."""
+
+from typing import Any
+
+from rackcheck import Class, Facts, Unreadable, integer, probe, quantity, text
+from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml_values import counted, recovery, scaled
+
+
+def reached(value: Any) -> int:
+    """Count the GPUs of a list that can be read from: those marked with 0."""
+    if not isinstance(value, list):
+        raise Unreadable(f"not a list of GPUs: {value!r:.80}")
+    return sum(counted(one) == 0 for one in value)
+
+
+ACTION = "What the driver asks for before the GPU is whole again: none, reset, reboot."
+FACTS = {
+    "recovery_action": Told("recovery_action", recovery, text(ACTION, Class.MEASUREMENT)),
+    "processes": Told("processes", counted, integer("Processes that use the GPU now.", Class.MEASUREMENT)),
+    "peers": Told("peers", reached, integer("Other GPUs whose memory this one can read directly.")),
+    "utilization.gpu": Told(
+        "utilization", scaled(1), quantity("%", "Time in which the GPU worked lately.", Class.MEASUREMENT)
+    ),
+    "utilization.memory": Told(
+        "utilization_memory", scaled(1), quantity("%", "Time in which its memory was busy.", Class.MEASUREMENT)
+    ),
+}
+
+
+@probe(QUESTION, gives=gives(FACTS))
+def gpu_health(answer: str) -> Facts:
+    """Read each GPU's needs and load."""
+    yield from of_gpus(answer, FACTS)

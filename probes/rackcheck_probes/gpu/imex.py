@@ -1,0 +1,43 @@
+"""How IMEX, by which nodes of one NVLink domain share memory, is set up on this node."""
+
+import re
+
+from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, collection, flag, integer, probe, setting
+from rackcheck_probes.gpu.fabric_settings import settings
+
+NODES, CONFIG = "/etc/nvidia-imex/nodes_config.cfg", "/etc/nvidia-imex/config.cfg"
+DEVICES = "/proc/devices"
+
+
+def supported(content: str) -> bool:
+    """Find the driver's device number for the channels."""
+    return any(row.split()[1:] == ["nvidia-caps-imex-channels"] for row in content.splitlines())
+
+
+def nodes(content: str) -> int:
+    """Count the lines that name a node: an address or a name; `#` begins a comment."""
+    rows = [row.partition("#")[0].strip() for row in content.splitlines()]
+    strange = [row for row in rows if row and not re.fullmatch(r"[\w.:-]{1,253}", row)]
+    if strange:
+        raise Unreadable(f"not a node: {strange[0][:80]!r}")
+    return sum(bool(row) for row in rows)
+
+
+# Unverified on hardware: names and form of NVIDIA's IMEX guide.
+@probe(
+    Read(NODES, CONFIG, DEVICES),
+    gives={
+        "driver.imex.supported": flag("Whether the loaded driver has a device number for IMEX channels."),
+        "driver.imex.nodes": integer("Nodes that the file of IMEX names, this one among them; absent without it."),
+        "driver.imex.setting": collection("Settings of IMEX by their names: IMEX_SERVER_PORT; none without its file."),
+        "driver.imex.setting/*.value": setting("What the file says."),
+    },
+)
+def imex(files: Files) -> Facts:
+    """Count the nodes, and read the settings."""
+    yield "driver.imex.supported", files.read(DEVICES, supported)
+    told = files.read(NODES, nodes)
+    yield "driver.imex.nodes", Sourced(Absent(f"no {NODES}"), NODES) if isinstance(told.reading, Absent) else told
+    if files.has(CONFIG):
+        for name, value in settings(files.text(CONFIG)).items():
+            yield f"driver.imex.setting/{name}.value", Sourced(value, CONFIG)

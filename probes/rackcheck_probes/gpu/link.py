@@ -1,0 +1,34 @@
+"""The PCIe link of each NVIDIA GPU, as its driver sees it."""
+
+from rackcheck import Class, Facts, integer, probe
+from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml_values import counted
+
+
+def _count(key: str, what: str) -> Told:
+    return Told(key, counted, integer(what, Class.COUNTER))
+
+
+GENERATION = "The PCIe generation now; idle GPUs lower theirs."
+FACTS = {
+    "link.generation": Told("link_generation", counted, integer(GENERATION, Class.MEASUREMENT)),
+    "link.max_generation": Told(
+        "link_max_generation", counted, integer("The highest PCIe generation of GPU and slot together.")
+    ),
+    "link.device_max_generation": Told(
+        "link_device_max_generation", counted, integer("The highest PCIe generation of the GPU alone.")
+    ),
+    "link.width": Told("link_width", counted, integer("PCIe lanes the GPU trained.")),
+    "link.max_width": Told("link_max_width", counted, integer("The most PCIe lanes of GPU and slot together.")),
+    "link.replays": _count("pcie_replay", "PCIe packets sent again."),
+    "link.replay_rollovers": _count("pcie_replay_rollover", "How often PCIe packets were sent again too often."),
+    "link.errors.correctable": _count("pcie_correctable", "Correctable PCIe errors of the GPU."),
+    "link.errors.nonfatal": _count("pcie_nonfatal", "Uncorrectable PCIe errors that the link survived."),
+    "link.errors.fatal": _count("pcie_fatal", "Uncorrectable PCIe errors that the link did not survive."),
+}
+
+
+@probe(QUESTION, gives=gives(FACTS))
+def gpu_link(answer: str) -> Facts:
+    """Read each GPU's PCIe link."""
+    yield from of_gpus(answer, FACTS)

@@ -1,0 +1,105 @@
+"""The NVLinks of each NVIDIA GPU: whether they are up, how fast they are, what went wrong on them.
+
+The counters above `ecc_errors` are those of NVLink 1 to 4, the others came with NVLink 5; what a link's own
+generation does not count is absent.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rackcheck import Absent, Class, Facts, Sourced, Unreadable, collection, integer, probe, quantity, text, version
+from rackcheck.model.fact import Reading
+from rackcheck_probes.gpu.nvml import MOST, QUESTION, Answer, Told, answered, gives
+from rackcheck_probes.gpu.nvml_values import address, ber, ber_exponent, counted, one_of, scaled
+
+
+def _count(key: str, what: str) -> Told:
+    return Told(key, counted, integer(what, Class.COUNTER))
+
+
+VERSIONS = one_of("", "1.0", "2.0", "2.2", "3.0", "3.1", "4.0", "5.0", "6.0")
+
+
+def generation(value: Any) -> str:
+    """Read NVML's number of an NVLink version; 0 stands for none."""
+    word = VERSIONS(value)
+    if not word:
+        raise Unreadable("NVML calls the version invalid")
+    return str(word)
+
+
+def remote(value: Any) -> str:
+    """Read what is at the other end."""
+    number = counted(value)
+    return ("gpu", "npu", "switch")[number] if number < 3 else "unknown"
+
+
+EXPONENT = "The smallest power of ten that the bit error rate {} does not exceed: -12 for 1e-12."
+LINK = {
+    "state": Told("state", one_of("inactive", "active"), text("Whether the link is up: active, inactive.")),
+    "version": Told("version", generation, version("dotted", "The NVLink version.")),
+    "speed": Told("speed", scaled(1000), quantity("GB/s", "The link's speed in each direction.")),
+    "remote": Told("remote", remote, text("What is at the other end: switch, gpu.")),
+    "remote_pci": Told("remote_pci", address, text("The PCI address of the other end.")),
+    "remote_link": Told("remote_link", counted, integer("The link's number at the other end.")),
+    "replays": _count("replay", "Packets sent again."),
+    "recoveries": _count("recovery", "How often the link recovered."),
+    "crc_flit": _count("crc_flit", "Flow control units with a wrong checksum."),
+    "crc_data": _count("crc_data", "Data with a wrong checksum."),
+    "ecc_errors": _count("ecc_data", "Data with a wrong error correction code."),
+    "malformed": _count("malformed", "Packets received that were malformed."),
+    "rx_errors": _count("rx_errors", "Packets received with an error."),
+    "dropped": _count("dropped", "Packets that were not sent because the link was down or too slow."),
+    "integrity_errors": _count("integrity", "How often local errors passed the link's limit."),
+    "link_recoveries.successful": _count("link_recovery_successful", "How often the link went down and came back."),
+    "link_recoveries.failed": _count("link_recovery_failed", "How often it did not."),
+    "link_recoveries.total": _count("link_recovery_total", "How often it went down and tried."),
+    "effective_errors": _count("effective_errors", "Packets with errors that were left after correction."),
+    "effective_ber": Told("effective_ber", ber, text("The bit error rate after correction.", Class.MEASUREMENT)),
+    "effective_ber_exponent": Told(
+        "effective_ber", ber_exponent, integer(EXPONENT.format("after correction"), Class.MEASUREMENT)
+    ),
+    "symbol_errors": _count("symbol_errors", "Symbols with errors that correction could not mend."),
+    "symbol_ber": Told("symbol_ber", ber, text("The bit error rate of symbols.", Class.MEASUREMENT)),
+    "symbol_ber_exponent": Told("symbol_ber", ber_exponent, integer(EXPONENT.format("of symbols"), Class.MEASUREMENT)),
+}
+
+
+@probe(
+    QUESTION,
+    gives={
+        "gpu/*.nvlink": collection("The GPU's NVLinks by their number; none if it has no NVLink."),
+        **gives(LINK, "gpu/*.nvlink/*"),
+        "gpu/*.nvlinks_active": integer("NVLinks that are up; absent if the GPU has none."),
+    },
+)
+def gpu_nvlink(answer: str) -> Facts:
+    """Read each GPU's NVLinks."""
+    told = answered(answer)
+    for path, gpu, lost in told.each():
+        links = lost or gpu.get("nvlinks")
+        match links:
+            case {"value": list(found)} if len(found) <= MOST:
+                active = _active(told, found)
+                for number, link in enumerate(found):
+                    yield from _link(told, f"{path}.nvlink/{number}", link)
+            case _:
+                active = told.reading(links, counted)
+                yield f"{path}.nvlink", Sourced(() if isinstance(active, Absent) else active, told.by)
+        yield f"{path}.nvlinks_active", Sourced(active, told.by)
+
+
+def _active(told: Answer, links: list[Any]) -> Reading:
+    """Count the links that are up; one of which that is not known leaves the count unknown."""
+    states = [told.reading(_part(link, "state"), LINK["state"].convert) for link in links]
+    unknown = next((state for state in states if not isinstance(state, str)), None)
+    return states.count("active") if unknown is None else unknown
+
+
+def _link(told: Answer, path: str, link: Any) -> Facts:
+    for leaf, asked in LINK.items():
+        yield f"{path}.{leaf}", Sourced(told.reading(_part(link, asked.key), asked.convert), told.by)
+
+
+def _part(link: Any, key: str) -> Any:
+    return link.get(key) if isinstance(link, Mapping) else None

@@ -1,0 +1,37 @@
+"""Repairs of each NVIDIA GPU's memory: rows remapped, pages retired, and what waits for a reset."""
+
+from rackcheck import Class, Facts, flag, integer, probe
+from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml_values import counted, yes
+
+
+def _state(key: str, what: str) -> Told:
+    return Told(key, yes, flag(what, Class.MEASUREMENT))
+
+
+def _count(key: str, what: str) -> Told:
+    return Told(key, counted, integer(what, Class.COUNTER))
+
+
+FACTS = {
+    "remap.corrected": _count("remap_corrected", "Rows remapped after correctable errors."),
+    "remap.uncorrected": _count("remap_uncorrected", "Rows remapped after uncorrectable errors."),
+    "remap.pending": _state("remap_pending", "Whether a row waits for a reset of the GPU to be remapped."),
+    "remap.failed": _state("remap_failed", "Whether a row could not be remapped."),
+    **{
+        f"remap.available.{left}": _count(f"remap_{left}", f"Memory banks with {words} of their spare rows left.")
+        for left, words in (("max", "all"), ("high", "most"), ("partial", "some"), ("low", "few"), ("none", "none"))
+    },
+    "retired.single": _count("retired_single", "Pages retired after several single-bit errors."),
+    "retired.double": _count("retired_double", "Pages retired after a double-bit error."),
+    "retired.pending": _state("retired_pending", "Whether a page waits for a restart to be retired."),
+    "repair.channel_pending": _state("channel_repair_pending", "Whether a memory channel waits to be repaired."),
+    "repair.tpc_pending": _state("tpc_repair_pending", "Whether a processing cluster waits to be repaired."),
+    "unrepairable": _state("unrepairable", "Whether the driver calls the GPU's memory beyond repair."),
+}
+
+
+@probe(QUESTION, gives=gives(FACTS))
+def gpu_repair(answer: str) -> Facts:
+    """Read each GPU's repairs."""
+    yield from of_gpus(answer, FACTS)

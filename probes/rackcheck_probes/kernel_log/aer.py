@@ -1,0 +1,31 @@
+"""PCIe errors that the kernel reported (AER).
+
+The kernel limits how often it prints them: a count is of lines, not of errors. Root ports report for what is below.
+"""
+
+from rackcheck import Facts, collection, probe
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_hardware import AER
+from rackcheck_probes.kernel_log.kernel_log import DMESG
+
+
+@probe(
+    DMESG,
+    gives={
+        "log.kernel.aer": collection(
+            "PCI functions that the kernel reported PCIe errors of, by address; empty without such a line."
+        ),
+        **dmesg.counts(
+            "log.kernel.aer/*",
+            {
+                "corrected": "Lines with a corrected PCIe error of this function.",
+                "nonfatal": "Lines with an uncorrected, not fatal PCIe error of this function.",
+                "fatal": "Lines with a fatal PCIe error of this function.",
+                "by_firmware": "Lines with a PCIe error that firmware took first; they do not tell its severity.",
+            },
+        ),
+    },
+)
+def log_aer(answer: str) -> Facts:
+    """Count the lines of each device; the ring's older lines are gone."""
+    yield from dmesg.of_each("log.kernel.aer", answer, AER)

@@ -1,0 +1,30 @@
+"""Errors of AMD GPUs that the driver reported."""
+
+from rackcheck import Facts, collection, probe
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_gpu import AMDGPU
+from rackcheck_probes.kernel_log.kernel_log import DMESG
+
+
+@probe(
+    DMESG,
+    gives={
+        "log.kernel.amdgpu": collection(
+            "AMD GPUs that the driver reported errors of, by PCI address; empty without such a line."
+        ),
+        **dmesg.counts(
+            "log.kernel.amdgpu/*",
+            {
+                "uncorrected": "Lines that tell of uncorrected errors.",
+                "corrected": "Lines that tell of corrected errors.",
+                "deferred": "Lines that tell of deferred errors.",
+                "resets": "Resets of the GPU that the driver began.",
+                "reset_failures": "Resets of the GPU that failed.",
+                "page_faults": "Page faults of programs on the GPU.",
+            },
+        ),
+    },
+)
+def log_amdgpu(answer: str) -> Facts:
+    """Count the lines of each device; the ring's older lines are gone."""
+    yield from dmesg.of_each("log.kernel.amdgpu", answer, AMDGPU)

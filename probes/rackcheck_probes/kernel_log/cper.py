@@ -1,0 +1,22 @@
+"""Errors that the firmware reported to the kernel (APEI, CPER)."""
+
+from rackcheck import Facts, probe
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg_hardware import FIRMWARE_ERRORS
+from rackcheck_probes.kernel_log.kernel_log import DMESG
+
+
+@probe(
+    DMESG,
+    gives=dmesg.counts(
+        "log.kernel.firmware_error",
+        {
+            "corrected": "Reports that call themselves corrected.",
+            "recoverable": "Reports that call themselves recoverable: uncorrected, and not fatal.",
+            "fatal": "Reports that call themselves fatal.",
+        },
+    ),
+)
+def log_cper(answer: str) -> Facts:
+    """Count the lines; the ring's older lines are gone."""
+    yield from dmesg.of_all("log.kernel.firmware_error", answer, FIRMWARE_ERRORS)

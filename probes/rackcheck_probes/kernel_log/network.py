@@ -1,0 +1,30 @@
+"""Tables of the network stack that were full."""
+
+from rackcheck import Facts, probe
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg import line
+from rackcheck_probes.kernel_log.kernel_log import DMESG
+
+KINDS = (
+    line(
+        "conntrack_full",
+        "table full, dropping packet",
+        r"(?:nf|ip)_conntrack: (?:nf_conntrack: )?table full, dropping packet",
+        "Packets dropped because the table of connections was full; the kernel withholds most of these lines.",
+    ),
+    line(
+        "neighbours_full",
+        "neighbo",
+        r"neighbou?r(?:: \w{1,20}|ing)?:? (?:neighbor )?table overflow",
+        "Lines that say that the table of neighbours overflowed.",
+    ),
+)
+
+
+@probe(
+    DMESG,
+    gives=dmesg.promised("log.kernel.network", KINDS),
+)
+def log_network(answer: str) -> Facts:
+    """Count the lines; the ring's older lines are gone."""
+    yield from dmesg.of_all("log.kernel.network", answer, KINDS)

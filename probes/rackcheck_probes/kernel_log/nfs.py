@@ -1,0 +1,31 @@
+"""NFS servers that did not answer."""
+
+from rackcheck import Facts, probe
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.dmesg import line
+from rackcheck_probes.kernel_log.kernel_log import DMESG
+
+KINDS = (
+    line(
+        "not_responding",
+        " not responding",
+        r"nfs: server \S{1,255} not responding",
+        "Lines that say that a server does not answer.",
+    ),
+    line("recovered", " OK", r"nfs: server \S{1,255} OK", "Lines that say that a server answers again."),
+    line(
+        "locks_lost",
+        "Lock reclaim failed",
+        r"(?:NFS: )?(?:nfs4_reclaim_open_state: )?Lock reclaim failed",
+        "Locks that could not be had back from a server.",
+    ),
+)
+
+
+@probe(
+    DMESG,
+    gives=dmesg.promised("log.kernel.nfs", KINDS),
+)
+def log_nfs(answer: str) -> Facts:
+    """Count the lines; the ring's older lines are gone."""
+    yield from dmesg.of_all("log.kernel.nfs", answer, KINDS)

@@ -1,0 +1,29 @@
+"""What the NVSwitches' errors in the kernel's log mean, in the driver's own words."""
+
+from rackcheck import Class, Facts, listing, probe, spell_key
+from rackcheck.model.fact import visible
+from rackcheck.parse.host.kernel_log import dmesg
+from rackcheck.parse.host.kernel_log.xid_lines import by_place, sxids
+from rackcheck_probes.kernel_log.kernel_log import DMESG
+
+
+@probe(
+    DMESG,
+    gives={
+        "log.sxid/*.named": listing(
+            "The SXids with the driver's severity and words, each once; the bare number where the log has lost those.",
+            Class.COUNTER,
+        ),
+        "log.sxid/*.links": listing("The NVLinks that these errors name, each once, in order.", Class.COUNTER),
+    },
+)
+def sxid_meaning(answer: str) -> Facts:
+    """Gather the first line of each error, which has severity, link and words."""
+    dmesg.whole(answer)
+    for place, errors in by_place(sxids(answer)).items():
+        item = f"log.sxid/{spell_key(place)}"
+        said = {(e.code, f", {'Fatal' if e.fatal else 'Non-fatal'}, {visible(e.words)}") for e in errors if e.words}
+        said |= {(error.code, "") for error in errors} - {(code, "") for code, _ in said}
+        links = {error.link for error in errors if error.link is not None}
+        yield f"{item}.named", tuple(f"{code}{words}" for code, words in sorted(said))
+        yield f"{item}.links", tuple(str(link) for link in sorted(links))

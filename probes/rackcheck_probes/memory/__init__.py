@@ -1,0 +1,1 @@
+"""Probes of memory and NUMA nodes."""

@@ -1,0 +1,51 @@
+"""How the memory slots are filled."""
+
+from collections import Counter
+
+from rackcheck import Facts, Unknown, integer, listing, probe, quantity, text
+from rackcheck.parse.host.memory import dmidecode_memory
+from rackcheck.parse.host.os import dmidecode
+from rackcheck_probes.os.dmi_table import MEMORY_ARRAY, TABLE, devices, installed
+
+
+def total(sizes: list[float | Unknown]) -> float | Unknown:
+    """Add up sizes; of one that is not known, nobody knows the sum."""
+    return next((size for size in sizes if isinstance(size, Unknown)), sum(s for s in sizes if isinstance(s, float)))
+
+
+@probe(
+    TABLE,
+    gives={
+        "memory.dimm_count": integer("Memory modules that firmware found."),
+        "memory.installed": quantity("GiB", "Memory of all modules, before firmware takes its part."),
+        "memory.slots": integer("Memory slots of the board."),
+        "memory.slots_empty": listing("Slots without a module, by the board's name for them."),
+        "memory.capacity": quantity("GiB", "The most memory that the board can take."),
+        "memory.ecc": text("How the memory corrects errors: Multi-bit ECC, Single-bit ECC, None."),
+        "memory.channels": integer("Memory channels with a module; unknown where a slot's names do not say it."),
+        "memory.dimms_per_channel": listing("How many modules such channels have: one number where all are alike."),
+    },
+)
+def memory_slots(answer: str) -> Facts:
+    """Count what the slots hold."""
+    table = dmidecode.structures(answer)
+    slots = dmidecode.named(devices(table), "Locator", "Bank Locator")
+    filled = [device for _, device in slots if installed(device)]
+    yield "memory.slots", len(slots)
+    yield "memory.slots_empty", tuple(name for name, device in slots if not installed(device))
+    yield "memory.dimm_count", len(filled)
+    yield "memory.installed", total([device.value(dmidecode.gibibytes, "Size") for device in filled])
+    arrays = [s for s in table if s.kind == MEMORY_ARRAY and s.said("Use") == "System Memory"]
+    if arrays:
+        yield "memory.capacity", total([array.value(dmidecode.gibibytes, "Maximum Capacity") for array in arrays])
+        # `None` is a word of its own here: an array that corrects nothing.
+        kinds = {array.fields.get("Error Correction Type", "Unknown") for array in arrays}
+        yield (
+            "memory.ecc",
+            arrays[0].unsaid("Error Correction Type") if "Unknown" in kinds else ", ".join(sorted(kinds)),
+        )
+    channels = [dmidecode_memory.channel(device) for device in filled]
+    unknown = next((c for c in channels if isinstance(c, Unknown)), None)
+    counts = Counter(map(str, channels))
+    yield "memory.channels", len(counts) if unknown is None else unknown
+    yield "memory.dimms_per_channel", tuple(map(str, sorted(set(counts.values())))) if unknown is None else unknown

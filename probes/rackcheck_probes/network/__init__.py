@@ -1,0 +1,1 @@
+"""Probes of the network stack and its interfaces."""

@@ -1,0 +1,74 @@
+"""Bonds of network interfaces: their mode, their members, and whether all of them carry."""
+
+from rackcheck import (
+    Class,
+    Facts,
+    Files,
+    Read,
+    Unknown,
+    Unreadable,
+    collection,
+    integer,
+    probe,
+    quantity,
+    spell_key,
+    text,
+)
+from rackcheck.model import text as read
+from rackcheck.parse.host.network import proc_bonding
+from rackcheck_probes.network.interfaces import BONDS
+
+OF_BOND = {
+    "mode": "Bonding Mode",
+    "hash": "Transmit Hash Policy",
+    "state": "MII Status",
+    "primary": "Primary Slave",
+    "active": "Currently Active Slave",
+    "lacp_rate": "LACP rate",
+}
+
+
+@probe(
+    Read(BONDS, cap=2 << 20),
+    gives={
+        "nic.bond": collection("Bonds by name; empty without the bonding driver."),
+        "nic.bond/*.mode": text("How it spreads packets: IEEE 802.3ad Dynamic link aggregation, fault-tolerance."),
+        "nic.bond/*.hash": text("What chooses a packet's member: layer2 (0), layer3+4 (1); absent if nothing does."),
+        "nic.bond/*.state": text("Whether any member carries: up, down."),
+        "nic.bond/*.primary": text("The member that is preferred; absent if none is."),
+        "nic.bond/*.active": text("The one member that carries, in a mode with one."),
+        "nic.bond/*.lacp_rate": text("How often the switch is asked to speak: slow, fast; absent without LACP."),
+        "nic.bond/*.poll": integer("Milliseconds between two looks at the members' signals; 0 is never."),
+        "nic.bond/*.aggregated": integer("Members in the active aggregator; absent without LACP."),
+        "nic.bond/*.partner": text("The switch's LACP address; all zeros if no switch speaks LACP.", Class.IDENTITY),
+        "nic.bond/*.member": collection("The bond's members by the interface's name."),
+        "nic.bond/*.member/*.state": text("Whether the member carries: up, down, going back."),
+        "nic.bond/*.member/*.speed": quantity("Gb/s", "The member's speed; absent without a link."),
+        "nic.bond/*.member/*.failures": integer("Times the member lost its link.", Class.COUNTER),
+        "nic.bond/*.member/*.aggregator": integer("The aggregator it belongs to: another than its siblings' is idle."),
+        "nic.bond/*.member/*.mac": text("The member's permanent hardware address.", Class.IDENTITY),
+    },
+)  # fmt: skip
+def bonding(files: Files) -> Facts:
+    """Read each bond."""
+    for (name,) in files.found(BONDS):
+        item = f"nic.bond/{spell_key(name)}"
+        try:
+            bond = proc_bonding.bond(files.text(f"/proc/net/bonding/{name}"))
+        except Unreadable as error:
+            yield f"{item}.mode", Unknown(error.reason, str(error))
+            yield f"{item}.member", Unknown(error.reason, str(error))
+            continue
+        for leaf, key in OF_BOND.items():
+            yield f"{item}.{leaf}", bond.own.chosen(key)
+        yield f"{item}.poll", bond.own.number("MII Polling Interval (ms)")
+        yield f"{item}.aggregated", bond.own.number("Number of ports")
+        yield f"{item}.partner", bond.own.text("Partner Mac Address", lacking="no LACP")
+        yield f"{item}.member", tuple(sorted((member for member, _ in bond.members), key=read.natural))
+        for member, told in bond.members:
+            its = f"{item}.member/{spell_key(member)}"
+            yield f"{its}.state", told.text("MII Status")
+            yield f"{its}.speed", told.speed()
+            yield f"{its}.failures", told.number("Link Failure Count")
+            yield f"{its}.aggregator", told.number("Aggregator ID")
+            yield f"{its}.mac", told.text("Permanent HW addr")

@@ -1,0 +1,1 @@
+"""Probes of network adapters and RDMA."""

@@ -1,0 +1,27 @@
+"""Which priority each DSCP gets on each network interface: with such a map the interface trusts DSCP."""
+
+from collections.abc import Mapping
+
+from rackcheck import Facts, Shell, listing, probe
+from rackcheck.model.fact import Reading
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import dcb
+from rackcheck_probes.network.interfaces import HARDWARE
+
+
+def dscp(said: str) -> Mapping[str, Reading]:
+    """Read the map."""
+    return {"dscp": tuple(f"{value}:{priority}" for value, priority in dcb.dscp(said))}
+
+
+@probe(
+    Shell("dcb -j -N app show dev {}", each=HARDWARE, seconds=30, lane="network"),
+    gives={
+        "nic.interface/*.dscp": listing(
+            "DSCP and its priority: 26:3; empty where the interface does not go by DSCP (trust: pcp)."
+        )
+    },
+)
+def dcb_app(answer: str) -> Facts:
+    """Read each interface's map. Unverified on hardware: written to the source of iproute2's dcb."""
+    yield from per_device.facts(answer, "nic.interface/*", ("dscp",), dscp)

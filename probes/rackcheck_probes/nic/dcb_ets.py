@@ -1,0 +1,35 @@
+"""How each network interface shares its bandwidth among classes of traffic (ETS)."""
+
+from collections.abc import Mapping
+
+from rackcheck import Facts, Shell, flag, listing, probe
+from rackcheck.model.fact import Reading
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import dcb
+from rackcheck_probes.network.interfaces import HARDWARE
+
+LEAVES = ("ets.classes", "ets.algorithms", "ets.shares", "ets.willing")
+
+
+def ets(said: str) -> Mapping[str, Reading]:
+    """Read the three tables of eight, and whether the other end may set them."""
+    told = dcb.ets(said)
+    tables = (told.classes, told.algorithms, told.shares)
+    numbered = (tuple(f"{number}:{value}" for number, value in enumerate(table)) for table in tables)
+    return dict(zip(LEAVES, (*numbered, told.willing), strict=True))
+
+
+@probe(
+    Shell("dcb -j ets show dev {}", each=HARDWARE, seconds=30, lane="network"),
+    gives={
+        "nic.interface/*.ets.classes": listing("The class of traffic that each priority belongs to: 3:1."),
+        "nic.interface/*.ets.algorithms": listing("How each class is served: 0:ets, 1:strict, 2:cbs, 3:vendor."),
+        "nic.interface/*.ets.shares": listing(
+            "The percent of the bandwidth that each class has where it is `ets`: 1:50."
+        ),
+        "nic.interface/*.ets.willing": flag("Whether it takes these settings from the other end of the cable."),
+    },
+)
+def dcb_ets(answer: str) -> Facts:
+    """Read each interface's tables. Unverified on hardware: written to the source of iproute2's dcb."""
+    yield from per_device.facts(answer, "nic.interface/*", LEAVES, ets)

@@ -1,0 +1,27 @@
+"""Which priorities of each network interface may pause on their own (PFC)."""
+
+from collections.abc import Mapping
+
+from rackcheck import Facts, Shell, integer, listing, probe
+from rackcheck.model.fact import Reading
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import dcb
+from rackcheck_probes.network.interfaces import HARDWARE
+
+
+def pfc(said: str) -> Mapping[str, Reading]:
+    """Read the priorities."""
+    told = dcb.pfc(said)
+    return {"pfc.priorities": tuple(map(str, told.pausing)), "pfc.most": told.most}
+
+
+@probe(
+    Shell("dcb -j pfc show dev {}", each=HARDWARE, seconds=30, lane="network"),
+    gives={
+        "nic.interface/*.pfc.priorities": listing("Priorities that pause on their own; none where PFC is off."),
+        "nic.interface/*.pfc.most": integer("How many priorities could pause on their own."),
+    },
+)
+def dcb_pfc(answer: str) -> Facts:
+    """Read each interface's priorities. Unverified on hardware: written to the source of iproute2's dcb."""
+    yield from per_device.facts(answer, "nic.interface/*", ("pfc.priorities", "pfc.most"), pfc)

@@ -1,0 +1,24 @@
+"""How many queues each network interface works with."""
+
+from rackcheck import Facts, Shell, integer, probe
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import ethtool_settings
+from rackcheck_probes.network.interfaces import HARDWARE
+
+
+@probe(
+    Shell("ethtool -l {}", each=HARDWARE, seconds=30),
+    gives={
+        "nic.interface/*.channels.rx": integer("Queues that only receive."),
+        "nic.interface/*.channels.tx": integer("Queues that only send."),
+        "nic.interface/*.channels.combined": integer("Queues that do both."),
+        "nic.interface/*.channels.rx_max": integer("Queues that could only receive."),
+        "nic.interface/*.channels.tx_max": integer("Queues that could only send."),
+        "nic.interface/*.channels.combined_max": integer("Queues that could do both."),
+    },
+)
+def ethtool_channels(answer: str) -> Facts:
+    """Read each interface's queues."""
+    yield from per_device.facts(
+        answer, "nic.interface/*.channels", ethtool_settings.CHANNELS, ethtool_settings.channels
+    )

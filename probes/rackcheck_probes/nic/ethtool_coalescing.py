@@ -1,0 +1,24 @@
+"""How long each network interface gathers packets before it interrupts."""
+
+from rackcheck import Facts, Shell, flag, integer, probe
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import ethtool_settings
+from rackcheck_probes.network.interfaces import HARDWARE
+
+
+@probe(
+    Shell("ethtool -c {}", each=HARDWARE, seconds=30),
+    gives={
+        "nic.interface/*.coalescing.adaptive_rx": flag("Whether the driver chooses for received packets."),
+        "nic.interface/*.coalescing.adaptive_tx": flag("Whether the driver chooses for sent packets."),
+        "nic.interface/*.coalescing.rx_usecs": integer("Microseconds it waits after a received packet."),
+        "nic.interface/*.coalescing.tx_usecs": integer("Microseconds it waits after a sent packet."),
+        "nic.interface/*.coalescing.rx_frames": integer("Received packets it waits for at the most."),
+        "nic.interface/*.coalescing.tx_frames": integer("Sent packets it waits for at the most."),
+    },
+)
+def ethtool_coalescing(answer: str) -> Facts:
+    """Read each interface's settings."""
+    yield from per_device.facts(
+        answer, "nic.interface/*.coalescing", ethtool_settings.COALESCING, ethtool_settings.coalescing
+    )

@@ -1,0 +1,77 @@
+"""The pluggable module or cable in each network interface, and what it measures of itself."""
+
+from collections.abc import Iterator
+
+from rackcheck import Class, Facts, Shell, collection, listing, probe, quantity, text
+from rackcheck.model.fact import Reading
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import module_eeprom
+from rackcheck_probes.network.interfaces import HARDWARE
+
+NAMED = " ".join(HARDWARE.removesuffix("*") + "[a-z]" + "[0-9a-z]" * more for more in range(1, 15))
+"""The same interfaces by globs of fixed length: what may run as root is listed in sudoers, where a star lets all by.
+
+Names are from 2 to 15 letters and digits; one with another sign is not asked for its module.
+"""
+
+TEXTS = {"type": "Identifier", "connector": "Connector", "vendor": "Vendor name", "part": "Vendor PN",
+         "revision": "Vendor rev", "serial": "Vendor SN", "date": "Date code"}  # fmt: skip
+LIMITS = {f"{end}_{grade}": f"Module temperature {end} {grade} threshold"
+          for end in ("high", "low") for grade in ("alarm", "warning")}  # fmt: skip
+POWERS = {"tx_power": "sent", "rx_power": "received"}
+LEAVES = (*TEXTS, "temperature", "voltage", "raised", "lane", *(f"temperature_{end}" for end in LIMITS),
+          *(f"{way}_{end}_alarm" for way in POWERS for end in ("high", "low")))  # fmt: skip
+MEASURED = Class.MEASUREMENT
+
+
+def facts(found: module_eeprom.Module) -> Iterator[tuple[str, Reading]]:
+    """Give a module's facts."""
+    for leaf, name in TEXTS.items():
+        yield leaf, found.text(name)
+    yield "temperature", found.temperature()
+    yield "voltage", found.voltage()
+    for leaf, name in LIMITS.items():
+        yield f"temperature_{leaf}", found.temperature(name)
+    for way in POWERS:
+        for end in ("high", "low"):
+            yield f"{way}_{end}_alarm", found.alarm(way, end)
+    yield "raised", found.flags()
+    for lane, readings in found.lanes.items():
+        for leaf, reading in readings.items():
+            yield f"lane/{lane}.{leaf}", reading
+    yield "lane", tuple(map(str, found.lanes))
+
+
+@probe(
+    Shell("ethtool -m {}", root=True, each=NAMED, seconds=30, cap=4 << 20),
+    gives={
+        "nic.interface/*.module.type": text("What it is: 0x03 (SFP), 0x11 (QSFP28), 0x19 (OSFP)."),
+        "nic.interface/*.module.connector": text("What its own socket takes: 0x07 (LC), 0x21 (Copper pigtail)."),
+        "nic.interface/*.module.vendor": text("Who made it."),
+        "nic.interface/*.module.part": text("Its part number."),
+        "nic.interface/*.module.revision": text("Its revision."),
+        "nic.interface/*.module.serial": text("Its serial number.", Class.IDENTITY),
+        "nic.interface/*.module.date": text("When it was made.", Class.IDENTITY),
+        "nic.interface/*.module.temperature": quantity("C", "Its temperature; absent if it has no sensor.", MEASURED),
+        "nic.interface/*.module.voltage": quantity("V", "Its supply voltage.", MEASURED),
+        **{
+            f"nic.interface/*.module.temperature_{leaf}": quantity("C", f"Its own {name.split(' ', 1)[1]}.")
+            for leaf, name in LIMITS.items()
+        },
+        **{
+            f"nic.interface/*.module.{way}_{end}_alarm": quantity("mW", f"Its own {end} alarm of the {what} light.")
+            for way, what in POWERS.items()
+            for end in ("high", "low")
+        },
+        "nic.interface/*.module.raised": listing("Alarms and warnings that the module raises now.", MEASURED),
+        "nic.interface/*.module.lane": collection("Its lanes that have a laser; none in a copper cable."),
+        "nic.interface/*.module.lane/*.tx_power": quantity("mW", "The light it sends.", MEASURED),
+        "nic.interface/*.module.lane/*.rx_power": quantity("mW", "The light it receives.", MEASURED),
+        "nic.interface/*.module.lane/*.bias": quantity("A", "The current through its laser.", MEASURED),
+    },
+)
+def ethtool_module(answer: str) -> Facts:
+    """Read each interface's module. QSFP and newer forms: unverified on hardware of ours."""
+    yield from per_device.facts(
+        answer, "nic.interface/*.module", LEAVES, lambda said: dict(facts(module_eeprom.module(said)))
+    )

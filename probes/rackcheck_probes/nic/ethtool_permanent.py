@@ -1,0 +1,19 @@
+"""The hardware address each network interface was made with."""
+
+from rackcheck import Class, Facts, Shell, probe, text
+from rackcheck.model.text import per_device
+from rackcheck.parse.host.nic import ethtool_settings
+from rackcheck_probes.network.interfaces import HARDWARE
+
+
+@probe(
+    Shell("ethtool -P {}", each=HARDWARE, seconds=30),
+    gives={
+        "nic.interface/*.mac_permanent": text(
+            "The hardware address of the device itself, whatever it uses now.", Class.IDENTITY
+        )
+    },
+)
+def ethtool_permanent(answer: str) -> Facts:
+    """Read each interface's address."""
+    yield from per_device.facts(answer, "nic.interface/*", ("mac_permanent",), ethtool_settings.permanent)

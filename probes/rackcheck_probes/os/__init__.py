@@ -1,0 +1,1 @@
+"""Probes of the operating system, its services, clock and firmware tables."""

@@ -1,0 +1,54 @@
+"""What containerd's file sets, of the settings that matter here."""
+
+import re
+
+from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, text
+from rackcheck.model import text as read
+from rackcheck.model.fact import Reading
+from rackcheck_probes.os.hidden import THERE
+
+PLACE, END = "/etc/containerd/config.toml", "-- end --"
+LEAVES = {
+    "default_runtime_name": "default_runtime",
+    "snapshotter": "snapshotter",
+    "SystemdCgroup": "systemd_cgroup",
+    "enable_cdi": "cdi",
+}
+FLAGS = frozenset({"SystemdCgroup", "enable_cdi"})
+ROW = re.compile(rf"\s*({'|'.join(LEAVES)})\s*=\s*([\"']?)([\w.-]{{0,80}})\2\s*(?:#.*)?")
+
+
+# Only these: registries' passwords may stand in the same file.
+@probe(
+    Shell(
+        f"{THERE}there {PLACE} || {{ echo 'no file'; exit 0; }}\n"
+        f"t=$(cat {PLACE}) || exit 1\n"
+        f"printf '%s\\n' \"$t\" | grep -E '^[[:space:]]*({'|'.join(LEAVES)})[[:space:]]*='; echo '{END}'",
+        quick=True,
+    ),
+    gives={
+        "container.containerd.default_runtime": text("The runtime of pods that ask for none: runc, nvidia."),
+        "container.containerd.snapshotter": text("How images are laid together: overlayfs."),
+        "container.containerd.systemd_cgroup": flag("Whether every runtime of the file leaves cgroups to systemd."),
+        "container.containerd.cdi": flag("Whether devices may be asked for by CDI."),
+    },
+)
+def containerd_config(answer: str) -> Facts:
+    """Read `key = value` lines, in whichever table they stand; texts that differ are told together."""
+    rows = read.rows(answer)
+    missing = rows == ["no file"]
+    if not missing and (not rows or rows[-1] != END):
+        raise Unreadable("the answer was cut")
+    given: dict[str, list[str]] = {}
+    for row in () if missing else rows[:-1]:
+        match = ROW.fullmatch(row)
+        if match is None:
+            raise Unreadable(f"not a setting: {row[:80]!r}")
+        given.setdefault(match[1], []).append(match[3])
+    for name, leaf in LEAVES.items():
+        told: Reading = Absent(f"no {PLACE}" if missing else f"not in {PLACE}")
+        if name in given and name in FLAGS:
+            told = {read.flag(value, yes="true", no="false") for value in given[name]} == {True}
+        elif name in given:
+            told = " ".join(sorted(set(given[name]) - {""})) or told
+        yield f"container.containerd.{leaf}", told

@@ -1,0 +1,38 @@
+"""What else firmware tells of the machine to everybody."""
+
+from rackcheck import Class, Facts, Files, Read, probe, text, version
+from rackcheck.parse.host.os import smbios
+from rackcheck_probes.os.dmi import filled
+
+FOLDER = "/sys/class/dmi/id"
+TEXTS = {
+    "node.product_version": ("product_version", text("The system's version, as its maker writes it.", Class.IDENTITY)),
+    "node.family": ("product_family", text("The family of systems it belongs to.", Class.IDENTITY)),
+    "node.sku": ("product_sku", text("The system's stock number.", Class.IDENTITY)),
+    "node.board_vendor": ("board_vendor", text("Who made the main board.", Class.IDENTITY)),
+    "node.board_version": ("board_version", text("The main board's version.", Class.IDENTITY)),
+    "node.chassis_vendor": ("chassis_vendor", text("Who made the chassis.", Class.IDENTITY)),
+    "node.asset_tag": ("chassis_asset_tag", text("The owner's tag of the chassis.", Class.IDENTITY)),
+    "os.bios.release": (
+        "bios_release", version("dotted", "The BIOS release, system BIOS major and minor; kernels since 5.8.")
+    ),
+    "os.bios.ec_release": (
+        "ec_firmware_release", version("dotted", "The embedded controller's firmware release; kernels since 5.8.")
+    ),
+}  # fmt: skip
+"""By fact: the file of the folder, and what it means."""
+TYPE = f"{FOLDER}/chassis_type"
+
+
+@probe(
+    Read(TYPE, *(f"{FOLDER}/{name}" for name, _ in TEXTS.values())),
+    gives={
+        "node.chassis_type": text("What kind of chassis it is: Rack Mount Chassis, Main Server Chassis."),
+        **{path: kind for path, (_, kind) in TEXTS.items()},
+    },
+)
+def dmi_more(files: Files) -> Facts:
+    """Read what the kernel shows; absent is what this machine's table, or this kernel, leaves out."""
+    for path, (name, _) in TEXTS.items():
+        yield path, files.read(f"{FOLDER}/{name}", filled)
+    yield "node.chassis_type", files.read(TYPE, smbios.chassis)

@@ -1,0 +1,34 @@
+"""What firmware tells of the machine to root alone."""
+
+from rackcheck import Class, Facts, listing, probe, quantity, text
+from rackcheck.parse.host.os import dmidecode
+from rackcheck_probes.os.dmi_table import BIOS, BOARD, CHASSIS, SYSTEM, TABLE, told
+
+SERIALS = {
+    "node.uuid": (SYSTEM, "UUID"),
+    "node.board_serial": (BOARD, "Serial Number"),
+    "node.chassis_serial": (CHASSIS, "Serial Number"),
+}
+
+
+@probe(
+    TABLE,
+    gives={
+        "node.uuid": text("The machine's UUID, as its DMI table says.", Class.IDENTITY),
+        "node.board_serial": text("The main board's serial number.", Class.IDENTITY),
+        "node.chassis_serial": text("The chassis' serial number.", Class.IDENTITY),
+        "os.bios.characteristics": listing("What the BIOS says it can do: UEFI is supported, Selectable boot."),
+        "os.bios.rom_size": quantity("MiB", "The size of the BIOS chip."),
+    },
+)
+def dmi_root(answer: str) -> Facts:
+    """Read the first structure of each type: a blade's further boards and chassis are not this machine."""
+    table = dmidecode.structures(answer)
+    first = {s.kind: s for s in reversed(table)}
+    for path, (kind, key) in SERIALS.items():
+        if kind in first:
+            yield path, told(first[kind], key)
+    if BIOS in first:
+        size = first[BIOS].value(dmidecode.gibibytes, "ROM Size")
+        yield "os.bios.rom_size", size * 1024 if isinstance(size, float) else size
+        yield "os.bios.characteristics", first[BIOS].lists.get("Characteristics", ())

@@ -1,0 +1,15 @@
+"""The machine's serial number."""
+
+from rackcheck import Class, Facts, Shell, probe, text
+from rackcheck.model import text as read
+from rackcheck_probes.os.dmi import filled
+
+
+# The kernel shows it to root alone (mode 0400), the rest of the DMI table to everybody.
+@probe(
+    Shell("cat /sys/class/dmi/id/product_serial", root=True, lane="root"),
+    gives={"node.serial": text("The system's serial number; only root may read it.", Class.IDENTITY)},
+)
+def serial(answer: str) -> Facts:
+    """Read the serial number as the maker wrote it."""
+    yield "node.serial", filled("\n".join(read.rows(answer)))

@@ -1,0 +1,1 @@
+"""Probes of PCIe devices, links and slots."""

@@ -1,0 +1,33 @@
+"""Which errors each PCI function holds in its error registers, and which it is told to hide."""
+
+from rackcheck import Class, Facts, listing, probe, spell_key
+from rackcheck.parse.host.pcie import lspci, lspci_errors
+from rackcheck_probes.pcie.control import LSPCI
+
+
+@probe(
+    LSPCI,
+    gives={
+        "pcie/*.aer.uncorrectable": listing("Uncorrectable errors the function holds: DLP, CmpltTO.", Class.COUNTER),
+        "pcie/*.aer.unmasked": listing("Of these, those that it is not told to hide.", Class.COUNTER),
+        "pcie/*.aer.fatal": listing("Of the unmasked ones, those that count as fatal.", Class.COUNTER),
+        "pcie/*.aer.correctable": listing("Correctable errors the function holds: RxErr, BadTLP.", Class.COUNTER),
+        "pcie/*.aer.correctable_unmasked": listing("Of these, those that it is not told to hide.", Class.COUNTER),
+        "pcie/*.aer.uncorrectable_masked": listing("Uncorrectable errors that the function is told to hide."),
+        "pcie/*.aer.correctable_masked": listing("Correctable errors that the function is told to hide."),
+        "pcie/*.aer.reported": listing("Kinds of error that the function reports; without them nobody counts any."),
+    },
+)
+def pcie_aer(answer: str) -> Facts:
+    """Read the error registers of each function; absent where it has none."""
+    for function in lspci.functions(answer):
+        item = f"pcie/{spell_key(function.address)}.aer"
+        worse, mended = lspci_errors.uncorrectable(function), lspci_errors.correctable(function)
+        yield f"{item}.uncorrectable", worse.raised
+        yield f"{item}.uncorrectable_masked", worse.masked
+        yield f"{item}.unmasked", worse.unmasked
+        yield f"{item}.fatal", lspci_errors.fatal(function)
+        yield f"{item}.correctable", mended.raised
+        yield f"{item}.correctable_masked", mended.masked
+        yield f"{item}.correctable_unmasked", mended.unmasked
+        yield f"{item}.reported", lspci_errors.reported(function)

@@ -1,0 +1,32 @@
+"""Whether PCI functions send, answer and pass on atomic operations."""
+
+from rackcheck import Facts, flag, listing, probe, spell_key
+from rackcheck.parse.host.pcie import lspci
+from rackcheck.parse.host.pcie.lspci import EXPRESS
+from rackcheck_probes.pcie.control import LSPCI
+
+PORTS = ("Root Port", "Upstream Port", "Downstream Port")
+
+
+@probe(
+    LSPCI,
+    gives={
+        "pcie/*.atomics.completer": listing("Sizes of atomic operations that the function answers: 32bit, 64bit."),
+        "pcie/*.atomics.requester": flag("Whether the function may send atomic operations; absent at a switch."),
+        "pcie/*.atomics.routing": flag("Whether a port passes atomic operations on; absent if it is no port."),
+        "pcie/*.atomics.blocked": flag(
+            "Whether a port keeps atomic operations from going out; absent if it is no port."
+        ),
+    },
+)
+def pcie_atomics(answer: str) -> Facts:
+    """Read the atomic operations of each function; absent where it is not PCI Express, or has no memory for them."""
+    for function in lspci.functions(answer):
+        item = f"pcie/{spell_key(function.address)}.atomics"
+        able = function.raised(EXPRESS, "AtomicOpsCap")
+        yield f"{item}.completer", tuple(n for n in able if n != "Routing") if isinstance(able, tuple) else able
+        switch = function.only(EXPRESS, ("Upstream Port", "Downstream Port"), but=True)
+        yield f"{item}.requester", switch or function.flag(EXPRESS, "AtomicOpsCtl", "ReqEn")
+        endpoint = function.only(EXPRESS, PORTS)
+        yield f"{item}.routing", endpoint or function.flag(EXPRESS, "AtomicOpsCap", "Routing")
+        yield f"{item}.blocked", endpoint or function.flag(EXPRESS, "AtomicOpsCtl", "EgressBlck")

@@ -1,0 +1,24 @@
+"""Whether PCI functions translate addresses themselves: ATS, and page requests and address spaces on top of it."""
+
+from rackcheck import Facts, flag, probe, spell_key
+from rackcheck.parse.host.pcie import lspci
+from rackcheck.parse.host.pcie.lspci import ATS, PASID, PRI
+from rackcheck_probes.pcie.control import LSPCI
+
+REGISTERS = {"ats": (ATS, "ATSCtl"), "pri": (PRI, "PRICtl"), "pasid": (PASID, "PASIDCtl")}
+
+
+@probe(
+    LSPCI,
+    gives={
+        "pcie/*.ats.enabled": flag("Whether the function keeps translations of the IOMMU; absent if it cannot."),
+        "pcie/*.pri.enabled": flag("Whether the function may ask for pages that are not there; absent if it cannot."),
+        "pcie/*.pasid.enabled": flag("Whether the function works in address spaces of processes; absent if it cannot."),
+    },
+)
+def pcie_ats(answer: str) -> Facts:
+    """Read the translation controls of each function."""
+    for function in lspci.functions(answer):
+        item = f"pcie/{spell_key(function.address)}"
+        for leaf, (capability, register) in REGISTERS.items():
+            yield f"{item}.{leaf}.enabled", function.flag(capability, register, "Enable")

@@ -1,0 +1,25 @@
+"""How well each PCI Express link trained: equalization, retimers on the way, lanes with errors."""
+
+from rackcheck import Class, Facts, flag, integer, listing, probe, spell_key
+from rackcheck.parse.host.pcie import lspci, lspci_link
+from rackcheck.parse.host.pcie.lspci import EXPRESS
+from rackcheck_probes.pcie.control import LSPCI
+
+
+@probe(
+    LSPCI,
+    gives={
+        "pcie/*.link.active": flag("Whether the link is up, where this end reports it.", Class.MEASUREMENT),
+        "pcie/*.link.equalized": flag("Whether the last equalization of the link came to its end.", Class.MEASUREMENT),
+        "pcie/*.link.retimers": integer("Retimers that the link found between its ends."),
+        "pcie/*.link.lane_errors": listing("Lanes on which this end saw an error.", Class.COUNTER),
+    },
+)
+def pcie_training(answer: str) -> Facts:
+    """Read the training registers of each function; absent where it has no link."""
+    for function in lspci.functions(answer):
+        item = f"pcie/{spell_key(function.address)}.link"
+        yield f"{item}.active", lspci_link.active(function)
+        yield f"{item}.equalized", function.flag(EXPRESS, "LnkSta2", "EqualizationComplete")
+        yield f"{item}.retimers", lspci_link.retimers(function)
+        yield f"{item}.lane_errors", lspci_link.lane_errors(function)

@@ -1,0 +1,1 @@
+"""Probes of disks, filesystems and mounts."""

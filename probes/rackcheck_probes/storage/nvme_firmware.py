@@ -1,0 +1,22 @@
+"""Which firmware slot each NVMe drive runs from, and whether another waits for a reset."""
+
+from rackcheck import Class, Facts, Shell, flag, integer, probe, spell_key
+from rackcheck.model import text as read
+from rackcheck.parse.host.storage import nvme
+from rackcheck_probes.storage.nvme_health import CONTROLLERS
+
+
+# Unverified on hardware: the shape is that of linux-nvme/nvme-cli issue 182 (nvme-cli 1.3) and of its printers since.
+@probe(
+    Shell("nvme fw-log -o json /dev/{}", each=CONTROLLERS, root=True, seconds=30),
+    gives={
+        "nvme/*.firmware_slot": integer("The slot that the running firmware was loaded from.", Class.CONFIG),
+        "nvme/*.firmware_pending": flag("Whether firmware of another slot waits for the controller's next reset."),
+    },
+)
+def nvme_firmware(answer: str) -> Facts:
+    """Read each controller's log of firmware slots."""
+    for name, said in read.each(answer).items():
+        slots = nvme.slots(said, name)
+        yield f"nvme/{spell_key(name)}.firmware_slot", slots.running
+        yield f"nvme/{spell_key(name)}.firmware_pending", slots.pending

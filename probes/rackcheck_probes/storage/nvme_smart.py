@@ -1,0 +1,41 @@
+"""The verdict of smartctl on each NVMe drive, for nodes without nvme-cli."""
+
+from rackcheck import Class, Facts, Shell, flag, integer, probe, quantity, spell_key
+from rackcheck.model import text as read
+from rackcheck.parse.host.storage import nvme, smartctl
+from rackcheck_probes.storage.nvme_health import CONTROLLERS
+
+COUNTS: dict[str, nvme.Field] = {
+    "spare": (("available_spare",), float),
+    "used": (("percentage_used",), float),
+    "media_errors": (("media_errors",), int),
+}
+
+
+@probe(
+    Shell("smartctl -a -j /dev/{}", each=CONTROLLERS, root=True, seconds=30),
+    gives={
+        "nvme/*.smart.passed": flag("Whether the drive warns of nothing critical.", Class.MEASUREMENT),
+        "nvme/*.smart.spare": quantity("%", "Spare blocks that are left, as smartctl reads it.", Class.MEASUREMENT),
+        "nvme/*.smart.used": quantity(
+            "%", "Wear, as smartctl reads it: the share of its rated life; may exceed 100.", Class.MEASUREMENT
+        ),
+        "nvme/*.smart.media_errors": integer(
+            "Errors of data that the drive could not correct, as smartctl reads it.", Class.COUNTER
+        ),
+        "nvme/*.smart.self_tests": integer(
+            "Self-tests in the drive's log, 20 at most; unknown before smartctl 7.4.", Class.COUNTER
+        ),
+        "nvme/*.smart.self_tests_failed": integer("Of these, those that found the drive failing.", Class.COUNTER),
+    },
+)
+def nvme_smart(answer: str) -> Facts:
+    """Read each controller's health as smartctl gives it."""
+    for name, said in read.each(answer, ok=smartctl.LOOKED).items():
+        item = f"nvme/{spell_key(name)}.smart"
+        yield f"{item}.passed", smartctl.passed(said)
+        done, failed = smartctl.self_tests(said)
+        yield f"{item}.self_tests", done
+        yield f"{item}.self_tests_failed", failed
+        for leaf, reading in nvme.counts(said, COUNTS, smartctl.HEALTH).items():
+            yield f"{item}.{leaf}", reading
