@@ -10,8 +10,9 @@ from typing import Any
 import fake_driver
 from burn_nvml import numbered
 from payloads import Running, plan, start
+from places import TESTS
 
-HERE = Path(__file__).parent
+HERE = TESTS
 WORDS = ("-shared", "-fPIC", "-O2", "-std=gnu11", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import TESTS
 
-HERE = Path(__file__).parent / "fake_nvml"
+HERE = TESTS / "fake_nvml"
 TOOLS = ("sh", "timeout", "head", "tail", "cat", "id", "date", "sed")
 """What the script needs on a node that has no Python."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import SHARED, TESTS
 
 import rackcheck_probes
 from rackcheck.model.capture import NodeCapture, Output, named
@@ -24,7 +25,7 @@ from rackcheck.probe.registry import modules
 from rackcheck.probe.script import compose
 from rackcheck.transport.wire import stamped
 
-OURS = Path(__file__).parent / "recorded"
+OURS = TESTS / "recorded"
 OsProbe = Probe[Shell] | Probe[Read]
 
 
@@ -37,7 +38,7 @@ def os_probes() -> dict[str, OsProbe]:
 
 def shared(name: str) -> Path:
     """A recording of the shared collection; without the collection the test is skipped, in CI it fails."""
-    home = os.environ.get("RACKCHECK_RECORDINGS") or Path(__file__).parents[2] / "shared"
+    home = os.environ.get("RACKCHECK_RECORDINGS") or SHARED
     place = Path(home) / "host-recordings" / name
     if not place.exists():
         message = f"no recording at {place}: set RACKCHECK_RECORDINGS to the folder that holds host-recordings"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import places
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,7 +41,7 @@ from rackcheck.parse.bmc.bios_table import ELSEWHERE, MIXED, UNSAID
 from rackcheck.probe.collect import collect
 from rackcheck_probes.bmc.bios import TABLE
 
-HERE = Path(__file__).parents[1]
+HERE = places.ROOT
 FILE = json.loads((Path(rackcheck_probes.__path__[0]) / "bios_settings.json").read_text("utf-8"))
 SCHEMA = json.loads((HERE / "schemas" / "bios-settings.schema.json").read_text("utf-8"))
 

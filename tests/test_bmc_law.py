@@ -1,20 +1,21 @@
 """The law on a BMC's resources: what one of them does not say may leave a verdict unknown, but never turns it round."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 import pytest
+from less_known import LINKS, less
 from noted import Bodies, Noted
 from trees import ALL, read
 
 from rackcheck.evaluate.verdict import in_scope, judge
 from rackcheck.model.capture import BmcCapture
 from rackcheck.model.evidence import Status
-from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.model.fact import Plane, Unknown
 from rackcheck.model.profile import Phase, Rule
 from rackcheck.model.question import Redfish
-from rackcheck.model.resource import ROOT, Body
+from rackcheck.model.resource import Body
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.collect import collect
 from rackcheck.probe.contract import Probe
@@ -30,20 +31,6 @@ EACH, MANY = 25, 1200
 
 PLANES = frozenset({Plane.BMC, Plane.DERIVED})
 KNOWN = {Status.PASS, Status.FAIL, Status.WARN}
-
-LOST = (
-    Unknown(Reason.TIMEOUT, "no answer"),
-    Unknown(Reason.NOT_COLLECTED, "HTTP 404"),
-    Unknown(Reason.UNPARSABLE, "not JSON"),
-)
-LINKS = frozenset(
-    {
-        *("Systems", "Managers", "Chassis", "UpdateService", "FirmwareInventory", "Members", "Bios", "SecureBoot"),
-        *("Power", "PowerSubsystem", "PowerSupplies", "Thermal", "ThermalSubsystem", "Fans", "Links", "ManagedBy"),
-        *("@Redfish.Settings", "SettingsObject"),
-    }
-)
-WRONG: tuple[object, ...] = (None, [], {}, "xyzzy", {"@odata.id": None})
 
 
 @cache
@@ -98,28 +85,6 @@ def verdicts(name: str, changes: Bodies) -> dict[str, Status]:
     for probe in judged().values():
         facts |= collect([probe], held, TIME) if probe.name in again else leaves[probe.name]
     return {verdict.rule: verdict.status for verdict in judge(rules(name), Tree(facts))}
-
-
-def less(held: Bodies) -> Iterator[tuple[str, str, Body | Unknown]]:
-    """Every way in which one resource may say less, or nothing: what was done to it, where, and what is left of it.
-
-    An empty list where there was one is not less, but another answer.
-    """
-    for uri, body in held.items():
-        if isinstance(body, Unknown):
-            continue
-        yield from ((f"{unknown}", uri, unknown) for unknown in LOST if uri != ROOT or "404" not in unknown.detail)
-        yield "empty", uri, {}
-        for name, value in body.items():
-            if not name.startswith("@odata"):
-                yield f"{name} is null", uri, {**body, name: None}
-            if name in LINKS:
-                wrongs = (wrong for wrong in WRONG if wrong != [] or not isinstance(value, list))  # that is an answer
-                yield from ((f"{name} is {wrong}", uri, {**body, name: wrong}) for wrong in wrongs)
-            if isinstance(value, list) and value and all(isinstance(part, dict) for part in value):
-                yield f"{name} has an odd end", uri, {**body, name: [*value[:-1], None]}
-            for inner in value if isinstance(value, dict) else ():
-                yield f"{name}.{inner} is null", uri, {**body, name: {**value, inner: None}}
 
 
 def turned(name: str, changes: list[tuple[str, str, Body | Unknown]]) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from test_bmc_law import less
+from less_known import less
 from trees import ALL, DMTF, GB200, LENOVO, bmc_probes, completed, links, read
 
 from rackcheck.model.capture import BmcCapture

@@ -5,13 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
+from places import TESTS
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.model.path import parse
 from rackcheck.probe.registry import registry
 from rackcheck.profile import conform, library, lint, schema
 
-FOLDER = Path(__file__).parent / "broken"
+FOLDER = TESTS / "broken"
 BROKEN = sorted(FOLDER.glob("*.yaml"))
 PARENTS = FOLDER / "parents"
 MEANT = re.compile(r"did you mean `?'?(?P<right>.+?)'?`?\?")

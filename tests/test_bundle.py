@@ -6,8 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
+from places import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 from burn_nodes import WORDS, libraries
+from places import TESTS
 
 from rackcheck.burnin.node import cublas as products
 from rackcheck.burnin.node import cublas_library
 from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.parse.burnin.tools import every
 
-HERE = Path(__file__).parent
+HERE = TESTS
 NODE = HERE.parent / "rackcheck" / "burnin" / "node"
 FILES = ("cuda", "cublas_library", "cublas", "child", "cublas_tool")
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from test_fact_rows import base
+from fact_tables import base
 from tool_answers import COPIES, GOOD, case, dcgm, diagnosed, fio, job, nvbandwidth_json, record
 
 from rackcheck.evaluate.verdict import judge

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import TESTS
 
 from rackcheck.burnin.kernels.build_gpu import TARGETS, unpacked
 from rackcheck.burnin.node import gpu_truth as truth
 from rackcheck.burnin.node.gpu_bench import GPU_ERRORS, GpuPace, GpuTeller
 from rackcheck.burnin.node.gpu_units import gpu_tensor_told
 
-HERE = Path(__file__).parent
+HERE = TESTS
 NODE = HERE.parent / "rackcheck" / "burnin" / "node"
 FILES = ("cuda", "gpu_truth", "gpu_bench", "gpu_memory", "gpu_units", "gpu_links", "gpu")
 

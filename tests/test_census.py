@@ -1,55 +1,13 @@
 """The census: who says what is counted exactly, in any order, and what nobody knows is never taken for alike."""
 
-from collections.abc import Mapping, Sequence
-
+from censuses import DENIED, GONE, VALUES, Facts, census, many, tree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.model.catalogue import Kind, collection, integer, setting, text, version
-from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
+from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.fold import fold
-from rackcheck.model.path import parse
-from rackcheck.model.tree import Leaf, Tree
 from rackcheck.views.census import Census
 from rackcheck.views.items import folded
-
-DENIED = Unknown(Reason.DENIED, "10.0.0.1")
-GONE = Absent("looked in /sys")
-KINDS: Mapping[str, Kind] = {
-    "bios.nps": text("Memory domains."),
-    "firmware.bios": version("dotted", "The BIOS."),
-    "gpu": collection("GPUs."),
-    "gpu/*.vbios": version("opaque", "VBIOS."),
-    "node.serial": text("Serial.", Class.IDENTITY),
-    "node.product": text("Model.", Class.IDENTITY),
-    "sysctl.vm.swappiness": setting("Swappiness."),
-    "log.xid": collection("XIDs."),
-    "log.xid/*.count": integer("How often.", Class.COUNTER),
-    "nic.lldp": collection("Ports with a neighbour."),
-    "nic.lldp/*.switch": text("Name of the switch.", Class.IDENTITY),
-}
-Facts = Mapping[str, Reading]
-
-
-def tree(facts: Facts, plane: Plane = Plane.OS) -> Tree:
-    """A node's facts, of the kinds above."""
-    kinds = {path: KINDS[str(parse(path).pattern)] for path in facts}
-    return Tree({path: Leaf(value, kinds[path], plane, "somewhere", "") for path, value in facts.items()})
-
-
-def census(
-    nodes: Mapping[str, Facts], role: str = "compute", places: Mapping[str, Mapping[str, str]] | None = None
-) -> Census:  # fmt: skip
-    """A census of nodes of one role."""
-    found = Census()
-    for name, facts in nodes.items():
-        found.take(name, role, tree(facts), (places or {}).get(name, {}))
-    return found
-
-
-def many(values: Sequence[Reading], path: str = "bios.nps") -> dict[str, dict[str, Reading]]:
-    """Nodes n0, n1, …, each of which says one of these values of one fact."""
-    return {f"n{number}": {path: value} for number, value in enumerate(values)}
 
 
 def test_a_value_is_told_with_the_nodes_that_say_it() -> None:
@@ -116,9 +74,6 @@ def test_a_node_that_is_read_again_on_one_plane_keeps_what_the_other_told() -> N
     assert found.values("bios.nps") == {"NPS4": ("n0",)}
     assert found.values("firmware.bios") == {}
     assert found.nodes("node.product", "X") == ("n0",)
-
-
-VALUES: st.SearchStrategy[Reading] = st.sampled_from(["a", "b", "c", DENIED, GONE])
 
 
 @given(st.lists(st.tuples(st.integers(0, 70), VALUES), max_size=120))

@@ -11,18 +11,10 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
+from edge_racks import ONE, rack
 from mockup_server import WatchedRack as Rack
 
 from rackcheck.sim import edit, scenario
-
-ONE = "rackcheck: 1\nscenario: one\nnodes: {{ n1: {{ machine: {machine} }} }}\nfaults: {faults}\n"
-
-
-def rack(folder: Path, faults: str = "[]", machine: str = "dgx-h100") -> Rack:
-    folder.mkdir(exist_ok=True)
-    file = folder / "rack.yaml"
-    file.write_text(ONE.format(faults=faults, machine=machine))
-    return Rack(scenario.load(file), folder)
 
 
 def test_an_empty_power_supply_slot_is_not_a_power_supply(tmp_path: Path) -> None:

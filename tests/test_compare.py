@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_cases import RELAXED
+from law_checks import compiled
 from law_rules import Few, asserted, clauses, judged_rules
 from law_told import worlds
-from test_law import compiled
 
 from rackcheck.evaluate.verdict import Status, judge
 from rackcheck.model import operator

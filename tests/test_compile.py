@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from places import ROOT
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.model import operator
@@ -15,7 +16,7 @@ from rackcheck.profile import library
 from rackcheck.profile.document import BadFile
 
 HEAD = "rackcheck: 1\nprofile: p\nversion: 1\n"
-SHIPPED = Path(__file__).parents[1] / "profiles" / "linux-server.yaml"
+SHIPPED = ROOT / "profiles" / "linux-server.yaml"
 
 
 def load(folder: Path, text: str, **values: str) -> Profile:

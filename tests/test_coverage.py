@@ -3,16 +3,16 @@
 import re
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
+from places import ROOT
 from recordings import shared
 
 from rackcheck.model.fact import Plane
 from rackcheck.model.path import BadPath, parse
 from rackcheck.probe.registry import registry
 
-PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
+PAGE = ROOT / "docs" / "coverage.md"
 BAR = 85
 GROUPS = {f"2.{number}" for number in (*range(2, 17), 19)}
 STATES = ("out", "covered", "not")

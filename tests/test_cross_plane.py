@@ -10,7 +10,7 @@ import pytest
 from command import rackcheck
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_sim_machine import told
+from sim_replies import told
 from trees import DELL, DGX
 from trees import told as recorded
 

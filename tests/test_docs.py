@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from places import ROOT
 
 from rackcheck import inventory
 from rackcheck.cli import cli
@@ -19,7 +20,6 @@ from rackcheck.profile.schema import profile
 from rackcheck.report import brand
 from rackcheck.signoff import waivers
 
-ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TARGETS = {
     name

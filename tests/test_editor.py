@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from editor.server import NODE, PROGRAM, Server
+from places import ROOT
 
 from rackcheck.probe.registry import registry
 from rackcheck.profile.schema import profile
 
-ROOT = Path(__file__).parents[1]
 HEAD = "rackcheck: 1\nprofile: p\nversion: 1\n"
 PROFILES = sorted(path for path in (ROOT / "profiles").glob("*.yaml") if path.stem != "sources")
 

@@ -11,13 +11,13 @@ import yaml
 from command import rackcheck
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from places import ROOT
 
 from rackcheck.model.operator import WORDS
 from rackcheck.probe.registry import registry
 from rackcheck.profile import editor, editor_help, editor_words
 from rackcheck.profile.schema import profile
 
-ROOT = Path(__file__).parents[1]
 COMMITTED = ROOT / "schemas" / "profile.schema.json"
 LARGEST = 450_000
 """Bytes of a schema that an editor still reads at once."""

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import evidence
 import pytest
+from places import ROOT
 
-HERE = Path(__file__).parents[1]
+HERE = ROOT
 
 pytestmark = pytest.mark.slow
 

@@ -1,8 +1,8 @@
 """The page of all facts is what the code gives, in order, whole, and nothing in it breaks its tables."""
 
 import re
-from pathlib import Path
 
+import places
 import pytest
 
 from rackcheck import Class, Facts, Shell, flag, integer, probe, text
@@ -12,7 +12,7 @@ from rackcheck.model.text import natural
 from rackcheck.probe.registry import Registry, registry
 from rackcheck.report.facts_page import AREAS, ROOT, area, page
 
-PLACE = Path(__file__).parents[1] / "docs" / "facts.md"
+PLACE = places.ROOT / "docs" / "facts.md"
 PAGE = page(registry())
 
 

@@ -7,21 +7,21 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from fake_driver import MARKS, Told, code, library, shell, state, tools
+from fake_driver import MARKS, Told, library, shell, state, tools
 from recordings import answering, ask, facts, os_probes, shared_text
+from simulated_driver import CASES, made, simulated
 
 from rackcheck.model.capture import NodeCapture, Output
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.probe.collect import collect
 from rackcheck.sim import machine
 from rackcheck_probes import payload as payloads
-from rackcheck_probes.gpu.nvml import QUESTION, said
+from rackcheck_probes.gpu.nvml import QUESTION
 
 PROBES = [probe for probe in os_probes().values() if probe.ask is QUESTION]
 GPU = os_probes()["gpu"]
@@ -42,14 +42,6 @@ ONLY_NVML = {
     },
 }
 """Facts that only NVML tells, and why; without a Python on the node they are unknown, never another value."""
-
-
-def simulated() -> Told:
-    """What NVML tells of the simulated DGX H100."""
-    answer = machine.load(machine.shipped()["dgx-h100"], "n01", 1).host.output(QUESTION)
-    assert isinstance(answer, Output)
-    told: Told = deepcopy(said(answer.out.splitlines()))
-    return told
 
 
 def readings(capture: NodeCapture) -> dict[str, Reading]:
@@ -93,59 +85,6 @@ def _asked(folder: Path, told: Told, more: Mapping[str, object], env: Mapping[st
     assert isinstance(output, Output)
     bus = "bus 0000:17:00.0\n" if more.get("bus") else ""
     return readings(NodeCapture(commands={command: replace(output, out=f"{bus}{output.out}")}))
-
-
-def mixed(told: Told) -> None:
-    """Eight GPUs, each with something of its own."""
-    one, two, three, four, five, six = told["gpus"][:6]
-    one |= {"mig": {"value": 1}, "mig_pending": {"value": 1}, "mig_devices": {"value": 3}, "processes": {"value": 2}}
-    two |= {key: {"value": 1} for key in ("remap_pending", "remap_uncorrected", "recovery_action", "ecc_uncorrected")}
-    two |= {"ecc_volatile_dram_uncorrected": {"value": 1}, "ecc_aggregate_dram_corrected": {"value": 1 << 40}}
-    two |= {"memory_used": {"value": 12 << 20}, "remap_high": {"value": 1}, "remap_max": {"value": 2559}}
-    three |= {key: code(4) for key in ("power_limit", "serial", "ecc", "ecc_pending", "link_width", "margin_slowdown")}
-    three |= {key: code(15) for key in ("temperature", "temperature_memory", "clock_sm", "pcie_replay")}
-    four |= {"reasons": {"value": 0x44}, "pstate": {"value": 2}, "violation_hw_thermal_ns": {"value": 5_000_000}}
-    four |= {"temperature_margin": {"value": -3}, "power_usage": {"value": 701_230}, "fan": {"value": 40}}
-    five |= {key: {"absent": "no ECC"} for key in five if key.startswith(("ecc", "remap", "channel", "tpc", "mig"))}
-    five |= {"retired_single": {"value": 3}, "retired_double": {"value": 1}, "retired_pending": {"value": 1}}
-    six |= {"ecc_sram_parity_volatile": {"value": 1}, "ecc_sram_secded_volatile": {"value": 2}}
-    six |= {"ecc_volatile_sram_uncorrected": {"value": 3}, "ecc_uncorrected": {"value": 3}}
-    six |= {"ecc_sram_threshold_exceeded": {"value": 1}, "unrepairable": {"value": 1}, "persistence": {"value": 0}}
-    six |= {"fabric_state": {"value": 2}, "app_graphics": {"value": 1155}}
-
-
-def rack_scale(told: Told) -> None:
-    """Four GPUs of an NVLink 5 rack, in one clique, with power of their modules."""
-    told["gpus"] = told["gpus"][:4]
-    for gpu in told["gpus"]:
-        gpu |= {
-            "name": {"value": "NVIDIA GB200"},
-            "architecture": {"value": "Blackwell"},
-            "addressing": {"value": "ATS"},
-        }
-        gpu |= {"fabric_health": {"value": 0x1AA}, "fabric_summary": {"value": 1}, "fabric_clique": {"value": 2}}
-        gpu |= {"fabric_cluster": {"value": "6f1c7e0a-0000-4000-8000-00000000beef"}, "peers": {"value": [0, 0, 0]}}
-        gpu |= {
-            f"module_power_{k}": {"value": 2_500_000} for k in ("usage", "average", "limit", "default", "min", "max")
-        }
-        for link in gpu["nvlinks"]["value"]:
-            since_5 = {key: {"value": 0} for key in link if "absent" in link[key]}
-            until_4 = {key: {"absent": ""} for key in ("replay", "recovery", "crc_flit", "crc_data", "ecc_data")}
-            rates = {key: {"value": 15 << 8 | 255} for key in ("effective_ber", "symbol_ber")}
-            link.update(since_5 | until_4 | rates | {"version": {"value": 7}, "speed": {"value": 53_125}})
-    sick = told["gpus"][1]
-    sick |= {"fabric_health": {"value": 0x1A9 ^ 0xC}, "fabric_summary": {"value": 2}}
-    sick["nvlinks"]["value"][3] |= {"effective_ber": {"value": 2 << 8 | 12}, "link_recovery_failed": {"value": 1}}
-    sick["nvlinks"]["value"][4] |= {"state": {"value": 0}, "speed": code(3), "effective_ber": {"value": 0}}
-
-
-CASES: dict[str, Callable[[Told], None]] = {"healthy": lambda told: None, "mixed": mixed, "rack scale": rack_scale}
-
-
-def made(case: str) -> Told:
-    told = simulated()
-    CASES[case](told)
-    return told
 
 
 def test_eight_healthy_h100_come_through_the_true_pynvml_as_they_are(by_nvml: Way) -> None:

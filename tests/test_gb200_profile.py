@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping
 
 import pytest
+from judged_racks import judged
 from nvl72 import Leaves, absent, altered, rack, tray
 from recordings import shared_text
-from test_rack_facts import judged
 from trees import DELTA, GB200, NVSWITCH, told
 
 from rackcheck.evaluate.verdict import judge

@@ -14,12 +14,13 @@ import pytest
 from burn_nodes import WORDS, libraries
 from burn_nvml import numbered
 from fake_driver import Told, library, state, tools
+from places import ROOT, TESTS
 from recordings import facts, os_probes
-from test_fake_driver import made, simulated
+from simulated_driver import made, simulated
 
 from rackcheck.model.capture import NodeCapture
 
-CHECK = Path(__file__).parents[1] / "benchmarks" / "gpu_check.py"
+CHECK = ROOT / "benchmarks" / "gpu_check.py"
 BURN = CHECK.with_name("gpu_burn.py")
 PYNVML = pytest.importorskip("pynvml").__file__
 
@@ -162,7 +163,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "lt").mkdir()
     compiler = shutil.which("gcc") or shutil.which("cc")
     assert compiler is not None
-    source = str(Path(__file__).parent / "fake_cuda" / "cublas.c")
+    source = str(TESTS / "fake_cuda" / "cublas.c")
     subprocess.run([compiler, *WORDS, "-o", str(folder / "lt" / "libcublasLt.so.12"), source], check=True)
     return folder
 

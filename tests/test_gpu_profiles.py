@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
+from gpu_driver import SMI
+from h100_nodes import AUDIT, node, of_gpus, row
 from recordings import shared, shared_text
-from test_probe_gpu import SMI
-from test_profile_h100 import AUDIT, node, of_gpus, row
 from trees import DGX, LENOVO, SUPERMICRO, resource, told
 
 from rackcheck.evaluate.verdict import in_scope, judge

@@ -4,9 +4,9 @@ import time
 from collections.abc import Iterable, Mapping
 from random import Random
 
+from censuses import DENIED, Facts, census, tree
 from hypothesis import given
 from hypothesis import strategies as st
-from test_census import DENIED, Facts, census, tree
 
 from rackcheck.views.census import Census
 from rackcheck.views.hints import Hint, Hints

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nvl72 import rack
 from recordings import shared_text
-from test_sim_machine import told as simulated
+from sim_replies import told as simulated
 from trees import DELL, DGX, GB200, HPE_AMD, HPE_INTEL, LENOVO, SUPERMICRO, X10
 from trees import told as recorded
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_sim_machine import told
+from sim_replies import told
 
 from rackcheck.model import path as paths
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown

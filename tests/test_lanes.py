@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_script import CUT, MARK, SHELLS, out, run
+from script_runs import CUT, MARK, SHELLS, out, run
 
 from rackcheck.model.capture import Output
 from rackcheck.model.fact import Reason, Unknown

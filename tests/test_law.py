@@ -4,7 +4,6 @@ One generator (law_facts, law_rules, law_told, law_cases) draws rules of every s
 what is tested is what an audit does with them.
 """
 
-import json
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -18,11 +17,12 @@ import pytest
 import recordings
 from hypothesis import given, seed, settings
 from law_cases import RELAXED, Audit, Verdicts, audits, hold, judged, trees_of
+from law_checks import check, compare, compiled
 from law_facts import CATALOGUE, COLLECTIONS, GATHERINGS, JOINS, KINDS, VALUES
 from law_rules import COUNTED, OPERATORS, Yaml, profiles
 from law_told import HIDDEN, Told, World, each_taken
 
-from rackcheck.evaluate.verdict import Outcome, Status, Verdict, conclude, in_scope, judge
+from rackcheck.evaluate.verdict import Status, in_scope, judge
 from rackcheck.evaluate.waiver import Waiver, pinned
 from rackcheck.model import operator
 from rackcheck.model.capture import NodeCapture, named
@@ -30,7 +30,7 @@ from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.operator import WORDS, Operand
 from rackcheck.model.path import EVERY, Path, parse
-from rackcheck.model.profile import Clause, Look, Phase, Profile, Rule, Scope, Severity
+from rackcheck.model.profile import Clause, Look, Phase, Rule, Scope, Severity
 from rackcheck.model.question import Ask, Read, Shell
 from rackcheck.model.text import covers
 from rackcheck.model.tree import Leaf, Tree
@@ -67,27 +67,6 @@ def _in_5000_runs(number: int) -> Callable[[], None]:
 @pytest.mark.parametrize("number", range(4))
 def test_taking_facts_away_never_turns_a_verdict_in_20000_runs(number: int) -> None:
     _in_5000_runs(number)()
-
-
-def compare(rules: tuple[Rule, ...], before: tuple[Verdict, ...], tree: Tree, taken: str) -> tuple[Verdict, ...]:
-    """Judge one node by what is left, and hold it against what was known before."""
-    after = check(rules, tree)
-    for b, a in zip(before, after, strict=True):
-        assert a.status in {b.status, Status.UNKNOWN}, f"{b.status} became {a.status} ({a.reason}) without {taken}"
-    known = {rule.id: rule for rule in rules}
-    outcome, lesser = (conclude(each, known).outcome for each in (before, after))
-    assert lesser in {outcome, Outcome.INCOMPLETE}, f"{outcome} became {lesser} without {taken}"
-    evidence = [v for v in before if known[v.rule].severity.decides and v.status in {Status.PASS, Status.WAIVED}]
-    assert outcome is not Outcome.PASS or evidence, "a PASS that rests on nothing"
-    return after
-
-
-def check(rules: tuple[Rule, ...], tree: Tree) -> tuple[Verdict, ...]:
-    """Judge one node; whatever is known, every verdict but a pass says why."""
-    verdicts = judge(rules, tree)
-    for verdict in verdicts:
-        assert verdict.reason or verdict.status is Status.PASS, f"{verdict.status} of {verdict.rule} has no reason"
-    return verdicts
 
 
 # ---- small worlds, all of them ----------------------------------------------------------------------------------------
@@ -351,13 +330,6 @@ def test_the_cases_hold_every_turn_of_every_sort_of_rule() -> None:
 
 
 # ---- what can be written is what is judged ----------------------------------------------------------------------------
-
-
-def compiled(folder: FilePath, written: Yaml) -> Profile:
-    """Read rules as a profile's file holds them."""
-    path = folder / "law.yaml"
-    path.write_text(json.dumps({"rackcheck": 1, "profile": "law", "version": 1, "rules": written}))
-    return library.load(str(path), CATALOGUE)
 
 
 bare: Callable[[Rule], Rule] = lambda rule: replace(rule, place="")  # noqa: E731

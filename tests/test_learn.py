@@ -15,8 +15,8 @@ import trees
 from command import rackcheck
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from keys import keygen
 from recordings import OURS, os_probes, ours, recorded
-from test_signing import keygen
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.evaluate.verdict import Status, judge

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from command import rackcheck
+from places import ROOT
 from sshd import Server, needed, serving
 
 from rackcheck.base.mistake import Mistake
@@ -29,7 +30,6 @@ from rackcheck.probe.script import compose
 from rackcheck.transport import local
 from rackcheck.transport.wire import Limits
 
-ROOT = Path(__file__).parents[1]
 LISTS = Path("/etc/sudoers.d")
 USERS_AND_SUDO = "useradd", "userdel", "sudo", "visudo"
 

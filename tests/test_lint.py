@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import ROOT
 
 import rackcheck
 from rackcheck.model import catalogue, operator
@@ -21,7 +22,6 @@ from rackcheck.profile.document import Table, read
 from rackcheck.profile.lint import Finding, Level
 from rackcheck.profile.possible import can_fail, can_hold
 
-ROOT = Path(__file__).parents[1]
 TABLE = json.loads((Path(rackcheck.__file__).parent / "peaks.json").read_text("utf-8"))
 HEAD = "rackcheck: 1\nprofile: p\nversion: 1\n"
 WORDS = "title: t, why: w, fix: f, refs: [tuned.hpc]"

@@ -1,8 +1,8 @@
 """The odd one out: named with what it says and what the others say, and never where nobody can know."""
 
+from censuses import DENIED, GONE, VALUES, Facts, census, many
 from hypothesis import given
 from hypothesis import strategies as st
-from test_census import DENIED, GONE, VALUES, Facts, census, many
 
 from rackcheck.model.fact import Reading
 from rackcheck.views.odd import odd, peers

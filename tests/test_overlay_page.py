@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
+from places import ROOT
 
-PAGE = Path(__file__).parents[1] / "docs" / "profiles.md"
+PAGE = ROOT / "docs" / "profiles.md"
 FORM = r"^```yaml\n((?:(?!```).)*)^```\n\n {4}rackcheck (profile diff [^\n]*)\n\n```text\n((?:(?!```).)*)^```$"
 SECTION = PAGE.read_text(encoding="utf-8").partition("## One profile over another\n")[2].partition("\n## ")[0]
 EXAMPLES = re.findall(FORM, SECTION, re.MULTILINE | re.DOTALL)

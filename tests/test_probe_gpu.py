@@ -1,30 +1,22 @@
 """The GPU probes: what they make of NVML's answers; how NVML is asked is tested in test_fake_driver.py."""
 
-import json
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from recordings import answering, ask, facts, os_probes, shared_text
+from gpu_driver import GPU, PROBES, SMI, told
+from recordings import answering, ask, facts, shared_text
 
 from rackcheck.model.capture import PAYLOAD, named
-from rackcheck.model.fact import Absent, Reading, Reason, Unknown
+from rackcheck.model.fact import Absent, Reason, Unknown
 from rackcheck.probe.collect import collect
 from rackcheck.probe.pruned import needed
 from rackcheck_probes.gpu.nvml import QUESTION
 from rackcheck_probes.gpu.nvml_pack import payload
 from rackcheck_probes.gpu.nvml_values import ber, ber_exponent, degrees, recovery
 
-PROBES = [probe for probe in os_probes().values() if probe.ask is QUESTION]
-GPU = os_probes()["gpu"]
 BUS = "bus 0000:53:00.0\nbus read\n"
 NO_LIBRARY = {"unknown": "tool missing", "detail": "NVML: NVML Shared Library Not Found"}
-
-
-def told(bus: str, reply: Any) -> dict[str, Reading]:
-    """The facts of a node whose bus says this and whose NVML says that, or nvidia-smi in its own words."""
-    capture = answering(GPU, f"{bus}{reply if isinstance(reply, str) else json.dumps(reply)}\n")
-    return {path: leaf.reading for path, leaf in collect(PROBES, capture, "2026-01-01T00:00:00Z").items()}
 
 
 def value(value: object) -> dict[str, object]:
@@ -270,9 +262,6 @@ def test_more_than_any_machine_has_is_not_read(gpus: list[Any]) -> None:
     given = told(BUS, {"driver": value("1.0"), "gpus": gpus})
     assert len(given) < 1000
     assert isinstance(given["gpu" if len(gpus) > 1 else "gpu/0.nvlink"], Unknown)
-
-
-SMI = "nvidia-smi -q -x"
 
 
 @pytest.mark.parametrize(

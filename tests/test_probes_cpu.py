@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from recordings import answering, facts, holding, os_probes, ours, shared_text
-from test_probes_shared import Case, command, file, folder
+from shared_cases import Case, command, file, folder
 
 from rackcheck.model.capture import NodeCapture
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown

@@ -1,18 +1,15 @@
 """Every OS probe's reader, fed with what no machine should say: facts or Unreadable, never another exception."""
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recordings import OsProbe, as_json, os_probes, ours, recorded
+from nonsense import feed, read_all
+from recordings import as_json, os_probes, ours, recorded
 
-from rackcheck.model import path as paths
-from rackcheck.model.catalogue import Catalogue
 from rackcheck.model.fact import Reason, Unknown, Unreadable
-from rackcheck.model.question import Read, Shell
+from rackcheck.model.question import Shell
 from rackcheck.model.text import Files, Sourced
 
 PROBES = os_probes()
@@ -36,31 +33,6 @@ TOOLS = (
     "none / ext4 \\777\\040 0 0\n",
     "\\040\\040 /\\012 \\011 ro 0 0\n",
 )
-
-
-def read_all(probe: OsProbe, answer: str | Files) -> None:
-    """Let the raw reader read, without the framework that would catch what it raises."""
-    promised = Catalogue.of(probe.entries())
-    try:
-        for path, _ in probe.parse(answer):  # type: ignore[arg-type]  # the ask decides which
-            assert promised.find(paths.parse(path)) is not None, path
-    except Unreadable:
-        pass
-
-
-def places(probe: OsProbe) -> Iterator[str]:
-    """One file for each glob of a probe."""
-    assert isinstance(probe.ask, Read)
-    for glob in probe.ask.globs:
-        yield re.sub(r"\*", "0", glob)
-
-
-def feed(probe: OsProbe, text: str) -> None:
-    """Give a text as the answer, or as the content of every file."""
-    if isinstance(probe.ask, Shell):
-        read_all(probe, text)
-    else:
-        read_all(probe, Files(dict.fromkeys(places(probe), text), {}))
 
 
 @pytest.mark.parametrize("name", NAMES)

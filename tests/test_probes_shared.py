@@ -1,44 +1,17 @@
 """Machines that others recorded: what our probes read in them, value for value."""
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import pytest
-from recordings import answering, facts, holding, os_probes, ours, shared_text, tree
+from recordings import answering, facts, holding, ours, shared_text
+from shared_cases import PROBES, Case, command, file, folder
 
 from rackcheck.model.capture import NodeCapture, Output
-from rackcheck.model.fact import Absent, Reading, Unknown
+from rackcheck.model.fact import Absent, Unknown
 from rackcheck.model.path import parse
 
-PROBES = os_probes()
 CPUS = "/sys/devices/system/cpu"
 PCI = "/sys/bus/pci/devices"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A recorded machine, how to show it to a probe, and what the probe must say of it."""
-
-    probe: str
-    machine: str
-    capture: Callable[[], NodeCapture]
-    expected: Mapping[str, Reading | type[Absent]]
-
-
-def command(probe: str, recording: str, expected: Mapping[str, Reading | type[Absent]]) -> Case:
-    """The text of a recording as the answer of the probe's command."""
-    return Case(probe, recording, lambda: answering(PROBES[probe], shared_text(recording)), expected)
-
-
-def file(probe: str, recording: str, at: str, expected: Mapping[str, Reading | type[Absent]]) -> Case:
-    """The text of a recording as a file of the node."""
-    return Case(probe, recording, lambda: holding(PROBES[probe], {at: shared_text(recording)}), expected)
-
-
-def folder(probe: str, recording: str, at: str, expected: Mapping[str, Reading | type[Absent]]) -> Case:
-    """A recorded folder at a place on the node."""
-    return Case(probe, recording, lambda: holding(PROBES[probe], tree(recording, at)), expected)
 
 
 def dmi(recording: str) -> NodeCapture:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from recordings import answering, facts, holding, os_probes, shared_text, tree
-from test_probes_shared import Case, command, file, folder
+from shared_cases import Case, command, file, folder
 
 from rackcheck.model.catalogue import Type
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable

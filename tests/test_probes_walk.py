@@ -1,25 +1,15 @@
 """One walk: every probe of the operating system reads every recording, its own and all others, and never fails."""
 
-from pathlib import Path
-
 import pytest
+from nonsense import feed
+from recorded_answers import recorded
 from recordings import os_probes, shared
-from test_probes_nonsense import feed
 
 PROBES = os_probes()
 BEGINNING = 4_000
 """Characters of a recording that each probe is given at every change; enough for each reader's way in."""
 LARGEST = 100_000
 """And at length: the rest of the largest recordings is more of the same."""
-
-
-def recorded() -> list[str]:
-    """Every recording of the shared collection, by name; none without it."""
-    home = Path(__file__).parents[2] / "shared" / "host-recordings"
-    return sorted(
-        side.with_name(side.name.removesuffix(".source.yaml")).relative_to(home).as_posix()
-        for side in home.rglob("*.source.yaml")
-    )
 
 
 def text(name: str) -> str:

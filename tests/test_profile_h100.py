@@ -9,13 +9,12 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
 
 import pytest
+from gpu_driver import SMI
+from h100_nodes import AUDIT, CATALOGUE, SITE, node, of_gpus, profile, row
 from recordings import answering, os_probes, shared, shared_text
 from recordings import facts as read_facts
-from test_probe_gpu import SMI
-from test_probe_gpu import told as told_by_driver
 from trees import DGX, told
 
 from rackcheck.evaluate.verdict import in_scope, judge
@@ -23,30 +22,9 @@ from rackcheck.model import path as paths
 from rackcheck.model.evidence import Status, Verdict
 from rackcheck.model.fact import Absent, Plane, Reading
 from rackcheck.model.operator import Within
-from rackcheck.model.path import Path
-from rackcheck.model.profile import Phase, Profile, Rule, Severity
+from rackcheck.model.profile import Phase, Rule, Severity
 from rackcheck.model.tree import Leaf, Tree
-from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-
-SITE = {
-    "bios_version": "1.1.3",
-    "bmc_firmware": "23.11.20",
-    "driver": "570.86.15",
-    "nic_firmware": "28.39.1002",
-    "vbios": "96.00.89.00.01",
-    "c_states": "enabled",
-    "secure_boot": "disabled",
-}
-CATALOGUE = registry().catalogue
-AUDIT = (frozenset(Plane), frozenset({Phase.CONFIG}))
-"""The planes and the phase of an audit that reads once."""
-
-
-@cache
-def profile(name: str, *, site: bool = False) -> Profile:
-    """A profile as shipped, or as a site would use it that has set every value."""
-    return library.load(name, CATALOGUE, SITE if site else {})
 
 
 def rule(rule_id: str, name: str = "h100-dgx") -> Rule:
@@ -59,26 +37,6 @@ NEW = tuple(i for i in OURS if i not in {r.id for r in profile("linux-server").o
 
 
 # ---- trees of facts --------------------------------------------------------------------------------------------------
-
-
-def node(facts: Mapping[str, Reading]) -> Tree:
-    """A node of which just this is known; every collection that is named, by a fact or as a whole, is read whole."""
-    leaves: dict[str, Leaf] = {}
-    keys: dict[str, dict[str, None]] = {}
-    for text, reading in facts.items():
-        path = paths.parse(text)
-        entry = CATALOGUE.find(path)
-        assert entry is not None, text
-        leaves[text] = Leaf(reading, entry.kind, entry.plane, "test", "T")
-        for depth, segment in enumerate(path.segments):
-            if segment.key is not None:
-                bare = Path((*path.segments[:depth], paths.Segment(segment.word)))
-                keys.setdefault(str(bare), {})[segment.key] = None
-    for text, found in keys.items():
-        entry = CATALOGUE.find(paths.parse(text))
-        if text not in leaves and entry is not None:
-            leaves[text] = Leaf(tuple(found), entry.kind, entry.plane, "test", "T")
-    return Tree(leaves)
 
 
 def verdict(rule_id: str, facts: Mapping[str, Reading], name: str = "h100-dgx") -> Verdict:
@@ -135,12 +93,6 @@ def test_a_bios_value_of_one_captured_machine_is_advised_not_demanded(rule_id: s
 
 
 SLOWED = ("hw slowdown", "sw thermal slowdown", "hw thermal slowdown", "hw power brake slowdown")
-
-
-def row(file: str, key: str, value: str) -> Mapping[str, str]:
-    """One row of the fact base."""
-    with shared(f"../facts/{file}").open(encoding="utf-8", newline="") as opened:
-        return next(r for r in csv.DictReader(opened) if r[key] == value)
 
 
 @pytest.mark.parametrize(
@@ -226,11 +178,6 @@ def bus() -> dict[str, Reading]:
             facts |= {f"{at}.device": device, f"{at}.class": kind, f"{at}.link.width": width}
             facts |= {f"{at}.link.max_width": 16 if device == "0x22a3" else width, f"{at}.acs.redirect": False}
     return facts
-
-
-def of_gpus(reply: object) -> dict[str, Reading]:
-    """The facts of a node whose driver answers so."""
-    return told_by_driver("bus 0000:53:00.0\nbus read\ndriver loaded\n", reply)
 
 
 HEALTH = ("degraded_bandwidth", "route_recovery", "route_unhealthy", "access_timeout_recovery")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
+from h100_nodes import node, row
 from recordings import OURS, leaves, os_probes, recorded
-from test_profile_h100 import node, row
 from trees import DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO, X10, told
 
 from rackcheck.model.fact import Absent, Plane, Reading

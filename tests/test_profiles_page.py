@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from command import Done, rackcheck
+from places import ROOT
 
-PAGE = Path(__file__).parents[1] / "docs" / "profiles.md"
+PAGE = ROOT / "docs" / "profiles.md"
 TUTORIAL = PAGE.read_text(encoding="utf-8").partition("## Tutorial\n")[2].partition("\n## ")[0]
 PIECE = re.compile(
     r"^```yaml\n(?P<file>rackcheck: 1\n.*?)^```$"

@@ -3,17 +3,17 @@
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import TESTS
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unreadable
 from rackcheck.model.text import each
 from rackcheck.parse.host.nic import ethtool_settings
 
-RECORDED = Path(__file__).parent / "recorded"
+RECORDED = TESTS / "recorded"
 NONE = Absent("the driver tells none")
 READERS: dict[str, tuple[Callable[[str], dict[str, Reading]], tuple[str, ...]]] = {
     "driver": (ethtool_settings.versions, tuple(ethtool_settings.VERSIONS)),

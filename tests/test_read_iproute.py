@@ -2,18 +2,18 @@
 
 import json
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import TESTS
 
 from rackcheck.model.fact import Absent, Unreadable
 from rackcheck.parse.host.network import iproute
 
 GLOBAL = "4: eth0    inet 192.0.2.2/24 brd 192.0.2.255 scope global eth0\\       valid_lft forever\n"
 LOCAL = "4: eth0    inet6 fe80::fc:ff:fe00:1/64 scope link \\       valid_lft forever\n"
-(VLANS,) = json.loads((Path(__file__).parent / "recorded/vlans/written.json").read_text())["commands"].values()
+(VLANS,) = json.loads((TESTS / "recorded/vlans/written.json").read_text())["commands"].values()
 
 
 def test_only_addresses_that_others_reach_are_given_by_their_family() -> None:

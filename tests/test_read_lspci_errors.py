@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_read_lspci import capable, recorded
+from lspci_texts import capable, recorded
 
 from rackcheck.model.fact import Absent, Reason, Unknown
 from rackcheck.parse.host.pcie import lspci_errors

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from incomplete import OTHER, UNKNOWN, document, node, other, profile, summary
-from test_report_formats import rendered
+from rendering import rendered
 
 from rackcheck.cli import groups as groups_cli
 from rackcheck.evaluate.verdict import Outcome, Status

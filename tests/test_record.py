@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from places import SUPPORT
 
-HERE = Path(__file__).parent
+HERE = SUPPORT
 
 
 def record(*words: str, python: tuple[str, ...] = (sys.executable,)) -> "subprocess.CompletedProcess[str]":

@@ -5,8 +5,9 @@ import fnmatch
 from functools import cache
 from pathlib import Path
 
+from places import TESTS
+from recorded_answers import recorded
 from recordings import shared
-from test_probes_walk import recorded
 
 NOT_ASKED = {
     # Another tool, whose facts come from the kernel's own files.
@@ -78,7 +79,7 @@ def claimed() -> list[str]:
 @cache
 def asserted() -> frozenset[str]:
     """Every recording that a test of facts names: what profiles are judged on may be read by other means."""
-    names = Path(__file__).parent.glob("test_*.py")
+    names = TESTS.rglob("test_*.py")
     tests = [path for path in names if path.name != Path(__file__).name and "_profile" not in path.name]
     texts = {
         node.value

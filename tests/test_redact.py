@@ -10,7 +10,7 @@ import pytest
 from dossiers import HOSTILE, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_report_formats import DOSSIERS, rendered
+from rendering import DOSSIERS, rendered
 
 from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold

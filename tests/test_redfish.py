@@ -1,7 +1,6 @@
 """The way to a BMC, over real HTTPS: what it asks, what it survives, and what it never does."""
 
 import _thread
-import contextlib
 import gzip
 import json
 import logging
@@ -9,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from mockup_server import SESSIONS, Fault, Mockup, busy, certificate, refused_port, silent_port
+from small_bmc import HASTY, LINKS, ONE, SMALL, SYSTEMS, TWO, link, read, small, trouble
 from trees import DELL, DGX, client, links, tree
 
 from rackcheck.model.capture import BmcCapture
@@ -28,43 +27,6 @@ from rackcheck.transport.redfish.answer import VALUES, other_spelling, parsed, s
 from rackcheck.transport.redfish.session import LOGINS
 from rackcheck.transport.redfish.tls import Fault as WireFault
 from rackcheck.transport.redfish.tls import Wire, trust
-
-HASTY = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, pause=0.01)
-SYSTEMS = "/redfish/v1/Systems"
-ONE, TWO = f"{SYSTEMS}/1", f"{SYSTEMS}/2"
-LINKS = ("Systems/*", "Systems/*/Bios")
-
-
-def link(uri: str) -> dict[str, str]:
-    return {"@odata.id": uri}
-
-
-SMALL: dict[str, object] = {
-    ROOT: {"Id": "RootService", "Systems": link(SYSTEMS), "Links": {"Sessions": link(SESSIONS)}},
-    SYSTEMS: {"Members": [link(ONE), link(TWO)]},
-    ONE: {"Id": "1", "Bios": link(f"{ONE}/Bios")},
-    TWO: {"Id": "2", "Bios": link(f"{TWO}/Bios")},
-    f"{ONE}/Bios": {"Attributes": {"LogicalProc": "Enabled"}},
-    f"{TWO}/Bios": {"Attributes": {"LogicalProc": "Disabled"}},
-}
-
-
-@contextlib.contextmanager
-def small(**more: object) -> Iterator[Mockup]:
-    with Mockup(bodies=SMALL, **more) as server:  # type: ignore[arg-type]  # the server's own keywords
-        yield server
-        assert server.methods <= {"GET", "POST", "DELETE"}
-        assert not server.sessions, "a session was left behind"
-
-
-def read(server: Mockup, limits: redfish.Limits = HASTY) -> tuple[BmcCapture, Unknown | None]:
-    return redfish.read(client(server), LINKS, limits)
-
-
-def trouble(capture: BmcCapture, uri: str) -> Unknown:
-    body = capture.bodies[uri]
-    assert isinstance(body, Unknown), body
-    return body
 
 
 def test_a_page_that_follows_itself_ends() -> None:
@@ -97,7 +59,7 @@ def test_a_capture_comes_back_from_its_stored_form() -> None:
 
 def test_importing_the_transport_imports_no_http_library() -> None:
     code = "import rackcheck.transport.redfish, sys; assert not {'requests', 'redfish', 'urllib3', 'ssl'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(Path(redfish.__file__).parents[1])})
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(Path(redfish.__file__).parents[3])})
 
 
 # Logins

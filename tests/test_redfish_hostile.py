@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from edge_racks import rack
 from mockup_server import SESSIONS, Fault, Mockup, busy
-from test_cli_edges import rack
-from test_redfish import HASTY, LINKS, ONE, SMALL, SYSTEMS, TWO, link, read, small, trouble
+from small_bmc import HASTY, LINKS, ONE, SMALL, SYSTEMS, TWO, link, read, small, trouble
 
 from rackcheck.model.documents import HANDSHAKE
 from rackcheck.model.fact import Reason, Unknown

@@ -15,8 +15,8 @@ from command import rackcheck
 from hypothesis import given
 from hypothesis import strategies as st
 from mockup_server import Mockup
-from test_xeon_performance import CHANGES
 from trees import ANY_CASE, DELL, HPE_INTEL, LENOVO, SUPERMICRO, bmc_probes, read, resource, tree
+from xeon_changes import CHANGES
 
 import rackcheck_probes
 from rackcheck import cli

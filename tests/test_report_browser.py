@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from browser.chromium import PROGRAM, Chromium
 from dossiers import HOSTILE, sample
+from places import TESTS
 
 from rackcheck.model.fact import visible
 from rackcheck.report.html import page
 
-AXE = Path(__file__).parent / "browser" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = TESTS / "browser" / "node_modules" / "axe-core" / "axe.min.js"
 ROWS = "[...document.querySelectorAll('#node-table tbody tr[data-n] th')].map(th => th.textContent)"
 
 pytestmark = pytest.mark.slow

@@ -6,10 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import is_dataclass, replace
-from enum import Enum
-from pathlib import Path
 from typing import Any, get_args, get_origin
 from xml.etree import ElementTree as ET
 
@@ -20,61 +18,22 @@ from dossiers import HOSTILE, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from places import ROOT, SUPPORT
+from rendering import DOSSIERS, rendered
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import visible
 from rackcheck.report import annex, junit, markdown, record
 from rackcheck.report.dossier import LETTERS, Dossier, Logo, Unchecked
-from rackcheck.report.record_schema import FORMS, optional, schema, shapes
+from rackcheck.report.record_schema import optional, schema, shapes
 
-ROOT = Path(__file__).parents[1]
 FORMATS = ("record", "junit", "annex", "markdown")
 
 EMPTY = replace(
     sample(1, 5), nodes=(), gates=(), findings=(), parts=(), bill=None, firmware=(), compliance=(), exemptions=(),
     punch=(), rework=(), evidence=(), unchecked=(), changes=(), sources=(), notes=(),
 )  # fmt: skip
-
-
-def rendered(dossier: Dossier) -> dict[str, str]:
-    """Every rendering for machines, by name."""
-    text = record.text(dossier)
-    digest = record.digest(text)
-    found = {"report.json": text, "junit.xml": junit.text(dossier, digest), "report.md": markdown.text(dossier, digest)}
-    return {**found, **annex.files(dossier)}
-
-
-# JSON has one spelling for a pair of halves and for the character that they make.
-TEXTS = st.text(st.characters(), max_size=8).map(lambda text: str(json.loads(json.dumps(text))))
-
-
-def built(shape: Any) -> st.SearchStrategy[Any]:
-    """Values of a type of the model, from the type alone."""
-    inner = optional(shape)
-    if inner is not None:
-        return st.none() | built(inner)
-    if is_dataclass(shape):
-        assert isinstance(shape, type)
-        fields: dict[str, st.SearchStrategy[Any]] = {}
-        for name, held in shapes(shape).items():
-            form = FORMS.get((shape, name))
-            fields[name] = built(held) if form is None else st.from_regex(form.replace("$", r"\Z"))
-        return st.builds(shape, **fields)
-    if get_origin(shape) is tuple:
-        args = get_args(shape)
-        return st.lists(built(args[0]), max_size=2).map(tuple) if args[-1] is ... else st.tuples(*map(built, args))
-    if get_origin(shape) is Mapping:
-        return st.dictionaries(*map(built, get_args(shape)), max_size=2)
-    if issubclass(shape, Enum):
-        return st.sampled_from(list(shape))
-    plain: dict[type, st.SearchStrategy[Any]] = {
-        str: TEXTS, int: st.integers(-9, 1 << 40), bool: st.booleans(), bytes: st.binary(max_size=5)
-    }  # fmt: skip
-    return plain[shape]
-
-
-DOSSIERS: st.SearchStrategy[Dossier] = built(Dossier)
 
 
 @settings(max_examples=60)
@@ -204,7 +163,7 @@ def test_renderings_are_the_same_bytes_in_processes_of_another_hash_seed_zone_an
     code = (
         "import hashlib, sys; sys.path[:0] = sys.argv[1:]\n"
         "from dossiers import sample; from rackcheck.report.redact import redacted\n"
-        "import test_report_formats as formats\n"
+        "import rendering as formats\n"
         "for dossier in (sample(hostile=True), redacted(sample(), 'public')):\n"
         "    for name, text in formats.rendered(dossier).items():\n"
         "        print(name, hashlib.sha256(text.encode()).hexdigest())\n"
@@ -212,7 +171,7 @@ def test_renderings_are_the_same_bytes_in_processes_of_another_hash_seed_zone_an
     said = set()
     for seed, zone, language in (("1", "UTC", "C"), ("2", "Asia/Tokyo", "de_DE.UTF-8")):
         changed = {**os.environ, "PYTHONHASHSEED": seed, "TZ": zone, "LANG": language}
-        command = [sys.executable, "-c", code, str(ROOT / "tests")]
+        command = [sys.executable, "-c", code, str(SUPPORT)]
         said.add(subprocess.run(command, env=changed, capture_output=True, text=True, check=True).stdout)
     assert len(said) == 1
     assert len(said.pop().splitlines()) == 2 * len(rendered(EMPTY))

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from test_report_formats import rendered
+from rendering import rendered
 
 from rackcheck.evaluate.verdict import Outcome, Status, worst
 from rackcheck.evaluate.waiver import Pin, Waiver

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from dossiers import HOSTILE, sample
+from places import ROOT, SUPPORT
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import visible
@@ -175,7 +176,7 @@ def test_the_same_bytes_come_in_other_processes_places_and_tongues(tmp_path: Pat
     )
     made = []
     for seed, zone, tongue in (("1", "UTC", "C"), ("77", "Asia/Tokyo", "de_DE.UTF-8")):
-        path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])
+        path = os.pathsep.join([str(SUPPORT), str(ROOT)])
         env = {**os.environ, "PYTHONHASHSEED": seed, "TZ": zone, "LANG": tongue, "LC_ALL": tongue, "PYTHONPATH": path}
         made.append(
             subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, check=True).stdout
@@ -233,7 +234,7 @@ def test_an_unknown_is_never_green_nor_a_pass() -> None:
 
 def test_the_file_has_no_word_of_the_machine_it_was_made_on() -> None:
     written = page(sample(), DIGEST)
-    assert str(Path(__file__).parents[1]) not in written
+    assert str(ROOT) not in written
     assert str(Path.home()) + "/" not in written
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from dossiers import HOSTILE, sample
+from places import SUPPORT
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.model.fact import visible
@@ -214,7 +215,7 @@ def test_same_record_same_bytes_wherever_it_is_set(tmp_path: Path) -> None:
     for seed, zone, lang, epoch in (("1", "UTC", "C", "1"), ("2", "Asia/Tokyo", "de_DE.UTF-8", "1700000000")):
         told = {"PYTHONHASHSEED": seed, "TZ": zone, "LANG": lang, "SOURCE_DATE_EPOCH": epoch, "HOME": str(tmp_path)}
         done = subprocess.run(
-            [sys.executable, "-c", script, str(Path(__file__).parent)],
+            [sys.executable, "-c", script, str(SUPPORT)],
             cwd=tmp_path, env={**os.environ, **told}, stdout=subprocess.PIPE, check=True,
         )  # fmt: skip
         made.add(done.stdout)

@@ -7,10 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from places import ROOT
 
 from rackcheck.profile.schema import FILES, profile
-
-ROOT = Path(__file__).parents[1]
 
 
 def committed(name: str) -> Any:

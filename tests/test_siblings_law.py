@@ -9,10 +9,10 @@ from itertools import combinations_with_replacement, product
 import pytest
 from hypothesis import given, settings
 from law_cases import RELAXED, Audit, audits, judged, trees_of
+from law_checks import check, compare
 from law_facts import ALIKE, KINDS
 from law_rules import ALONE, COUNTED
 from law_told import HIDDEN, Told, World, each_taken
-from test_law import check, compare
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model import operator

@@ -8,9 +8,9 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from gpu_driver import SMI
+from h100_nodes import AUDIT, CATALOGUE, node, of_gpus, profile
 from recordings import shared_text
-from test_probe_gpu import SMI
-from test_profile_h100 import AUDIT, CATALOGUE, node, of_gpus, profile
 from trees import ALL, DGX, told
 
 from rackcheck.evaluate.verdict import Status, Verdict, in_scope, judge

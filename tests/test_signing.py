@@ -23,6 +23,8 @@ import pytest
 from command import Done
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from keys import keygen
+from places import ROOT
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.cli import guarded
@@ -85,10 +87,6 @@ def signed(bundle: Path, keys: Path) -> Path:
     signing.sign(bundle, keys / "jo", "integrator", "Jo Doe", TIME)
     signing.sign(bundle, keys / "site", "customer", "Sam Roe", TIME)
     return bundle
-
-
-def keygen(*words: object) -> None:
-    subprocess.run(["ssh-keygen", *map(str, words)], check=True, stdout=subprocess.DEVNULL)
 
 
 def made(folder: Path, **head: str) -> Path:
@@ -991,7 +989,7 @@ def test_verifying_changes_nothing(signed: Path, keys: Path) -> None:
 
 # --- the stock tools ----------------------------------------------------------------------------------------------
 
-PAGE = Path(__file__).parents[1] / "docs" / "signing.md"
+PAGE = ROOT / "docs" / "signing.md"
 
 
 def stock() -> str:

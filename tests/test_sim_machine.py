@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from recordings import shared_text
+from sim_replies import DGX_H100, PROBES, TIME, asked, node, told
 from trees import DELL, DGX, LENOVO, tree
 from trees import told as recorded_dgx
 
@@ -20,15 +20,14 @@ from rackcheck.base.mistake import Mistake
 from rackcheck.evaluate.consensus import poll
 from rackcheck.evaluate.verdict import in_scope, judge, misfit
 from rackcheck.model.capture import BmcCapture, NodeCapture, Output, named
-from rackcheck.model.documents import HANDSHAKE
 from rackcheck.model.evidence import Status
 from rackcheck.model.fact import Class, Plane, Reason, Unknown
 from rackcheck.model.path import spell_key
 from rackcheck.model.profile import Phase, Scope
-from rackcheck.model.question import Read, Shell
+from rackcheck.model.question import Shell
 from rackcheck.model.resource import ROOT, same_place
 from rackcheck.model.text import covers
-from rackcheck.model.tree import Leaf, Tree
+from rackcheck.model.tree import Tree
 from rackcheck.probe.collect import collect
 from rackcheck.probe.join import derive
 from rackcheck.probe.registry import registry
@@ -40,9 +39,6 @@ from rackcheck.sim import machine
 from rackcheck.sim.expand import BadPattern, expanded
 from rackcheck_probes.gpu.nvml import said as said_of_gpus
 
-DGX_H100 = machine.shipped()["dgx-h100"]
-PROBES = registry().probes
-TIME = "2026-11-21T08:00:00Z"
 CLOCK = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
 """Answered by the server, whose clock it asks for."""
 
@@ -191,38 +187,6 @@ UNSERVED = (
     "sensor/*.warning",
 )
 """What the simulated BMC does not serve, though recorded BMCs tell it; the facts are known from their trees."""
-
-
-CERTIFICATE = {
-    "Fingerprint": "ab" * 32,
-    "SubjectName": "CN=bmc",
-    "IssuerName": "CN=bmc",
-    "SelfSigned": True,
-    "ValidNotBefore": TIME,
-    "ValidNotAfter": TIME,
-    "Key": "EC secp256r1",
-    "SignatureAlgorithm": "sha256",
-}
-SHOWN = {"Protocol": "TLSv1.3", "Cipher": "TLS_AES_256_GCM_SHA384", "Seen": TIME, "Certificate": CERTIFICATE}
-"""What a handshake tells, which no body does."""
-
-
-@cache
-def node(name: str = "n01", number: int = 1) -> machine.Machine:
-    return machine.load(DGX_H100, name, number)
-
-
-def asked(made: machine.Machine) -> tuple[NodeCapture, BmcCapture]:
-    """What an audit would bring home: every glob was looked for, and every body came at one time."""
-    globs = {glob: None for probe in PROBES if isinstance(probe.ask, Read) for glob in probe.ask.globs}
-    bodies = {**made.bmc.bodies, HANDSHAKE: SHOWN}
-    return replace(made.host, globs=globs), BmcCapture(bodies, dict.fromkeys(made.bmc.bodies, TIME))
-
-
-@cache
-def told(name: str = "n01", number: int = 1) -> Mapping[str, Leaf]:
-    host, bmc = asked(node(name, number))
-    return collect(PROBES, host, TIME) | collect(PROBES, bmc, TIME)
 
 
 def reading(path: str) -> Any:

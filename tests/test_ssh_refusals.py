@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from test_secrets import PasswordHost, login
+from password_host import PasswordHost, login
 
 from rackcheck.model.fact import Reason
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 import pytest
+from fact_tables import SHIPPED, TABLES, cited, covered, rules
 from recordings import shared
-from test_fact_rows import SHIPPED, TABLES, cited, covered, rules
 
 from rackcheck.model.operator import Mask, Within
 from rackcheck.model.path import Path

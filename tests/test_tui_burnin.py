@@ -13,6 +13,7 @@ from burn_desks import FLIPPED, SEED, Records, burnt, events, job, records, thre
 from burn_racks import ills
 from command import rackcheck
 from desks import ASCII, HOSTILE, UNICODE, MadeDesk, context, rows, screen, screens, settled, shown, until
+from places import TESTS
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.burnin import drive
@@ -34,7 +35,7 @@ from rackcheck_tui.trail import Place
 from rackcheck_tui.verbs import VIEWS, asks, twin
 from rackcheck_tui.views import burning
 
-FOLDER = Path(__file__).parent / "screens_burnin"
+FOLDER = TESTS / "screens_burnin"
 AGAIN = f"rackcheck burnin n02 --tier smoke --seed {SEED}"
 NODE, GPU = FLIPPED
 

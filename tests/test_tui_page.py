@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from places import ROOT
 from textual.binding import Binding
 
 from rackcheck_tui.app import Screens
@@ -11,7 +12,7 @@ from rackcheck_tui.page import END, MADE, page
 from rackcheck_tui.pictures import SHOTS, settled
 from rackcheck_tui.verbs import VIEWS
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = ROOT / "docs"
 PAGE = DOCS / "tui.md"
 PICTURES = sorted((DOCS / "screens").glob("tui-*.svg"))
 

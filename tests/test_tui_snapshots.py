@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pytest
 from desks import (
@@ -22,6 +21,7 @@ from desks import (
     shown,
     until,
 )
+from places import TESTS
 
 from rackcheck.inventory import Rack
 from rackcheck.model.fact import Reason, Unknown
@@ -29,7 +29,7 @@ from rackcheck.run.event import Answered
 from rackcheck.views.desk import Said
 from rackcheck.views.signs import Signs
 
-FOLDER = Path(__file__).parent / "screens"
+FOLDER = TESTS / "screens"
 MOST = 20
 """Screens that are kept: each is read by a person when it changes."""
 

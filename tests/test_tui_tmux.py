@@ -15,8 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from places import ROOT
 
-PAGE = Path(__file__).parents[1] / "docs" / "tui.md"
+PAGE = ROOT / "docs" / "tui.md"
 BEGIN = "<!-- recorded by RACKCHECK_SCREENS=write pytest tests/test_tui_tmux.py, never by hand -->"
 END = "<!-- end of what is recorded -->"
 COMMAND = "tui --rack sim:dgx-h100 -p h100-dgx"

@@ -3,11 +3,11 @@
 import csv
 import math
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import ROOT
 from recordings import shared
 
 from rackcheck.model import unit
@@ -20,7 +20,7 @@ NUMBERS = st.one_of(
 )
 
 
-DOCS = Path(__file__).parents[1] / "docs" / "profiles.md"
+DOCS = ROOT / "docs" / "profiles.md"
 
 
 def test_the_manual_lists_every_unit_beside_its_dimension() -> None:

@@ -1,10 +1,9 @@
 """Versions with words beside them and dates for versions: what is ordered, and what is said not to be."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import ROOT
 
 from rackcheck.model.catalogue import version
 from rackcheck.model.fact import Reason, Unknown
@@ -12,7 +11,7 @@ from rackcheck.model.operator import BadOperand, holds, orderable
 from rackcheck.model.operator import Test as Asked
 from rackcheck.model.version import SCHEMES, Unordered, order
 
-DOCS = Path(__file__).parents[1] / "docs" / "profiles.md"
+DOCS = ROOT / "docs" / "profiles.md"
 NUMBERS = st.lists(st.integers(0, 30), min_size=2, max_size=3).map(lambda parts: ".".join(map(str, parts)))
 PREFIXED = st.tuples(
     st.sampled_from(["", "v", "V ", "HGX_FW_BMC ", "BF-", "iLO 5 v"]),

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_cases import RELAXED, Case, cases
+from law_checks import compiled
 from law_facts import CATALOGUE
 from law_rules import judged_rules
 from law_told import worlds
-from test_law import compiled
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.evaluate.verdict import Status, Verdict, judge

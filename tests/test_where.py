@@ -9,6 +9,7 @@ import pytest
 from command import rackcheck
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from places import ROOT
 from stored_runs import made
 
 from rackcheck.cli import filters
@@ -44,7 +45,7 @@ from rackcheck.model.fold import fold
 from rackcheck.model.path import Path
 from rackcheck.model.tree import Leaf, Tree
 
-PAGE = File(__file__).parents[1] / "docs" / "filter.md"
+PAGE = ROOT / "docs" / "filter.md"
 
 KINDS = {
     "driver.version": version("dotted", ""),

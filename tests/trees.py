@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from mockup_server import Mockup
+from places import SHARED
 
 import rackcheck_probes
 from rackcheck.model.capture import BmcCapture
@@ -42,7 +43,7 @@ ANY_CASE = frozenset({HPE_AMD})
 
 def tree(name: str) -> Path:
     """A recorded tree; without the collection the test is skipped, in CI it fails."""
-    home = os.environ.get("RACKCHECK_RECORDINGS") or Path(__file__).parents[2] / "shared"
+    home = os.environ.get("RACKCHECK_RECORDINGS") or SHARED
     place = Path(home) / "redfish-mockups" / name
     if not place.exists():
         message = f"no recorded tree at {place}: set RACKCHECK_RECORDINGS to the folder that holds redfish-mockups"

@@ -1,0 +1,29 @@
+"""Recorded and made-up outputs of lspci."""
+
+from recordings import shared_text
+
+from rackcheck.parse.host.pcie import lspci
+from rackcheck.parse.host.pcie.lspci import Function
+
+
+def recorded(name: str) -> dict[str, Function]:
+    """A recording, ended as lspci ends its answer: some who keep one take the last empty line away."""
+    text = shared_text(f"pcie/lspci-vvvx-cap-{name}.txt").rstrip("\n")
+    return {function.address: function for function in lspci.functions(f"{text}\n\n")}
+
+
+ROOT_PORT = """\
+0000:15:01.0 PCI bridge [0604]: Intel Corporation Device [8086:352a] (rev 04) (prog-if 00 [Normal decode])
+\tControl: I/O+ Mem+ BusMaster+ SpecCycle- MemWINV- VGASnoop- ParErr- Stepping- SERR- FastB2B- DisINTx-
+\tStatus: Cap+ 66MHz- UDF- FastB2B- ParErr- DEVSEL=fast >TAbort- <TAbort- <MAbort- >SERR- <PERR- INTx-
+\tCapabilities: {}
+\tKernel driver in use: pcieport
+
+"""
+
+
+def capable(*lines: str, title: str = "Express (v2) Endpoint, MSI 00") -> Function:
+    """A function with one capability of these lines."""
+    body = "".join(f"\n\t\t{line}" for line in lines)
+    (found,) = lspci.functions(ROOT_PORT.format(f"[40] {title}{body}"))
+    return found

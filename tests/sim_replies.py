@@ -1,0 +1,55 @@
+"""What a simulated machine replies to a probe, for several tests."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+
+from rackcheck.model.capture import BmcCapture, NodeCapture
+from rackcheck.model.documents import HANDSHAKE
+from rackcheck.model.question import Read
+from rackcheck.model.tree import Leaf
+from rackcheck.probe.collect import collect
+from rackcheck.probe.registry import registry
+from rackcheck.sim import machine
+
+DGX_H100 = machine.shipped()["dgx-h100"]
+
+
+PROBES = registry().probes
+
+
+TIME = "2026-11-21T08:00:00Z"
+
+
+CERTIFICATE = {
+    "Fingerprint": "ab" * 32,
+    "SubjectName": "CN=bmc",
+    "IssuerName": "CN=bmc",
+    "SelfSigned": True,
+    "ValidNotBefore": TIME,
+    "ValidNotAfter": TIME,
+    "Key": "EC secp256r1",
+    "SignatureAlgorithm": "sha256",
+}
+
+
+SHOWN = {"Protocol": "TLSv1.3", "Cipher": "TLS_AES_256_GCM_SHA384", "Seen": TIME, "Certificate": CERTIFICATE}
+"""What a handshake tells, which no body does."""
+
+
+@cache
+def node(name: str = "n01", number: int = 1) -> machine.Machine:
+    return machine.load(DGX_H100, name, number)
+
+
+def asked(made: machine.Machine) -> tuple[NodeCapture, BmcCapture]:
+    """What an audit would bring home: every glob was looked for, and every body came at one time."""
+    globs = {glob: None for probe in PROBES if isinstance(probe.ask, Read) for glob in probe.ask.globs}
+    bodies = {**made.bmc.bodies, HANDSHAKE: SHOWN}
+    return replace(made.host, globs=globs), BmcCapture(bodies, dict.fromkeys(made.bmc.bodies, TIME))
+
+
+@cache
+def told(name: str = "n01", number: int = 1) -> Mapping[str, Leaf]:
+    host, bmc = asked(node(name, number))
+    return collect(PROBES, host, TIME) | collect(PROBES, bmc, TIME)
