@@ -20,7 +20,7 @@ from getpass import getuser
 from pathlib import Path
 from secrets import token_hex
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 import paramiko
 from sshd import Server, serving

@@ -22,7 +22,7 @@ import venv
 from pathlib import Path
 
 sys.path.pop(0)  # this folder: the DMTF's library has this file's name
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from mockup_server import Mockup
 from trees import DGX, SUPERMICRO, client, links, tree

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 
 from burn_nvml import numbered, travelling  # noqa: E402  the path to it is made above
 from joined import TELEMETRY, joined  # noqa: E402

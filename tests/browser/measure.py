@@ -5,11 +5,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
+from chromium import Chromium
 from dossiers import sample
 
-from browser.chromium import Chromium
 from rackcheck.report.html import page
 
 ROUNDS = 15

@@ -8,7 +8,7 @@ for independent ones than degrees were told. The first seconds, in which the chi
 out.
 
 What warms over minutes, as a chassis does, is not seen in one: where 4 degrees come with a time constant of 150 s, the
-temperature after ten minutes is up to 3 degrees above what the first minute lets expect (tests/test_burn_thermal.py).
+temperature after ten minutes is up to 3 degrees above what the first minute lets expect (tests/burnin/test_thermal.py).
 
 A fit is refused where it would be a guess: too short, power not steady, no warming to see, an end that the data do not
 reveal, a poor fit.

@@ -95,7 +95,7 @@ def judged(copy: Path, tests: str) -> subprocess.CompletedProcess[str]:
         str(HERE / "pyproject.toml"),
         "--rootdir",
         str(HERE),
-        str(HERE / "tests/test_evidence.py"),
+        str(HERE / "tests/evaluate/test_evidence.py"),
         "-k",
         tests,
     ]

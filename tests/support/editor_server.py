@@ -7,8 +7,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from places import TESTS
+
 NODE = shutil.which("node")
-PROGRAM = Path(__file__).parent / "node_modules" / "yaml-language-server" / "bin" / "yaml-language-server"
+
+PROGRAM = TESTS / "editor" / "node_modules" / "yaml-language-server" / "bin" / "yaml-language-server"
 HERE = "‸"
 """Marks in a text where somebody types or points."""
 

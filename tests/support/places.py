@@ -3,6 +3,6 @@
 from pathlib import Path
 
 SUPPORT = Path(__file__).parent
-TESTS = SUPPORT
+TESTS = SUPPORT.parent
 ROOT = TESTS.parent
 SHARED = ROOT.parent / "shared"

@@ -1,10 +1,10 @@
-"""`tests/record.py`, as a newcomer types it: each mistake is one clear line."""
+"""`tests/support/record.py`, as a newcomer types it: each mistake is one clear line."""
 
 import subprocess
 import sys
 
 import pytest
-from places import SUPPORT
+from places import ROOT, SUPPORT
 
 HERE = SUPPORT
 
@@ -16,8 +16,8 @@ def record(*words: str, python: tuple[str, ...] = (sys.executable,)) -> "subproc
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "usage: python tests/record.py PROBE CASE [OLD=NEW ...]; `rackcheck probe list` shows the probes"),
-        (("hostname",), "usage: python tests/record.py PROBE CASE"),
+        ((), "usage: python tests/support/record.py PROBE CASE [OLD=NEW ...]; `rackcheck probe list` shows the probes"),
+        (("hostname",), "usage: python tests/support/record.py PROBE CASE"),
         (("hostnam", "x"), "no probe 'hostnam' asks an operating system; did you mean hostname?"),
         (("hostname", "x", "secret"), "'secret' is not OLD=NEW"),
         (("hostname", "../x"), "'../x' is no name of a case"),
@@ -39,9 +39,9 @@ def test_a_python_without_what_the_tests_need_says_how_to_come_by_it() -> None:
 
 
 def test_both_pages_name_the_same_steps() -> None:
-    pages = [(HERE.parent / name).read_text() for name in ("CONTRIBUTING.md", "probes/README.md")]
+    pages = [(ROOT / name).read_text() for name in ("CONTRIBUTING.md", "probes/README.md")]
     for step in (
-        "make .venv/.dev\n    . .venv/bin/activate\n", "rackcheck probe show ", "rackcheck probe run ", "python tests/record.py ",
-        "pytest tests/test_probes_recorded.py tests/test_probes_nonsense.py", "rackcheck/sim/machines/dgx-h100/", "`make check`",
+        "make .venv/.dev\n    . .venv/bin/activate\n", "rackcheck probe show ", "rackcheck probe run ", "python tests/support/record.py ",
+        "pytest tests/probes/test_recorded.py tests/probes/test_nonsense.py", "rackcheck/sim/machines/dgx-h100/", "`make check`",
     ):  # fmt: skip
         assert [step in page for page in pages] == [True, True], step

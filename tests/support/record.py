@@ -1,4 +1,4 @@
-"""Record what this machine answers to a probe: python tests/record.py PROBE CASE [OLD=NEW ...]
+"""Record what this machine answers to a probe: python tests/support/record.py PROBE CASE [OLD=NEW ...]
 
 Writes tests/recorded/PROBE/CASE.json, the answer, and CASE.facts.json, the facts read from it. Look at both before
 you keep them: the second is what the test will hold us to. The host name becomes `node1`; every OLD becomes its NEW,
@@ -31,7 +31,9 @@ def scrub(raw: str, changes: dict[str, str]) -> str:
 def main(*words: str) -> None:
     """Record one probe; ends with one line where it cannot."""
     if len(words) < 2:
-        sys.exit("usage: python tests/record.py PROBE CASE [OLD=NEW ...]; `rackcheck probe list` shows the probes")
+        sys.exit(
+            "usage: python tests/support/record.py PROBE CASE [OLD=NEW ...]; `rackcheck probe list` shows the probes"
+        )
     name, case, *changes = words
     probes = os_probes()
     if name not in probes:

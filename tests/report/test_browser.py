@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser.chromium import PROGRAM, Chromium
+from chromium import PROGRAM, Chromium
 from dossiers import HOSTILE, sample
 from places import TESTS
 

@@ -169,8 +169,8 @@ def test_every_kind_of_fault_is_tried_here() -> None:
     tried = {fault.partition(",")[0] for fault in (*FINDINGS, *BLINDING)}
     planes = {"silent-node", "closed-node", "unknown-name", "refused-login", "changed-host-key", "silent-bmc"}
     planes |= {"closed-bmc", "hanging-bmc", "refused-bmc-login", "bmc-sessions", "changed-certificate"}
-    # Where a certificate flaps, how much was read before that is chance: tests/test_redfish_faults.py has it.
-    # What shows under load alone is tried there: tests/test_burn_grid.py.
+    # Where a certificate flaps, how much was read before that is chance: tests/transport/test_redfish_faults.py has it.
+    # What shows under load alone is tried there: tests/burnin/test_grid.py.
     assert set(KINDS) - tried - planes - set(load_faults.KINDS) == {"resource", "flapping-certificate"}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from editor.server import NODE, PROGRAM, Server
+from editor_server import NODE, PROGRAM, Server
 from places import ROOT
 
 from rackcheck.probe.registry import registry

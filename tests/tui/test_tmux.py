@@ -18,7 +18,7 @@ import pytest
 from places import ROOT
 
 PAGE = ROOT / "docs" / "tui.md"
-BEGIN = "<!-- recorded by RACKCHECK_SCREENS=write pytest tests/test_tui_tmux.py, never by hand -->"
+BEGIN = "<!-- recorded by RACKCHECK_SCREENS=write pytest tests/tui/test_tmux.py, never by hand -->"
 END = "<!-- end of what is recorded -->"
 COMMAND = "tui --rack sim:dgx-h100 -p h100-dgx"
 ID, MOMENT = "20261101T060000Z-1a2b3", "2026-11-01T06:00:00Z"

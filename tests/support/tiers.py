@@ -8,11 +8,11 @@ anew; a test that it has not seen is quick.
 import json
 import resource
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
+from places import TESTS
 
 TIERS = ("quick", "test", "full")
 BOUNDS = {"quick": 0.1, "test": 0.5}
@@ -21,7 +21,7 @@ BOUNDS = {"quick": 0.1, "test": 0.5}
 FEW = 10
 """Cases of a property that costs more than its tier allows."""
 
-DURATIONS = Path(__file__).with_name("durations.json")
+DURATIONS = TESTS / "durations.json"
 
 
 def costs() -> dict[str, float]:

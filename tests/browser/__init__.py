@@ -1,1 +1,0 @@
-"""A real browser for the HTML report, spoken to without a library."""
