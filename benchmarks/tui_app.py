@@ -207,7 +207,7 @@ class Ours(Bench, Sparing):
         from rackcheck.views.modes import Cell  # noqa: PLC0415
         from rackcheck.views.signs import Signs  # noqa: PLC0415
         from rackcheck_tui.pace import Pace  # noqa: PLC0415
-        from rackcheck_tui.rackview import Racks  # noqa: PLC0415
+        from rackcheck_tui.widgets.rackview import Racks  # noqa: PLC0415
 
         self.pace = Pace(self, slow=chosen.link == "slow")
         self.racks = Racks(Signs(plain=False), id="body")
@@ -216,7 +216,7 @@ class Ours(Bench, Sparing):
 
     def on_mount(self) -> None:
         """Show the racks."""
-        from rackcheck_tui.panels import Plain as Panel  # noqa: PLC0415
+        from rackcheck_tui.widgets.panels import Plain as Panel  # noqa: PLC0415
 
         self.names = [f"n{place:05d}" for place in range(chosen.nodes)]
         panels = []
@@ -275,7 +275,7 @@ class OurTable(Bench, Sparing):
     def body(self) -> Iterator[Widget]:
         """The table."""
         from rackcheck.views.signs import Signs  # noqa: PLC0415
-        from rackcheck_tui.table import Table  # noqa: PLC0415
+        from rackcheck_tui.widgets.table import Table  # noqa: PLC0415
 
         self.rows = rows()
         self.table = Table(Signs(plain=False), id="body")

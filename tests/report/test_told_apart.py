@@ -13,7 +13,7 @@ from rackcheck.session.desk import Desk
 from rackcheck.views.causes import told
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
-from rackcheck_tui.words import about
+from rackcheck_tui.widgets.words import about
 
 
 @pytest.fixture(autouse=True)

@@ -18,10 +18,10 @@ from rackcheck.session.desk import Desk
 from rackcheck.signoff import waivers
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
-from rackcheck_tui.context import Context
-from rackcheck_tui.trail import Place
-from rackcheck_tui.views import groups, waived
-from rackcheck_tui.words import about
+from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.screens import groups, waived
+from rackcheck_tui.screens.context import Context
+from rackcheck_tui.widgets.words import about
 
 UNTIL = (datetime.now(UTC).date() + timedelta(days=30)).isoformat()
 RULES = """\

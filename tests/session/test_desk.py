@@ -30,7 +30,7 @@ from rackcheck.sim import scenario
 from rackcheck.sim.shell import Shell
 from rackcheck.views.state import Board, Turned
 from rackcheck.views.summary import summarize
-from rackcheck_tui.feed import Feed
+from rackcheck_tui.controllers.feed import Feed
 
 UNTIL = str(datetime.now(UTC).date() + timedelta(days=9))
 SILENT = Unknown(Reason.UNREACHABLE, "no route to host")

@@ -39,8 +39,8 @@ from rackcheck.views.desk import Desk, Said
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
 from rackcheck_tui.app import Screens
-from rackcheck_tui.context import Context
-from rackcheck_tui.trail import Place
+from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.screens.context import Context
 
 PROFILE = """\
 rackcheck: 1

@@ -48,12 +48,12 @@ from rackcheck.session import subject
 from rackcheck.session.desk import Desk
 from rackcheck.views.desk import Said
 from rackcheck_tui.app import Screens
-from rackcheck_tui.dialogs import Ask, Choose, Form
-from rackcheck_tui.rackview import Racks
-from rackcheck_tui.reader import Reader
-from rackcheck_tui.table import Table
-from rackcheck_tui.trail import Place
-from rackcheck_tui.verbs import ELSEWHERE, VIEWS, twin, verbs
+from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.controllers.verbs import ELSEWHERE, VIEWS, twin, verbs
+from rackcheck_tui.screens.reader import Reader
+from rackcheck_tui.widgets.dialogs import Ask, Choose, Form
+from rackcheck_tui.widgets.rackview import Racks
+from rackcheck_tui.widgets.table import Table
 
 SILENT = Unknown(Reason.UNREACHABLE, "no route to host")
 BAD = {"tainted": "128\n", "swappiness": "60\n", "hostname": "wrong\n"}

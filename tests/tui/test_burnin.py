@@ -28,12 +28,12 @@ from rackcheck.session import choice, subject
 from rackcheck.session.desk import Desk
 from rackcheck.session.prepared import Prepared, head, prepare
 from rackcheck.views.signs import Signs
-from rackcheck_tui.charts import bar, chart, limits, scaled, spark
-from rackcheck_tui.dialogs import Ask
-from rackcheck_tui.reader import Reader
-from rackcheck_tui.trail import Place
-from rackcheck_tui.verbs import VIEWS, asks, twin
-from rackcheck_tui.views import burning
+from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.controllers.verbs import VIEWS, asks, twin
+from rackcheck_tui.screens import burning
+from rackcheck_tui.screens.reader import Reader
+from rackcheck_tui.widgets.charts import bar, chart, limits, scaled, spark
+from rackcheck_tui.widgets.dialogs import Ask
 
 FOLDER = TESTS / "screens_burnin"
 AGAIN = f"rackcheck burnin n02 --tier smoke --seed {SEED}"

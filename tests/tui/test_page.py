@@ -8,9 +8,9 @@ from places import ROOT
 from textual.binding import Binding
 
 from rackcheck_tui.app import Screens
+from rackcheck_tui.controllers.verbs import VIEWS
 from rackcheck_tui.page import END, MADE, page
 from rackcheck_tui.pictures import SHOTS, settled
-from rackcheck_tui.verbs import VIEWS
 
 DOCS = ROOT / "docs"
 PAGE = DOCS / "tui.md"

@@ -8,10 +8,10 @@ from textual.pilot import Pilot
 
 from rackcheck.views.modes import Cell
 from rackcheck.views.signs import Signs
-from rackcheck_tui.onerack import RackView
-from rackcheck_tui.panels import Density, plane
-from rackcheck_tui.panels import Plain as Panel
-from rackcheck_tui.rackview import Racks
+from rackcheck_tui.widgets.onerack import RackView
+from rackcheck_tui.widgets.panels import Density, plane
+from rackcheck_tui.widgets.panels import Plain as Panel
+from rackcheck_tui.widgets.rackview import Racks
 
 UNICODE, ASCII = Signs(plain=False), Signs(plain=True)
 GOOD, BAD = Cell("+", "green", "pass"), Cell("x", "bold red", "fail")

@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
-from rackcheck_tui.strips import strip
-from rackcheck_tui.table import Table
+from rackcheck_tui.widgets.strips import strip
+from rackcheck_tui.widgets.table import Table
 
 ASCII = Signs(plain=True)
 

@@ -43,13 +43,13 @@ from rackcheck.views.signs import Signs, signs_for
 from rackcheck.views.state import Board
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui import show
-from rackcheck_tui.context import Context
-from rackcheck_tui.entries import Entry, Shown
-from rackcheck_tui.filtering import kept_nodes
-from rackcheck_tui.trail import Place, Trail
-from rackcheck_tui.verbs import ELSEWHERE, VIEWS, asks, twin, verbs
-from rackcheck_tui.views import rack
-from rackcheck_tui.words import about, head, labelled, plain
+from rackcheck_tui.controllers.filtering import kept_nodes
+from rackcheck_tui.controllers.trail import Place, Trail
+from rackcheck_tui.controllers.verbs import ELSEWHERE, VIEWS, asks, twin, verbs
+from rackcheck_tui.screens import rack
+from rackcheck_tui.screens.context import Context
+from rackcheck_tui.widgets.entries import Entry, Shown
+from rackcheck_tui.widgets.words import about, head, labelled, plain
 
 SILENT = Unknown(Reason.UNREACHABLE, "no route to host")
 ATTRIBUTES = {"bold", "dim", "italic", "reverse", "underline"}

@@ -29,8 +29,8 @@ def show(
     settle_environment(link, os.environ)
     from rackcheck.views.signs import signs_for  # noqa: PLC0415
     from rackcheck_tui.app import Screens  # noqa: PLC0415  the screen library is loaded for screens only
-    from rackcheck_tui.trail import Place  # noqa: PLC0415
-    from rackcheck_tui.verbs import VIEWS  # noqa: PLC0415
+    from rackcheck_tui.controllers.trail import Place  # noqa: PLC0415
+    from rackcheck_tui.controllers.verbs import VIEWS  # noqa: PLC0415
 
     if view not in VIEWS:
         raise Mistake(f"no view {view}; there are {', '.join(VIEWS)}")

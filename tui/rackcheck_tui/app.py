@@ -20,19 +20,19 @@ from rackcheck.filter.where import EVERYTHING, Where
 from rackcheck.views.desk import Desk
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line, within
-from rackcheck_tui.entries import Entries, Shown
-from rackcheck_tui.feed import Feed
-from rackcheck_tui.looking import listed
+from rackcheck_tui.controllers.feed import Feed
+from rackcheck_tui.controllers.looking import listed
+from rackcheck_tui.controllers.reading import Reading
+from rackcheck_tui.controllers.trail import Place, Trail
+from rackcheck_tui.controllers.verbs import VIEWS
 from rackcheck_tui.pace import Pace
-from rackcheck_tui.rackview import Racks
-from rackcheck_tui.reader import Reader, page
-from rackcheck_tui.reading import Reading
-from rackcheck_tui.table import Table
-from rackcheck_tui.themes import Colours
-from rackcheck_tui.trail import Place, Trail
-from rackcheck_tui.verbs import VIEWS
-from rackcheck_tui.views import rack
-from rackcheck_tui.words import across, head, keys
+from rackcheck_tui.screens import rack
+from rackcheck_tui.screens.reader import Reader, page
+from rackcheck_tui.widgets.entries import Entries, Shown
+from rackcheck_tui.widgets.rackview import Racks
+from rackcheck_tui.widgets.table import Table
+from rackcheck_tui.widgets.themes import Colours
+from rackcheck_tui.widgets.words import across, head, keys
 
 NAMED = 96
 """Nodes up to which the racks' picture has their names."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rackcheck_tui.app import Screens
-from rackcheck_tui.looking import chapters
-from rackcheck_tui.verbs import VIEWS
+from rackcheck_tui.controllers.looking import chapters
+from rackcheck_tui.controllers.verbs import VIEWS
 
 MADE = "<!-- made by `make schemas` from the tables of views and keys, never by hand -->"
 END = "<!-- end of what is made -->"

@@ -25,7 +25,7 @@ from rackcheck.session import subject
 from rackcheck.session.desk import Desk
 from rackcheck.views.signs import Signs
 from rackcheck_tui.app import Screens
-from rackcheck_tui.context import Context
+from rackcheck_tui.screens.context import Context
 
 AUDIT = ("audit", "--rack", "sim:dgx-h100", "-p", "h100-dgx", "-q", "-o")
 BURNIN = ("burnin", "--rack", "sim:dgx-h100", "--seed", "4242", "-q", "-o")

@@ -1,0 +1,1 @@
+"""What keys and events do: actions, filters, background reading, navigation."""

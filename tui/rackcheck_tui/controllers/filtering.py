@@ -1,0 +1,101 @@
+"""The filter held against what the screens show: nodes by what is asked of nodes, verdicts by the rest."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from rackcheck.evaluate.verdict import Verdict
+from rackcheck.filter.where import FINDING_KEYS, NODE_KEYS, TEXT, Subject, Where, left_out, reader
+from rackcheck.model.fact import Reading
+from rackcheck.model.path import Path
+from rackcheck.model.profile import Rule
+from rackcheck.run.event import Judged
+from rackcheck.views.summary import several
+from rackcheck_tui.screens.context import Context
+
+
+def kept_nodes(ctx: Context, names: Iterable[str], *, verdicts: bool = True) -> tuple[frozenset[str], str]:
+    """Give the nodes that the filter means: by what they are and, with `verdicts`, by having one that it means.
+
+    The second says how many nodes are left out since nobody can tell, in words; it is empty where there are none.
+    """
+    where = ctx.where
+    if not where:
+        return frozenset(names), ""
+    of_node, of_verdict = where.about(NODE_KEYS), where.about(FINDING_KEYS)
+    told = {name: of_node.holds(_node(ctx, name)) for name in names}
+    unsure = sum(each is None for each in told.values())
+    kept = {name for name, each in told.items() if each}
+    if verdicts and of_verdict:
+        kept &= _having(ctx, of_verdict, kept)
+    return frozenset(kept), left_out(where, several(unsure, "node")) if unsure else ""
+
+
+def _having(ctx: Context, where: Where, names: Collection[str]) -> set[str]:
+    """Give the nodes that have a verdict which the filter means; what many have alike is looked at once.
+
+    A node's name is part of the text that is searched: those in which a word of the filter is are looked at one by one.
+    """
+    rules = {rule.id: rule for rule in ctx.desk.profile.rules}
+    words = [term.body for term in where.terms if term.body.key == TEXT]
+    named = {name for name in names if any(body.holds(Subject(text=name)) for body in words)}
+    found: set[str] = set()
+    for verdict, nodes in ctx.board.alike():
+        rule = rules[verdict.rule]
+        if where.holds(verdict_words(ctx, "", verdict, rule)):
+            found |= nodes - named
+        found |= {n for n in named.intersection(nodes) if where.holds(verdict_words(ctx, n, verdict, rule))}
+    return found
+
+
+def kept_rules(
+    ctx: Context, judged: Judged, verdicts: Sequence[Verdict], rules: Mapping[str, Rule]
+) -> tuple[list[Verdict], str]:
+    """Give the verdicts of one node that the filter means; what it asks of nodes, the reader has answered."""
+    where = ctx.where.about(FINDING_KEYS)
+    name = judged.node
+    found = [v for v in verdicts if where.holds(verdict_words(ctx, name, v, rules[v.rule]))] if where else verdicts
+    return list(found), ""
+
+
+def verdict_words(ctx: Context, node: str, verdict: Verdict, rule: Rule) -> Subject:
+    """Say what a verdict has for a filter to look at."""
+    words = dict(rule_words(ctx, rule, (verdict.status.value,)).words)
+    text = f"{verdict.status.value} {rule.severity.value} {rule.id} {rule.title} {verdict.reason} {node}"
+    return Subject({**words, "node": (node,)}, text)
+
+
+def rule_words(ctx: Context, rule: Rule, states: tuple[str, ...]) -> Subject:
+    """Say what a rule has for a filter to look at."""
+    facts = ctx.rule_facts(rule)
+    words = {
+        "rule": (rule.id,), "severity": (rule.severity.value,), "state": states, "fact": facts,
+        "plane": tuple(plane.value for plane in rule.planes), "profile": (ctx.desk.profile.name,),
+        "run": (ctx.desk.name,), "role": rule.roles,
+    }  # fmt: skip
+    return Subject(words, f"{rule.id} {rule.title} {rule.why} {rule.fix}")
+
+
+def _node(ctx: Context, name: str) -> Subject:
+    place = ctx.desk.nodes.get(name)
+    words: dict[str, tuple[str, ...]] = {"node": (name,)}
+    if place is not None:
+        rack = ctx.desk.racks.get(place.rack)
+        told = {
+            "rack": place.rack, "role": place.role, "slot": place.slot, "u": str(place.u or ""),
+            "row": rack.row if rack is not None else "",
+        }  # fmt: skip
+        words |= {key: (value,) for key, value in told.items() if value}
+    return Subject(words, name, lambda pattern: read(ctx, name, pattern))
+
+
+def read(ctx: Context, node: str, pattern: Path) -> Iterator[Reading]:
+    """Give what a node says of a fact, or of every item's, as judging would read it.
+
+    What is counted is read from the census, with the listings that say which items there are; the rest was fetched.
+    """
+    fetched = ctx.volatile.get(node, {}).get(str(pattern))
+    if fetched is not None:
+        yield from fetched
+        return
+    wanted = [path for each in (pattern, *pattern.collections) for path in ctx.paths_like(str(each.pattern))]
+    silent = {plane: why for (name, plane), why in ctx.board.silent.items() if name == node}
+    yield from reader(ctx.board.census.tree(node, wanted, silent), ctx.desk.plane)(pattern)

@@ -1,0 +1,106 @@
+"""Waivers from the screen: a form, what would be written, a yes; then the run is judged again with them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+
+from rackcheck.base.mistake import Mistake
+from rackcheck.model.fold import fold
+from rackcheck.views.desk import Said
+from rackcheck.views.summary import several
+from rackcheck_tui.controllers.acting import Acting
+from rackcheck_tui.widgets.dialogs import Ask, Field, Form
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+_CHANGE = ("+", "-", "@", " ")
+"""How the lines of a change begin; what else a command says is about writing it, which is not done yet."""
+
+Findings = Mapping[str, Sequence[str]]
+"""What is waived: nodes by rule."""
+
+Given = Mapping[str, str]
+"""What was typed into the form, by field."""
+
+
+def until(text: str, today: date) -> str:
+    """Give the day that is meant: `friday` is the next that comes, and never today; all else stands as it is."""
+    word = text.strip().casefold()
+    found = [number for number, name in enumerate(DAYS) if len(word) >= 3 and name.startswith(word)]
+    if not found:
+        return text.strip()
+    ahead = (found[0] - today.weekday() - 1) % 7 + 1
+    return (today + timedelta(days=ahead)).isoformat()
+
+
+class Waiving(Acting):
+    """Answers for findings, in a file that its reader names."""
+
+    def action_waive(self) -> None:
+        """Answer for what is marked, or for the row under the cursor, until a day."""
+        findings = {rule: nodes for rule, nodes in self.findings().items() if rule}
+        if not findings:
+            self.tell("no finding here; w stands on a rule that fails")
+            return
+        self._ask(findings, {"file": "waivers.yaml"})
+
+    def _ask(self, findings: Findings, given: Given, trouble: str = "") -> None:
+        today = datetime.now(UTC).date()
+        words = {
+            "until": f"the last day it holds: YYYY-MM-DD, or friday (today is {today})", "by": "who answers for it",
+            "ticket": "where it is tracked", "reason": "why it may be so", "file": "the file that it is added to",
+        }  # fmt: skip
+        about = [f"waive {rule} on {fold(nodes)}" for rule, nodes in findings.items()]
+        fields = [Field(name, said, given.get(name, "")) for name, said in words.items()]
+        lines = [*about, *(["", trouble] if trouble else [])]
+        self.push_screen(Form("waive a finding", lines, fields, self.signs), partial(self._made, findings))
+
+    def _made(self, findings: Findings, given: Given | None) -> None:
+        """Show what would be written; what cannot be is asked again, with all that was typed."""
+        if given is None:
+            return
+        given = {**given, "until": until(given["until"], datetime.now(UTC).date())}
+        calls = [self._words(rule, nodes, given) for rule, nodes in findings.items()]
+
+        def shown(answers: Sequence[Said]) -> None:
+            wrong = next((each for each in answers if each.status != 0), None)
+            if wrong is not None:
+                self._ask(findings, given, " ".join(wrong.text.split()))
+                return
+            lines = [row for each in answers for row in each.text.rstrip().split("\n") if row[:1] in _CHANGE]
+            what = several(len(calls), "waiver")
+            self.push_screen(
+                Ask(f"write {what} to {given['file']}?", lines, self.signs), partial(self._write, calls, given)
+            )
+
+        self.behind(lambda: [self.desk.say([*words, "--dry-run"]) for words in calls], shown, "making the waiver")
+
+    def _words(self, rule: str, nodes: Sequence[str], given: Given) -> Sequence[str]:
+        options = [f"--{name}={value}" for name, value in given.items()]
+        return ["waive", rule, "--from", self.desk.run_of(*nodes), "--nodes", fold(nodes), *options]
+
+    def _write(self, calls: Sequence[Sequence[str]], given: Given, yes: bool | None) -> None:
+        if not yes:
+            return
+
+        def written(wrong: str) -> None:
+            if wrong:
+                self.tell("")
+                self.read("not all is written", wrong)
+                return
+            self.reload()
+            self.tell(f"written to {given['file']}; the run is judged again with it")
+
+        self.behind(lambda: self._written(calls, given["file"]), written, "writing the waiver", opens=False)
+
+    def _written(self, calls: Sequence[Sequence[str]], file: str) -> str:
+        """Write them one after the other; give what the first that was refused said."""
+        for words in calls:
+            said = self.desk.say(words)
+            if said.status != 0:
+                return said.text
+        try:
+            self.desk.waived(file)
+        except Mistake as mistake:
+            return str(mistake)
+        return ""

@@ -1,0 +1,42 @@
+"""The report: every form it can be written in; enter writes it beside you, and says where."""
+
+import shlex
+
+from rackcheck.views.terminal import Line
+from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.screens.context import Context
+from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.widgets.words import labelled
+
+FORMATS = (
+    ("html", "html", "one file for a browser: what a customer reads and signs"),
+    ("pdf", "pdf", "the same on paper, with fonts inside"),
+    ("json", "json", "every verdict with its evidence, for programs"),
+    ("junit", "xml", "for build servers"),
+    ("csv", "", "a folder of tables, for spreadsheets"),
+    ("markdown", "md", "for tickets"),
+)
+"""Forms by name: the file's ending, and what it is for."""
+
+
+def shown(ctx: Context, _: Place) -> Shown:
+    """Show the forms."""
+    said = f"report of {ctx.desk.name}: what is shown here, in a file"
+    return Shown(Entries([_entry(ctx, name, words) for name, _, words in FORMATS]), said, "")
+
+
+def file_of(ctx: Context, name: str) -> str:
+    """Name the file that a form of this run is written to."""
+    ending = next(ending for each, ending, _ in FORMATS if each == name)
+    return f"{ctx.desk.name}.{ending}" if ending else f"{ctx.desk.name}-{name}"
+
+
+def _entry(ctx: Context, name: str, words: str) -> Entry:
+    line = shlex.join(["rackcheck", "report", ctx.desk.name, "--format", name, "-o", file_of(ctx, name)])
+    line += "".join(f" {shlex.quote(word)}" for word in ctx.desk.waiver_words)
+    return Entry(
+        name,
+        lambda width: Line(((f"{name:<10}", "bold"), (ctx.signs.fit(words, max(width - 10, 0)), ""))),
+        lambda width: list(labelled("the same", line, ctx.signs, width)),
+        into=Place("write", (name,)),
+    )

@@ -1,0 +1,220 @@
+"""Equal failures said once for all nodes that share them: what was seen, what is wanted, and a hint at the cause."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rackcheck.evaluate.verdict import Status
+from rackcheck.filter.where import FINDING_KEYS, Subject
+from rackcheck.views import whereabouts
+from rackcheck.views.causes import Cause
+from rackcheck.views.grouped import Group, groups
+from rackcheck.views.summary import Finding
+from rackcheck.views.terminal import STYLES, Line
+from rackcheck.views.whereabouts import Whole
+from rackcheck_tui.controllers.filtering import kept_nodes, rule_words
+from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.screens.context import Context
+from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.widgets.words import folded, labelled
+
+CAUSES = 20
+"""Details of one cause that are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """How wide the widest of each column is, and how many nodes there are."""
+
+    of: Whole
+    name: int
+    seen: int
+    where: int
+    hint: int
+
+
+def shown(ctx: Context, _: Place) -> Shown:
+    """Show the groups, those that fail on most nodes first."""
+    if ctx.board.started is None:
+        return Shown(Entries(()), "groups", "nothing was told yet")
+    every = numbered(ctx)
+    loud = [group for group in every if ctx.every or not group.quiet]
+    found, left_out = chosen(ctx, loud)
+    of = ctx.board.summary(every=ctx.every).whole
+    columns = Columns(
+        of,
+        min(max((len(group.rule) for group in found), default=0), 30),
+        min(max((len(_seen(group)) for group in found), default=0), 40),
+        max((len(_where(group.nodes, of)) for group in found), default=0),
+        max((len(group.hint.words) for group in found if group.hint is not None), default=0),
+    )
+    entries = [_entry(ctx, group, columns) for group in found]
+    hidden = "" if ctx.every else "; z shows what passes, too"
+    return Shown(
+        Entries(entries, lambda width: _head(ctx, columns, width)),
+        f"groups: {len(found):,} of {len(loud):,}",
+        f"none of {len(loud):,} groups is like this; / changes the filter" if loud else _nothing(ctx) + hidden,
+        left_out,
+    )
+
+
+def _nothing(ctx: Context) -> str:
+    if ctx.board.running:
+        return "nothing is wrong so far"
+    return "nothing is wrong" if ctx.board.counts[Status.PASS] else "nothing was judged"
+
+
+def numbered(ctx: Context) -> tuple[Group, ...]:
+    """Give all groups as they are now, with their numbers; none before the run began. Made once for each state."""
+    if ctx.board.started is None:
+        return ()
+    held = ctx.fetched.get(Place("groups"))
+    key = (ctx.board.version, ctx.every)
+    if not isinstance(held, tuple) or held[0] != key:
+        held = key, groups(ctx.board.summary(every=ctx.every), ctx.board.census)
+        ctx.fetched[Place("groups")] = held
+    made: tuple[Group, ...] = held[1]
+    return made
+
+
+def chosen(ctx: Context, every: list[Group]) -> tuple[list[Group], str]:
+    """Give the groups that the filter means, each narrowed to the nodes that it means."""
+    if not ctx.where:
+        return every, ""
+    kept, left_out = kept_nodes_only(ctx, every)
+    where = ctx.where.about(FINDING_KEYS)
+    rules = {rule.id: rule for rule in ctx.desk.profile.rules}
+    found = []
+    for group in every:
+        narrowed = group.narrowed(kept)
+        if narrowed is None:
+            continue
+        subjects = [rule_words(ctx, rules[rule], (group.status.value,)) for rule in group.rules if rule in rules]
+        if not group.rules:  # nodes that are INCOMPLETE for a reason of their own
+            subjects = [Subject({"state": (group.status.value,), "severity": (group.severity,)}, "")]
+        words = {"group": (str(group.number),), "node": group.nodes}
+        told = " ".join((group.rule, group.title, group.got, group.want, *group.nodes))
+        if any(where.holds(type(s)({**s.words, **words}, f"{s.text} {told}", s.read)) for s in subjects):
+            found.append(narrowed)
+    return found, left_out
+
+
+def kept_nodes_only(ctx: Context, every: list[Group]) -> tuple[frozenset[str], str]:
+    """Give the nodes that the filter means by what it asks of nodes alone."""
+    names = dict.fromkeys(name for group in every for name in group.nodes)
+    return kept_nodes(ctx, names, verdicts=False)
+
+
+def _name(group: Group) -> str:
+    return group.rule or group.title
+
+
+def _seen(group: Group) -> str:
+    return f"{group.got} (wants {group.want})" if group.want else group.got
+
+
+@lru_cache(maxsize=512)
+def _where(nodes: tuple[str, ...], of: Whole) -> str:
+    """Say how many nodes of all, and which; folded once, as it is written with every key."""
+    if of.nodes <= 1 and nodes and not nodes[0].startswith("@"):
+        return ""
+    return whereabouts.told(nodes, of, lambda some: f"{len(some):,}/{of.nodes:,} {whereabouts.said(some)}")
+
+
+def _rooms(columns: Columns, width: int) -> tuple[int, int, int, int]:
+    """Share a width out to the name, what was seen, where, and the hint; 0 leaves one out."""
+    name = min(columns.name, max(width // 3, 8))
+    room = max(width - 16 - name, 0)
+    hint = columns.hint if columns.hint and room > columns.hint + 40 else 0
+    rest = room - (hint + 1 if hint else 0)
+    side = min(columns.where, max(rest - min(columns.seen, rest // 2) - 1, 0))
+    return name, max(rest - (side + 1 if side else 0), 0), side, hint
+
+
+def _head(ctx: Context, columns: Columns, width: int) -> Line:
+    fit = ctx.signs.fit
+    name, seen, side, hint = _rooms(columns, width)
+    words = f"  #  {'verdict':<10}{fit('rule', name)} {fit('seen (wanted)', seen)}"
+    more = "".join(f" {fit(word, room)}" for word, room in (("where", side), ("hint", hint)) if room)
+    return Line(((words + more, "dim"),))
+
+
+def _entry(ctx: Context, group: Group, columns: Columns) -> Entry:
+    return Entry(
+        name_of(group),
+        lambda width: _line(ctx, group, columns, width),
+        lambda width: list(details(ctx, group, width)),
+        tuple(name for name in group.nodes if name in ctx.desk.nodes),
+        _into(group),
+        group.rule,
+        next((e.item for e in group.about.evidence), "") if isinstance(group.about, Finding) else "",
+        {
+            "number": str(group.number), "verdict": group.status.value, "severity": group.severity,
+            "title": group.title, "seen": group.got, "wanted": group.want,
+            "hint": group.hint.words if group.hint is not None else "",
+        },
+    )  # fmt: skip
+
+
+def name_of(group: Group) -> str:
+    """Name a group by what it is: while a run goes on its number may become another's."""
+    return f"{group.status.value}:{_name(group)}:{group.got}"
+
+
+def _into(group: Group) -> Place:
+    """One node's group leads to its verdict at once."""
+    if len(group.nodes) == 1:
+        return Place("node", group.nodes, row=group.rule)
+    return Place("group", (str(group.number),), key=name_of(group))
+
+
+def _what(ctx: Context, group: Group, name: int, seen: int) -> tuple[tuple[str, str], ...]:
+    """Say what fails and what was seen; a cause of many rules has no rule's name, and takes both columns."""
+    fit = ctx.signs.fit
+    if group.rule:
+        return (fit(group.rule, name) + " ", "bold"), (fit(_seen(group), seen), "")
+    title = min(len(group.title), name + 1 + seen)
+    return (fit(group.title, title), "bold"), (fit(f": {group.got}", max(name + 1 + seen - title, 0)), "")
+
+
+def _line(ctx: Context, group: Group, columns: Columns, width: int) -> Line:
+    signs = ctx.signs
+    name, seen, side, hint = _rooms(columns, width)
+    word = group.hint.words if group.hint is not None else ""
+    return Line((
+        (f"{group.number:>3}  ", "dim"),
+        (f"{signs.status(group.status)} {group.status.value.upper():<8}", STYLES[group.status]),
+        *_what(ctx, group, name, seen),
+        (f" {signs.fit(_where(group.nodes, columns.of), side)}" if side else "", "cyan"),
+        (f" {signs.fit(word, hint)}" if hint else "", "italic"),
+    ))  # fmt: skip
+
+
+def details(ctx: Context, group: Group, width: int) -> Iterator[Line]:
+    """Tell all of a group: where, what was seen, a hint, why it matters and what mends it."""
+    signs, status = ctx.signs, group.status
+    about = group.about
+    truth = f", {about.truth.value} without waivers" if isinstance(about, Finding) and about.truth is not None else ""
+    yield Line((
+        (f" {signs.status(status)} {status.value.upper()}", STYLES[status]), (f"  {_name(group)}", "bold"),
+        (f"  ({group.severity}{truth})", "dim"),
+    ))  # fmt: skip
+    if group.rule:
+        yield from labelled("", group.title, signs, width, "bold")
+    yield from folded("where", _where(group.nodes, ctx.board.summary(every=ctx.every).whole), signs, width, "cyan")
+    if group.hint is not None:
+        yield from labelled("hint", group.hint.sentence, signs, width, "italic")
+    if isinstance(about, Cause):
+        yield from _of_cause(ctx, about, width)
+        return
+    yield from labelled("seen", about.reason, signs, width)
+    sources = dict.fromkeys(e.source for e in about.evidence if e.source)
+    yield from labelled("read", "; ".join(list(sources)[:3]), signs, width, "dim")
+    yield from labelled("why", about.rule.why, signs, width)
+    yield from labelled("fix", about.rule.fix, signs, width)
+
+
+def _of_cause(ctx: Context, cause: Cause, width: int) -> Iterator[Line]:
+    for said in cause.said[:CAUSES]:
+        yield from labelled("because", said, ctx.signs, width)
+    yield from labelled("rules", ", ".join(cause.rules), ctx.signs, width, "dim")

@@ -1,0 +1,84 @@
+"""A reading under way: what each node is doing, the slowest first, and how fast all goes; then, what took long."""
+
+from collections.abc import Iterator
+
+from rackcheck.views.progress import Progress, Pulse, Step, progress, pulse
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line
+from rackcheck_tui.controllers.filtering import kept_nodes
+from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.screens import burning
+from rackcheck_tui.screens.context import Context
+from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.widgets.words import labelled
+
+STYLE = {
+    Step.ASKED: "bold yellow", Step.WAITS: "dim", Step.SILENT: "bold magenta", Step.READ: "cyan", Step.JUDGED: "green",
+}  # fmt: skip
+SIGN = {Step.ASKED: ">", Step.WAITS: "-", Step.SILENT: "?", Step.READ: "=", Step.JUDGED: "+"}
+
+
+def shown(ctx: Context, place: Place) -> Shown:
+    """Show the nodes of the reading under way, or of the last one; of a burn-in, what is under load."""
+    if ctx.burns:
+        return burning.shown(ctx, place)
+    board = ctx.board
+    told = progress(board, ctx.now)
+    kept, left_out = kept_nodes(ctx, [each.node for each in told])
+    entries = [_entry(ctx, each) for each in told if each.node in kept]
+    state = ("reading" if ctx.desk.replays else "asking") if board.running else "asked"
+    again = " again" if board.again is not None else ""
+    return Shown(
+        Entries(entries, lambda width: Line(((ctx.signs.fit("step       seconds  node", width), "dim"),))),
+        f"live: {state}{again} {several(len(told), 'node')}",
+        "no nodes" if not told else "no node like this; / changes the filter",
+        left_out,
+        tuple(_above(ctx, pulse(told, board, ctx.now))),
+    )
+
+
+def _above(ctx: Context, pulse: Pulse) -> Iterator[Line]:
+    room = 30
+    filled = round(room * pulse.judged / pulse.nodes) if pulse.nodes else 0
+    full, empty = ("#", ".") if ctx.signs.plain else ("█", "░")
+    yield Line((
+        (f" {full * filled}{empty * (room - filled)} ", "bold"),
+        (f"{pulse.judged:,} of {pulse.nodes:,} judged, {pulse.read:,} read, {pulse.asked:,} at it", ""),
+        (f", {pulse.silent:,} silent" if pulse.silent else "", "bold magenta"),
+    ))  # fmt: skip
+    rate = f" {pulse.rate:.1f} answers a second" if ctx.board.running else " done"
+    left = f", about {pulse.left:.0f} s left" if pulse.left is not None else ""
+    typical = f"; half of the nodes took {pulse.typical:.1f} s or less" if pulse.typical else ""
+    yield Line(((f"{rate}{left}{typical}", "dim"),))
+    for each in ctx.board.turned[:3]:
+        turn = each.turn
+        yield Line(((f" {each.node}: {turn.rule} {turn.before or 'not judged'} -> {turn.after}", "bold"),))
+    if len(ctx.board.turned) > 3:
+        yield Line(((f" and {len(ctx.board.turned) - 3} verdicts more turned", "dim"),))
+
+
+def _entry(ctx: Context, each: Progress) -> Entry:
+    return Entry(
+        each.node,
+        lambda width: _line(ctx, each, width),
+        lambda width: list(_details(ctx, each, width)),
+        (each.node,),
+        Place("node", (each.node,)),
+    )
+
+
+def _line(ctx: Context, each: Progress, width: int) -> Line:
+    seconds = f"{each.seconds:8.1f}" if each.seconds is not None else " " * 8
+    planes = "  ".join(f"{plane.value} {said}" for plane, _, said in each.planes)
+    name = min(max(len(each.node), 8), 24)
+    return Line((
+        (f"{SIGN[each.step]} {each.step.value:<8}", STYLE[each.step]), (f"{seconds}  ", ""),
+        (ctx.signs.fit(each.node, name), "bold"), ("  ", ""), (ctx.signs.fit(planes, max(width - 22 - name, 0)), "dim"),
+    ))  # fmt: skip
+
+
+def _details(ctx: Context, each: Progress, width: int) -> Iterator[Line]:
+    yield Line(((f" {SIGN[each.step]} {each.step.value}", STYLE[each.step]), (f"  {each.node}", "bold")))
+    for plane, seconds, said in each.planes:
+        took = f" ({seconds:.1f} s)" if seconds is not None else ""
+        yield from labelled(plane.value, f"{said}{took}", ctx.signs, width)

@@ -1,0 +1,84 @@
+"""The odd one out: nodes that are not like most of their role, the oddest first, and in what."""
+
+from collections.abc import Iterator
+
+from rackcheck.model.fold import fold
+from rackcheck.views.odd import Deviation, Odd, Peers, peers
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import Line
+from rackcheck_tui.controllers.filtering import kept_nodes
+from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.screens.context import Context
+from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.widgets.words import labelled
+
+
+def shown(ctx: Context, _: Place) -> Shown:
+    """Show the nodes that stand out; where nobody can be said to, why."""
+    found = compared(ctx)
+    ranked = sorted((one for each in found for one in each.odd), key=lambda one: -one.score)
+    kept, left_out = kept_nodes(ctx, [one.node for one in ranked])
+    entries = [_entry(ctx, one) for one in ranked if one.node in kept]
+    above = tuple(_above(ctx, each) for each in found)
+    return Shown(
+        Entries(entries, lambda _: Line(((" facts  node", "dim"),))),
+        f"odd: {several(len(entries), 'node')} not like most of their role",
+        "nobody is odd" if any(each.agreed for each in found) else "nobody can be said to be odd",
+        left_out,
+        above,
+    )
+
+
+def compared(ctx: Context) -> tuple[Peers, ...]:
+    """Hold the nodes of each role against each other; made once for each state of the run."""
+    held = ctx.fetched.get(Place("odd"))
+    if not isinstance(held, tuple) or held[0] != ctx.board.version:
+        held = ctx.board.version, peers(ctx.board.census)
+        ctx.fetched[Place("odd")] = held
+    made: tuple[Peers, ...] = held[1]
+    return made
+
+
+def _above(ctx: Context, each: Peers) -> Line:
+    if each.why:
+        return Line(((f" {each.role}: {each.why}", "bold magenta"),))
+    mute = several(len(each.silent), "node")
+    silent = f"; {mute} {'does' if len(each.silent) == 1 else 'do'} not tell all of them" if each.silent else ""
+    split = f", {each.split:,} on which they have no majority" if each.split else ""
+    said = f"{each.role}: {several(len(each.nodes), 'node')}, {each.agreed:,} facts that most of them say alike{split}"
+    return Line(((f" {ctx.signs.text(f'{said}{silent}')}", "dim"),))
+
+
+def _entry(ctx: Context, one: Odd) -> Entry:
+    return Entry(
+        one.node,
+        lambda width: _line(ctx, one, width),
+        lambda width: list(_details(ctx, one, width)),
+        (one.node,),
+        Place("diff", (one.node, "peers")),
+    )
+
+
+def _line(ctx: Context, one: Odd, width: int) -> Line:
+    name = min(max(len(one.node), 8), 24)
+    first = one.deviations[0].said if one.deviations else ""
+    more = f"and {len(one.deviations) - 1} more" if len(one.deviations) > 1 else ""
+    room = max(width - name - 12 - len(more), 0)
+    return Line((
+        (f"{len(one.deviations):>6}  ", "bold yellow"), (ctx.signs.fit(one.node, name) + "  ", "bold"),
+        (ctx.signs.fit(first, room), ""), ("  ", ""), (ctx.signs.fit(more, max(width - name - 12 - room, 0)), "dim"),
+    ))  # fmt: skip
+
+
+def _details(ctx: Context, one: Odd, width: int) -> Iterator[Line]:
+    yield Line(((f" {one.node}", "bold"), (f"  {one.role}, {several(len(one.deviations), 'fact')} apart", "dim")))
+    for each in one.deviations:
+        yield from labelled("", _said(each, one.node), ctx.signs, width)
+    if one.unknown:
+        told = f"{several(one.unknown, 'fact')} that its peers tell"
+        yield from labelled("unknown", told, ctx.signs, width, "bold magenta")
+
+
+def _said(each: Deviation, node: str) -> str:
+    others = [name for name in each.nodes if name != node]
+    return each.said + (f"; so says {fold(others)}" if others else "")

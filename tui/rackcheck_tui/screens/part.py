@@ -1,0 +1,95 @@
+"""What is said and drawn of one part under load, wherever it is shown: its sign, its findings, its histories."""
+
+from collections.abc import Iterator, Sequence
+
+from rackcheck.model.burn_record import Fault
+from rackcheck.parse.burnin.told import described
+from rackcheck.views.bearing import Bearing, Rank
+from rackcheck.views.part import HOST, Part
+from rackcheck.views.terminal import STYLES, Line
+from rackcheck_tui.screens.context import Context
+from rackcheck_tui.widgets.charts import Points, chart, digits, limits, spark
+
+STYLE = {Rank.WRONG: "bold red", Rank.UNKNOWN: "bold magenta", Rank.ODD: "yellow", Rank.FINE: "green"}
+SIGN = {Rank.WRONG: "!", Rank.UNKNOWN: "?", Rank.ODD: "~", Rank.FINE: "="}
+"""Signs of what was not judged yet; a verdict has its own."""
+
+HEIGHT = 6
+"""Lines of a chart."""
+
+STEPS = {"C": 10.0, "W": 100.0, "GHz": 0.5}
+"""The least that a chart spans, by unit, so that noise does not look like a course."""
+
+
+def is_over(ctx: Context, part: Part) -> bool:
+    """Whether a part's node is done."""
+    bench = ctx.burns.benches[part.node]
+    return bench.over or bool(bench.ended)
+
+
+def stage_of(ctx: Context, part: Part) -> str:
+    """Name the stage that a part is in; `ended` once its node is done."""
+    return "ended" if is_over(ctx, part) else part.under_way(ctx.burns.plan)
+
+
+def mark(ctx: Context, bearing: Bearing) -> tuple[str, str]:
+    """Give the sign of a part's state, with its style."""
+    if bearing.status is not None:
+        return ctx.signs.status(bearing.status), STYLES[bearing.status]
+    return SIGN[bearing.rank], STYLE[bearing.rank]
+
+
+def told(fault: Fault) -> str:
+    """Say all that a node told of a finding: `gpu/6 mismatch, in memory, at 0x3f2a41c00, ..., SM 68, after 4.4 s`."""
+    numbers = (f"{name} {fault.number(name):.0f}" for name in NUMBERS if fault.number(name) is not None)
+    words = (f"{name} {fault.word(name)}" for name in WORDS if fault.word(name))
+    return ", ".join((described(fault), *numbers, *words, f"after {fault.t:.1f} s"))
+
+
+NUMBERS, WORDS = ("xid", "cpu", "temp", "limit", "code", "more"), ("hash", "theirs", "pattern", "line")
+"""What a finding may tell beside what every reader of it says."""
+
+
+def histories(ctx: Context, part: Part) -> Iterator[tuple[str, Points, str]]:
+    """Give a part's columns over time: a name, its points, their unit. A host's power is what its BMC measures."""
+    bench = ctx.burns.benches[part.node]
+    power = bench.bmc.column("power") if part.of == HOST else part.past.column("power")
+    found: tuple[tuple[str, Points, str], ...] = (
+        ("power", power, "W"), ("temp", part.past.column("temp"), "C"),
+        ("clock", [(t, value / 1e9) for t, value in part.past.column("clock")], "GHz"),
+        ("memory", part.past.column("memory_temp"), "C"), ("inlet", bench.bmc.column("inlet"), "C"),
+    )  # fmt: skip
+    yield from (each for each in found if each[1])
+
+
+def line_of(ctx: Context, label: str, points: Points, unit: str, width: int) -> Line:
+    """Write a history in one line: its name, its newest value, its course, and between what it went."""
+    values = [value for _, value in points]
+    low, high = min(values), max(values)
+    ends = f" {digits(low)} to {digits(high)} {unit}"
+    now = f"{digits(values[-1])} {unit}"
+    room = max(width - 22 - len(ends), 0)
+    drawn = spark(points, room, low, high or 1.0, plain=ctx.signs.plain)
+    return Line(((f" {label:<8}", "dim"), (f"{now:>11} ", "bold"), (drawn, ""), (ends, "dim")))
+
+
+def drawn(ctx: Context, label: str, points: Points, unit: str, width: int) -> Sequence[Line]:
+    """Draw a history over several lines, with what it went between and from when until when."""
+    low, high = limits(points, STEPS.get(unit, 1.0))
+    margin = 8
+    rows = chart(points, max(width - margin - 2, 8), HEIGHT, low, high, plain=ctx.signs.plain)
+    side = [""] * HEIGHT
+    side[0], side[-1] = f"{high:g}", f"{low:g}"
+    edge = "|" if ctx.signs.plain else "│"
+    lines = [
+        Line(((f"{text:>{margin - 1}} ", "dim"), (edge, "dim"), (row, "cyan")))
+        for text, row in zip(side, rows, strict=True)
+    ]
+    begin, end = points[0][0], points[-1][0]
+    first = f"{begin:.0f} s"
+    foot = f"{first}{f'{end:.0f} s':>{max(width - margin - 2 - len(first), 1)}}"
+    return [
+        Line(((f" {label}", "bold"), (f" in {unit}", "dim"))),
+        *lines,
+        Line(((" " * (margin + 1), ""), (foot, "dim"))),
+    ]

@@ -1,0 +1,1 @@
+"""Widgets: tables, charts, panels, dialogs, and the texts and marks in them."""

@@ -1,0 +1,184 @@
+"""Questions over the screen: yes or no, one of several, and a form; all of them go away with escape, unanswered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from rackcheck.views.signs import Signs
+from rackcheck.views.terminal import Line
+from rackcheck_tui.screens.reader import page
+from rackcheck_tui.widgets.entries import Entries, Entry
+from rackcheck_tui.widgets.table import Table
+from rackcheck_tui.widgets.words import across, keys
+
+
+class Ask(ModalScreen[bool]):
+    """Asks one thing, with the lines that say what will happen; only `y` is yes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "yes"),
+        Binding("n,escape,q", "answer(False)", "no"),
+    ]
+
+    def __init__(self, title: str, lines: Sequence[str], signs: Signs) -> None:
+        super().__init__()
+        self.words, self.lines, self.signs = title, lines, signs
+
+    def compose(self) -> ComposeResult:
+        """Lay the title, the lines and the keys under each other."""
+        yield Static(id="title", markup=False)
+        with VerticalScroll(id="body"):
+            yield Static(page([Line(((self.signs.piece(f" {text}"), ""),)) for text in self.lines]), markup=False)
+        yield Static(id="keys", markup=False)
+
+    def on_resize(self) -> None:
+        """Write for the width there is."""
+        width = self.size.width
+        self.query_one("#title", Static).update(page([across(self.words, "", self.signs, width)]))
+        self.query_one("#keys", Static).update(page([keys((("y", "yes"), ("n", "no")), self.signs, width)]))
+
+    def action_answer(self, yes: bool) -> None:
+        """Answer and go away."""
+        self.dismiss(yes)
+
+
+class Leave(Ask):
+    """Asks whether to leave; ctrl+c over the question is a yes, too: nobody types it twice by chance."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "answer(True)", "yes", show=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One thing to choose: what it is called, what it means, and the key that takes it at once."""
+
+    name: str
+    words: str
+    key: str = ""
+
+
+class Choose(ModalScreen[str | None]):
+    """Offers several things; words that are typed narrow them, enter takes one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "back"),
+        Binding("down", "move(1)", "down", show=False, priority=True),
+        Binding("up", "move(-1)", "up", show=False, priority=True),
+    ]
+
+    def __init__(self, title: str, options: Sequence[Option], signs: Signs) -> None:
+        super().__init__()
+        self.words, self.options, self.signs = title, options, signs
+
+    def compose(self) -> ComposeResult:
+        """Lay the title, the words, the options and the keys under each other."""
+        yield Static(id="title", markup=False)
+        yield Input(id="narrow", placeholder="words that narrow the list", compact=True)
+        yield Table(self.signs, id="options")
+        yield Static(id="keys", markup=False)
+
+    def on_mount(self) -> None:
+        """Show all of them."""
+        self._fill("")
+        self.query_one("#narrow").focus()
+
+    def on_resize(self) -> None:
+        """Write for the width there is."""
+        width = self.size.width
+        self.query_one("#title", Static).update(page([across(self.words, "", self.signs, width)]))
+        shown = (("enter", "take"), ("up down", "move"), ("esc", "back"))
+        self.query_one("#keys", Static).update(page([keys(shown, self.signs, width)]))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow while words are typed."""
+        self._fill(event.value)
+
+    def on_input_submitted(self) -> None:
+        """Take the option under the cursor."""
+        self.dismiss(self.query_one(Table).current)
+
+    def on_table_opened(self) -> None:
+        """Take the option that was clicked twice."""
+        self.dismiss(self.query_one(Table).current)
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor while the words are typed."""
+        self.query_one(Table).action_move(by)
+
+    def action_leave(self) -> None:
+        """Go away without a choice."""
+        self.dismiss(None)
+
+    def _fill(self, text: str) -> None:
+        wanted = text.casefold().split()
+        found = [o for o in self.options if all(w in f"{o.name} {o.words}".casefold() for w in wanted)]
+        widest = min(max((len(o.name) for o in found), default=0), 24)
+        entries = [Entry(o.name, self._line(o, widest), lambda _: []) for o in found]
+        self.query_one(Table).show(Entries(entries), keep=False, empty="nothing like these words")
+
+    def _line(self, option: Option, widest: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        return lambda width: Line((
+            (self.signs.fit(option.name, widest) + "  ", "bold"),
+            (self.signs.fit(option.words, max(width - widest - 2, 0)), ""),
+        ))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One line of a form: its name, what it means, and what stands in it at first."""
+
+    name: str
+    words: str
+    value: str = ""
+
+
+class Form(ModalScreen[Mapping[str, str] | None]):
+    """Asks for several lines; enter goes to the next one, and from the last one it is done."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back")]
+
+    def __init__(self, title: str, lines: Sequence[str], fields: Sequence[Field], signs: Signs) -> None:
+        super().__init__()
+        self.words, self.lines, self.fields, self.signs = title, lines, fields, signs
+
+    def compose(self) -> ComposeResult:
+        """Lay the title, what it is about, the lines and the keys under each other."""
+        yield Static(id="title", markup=False)
+        with VerticalScroll(id="body"):
+            yield Static(page([Line(((self.signs.text(f" {text}"), ""),)) for text in self.lines]), markup=False)
+            for each in self.fields:
+                with Vertical(classes="field"):
+                    yield Static(page([Line(((f" {each.name}", "bold"), (f"  {each.words}", "dim")))]), markup=False)
+                    yield Input(each.value, id=f"field-{each.name}", compact=True)
+        yield Static(id="keys", markup=False)
+
+    def on_mount(self) -> None:
+        """Begin with the first line that is empty."""
+        first = next((f for f in self.fields if not f.value), self.fields[0])
+        self.query_one(f"#field-{first.name}").focus()
+
+    def on_resize(self) -> None:
+        """Write for the width there is."""
+        width = self.size.width
+        self.query_one("#title", Static).update(page([across(self.words, "", self.signs, width)]))
+        shown = (("enter", "next, and done from the last"), ("esc", "back"))
+        self.query_one("#keys", Static).update(page([keys(shown, self.signs, width)]))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go to the next line, or be done."""
+        inputs = list(self.query(Input))
+        at = inputs.index(event.input)
+        if at + 1 < len(inputs):
+            inputs[at + 1].focus()
+        else:
+            self.dismiss({f.name: self.query_one(f"#field-{f.name}", Input).value for f in self.fields})
+
+    def action_leave(self) -> None:
+        """Go away without an answer."""
+        self.dismiss(None)

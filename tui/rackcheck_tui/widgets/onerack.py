@@ -1,0 +1,105 @@
+"""One rack from its front, in one widget: its title, and a line for each that its panel has."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.events import Click
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from rackcheck.views.modes import Cell
+from rackcheck.views.signs import Signs
+from rackcheck_tui.widgets.panels import Draft, Place
+
+UNSEEN = Cell("?", "dim")
+"""What a place shows of which nothing has been said: that it is not known."""
+
+_REMEMBERED = 4096
+"""Texts of places that a rack remembers, as most of them are shown again and again."""
+
+
+class RackView(Widget):
+    """One rack; the library draws what changed from its widget's left edge on, so that narrow ones are cheap."""
+
+    DEFAULT_CSS = "RackView { height: auto; }"
+
+    class Clicked(Message):
+        """A node was clicked; `opens` after a second click."""
+
+        def __init__(self, node: str, *, opens: bool) -> None:
+            super().__init__()
+            self.node, self.opens = node, opens
+
+    def __init__(self, draft: Draft, signs: Signs, cells: dict[str, Cell], marks: set[str]) -> None:
+        super().__init__()
+        self.draft, self.signs, self.cells, self.marks = draft, signs, cells, marks
+        self.title = Cell("", "bold")
+        self.cursor = ""
+        plain, names = signs.plain, draft.density.name > 0
+        self._arrow = (">" if plain else "▸") if names else ("<" if plain else "◂")
+        self._texts: dict[tuple[str, str, str, str], str] = {}
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002  the library's
+        """Give the lines that it needs in any width."""
+        return self.draft.height
+
+    def render_line(self, y: int) -> Strip:
+        """Write the title or a line of the rack; neighbours of one style are one piece."""
+        row = y - 1
+        if row < 0:
+            return self._title()
+        if row >= len(self.draft.panel.rows):
+            return Strip.blank(self.size.width)
+        labels = self.draft.panel.labels
+        label = labels[row] if row < len(labels) else ""
+        pieces = [(self.signs.fit(label, self.draft.margin), "dim")] if self.draft.margin else []
+        pieces += [self._place(node) for node in self.draft.panel.rows[row]]
+        together = [("".join(text for text, _ in run), style) for style, run in groupby(pieces, key=lambda p: p[1])]
+        return Strip([Segment(t, Style.parse(s)) for t, s in together]).adjust_cell_length(self.size.width)
+
+    def _title(self) -> Strip:
+        words = " ".join(text for text in (self.title.sign, self.draft.panel.name, self.title.word) if text) + " "
+        shown = self.signs.fit(words, self.draft.width) if len(words) > self.draft.width else self.signs.piece(words)
+        rule = self.signs.rule * max(self.draft.width - len(shown), 0)
+        return Strip(
+            [Segment(shown, Style.parse(self.title.style)), Segment(rule, Style(dim=True))]
+        ).adjust_cell_length(self.size.width)
+
+    def _place(self, node: str) -> tuple[str, str]:
+        density = self.draft.density
+        if not node:
+            return " " * density.width, ""
+        cell = self.cells.get(node, UNSEEN)
+        here = node == self.cursor
+        flag = "*" if node in self.marks else self._arrow if here else " "
+        said = (cell.sign, flag, node if density.name else "", cell.word if density.word else "")
+        if (text := self._texts.get(said)) is None:
+            if len(self._texts) >= _REMEMBERED:
+                self._texts.clear()
+            text = self._texts[said] = self._write(*said)
+        return text, f"{cell.style} reverse" if here else cell.style
+
+    def _write(self, sign: str, flag: str, name: str, word: str) -> str:
+        density, fit = self.draft.density, self.signs.fit
+        rooms = ((name, density.name), (word, density.word))
+        return fit(sign, 1) + flag + "".join(fit(text, room) + " " for text, room in rooms if room)
+
+    def region_of(self, place: Place) -> Region:
+        """Give the cells of a place."""
+        return Region(self.draft.x(place.column), place.row + 1, self.draft.density.width, 1)
+
+    def on_click(self, event: Click) -> None:
+        """Say which node was clicked."""
+        if node := self.draft.at(event.x, event.y):
+            self.post_message(self.Clicked(node, opens=event.chain > 1))
+
+
+def spans(cells: Sequence[Region]) -> Iterator[Region]:
+    """Take the cells of one line together: the library begins at its widget's edge anew for each that stands alone."""
+    for y, line in groupby(sorted(cells, key=lambda cell: (cell.y, cell.x)), key=lambda cell: cell.y):
+        some = list(line)
+        yield Region(some[0].x, y, some[-1].right - some[0].x, 1)

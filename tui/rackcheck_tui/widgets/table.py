@@ -1,0 +1,294 @@
+"""A table of any length in one widget: of its rows only those in sight are ever written."""
+
+from collections.abc import Collection
+from typing import ClassVar, cast
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.events import Click, Resize
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from rackcheck.views.listing import Listing
+from rackcheck.views.signs import Signs
+from rackcheck.views.terminal import Line
+from rackcheck_tui.widgets.marks import find, marked, settle
+from rackcheck_tui.widgets.strips import strip
+
+GUTTER = 2
+"""Cells at the left of each row: the mark's, then the cursor's."""
+
+_WRITTEN = 512
+"""Rows whose writing is remembered: some screens of them, never all."""
+
+
+class Table(ScrollView, can_focus=True):
+    """Shows a listing under its heading, with a cursor and marks."""
+
+    DEFAULT_CSS = "Table { overflow-x: hidden; scrollbar-size-vertical: 1; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "a row down", show=False),
+        Binding("up,k", "move(-1)", "a row up", show=False),
+        Binding("pagedown", "page(1)", "a page down", show=False),
+        Binding("pageup", "page(-1)", "a page up", show=False),
+        Binding("home,g", "end(0)", "to the first row", show=False),
+        Binding("end,G", "end(-1)", "to the last row", show=False),
+        Binding("space", "mark", "mark", show=False, tooltip="mark the row, or take its mark away, and go down"),
+        Binding("V", "mark_range", "mark to here", show=False, tooltip="mark every row from the last mark to here"),
+        Binding("asterisk", "mark_all", "mark all", key_display="*", show=False, tooltip="mark every row, or none"),
+        Binding("enter", "open", "details", tooltip="open the row"),
+    ]
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+
+    class Told(Message):
+        """What a table says; `table` is the one that says it."""
+
+        def __init__(self, table: "Table") -> None:
+            super().__init__()
+            self.table = table
+
+        @property
+        def control(self) -> "Table":
+            """The table, for the library's selectors."""
+            return self.table
+
+    class Moved(Told):
+        """The cursor stands on another row, or the rows have changed."""
+
+    class Opened(Told):
+        """The row under the cursor is wanted in full."""
+
+    class Marked(Told):
+        """Other rows are marked than before."""
+
+    def __init__(self, signs: Signs, *, id: str | None = None) -> None:  # noqa: A002  the library's word
+        super().__init__(id=id)
+        self.signs = signs
+        self.listing: Listing | None = None
+        self.marks: set[str] = set()
+        self.empty = ""
+        self._anchor = 0
+        self._heading: Strip | None = None
+        self._written: dict[int, Strip] = {}
+        self._width = 0
+
+    # ---- what it shows
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return 0 if self.listing is None else len(self.listing)
+
+    @property
+    def current(self) -> str | None:
+        """The name of the row under the cursor; None where there are no rows."""
+        return self.listing.name(self.cursor) if self.listing is not None and self.cursor < self.count else None
+
+    @property
+    def page(self) -> int:
+        """How many rows there is room for."""
+        return max(self.scrollable_content_region.height - self._top, 1)
+
+    @property
+    def in_sight(self) -> range:
+        """The rows that there is room for, from the first that shows."""
+        first = self.scroll_offset.y
+        return range(first, min(first + self.page, self.count))
+
+    def show(self, listing: Listing, *, keep: bool = True, empty: str = "") -> None:
+        """Show other rows, or the words for none.
+
+        With `keep` the cursor stays on the row of the same name, at the same height of the screen, and the marks on
+        those that are still there; a cursor whose row is gone stays where it was among the rest. Names are looked
+        through once at most, and not at all while the row of the cursor is where it was and nothing is marked.
+        """
+        before, at, depth = self.current if keep else None, self.cursor, self.cursor - self.scroll_offset.y
+        self.listing, self.empty = listing, empty
+        self._written.clear()
+        had = self.marks
+        cursor, self.marks = settle(listing, before, at, had) if keep else (0, set())
+        self._anchor = min(self._anchor, max(self.count - 1, 0)) if keep else 0
+        self._lay_out()
+        self.set_reactive(Table.cursor, cursor)
+        self._scroll(cursor - depth if keep else 0)
+        self._follow()
+        self.refresh()
+        self.post_message(self.Moved(self))
+        if self.marks != had:
+            self.post_message(self.Marked(self))
+
+    def go(self, name: str) -> bool:
+        """Move the cursor to the row of this name; say whether there is one."""
+        found = None if self.listing is None else find(self.listing, name)
+        if found is not None:
+            self.cursor = found
+        return found is not None
+
+    def refresh_rows(self, names: Collection[str]) -> None:
+        """Write these rows again where they are in sight; the others are written again when they come into it."""
+        if self.listing is None:
+            return
+        for row in [row for row in self._written if row >= self.count or self.listing.name(row) in names]:
+            del self._written[row]
+        self._repaint(*(row for row in self.in_sight if self.listing.name(row) in names))
+
+    def acted_on(self) -> tuple[str, ...]:
+        """The nodes of the marked rows, in the rows' order and each once; of the row under the cursor if none is."""
+        if self.listing is None or not self.count:
+            return ()
+        rows = self.marked_rows() or (self.cursor,)
+        return tuple(dict.fromkeys(node for row in rows for node in self.listing.nodes(row)))
+
+    def marked_rows(self) -> tuple[int, ...]:
+        """The numbers of the marked rows."""
+        return () if self.listing is None else marked(self.listing, self.marks)
+
+    # ---- how it is drawn
+
+    def render_line(self, y: int) -> Strip:
+        """Write one line of those in sight."""
+        width = self.scrollable_content_region.width
+        if width != self._width:
+            self._lay_out()
+        if y < self._top and self._heading is not None:
+            return self._heading
+        row = y - self._top + self.scroll_offset.y
+        if self.listing is None or row >= self.count:
+            words = f"{' ' * GUTTER}{self.empty}" if row == 0 else ""
+            return strip(Line(((words, "italic"),)), width)
+        return Strip.join([self._gutter(row), self._row(row, max(width - GUTTER, 0))]).adjust_cell_length(width)
+
+    def _gutter(self, row: int) -> Strip:
+        listing = cast("Listing", self.listing)
+        mark = "*" if self.marks and listing.name(row) in self.marks else " "
+        arrow = (">" if self.signs.plain else "▸") if row == self.cursor else " "
+        return Strip([Segment(mark + arrow, Style(bold=True))], GUTTER)
+
+    def _row(self, row: int, width: int) -> Strip:
+        listing = cast("Listing", self.listing)
+        if row == self.cursor and self.has_focus:
+            return strip(listing.line(row, width), width, Style(reverse=True))
+        if (known := self._written.get(row)) is None:
+            if len(self._written) >= _WRITTEN:
+                self._written.clear()
+            known = self._written[row] = strip(listing.line(row, width), width)
+        return known
+
+    @property
+    def _top(self) -> int:
+        return 0 if self._heading is None else 1
+
+    def _lay_out(self) -> None:
+        """Write the heading for the width there is, and say how many lines there are in all."""
+        width = self.scrollable_content_region.width
+        if width != self._width:
+            self._written.clear()
+        self._width = width
+        head = None if self.listing is None else self.listing.head(max(width - GUTTER, 0))
+        heading = None if head is None else strip(Line(((" " * GUTTER, ""), *head.pieces)), width)
+        self._heading = heading
+        self.virtual_size = Size(0, max(self.count, 1) + self._top)
+
+    def _repaint(self, *rows: int) -> None:
+        """Draw these rows again, those of them that are in sight."""
+        sight, width = self.in_sight, self.scrollable_content_region.width
+        lines = [Region(0, row - sight.start + self._top, width, 1) for row in rows if row in sight]
+        if lines:
+            self.refresh(*lines)
+
+    def _scroll(self, first: int) -> None:
+        self.scroll_to(y=max(min(first, self.count - self.page), 0), animate=False, force=True)
+
+    def _follow(self) -> None:
+        """Scroll by as little as brings the cursor into sight."""
+        sight = self.in_sight
+        if self.cursor < sight.start:
+            self._scroll(self.cursor)
+        elif self.cursor >= sight.start + self.page:
+            self._scroll(self.cursor - self.page + 1)
+
+    # ---- what moves it
+
+    def watch_cursor(self, before: int, after: int) -> None:
+        """Keep the cursor in sight."""
+        self._follow()
+        self._repaint(before, after)
+        self.post_message(self.Moved(self))
+
+    def on_resize(self, _: Resize) -> None:
+        """Write everything for the new width, and keep the cursor in sight in a smaller window, too."""
+        self._lay_out()
+        self._follow()
+        self.refresh()
+
+    def on_focus(self) -> None:
+        """Show the cursor as the one that keys move."""
+        self._repaint(self.cursor)
+
+    def on_blur(self) -> None:
+        """Leave the cursor's sign only."""
+        self._repaint(self.cursor)
+
+    def on_click(self, event: Click) -> None:
+        """Move to the row that was clicked, or mark it in its first cells; a double click opens it."""
+        row = event.y - self._top + self.scroll_offset.y
+        if event.y < self._top or row >= self.count:
+            return
+        self.cursor = row
+        if event.x < GUTTER:
+            self._turn(row)
+        elif event.chain > 1:
+            self.action_open()
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor by so many rows."""
+        self.cursor = max(0, min(self.cursor + by, self.count - 1))
+
+    def action_page(self, by: int) -> None:
+        """Move the cursor by so many pages."""
+        self.action_move(by * max(self.page - 1, 1))
+
+    def action_end(self, which: int) -> None:
+        """Move the cursor to the first or the last row."""
+        self.action_move(-self.count if which == 0 else self.count)
+
+    def action_open(self) -> None:
+        """Ask for the row in full."""
+        if self.count:
+            self.post_message(self.Opened(self))
+
+    def action_mark(self) -> None:
+        """Mark the row, or take its mark away, and go down."""
+        if self.count:
+            self._turn(self.cursor)
+            self.action_move(1)
+
+    def action_mark_range(self) -> None:
+        """Mark every row from the last that was marked to the cursor's, both ends with it."""
+        if self.listing is None or not self.count:
+            return
+        first, last = sorted((self._anchor, self.cursor))
+        self.marks |= {self.listing.name(row) for row in range(first, last + 1)}
+        self._anchor = self.cursor
+        self._repaint(*range(max(first, self.in_sight.start), min(last + 1, self.in_sight.stop)))
+        self.post_message(self.Marked(self))
+
+    def action_mark_all(self) -> None:
+        """Mark every row; where every one is marked, take all marks away."""
+        if self.listing is None or not self.count:
+            return
+        every = {self.listing.name(row) for row in range(self.count)}
+        self.marks = set() if every <= self.marks else every
+        self._repaint(*self.in_sight)
+        self.post_message(self.Marked(self))
+
+    def _turn(self, row: int) -> None:
+        self.marks ^= {cast("Listing", self.listing).name(row)}
+        self._anchor = row
+        self._repaint(row)
+        self.post_message(self.Marked(self))

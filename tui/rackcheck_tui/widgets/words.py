@@ -1,0 +1,190 @@
+"""The words around the lists: what run this is, what it comes to, and texts that fit their room."""
+
+import csv
+import io
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from rackcheck.model.fold import fold
+from rackcheck.probe.group import is_group
+from rackcheck.run.event import RunStarted
+from rackcheck.views.reasons import where
+from rackcheck.views.signs import OUTCOME, Signs
+from rackcheck.views.state import Board
+from rackcheck.views.summary import COUNTED
+from rackcheck.views.terminal import OUTCOMES, STYLES, Line
+from rackcheck_tui.widgets.entries import Entries
+
+WHY = 2
+"""Lines of the head that say why a run is INCOMPLETE."""
+
+TURNS = 3
+"""Verdicts that turned which one line tells."""
+
+
+def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = False) -> list[Line]:
+    """Say what was judged by what, the verdict and the counts: the lines that always show.
+
+    With `replays` nobody is asked: a stored run is read.
+    """
+    started, done = board.started, board.done
+    profile = signs.text(f"{board.profile.name} {board.profile.version}")
+    if started is None:
+        return [
+            Line(((f" {signs.text(name)}", "bold"), ("  nothing was told yet", "dim"))),
+            Line(((f" {profile}", ""),)),
+        ]
+    if done is None:
+        verdict, style, stopped = " > reading" if replays else " > running", "bold yellow", ""
+    else:
+        verdict, style = f" {signs.status(OUTCOME[done.outcome])} {done.outcome.value}", OUTCOMES[done.outcome]
+        stopped = " (interrupted)" if done.interrupted else ""
+    room = max(width - len(verdict) - len(stopped) - 2, 0)
+    told = signs.fit(f"{board.profile.name} {board.profile.version}", min(len(profile), room))
+    more = signs.fit(name, max(room - len(told) - 2, 0)).rstrip()
+    return [
+        Line(((verdict, style), (stopped, "yellow"), (f"  {told}", "bold"), (f"  {more}", ""))),
+        _whom(board, signs, width),
+        counts(board, signs, width),
+        *(_why(board, signs, width) if done is not None else ()),
+    ]
+
+
+def _why(board: Board, signs: Signs, width: int) -> Iterator[Line]:
+    """Say in WHY lines at most why the run is INCOMPLETE, and what to type next; its page has it all."""
+    reason = board.summary().reason
+    rows = textwrap.wrap(signs.text(reason), max(width - 6, 20), break_on_hyphens=False) if reason else []
+    if len(rows) > WHY:
+        rows[WHY - 1 :] = [signs.fit(" ".join(rows[WHY - 1 :]), max(width - 6, 20)).rstrip()]
+    for number, row in enumerate(rows):
+        yield Line(((" Why: " if number == 0 else "      ", "bold"), (row, "")))
+
+
+def _whom(board: Board, signs: Signs, width: int) -> Line:
+    """Say how many nodes and verdicts there are, what was not in scope, and where the nodes come from, in one line."""
+    assert board.started is not None
+    asked, judged = len(board.started.nodes), sum(not is_group(name) for name in board.judged)
+    nodes = f"{asked:,} node" + ("" if asked == 1 else "s")
+    missing = "" if judged == asked else f", {judged:,} judged"
+    total, scope = sum(board.counts[s] for s in COUNTED), sum(each.not_in_scope for each in board.judged.values())
+    verdicts = f", {total:,} verdicts" + (f", {scope:,} rules not in scope" if scope else "")
+    again = f"; {len(board.again.nodes):,} asked again by {board.again.run}" if board.again is not None else ""
+    planes = _planes(board.started)
+    told = signs.fit(f"{nodes}{missing}{verdicts}{again}: {board.started.targets}", max(width - len(planes) - 1, 0))
+    return Line(((f" {told.rstrip()}", ""), (planes, "bold yellow")))
+
+
+def _planes(started: RunStarted) -> str:
+    planes = started.planes
+    return "" if set(planes) >= {"bmc", "os"} or set(planes) == {"burnin"} else f"  {' and '.join(planes)} plane only"
+
+
+def counts(board: Board, signs: Signs, width: int) -> Line:
+    """Count all six verdicts, each with its sign and, where there is room, its word."""
+    found = board.counts
+    styles = [STYLES[s] if found[s] else "dim" for s in COUNTED]
+    told = [f" {signs.status(s)} {found[s]:,} {s.value} " for s in COUNTED]
+    if sum(map(len, told)) > width:
+        told = [f" {signs.status(s)}{found[s]}" for s in COUNTED]
+    return Line(tuple(zip(told, styles, strict=True)))
+
+
+def turned(board: Board) -> str:
+    """Say what a second reading turned: `asked again: 2 verdicts turned: nic.rate fail -> pass on n[1-2]`."""
+    found: dict[str, list[str]] = {}
+    for each in board.turned:
+        before, after = each.turn.before or "not judged", each.turn.after or "not judged"
+        found.setdefault(f"{each.turn.rule} {before} -> {after}", []).append(each.node)
+    if not found:
+        return "asked again: every verdict is as it was"
+    first = "; ".join(f"{said} on {fold(nodes)}" for said, nodes in list(found.items())[:TURNS])
+    more = f"; and {len(found) - TURNS} more (5 shows them)" if len(found) > TURNS else ""
+    return f"asked again: {first}{more}"
+
+
+def about(board: Board, signs: Signs, width: int, name: str, began: Sequence[str] = ()) -> Iterator[Line]:
+    """Say everything about the run itself, and each note in full; `began` are the times of an acceptance's runs."""
+    yield from head(board, signs, name, width)
+    started = board.started
+    if started is None:
+        return
+    yield Line()
+    times = [("first run", began[0]), ("newest", began[-1])] if len(began) > 1 else [("began", started.time)]
+    ended = board.ended or "not yet"
+    for label, text in (
+        ("name" if began else "run", started.run), *times, ("ended", ended),
+        ("rackcheck", started.version), ("profile", f"{started.profile} {started.profile_version}"),
+        ("digest", started.digest), ("planes", ", ".join(started.planes)), ("targets", started.targets),
+    ):  # fmt: skip
+        yield from labelled(label, text, signs, width)
+    if board.again is not None:
+        nodes, run = fold(board.again.nodes), board.again
+        yield from labelled("asked again", f"{nodes} by {run.run} at {run.time}", signs, width)
+    yield Line()
+    of = board.summary()
+    for reason, names in of.reasons if board.done is not None else ():
+        yield from labelled("incomplete", f"{where(names, of.expected)}: {reason}", signs, width)
+    for note in of.notes:
+        yield from labelled("note", note, signs, width)
+
+
+def labelled(label: str, text: str, signs: Signs, width: int, style: str = "") -> Iterator[Line]:
+    """Write a text behind its label, wrapped beside it; nothing for an empty one."""
+    yield from _beside(label, signs.text(text), width, style)
+
+
+def folded(label: str, names: str, signs: Signs, width: int, style: str = "") -> Iterator[Line]:
+    """Write a node set of any length behind its label; a line ends after a comma, never inside a name."""
+    for row in _beside(label, signs.text(names, len(names)).replace(",", ", "), width, style):
+        yield Line(tuple((text.replace(", ", ","), style) for text, style in row.pieces))
+
+
+def _beside(label: str, text: str, width: int, style: str) -> Iterator[Line]:
+    margin = max(11, len(label) + 3)
+    rows = textwrap.wrap(text, max(width - margin - 1, 20), break_on_hyphens=False)
+    for number, row in enumerate(rows):
+        yield Line(((f" {label if number == 0 else '':<{margin - 1}}", "dim"), (row, style)))
+
+
+def across(words: str, end: str, signs: Signs, width: int) -> Line:
+    """Write a title on a line across the screen."""
+    right = f" {end} {signs.rule * 2}" if end else ""
+    left = f"{signs.rule * 2} {words} "
+    if len(left) + len(right) + 1 > width:
+        left = signs.fit(left, max(width - len(right) - 1, 0))
+    fill = signs.rule * max(width - len(left) - len(right), 1)
+    return Line(((f"{left}{fill}{right}", "dim"),))
+
+
+def keys(bindings: Iterable[tuple[str, str]], signs: Signs, width: int) -> Line:
+    """Write keys with what they do in one line, as many as there is room for."""
+    pieces: list[tuple[str, str]] = []
+    used = 1
+    for key, does in bindings:
+        used += len(key) + len(does) + 3
+        if used > width:
+            break
+        pieces += [(key, "reverse"), (f" {signs.text(does)}  ", "")]
+    return Line(((" ", ""), *pieces))
+
+
+def guide(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
+    """Write a chapter of help: its title, then a line for each key."""
+    yield Line(((f" {title}", "dim"),))
+    for key, does in rows:
+        yield Line(((f"   {key:<18}  " if key else "   ", "bold"), (does, "")))
+
+
+def plain(entries: Entries, rows: Iterable[int], *, as_json: bool) -> str:
+    """Write rows for other programs: their names, their nodes, and what they say, by name; as CSV or as JSON."""
+    chosen = [entries.every[row] for row in rows]
+    said = [{"row": e.name, "nodes": list(e.nodes), "rule": e.rule, "fact": e.fact, **e.cells} for e in chosen]
+    if as_json:
+        return json.dumps(said, ensure_ascii=False, indent=2) + "\n"
+    out = io.StringIO()
+    columns = list(dict.fromkeys(name for each in said for name in each)) or ["row"]
+    writer = csv.DictWriter(out, columns, lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows({**each, "nodes": fold(e.nodes)} for each, e in zip(said, chosen, strict=True))
+    return out.getvalue()
