@@ -54,7 +54,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/facts.md docs/tui.md
+	@$(MAKE) --no-print-directory schemas && git diff --exit-code --stat schemas docs/reference/facts.md docs/guide/tui.md
 
 full: TESTS := --tier full
 durations: TESTS := --measure
@@ -88,8 +88,8 @@ schemas: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck.profile.editor schemas
 	@$(BIN)/python -m rackcheck.sim.shape schemas
 	@$(BIN)/python -m rackcheck.report.record_schema schemas
-	@$(BIN)/python -m rackcheck.report.facts_page docs
-	@$(BIN)/python -m rackcheck_tui.page docs
+	@$(BIN)/python -m rackcheck.report.facts_page docs/reference
+	@$(BIN)/python -m rackcheck_tui.page docs/guide
 
 # A simulated rack is audited, and its run is shown without a terminal.
 screens: $(VENV)/.runtime

@@ -2,7 +2,7 @@
 
 What looks like a hardware address, a UUID, a GUID, an IP or a mail address is found by its looks; serials, names and
 bare ids are found because somebody gathered them (`core.identities`). Questions stay as they were asked: readers find
-their answers by them. Pure; `docs/capture.md` says what this cannot promise.
+their answers by them. Pure; `docs/guide/capture.md` says what this cannot promise.
 """
 
 import ipaddress

@@ -189,7 +189,7 @@ def _tell(target: Path, doc: Mapping[str, Any]) -> None:
         note(f"Interrupted: {whole} of {several(len(doc['nodes']), 'node')} answered wholly; capture.json says which")
     note(f"Capture: {target} ({several(len(doc['nodes']), 'node')}{', anonymised' if doc['anonymised'] else ''})")
     if doc["anonymised"]:
-        note("Read it before you send it: docs/capture.md says what stand-ins cannot promise")
+        note("Read it before you send it: docs/guide/capture.md says what stand-ins cannot promise")
     note(f"Next:    rackcheck facts {shlex.quote(first)} --from {place}")
     note(f"         rackcheck sim up --machine {place}")
 

@@ -290,7 +290,7 @@ def _root(finding: Finding, place: Place) -> Advice:
     install = "f=/etc/sudoers.d/rackcheck; umask 0227; cat > $f.new && visudo -cf $f.new && mv $f.new $f"
     remote = _ssh(replace(place, user="root", key=""), install) if place.port else _line("sudo", "sh", "-c", install)
     return Advice(
-        "Grant these commands and nothing else (docs/least-privilege.md), as somebody who is root there:",
+        "Grant these commands and nothing else (docs/guide/least-privilege.md), as somebody who is root there:",
         (*sudo, f"rackcheck doctor --sudoers --user {shlex.quote(login)} | {remote}", _ssh(place, "sudo -n -l")),
     )
 
@@ -335,7 +335,7 @@ def _bmc_look(words: str) -> "Callable[[Finding, Place], Advice]":
 
 
 def _bmc_role(_: Finding, place: Place) -> Advice:
-    words = "Give this user the role ReadOnly at least (docs/least-privilege.md); what it has now:"
+    words = "Give this user the role ReadOnly at least (docs/guide/least-privilege.md); what it has now:"
     user = place.user or "USER"
     return Advice(words, (_line("curl", "-k", "-u", user, f"{_url(place)}/redfish/v1/AccountService/Accounts"),))
 

@@ -1,4 +1,4 @@
-"""`docs/facts.md`: every fact that a probe gives or a join derives, from the catalogue itself."""
+"""`docs/reference/facts.md`: every fact that a probe gives or a join derives, from the catalogue itself."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ HEAD = """\
 
 What rackcheck can know of a node. This page is made from the catalogue (`make schemas`), never by hand. `rackcheck
 facts` shows what this machine says, `rackcheck probe show NAME` what one probe promises; how a rule asks for a fact
-stands in `docs/profiles.md`.
+stands in `docs/guide/profiles.md`.
 
 - **Fact**: the path that a profile names. `*` stands for an item's name: `gpu/0.temperature`, `mount/"/".used_share`.
 - **Type** says which operators fit. A *quantity* is written with any unit of its dimension. A *version* has a scheme
@@ -27,7 +27,7 @@ stands in `docs/profiles.md`.
   nodes that are set up alike; a *counter* only grows until something is reset; a *measurement* differs from reading
   to reading.
 - **From** names the plane and the probe. *os* is the node itself, *bmc* its BMC. *root* marks what only root gets an
-  answer to (`docs/least-privilege.md`). *derived* follows from other facts.
+  answer to (`docs/guide/least-privilege.md`). *derived* follows from other facts.
 
 A fact that could not be read is unknown, with the reason; one that was looked for and is not there is absent. Neither
 is ever 0, an empty text or a pass.
@@ -37,7 +37,7 @@ is ever 0, an empty text or a pass.
 AREAS: Mapping[str, str] = {
     "bios": "BIOS settings as the BMC tells them: in neutral words, and each as its maker spells it.",
     "bmc": "The BMC, and the systems behind it.",
-    "burnin": "What a burn-in measured (`docs/burnin.md`).",
+    "burnin": "What a burn-in measured (`docs/guide/burnin.md`).",
     "cmdline": "The command line that the kernel was started with.",
     "container": "What runs containers on the node, and what gives them GPUs.",
     "cpu": "Processors: what they are, how they are clocked, what they complain of.",

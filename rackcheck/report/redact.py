@@ -1,8 +1,8 @@
 """Copies for others' eyes: `customer` owns the machines and sees not how we reach them, `public` sees no one's name.
 
-Every text of the model has a decision in TABLE; `docs/decisions/0011-redaction-levels.md` says why. What has its own
-field is taken out there, and then looked for in every other text; then patterns take out what looks like an address,
-an id or a path. Verdicts, counts, versions, models and rules stay. Pure.
+Every text of the model has a decision in TABLE; `docs/design/decisions/0011-redaction-levels.md` says why. What has its
+own field is taken out there, and then looked for in every other text; then patterns take out what looks like an
+address, an id or a path. Verdicts, counts, versions, models and rules stay. Pure.
 """
 
 import re

@@ -12,7 +12,7 @@ from rackcheck.model.fact import Plane
 from rackcheck.model.path import BadPath, parse
 from rackcheck.probe.registry import registry
 
-PAGE = ROOT / "docs" / "coverage.md"
+PAGE = ROOT / "docs" / "reference" / "coverage.md"
 BAR = 85
 GROUPS = {f"2.{number}" for number in (*range(2, 17), 19)}
 STATES = ("out", "covered", "not")

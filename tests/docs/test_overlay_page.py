@@ -1,4 +1,4 @@
-"""What `docs/profiles.md` says of one profile over another is what the program says of the same files."""
+"""What `docs/guide/profiles.md` says of one profile over another is what the program says of the same files."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from command import rackcheck
 from places import ROOT
 
-PAGE = ROOT / "docs" / "profiles.md"
+PAGE = ROOT / "docs" / "guide" / "profiles.md"
 FORM = r"^```yaml\n((?:(?!```).)*)^```\n\n {4}rackcheck (profile diff [^\n]*)\n\n```text\n((?:(?!```).)*)^```$"
 SECTION = PAGE.read_text(encoding="utf-8").partition("## One profile over another\n")[2].partition("\n## ")[0]
 EXAMPLES = re.findall(FORM, SECTION, re.MULTILINE | re.DOTALL)

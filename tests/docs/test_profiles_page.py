@@ -1,4 +1,4 @@
-"""The tutorial of `docs/profiles.md`, typed line by line in an empty folder: what it says is what comes out."""
+"""The tutorial of `docs/guide/profiles.md`, typed line by line in an empty folder: what it says is what comes out."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ import pytest
 from command import Done, rackcheck
 from places import ROOT
 
-PAGE = ROOT / "docs" / "profiles.md"
+PAGE = ROOT / "docs" / "guide" / "profiles.md"
 TUTORIAL = PAGE.read_text(encoding="utf-8").partition("## Tutorial\n")[2].partition("\n## ")[0]
 PIECE = re.compile(
     r"^```yaml\n(?P<file>rackcheck: 1\n.*?)^```$"

@@ -45,7 +45,7 @@ from rackcheck.model.fold import fold
 from rackcheck.model.path import Path
 from rackcheck.model.tree import Leaf, Tree
 
-PAGE = ROOT / "docs" / "filter.md"
+PAGE = ROOT / "docs" / "reference" / "filter.md"
 
 KINDS = {
     "driver.version": version("dotted", ""),

@@ -196,7 +196,7 @@ def test_nodes_of_equal_shape_are_one_row(tmp_path: Path) -> None:
 
 
 def test_the_rack_type_of_the_documents_is_one(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "inventory.md").read_text()
+    page = (ROOT / "docs" / "guide" / "inventory.md").read_text()
     ((name, block),) = re.findall(r"^    # rack-types/([\w-]+)\.yaml\n((?:    .*\n)+)", page, re.MULTILINE)
     (tmp_path / f"{name}.yaml").write_text(textwrap.dedent(block))
     assert set(rack_type(tmp_path / f"{name}.yaml").slots) == {"upper", "lower", "drawer"}

@@ -20,7 +20,7 @@ NUMBERS = st.one_of(
 )
 
 
-DOCS = ROOT / "docs" / "profiles.md"
+DOCS = ROOT / "docs" / "guide" / "profiles.md"
 
 
 def test_the_manual_lists_every_unit_beside_its_dimension() -> None:

@@ -11,7 +11,7 @@ from rackcheck.model.operator import BadOperand, holds, orderable
 from rackcheck.model.operator import Test as Asked
 from rackcheck.model.version import SCHEMES, Unordered, order
 
-DOCS = ROOT / "docs" / "profiles.md"
+DOCS = ROOT / "docs" / "guide" / "profiles.md"
 NUMBERS = st.lists(st.integers(0, 30), min_size=2, max_size=3).map(lambda parts: ".".join(map(str, parts)))
 PREFIXED = st.tuples(
     st.sampled_from(["", "v", "V ", "HGX_FW_BMC ", "BF-", "iLO 5 v"]),

@@ -207,14 +207,14 @@ def test_a_class_of_letters_stands_for_one_letter_of_it_and_for_nothing_else(log
 
 
 def test_the_list_of_the_page_is_the_list_of_the_command() -> None:
-    page = (ROOT / "docs" / "least-privilege.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guide" / "least-privilege.md").read_text(encoding="utf-8")
     block = re.search(r"^```sudoers\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert block is not None
     assert block[1] == sudoers.text(commands(), "rackcheck")
 
 
 def test_the_page_says_of_every_program_of_the_list_what_it_tells() -> None:
-    page = (ROOT / "docs" / "least-privilege.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guide" / "least-privilege.md").read_text(encoding="utf-8")
     first = re.findall(r"^\| (`[^|]*)\| (\w[^|]*)\|$", page.partition("## On a BMC")[0], re.MULTILINE)
     told = {quoted.split()[0] for cell, _ in first for quoted in re.findall(r"`([a-z][^`]*)`", cell)}
     assert told == {command.split()[0] for command in commands()}

@@ -12,7 +12,7 @@ from rackcheck.model.text import natural
 from rackcheck.probe.registry import Registry, registry
 from rackcheck.report.facts_page import AREAS, ROOT, area, page
 
-PLACE = places.ROOT / "docs" / "facts.md"
+PLACE = places.ROOT / "docs" / "reference" / "facts.md"
 PAGE = page(registry())
 
 

@@ -989,7 +989,7 @@ def test_verifying_changes_nothing(signed: Path, keys: Path) -> None:
 
 # --- the stock tools ----------------------------------------------------------------------------------------------
 
-PAGE = ROOT / "docs" / "signing.md"
+PAGE = ROOT / "docs" / "guide" / "signing.md"
 
 
 def stock() -> str:

@@ -13,7 +13,7 @@ from rackcheck_tui.page import END, MADE, page
 from rackcheck_tui.pictures import SHOTS, settled
 
 DOCS = ROOT / "docs"
-PAGE = DOCS / "tui.md"
+PAGE = DOCS / "guide" / "tui.md"
 PICTURES = sorted((DOCS / "screens").glob("tui-*.svg"))
 
 
@@ -53,7 +53,7 @@ def test_every_picture_is_there_and_every_one_that_is_there_is_made() -> None:
 
 def test_every_picture_that_a_page_shows_is_there() -> None:
     for file in (PAGE, DOCS.parent / "README.md"):
-        named = re.findall(r"\]\(((?:docs/)?screens/[^)]+)\)", file.read_text(encoding="utf-8"))
+        named = re.findall(r"\]\(((?:docs/|\.\./)?screens/[^)]+)\)", file.read_text(encoding="utf-8"))
         assert named
         assert [name for name in named if not (file.parent / name).is_file()] == []
 

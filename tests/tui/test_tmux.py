@@ -1,6 +1,6 @@
 """The screens in tmux, on a terminal of 80x24: a simulated rack is audited while they are open, and keys are typed.
 
-What is seen is recorded in docs/tui.md; with RACKCHECK_SCREENS=write it is written there anew.
+What is seen is recorded in docs/guide/tui.md; with RACKCHECK_SCREENS=write it is written there anew.
 """
 
 import os
@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from places import ROOT
 
-PAGE = ROOT / "docs" / "tui.md"
+PAGE = ROOT / "docs" / "guide" / "tui.md"
 BEGIN = "<!-- recorded by RACKCHECK_SCREENS=write pytest tests/tui/test_tmux.py, never by hand -->"
 END = "<!-- end of what is recorded -->"
 COMMAND = "tui --rack sim:dgx-h100 -p h100-dgx"

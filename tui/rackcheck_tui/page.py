@@ -1,4 +1,4 @@
-"""The views and keys in `docs/tui.md`, from the tables they are in: `python -m rackcheck_tui.page docs`."""
+"""The views and keys in `docs/guide/tui.md`, from the tables they are in: `python -m rackcheck_tui.page docs/guide`."""
 
 import re
 import sys
