@@ -13,8 +13,8 @@ from rackcheck.probe.registry import registry
 from rackcheck.profile import conform, library, lint, schema
 
 FOLDER = TESTS / "broken"
-BROKEN = sorted(FOLDER.glob("*.yaml"))
 PARENTS = FOLDER / "parents"
+BROKEN = sorted(path for path in FOLDER.rglob("*.yaml") if path.parent != PARENTS)
 MEANT = re.compile(r"did you mean `?'?(?P<right>.+?)'?`?\?")
 PLACE = re.compile(r"(?:[^:]*/)?(?P<file>[^/:]+\.yaml):(?P<rest>\d+:\d+: .*)", re.DOTALL)
 
