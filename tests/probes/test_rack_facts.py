@@ -23,6 +23,11 @@ RULES = ("rack.gpus", "rack.one_domain", "rack.no_leak", "rack.vbios_alike", "ra
 """Rules of gb200-nvl72 over facts that recorded trays tell."""
 
 
+@pytest.fixture(scope="module")
+def profile() -> Profile:
+    return library.load("gb200-nvl72", registry().catalogue)
+
+
 def of_rack(profile: Profile, nodes: Mapping[Node, Leaves | Tree], name: str = "a01") -> dict[str, Verdict]:
     return judged(profile, nodes)[f"@rack:{name}"]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-import pytest
 from hypothesis import strategies as st
 from nvl72 import PLANES, Leaves
 
@@ -14,7 +13,6 @@ from rackcheck.model.profile import Profile
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.group import Seat
 from rackcheck.probe.registry import registry
-from rackcheck.profile import library
 from rackcheck.run.event import Event, Judged
 from rackcheck.run.job import Job
 from rackcheck.run.judging import Judging
@@ -23,11 +21,6 @@ GONE = Unknown(Reason.UNREACHABLE, "connection refused")
 
 
 ROW = "2026-01-01T00:00:00Z"
-
-
-@pytest.fixture(scope="module")
-def profile() -> Profile:
-    return library.load("gb200-nvl72", registry().catalogue)
 
 
 def judged(

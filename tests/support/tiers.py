@@ -7,7 +7,9 @@ anew; a test that it has not seen is quick.
 
 import json
 import resource
+import time
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from places import TESTS
 
 TIERS = ("quick", "test", "full")
 BOUNDS = {"quick": 0.1, "test": 0.5}
-"""CPU-seconds that a test of a tier may cost, with what it starts."""
+"""Seconds that a test of a tier may cost: of the CPU, with what it starts, or of the clock, whichever are more."""
 
 FEW = 10
 """Cases of a property that costs more than its tier allows."""
@@ -25,7 +27,7 @@ DURATIONS = TESTS / "durations.json"
 
 
 def costs() -> dict[str, float]:
-    """Give the CPU-seconds of the tests that are not quick, by their ids."""
+    """Give the seconds of the tests that are not quick, by their ids."""
     known = json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.is_file() else {}
     assert isinstance(known, dict)
     return known
@@ -69,13 +71,12 @@ class Measuring:
 
     def __init__(self) -> None:
         self._found: dict[str, float] = {}
-        self._shared: dict[pytest.FixtureDef[Any], float] = {}
-        self._before = 0.0
-        self._within = 0.0
+        self._shared: dict[pytest.FixtureDef[Any], Spent] = {}
+        self._before = self._within = NOTHING
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:
-        self._before, self._within = spent(), 0.0
+        self._before, self._within = spent(), NOTHING
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
@@ -85,8 +86,8 @@ class Measuring:
         finally:
             if fixturedef.scope != "function":
                 own = spent() - before - (self._within - within)
-                self._shared[fixturedef] = max(own, self._shared.get(fixturedef, 0.0))
-                self._within += own
+                self._shared[fixturedef] = max(own, self._shared.get(fixturedef, NOTHING))
+                self._within = self._within + own
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -94,8 +95,10 @@ class Measuring:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         if call.when == "teardown":
-            own = spent() - self._before - self._within
-            report.user_properties.append((COST, own + sum(self._shared.get(each, 0.0) for each in _used_by(item))))
+            whole = spent() - self._before - self._within
+            for each in _used_by(item):
+                whole = whole + self._shared.get(each, NOTHING)
+            report.user_properties.append((COST, max(whole.cpu, whole.clock)))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -118,10 +121,27 @@ def _used_by(item: pytest.Item) -> set[pytest.FixtureDef[Any]]:
     return set() if known is None else {found[-1] for found in known.name2fixturedefs.values() if found}
 
 
-COST = "CPU-seconds"
+COST = "seconds"
 
 
-def spent() -> float:
-    """Give the CPU-seconds of this process and of those that it started and that ended."""
+@dataclass(frozen=True, order=True, slots=True)
+class Spent:
+    """Seconds of the CPU, of this process and of those that it started and that ended, and of the clock."""
+
+    cpu: float
+    clock: float
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(self.cpu + other.cpu, self.clock + other.clock)
+
+    def __sub__(self, other: "Spent") -> "Spent":
+        return Spent(self.cpu - other.cpu, self.clock - other.clock)
+
+
+NOTHING = Spent(0.0, 0.0)
+
+
+def spent() -> Spent:
+    """Give what was spent so far."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    return Spent(sum(each.ru_utime + each.ru_stime for each in used), time.monotonic())
