@@ -8,7 +8,7 @@ COMPILERS := $(VENV)/compilers
 YAML_LS := tests/editor/node_modules/yaml-language-server/package.json
 
 .DEFAULT_GOAL := help
-.PHONY: help audit quick test check full durations kernels explore schemas screens bundle gpu-check gpu-check-bundle clean
+.PHONY: help audit quick test check full durations kernels explore schemas rooms screens bundle gpu-check gpu-check-bundle clean
 
 help:
 	@echo "make audit   judge a simulated rack by h100-dgx, then this machine by linux-server"
@@ -21,6 +21,7 @@ help:
 	@echo "make gpu-check  hold the GPU probes against nvidia-smi, on a machine with NVIDIA GPUs; needs python3 alone"
 	@echo "make kernels what a burn-in carries to a node, compiled anew"
 	@echo "make explore the tests' properties on fresh cases"
+	@echo "make rooms   the picture of the rooms and their arrows in docs/design/architecture.md"
 	@echo "make screens the pictures of the screens in docs/screens"
 
 # Runtime only: what a user installs.
@@ -90,6 +91,9 @@ schemas: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck.report.record_schema schemas
 	@$(BIN)/python -m rackcheck.report.facts_page docs/reference
 	@$(BIN)/python -m rackcheck_tui.page docs/guide
+
+rooms: $(VENV)/.dev
+	@$(BIN)/python tests/support/rooms.py
 
 # A simulated rack is audited, and its run is shown without a terminal.
 screens: $(VENV)/.runtime

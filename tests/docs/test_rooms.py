@@ -1,0 +1,29 @@
+"""The picture of the house is that of its imports, and no arrow turns back."""
+
+import pytest
+from rooms import PAGE, Rooms, circles, drawn, picture, rooms
+
+
+@pytest.fixture(scope="module")
+def found() -> Rooms:
+    return rooms()
+
+
+def test_the_picture_in_the_page_is_that_of_the_imports(found: Rooms) -> None:
+    page = PAGE.read_text("utf-8")
+    assert picture(found) in page, "make rooms draws it anew"
+    assert drawn(page, found) == page
+
+
+def test_no_two_rooms_import_each_other(found: Rooms) -> None:
+    assert list(circles(found)) == []
+
+
+def test_an_arrow_back_is_found_also_over_a_third_room() -> None:
+    turned: Rooms = {"a": frozenset({"b"}), "b": frozenset({"c"}), "c": frozenset({"a"}), "d": frozenset({"a"})}
+    assert list(circles(turned)) == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def test_an_arrow_that_follows_from_others_is_left_out() -> None:
+    rows = picture({"a": frozenset({"b", "c"}), "b": frozenset({"c"}), "c": frozenset()}).splitlines()
+    assert [row.strip() for row in rows if row.startswith("    ")] == ["a --> b", "b --> c"]
