@@ -5,16 +5,16 @@ unknown, unless they would be the same whatever it had said.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from rackcheck.model import path as paths
-from rackcheck.model.catalogue import Catalogue, Entry, Kind
-from rackcheck.model.fact import Facts, Plane, Reading, Reason, Sourced, Unknown, Unreadable, clean
+from rackcheck.model.catalogue import Kind
+from rackcheck.model.fact import Facts, Reading, Unknown, clean
 from rackcheck.model.inputs import Inputs
 from rackcheck.model.profile import Scope
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Leaf, Tree
-from rackcheck.probe.collect import typed
+from rackcheck.probe.derived import Derivation, Ending, described, leaf
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,41 +98,11 @@ class Fault(str):
 
 
 @dataclass(frozen=True)
-class Gathering:
-    """Facts of a group from those of its nodes: what it needs of each, what it promises, and how.
+class Gathering(Derivation[Gather]):
+    """Facts of a group from those of its nodes, all of which must be there."""
 
-    Facts in `also` are read where the run collected them, and add no plane; those of them in `beside` are planned for
-    on planes that are asked anyway.
-    """
-
-    name: str
-    scope: Scope
-    needs: tuple[str, ...]
-    gives: Mapping[str, Kind]
-    gather: Gather = field(compare=False)
-    help: str = ""
-    planes: Mapping[str, Plane] = field(default_factory=dict, compare=False)
-    inputs: frozenset[Plane] = field(default_factory=frozenset, compare=False)
-    also: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    scope: Scope = Scope.FLEET
     distil: Distil | None = field(default=None, compare=False)
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Every fact of a node that it may read."""
-        return (*self.needs, *self.beside, *self.also)
-
-    def bound(self, catalogue: Catalogue) -> "Gathering":
-        """The same, knowing on which plane each fact is read that it needs; LookupError on one that nobody gives."""
-        planes: dict[str, Plane] = {}
-        inputs: set[Plane] = set()
-        for need in self.reads:
-            entry = catalogue.find(paths.parse(need))
-            if entry is None:
-                raise LookupError(f"it needs {need}, which no probe gives")
-            planes[need] = entry.plane
-            inputs |= (entry.inputs or {entry.plane}) if need in self.needs else set()
-        return replace(self, planes=planes, inputs=frozenset(inputs))
 
     def distilled(self, tree: Tree) -> Distilled:
         """Make what is held of a node in place of its facts."""
@@ -152,10 +122,6 @@ class Gathering:
             raise TypeError(own)
         return Member(seat, Inputs(_EMPTY, self.planes), own)
 
-    def entries(self) -> Iterable[Entry]:
-        """What it adds to the catalogue, once it is bound."""
-        return (Entry(pattern, kind, Plane.DERIVED, self.name, self.inputs) for pattern, kind in self.gives.items())
-
 
 def gathering(
     scope: Scope,
@@ -172,11 +138,11 @@ def gathering(
         if paths.parse(pattern).segments[0].word != scope.value:
             raise ValueError(f"{pattern} is no fact of a {scope.value}")
 
-    def made(gather: Gather) -> Gathering:
-        doc = (gather.__doc__ or "").strip().splitlines()
-        name = getattr(gather, "__name__", "gathering")
-        words = doc[0] if doc else ""
-        return Gathering(name, scope, needed, dict(gives), gather, words, also=read, beside=planned, distil=distil)
+    def made(function: Gather) -> Gathering:
+        name, words = described(function)
+        return Gathering(
+            name, needed, dict(gives), function, words, also=read, beside=planned, scope=scope, distil=distil
+        )
 
     return made
 
@@ -187,25 +153,14 @@ _EMPTY = Tree({})
 def gathered(group: Group, known: Iterable[Gathering], held: Mapping[str, Tree | Distilled], time: str) -> Tree:
     """Compute the facts of a group from what is held of its nodes, all of which must be there."""
     leaves: dict[str, Leaf] = {}
+    count = f"{len(group.seats)} {'node' if len(group.seats) == 1 else 'nodes'}"
     for each in known:
-        if each.scope is group.scope:
-            leaves |= _told(each, [(seat, held[seat.name]) for seat in group.seats], time)
+        if each.scope is not group.scope:
+            continue
+        source = f"from {', '.join((*each.needs, *each.beside))} of {count}"
+        found: dict[str, Leaf] = {}
+        with Ending(each.name) as ending:
+            for path, told in each.function(tuple(each.member(seat, held[seat.name]) for seat in group.seats)):
+                found[path] = leaf(each, path, told, source, time)
+        leaves |= ending.fill(found, each, lambda pattern: (pattern,), source, time)
     return Tree(leaves)
-
-
-def _told(each: Gathering, nodes: Sequence[tuple[Seat, Tree | Distilled]], time: str) -> Mapping[str, Leaf]:
-    source = f"from {', '.join((*each.needs, *each.beside))} of {len(nodes)} {'node' if len(nodes) == 1 else 'nodes'}"
-    leaves: dict[str, Leaf] = {}
-    left = Unknown(Reason.NOT_COLLECTED, "what it follows from does not say")
-    try:
-        for path, told in each.gather(tuple(each.member(*node) for node in nodes)):
-            kind = each.gives[str(paths.parse(path).pattern)]
-            reading = told.reading if isinstance(told, Sourced) else told
-            leaves[path] = Leaf(typed(reading, kind), kind, Plane.DERIVED, source, time)
-    except Unreadable as error:
-        left = Unknown(error.reason, clean(str(error)))
-    except Exception as error:  # noqa: BLE001  it may be anybody's code: its fault costs its own facts only
-        left = Unknown(Reason.UNPARSABLE, f"{each.name} failed: {clean(repr(error))}")
-    for pattern, kind in each.gives.items():
-        leaves.setdefault(pattern, Leaf(left, kind, Plane.DERIVED, source, time))
-    return leaves

@@ -476,7 +476,7 @@ def test_rules_of_racks_and_fleets_are_proven_on_nodes(tmp_path: FilePath) -> No
 def _gathers(change: Callable[[Sequence[Member]], Sequence[Member]]) -> list[Gathering]:
     """Gatherings that look at other members than theirs."""
     return [
-        replace(each, gather=lambda members, gather=each.gather: gather(change(members)))  # type: ignore[misc]
+        replace(each, function=lambda members, gather=each.function: gather(change(members)))  # type: ignore[misc]
         for each in registry().gatherings
     ]
 
