@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -22,7 +22,7 @@ from rackcheck.run.engine import replay
 from rackcheck.run.event import Event
 from rackcheck.session import captures, choice
 from rackcheck.session.output import Watch, is_plain, note, print_lines, progress, width
-from rackcheck.session.prepared import prepare
+from rackcheck.session.prepared import Request, prepare
 from rackcheck.session.stored import stored_job
 from rackcheck.signoff import acceptance, waivers
 from rackcheck.signoff.acceptance import Acceptance
@@ -30,6 +30,31 @@ from rackcheck.signoff.waivers import File
 from rackcheck.views import machine, terminal
 from rackcheck.views.summary import Summary, exit_code, several, summarize
 from rackcheck.views.whereabouts import said
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What `rackcheck audit` is given."""
+
+    targets: tuple[str, ...]
+    profile: str | None
+    file: Path | None
+    rack: str | None
+    run: str | None
+    values: tuple[str, ...]
+    folders: tuple[Path, ...]
+    waiver_files: tuple[Path, ...]
+    accept: str | None
+    planes: str | None
+    output: Path | None
+    seconds: float | None
+    deadline: float | None
+    again: float | None
+    strict: bool
+    every: bool
+    fragment: bool
+    quiet: bool
+    as_json: bool
 
 
 @click.command(epilog="Exit: 0 pass, 1 fail, 2 your mistake, 3 something could not be known, 130 interrupted.")
@@ -59,12 +84,8 @@ from rackcheck.views.whereabouts import said
 @click.option("--fragment", is_flag=True, help="Try a fragment on purpose; it gives no verdict on a machine.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
-def audit(
-    targets: tuple[str, ...], profile: str | None, file: Path | None, rack: str | None, run: str | None,
-    values: tuple[str, ...], folders: tuple[Path, ...], waiver_files: tuple[Path, ...], accept: str | None,
-    planes: str | None, output: Path | None, seconds: float | None, deadline: float | None, again: float | None,
-    strict: bool, every: bool, fragment: bool, quiet: bool, as_json: bool,
-) -> int:  # fmt: skip
+@options.collected(Given)
+def audit(given: Given) -> int:
     """Judge nodes against a profile; changes nothing on them.
 
     TARGET is a node, a node set (dgx[01-18]), a group (@rack:a01); none: the whole inventory, else this machine.
@@ -78,32 +99,44 @@ def audit(
 
     Nodes that are asked are judged with ./waivers.yaml, where there is one and no --waivers.
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    wanted = choice.planes(planes)
-    if run is not None:
-        if targets or file or rack or output or accept or again:
-            said = "it takes no targets, no inventory, no rack, no acceptance, no output and no second reading"
-            raise click.UsageError(f"--from reads a stored run: {said}")
-        files = choice.waiver_files(waiver_files, found=False) if waiver_files else None
-        kept = captures.find(run)
-        if kept is not None:
-            return _captured(kept, profile, values, folders, files or (), wanted, strict, every, as_json)
-        return _again(store.find(run), profile, values, folders, files, wanted, strict, every, as_json)
-    joined = acceptance.find(accept) if accept is not None else None
+    planes = choice.planes(given.planes)
+    if given.run is not None:
+        return _stored(given, given.run, planes)
+    joined = acceptance.find(given.accept) if given.accept is not None else None
     if joined is not None:
-        profile, values = _agreed(joined, profile, values)
-    if profile is None:
-        raise click.UsageError(f"which profile? -p NAME; there are: {', '.join(sorted(library.profiles(folders)))}")
-    if joined is not None and waiver_files:
-        raise click.UsageError(f"an acceptance has its waivers: rackcheck accept add {accept} --waivers FILE")
-    files = joined.files() if joined is not None else choice.waiver_files(waiver_files, found=True)
-    if fragment and not library.seems_fragment(library.find(profile, folders)):
-        raise click.UsageError(f"--fragment: {profile} is no fragment")
-    if not fragment and joined is None and library.seems_fragment(library.find(profile, folders)):
-        note(f"rackcheck: {profile} is a fragment and gives no verdict on a machine; --fragment tries it on purpose")
-    return _fresh(
-        targets, profile, file, rack, values, folders, files, joined, wanted, output, seconds, deadline, again, strict,
-        every, quiet, as_json,
+        profile, values = _agreed(joined, given.profile, given.values)
+        given = replace(given, profile=profile, values=values)
+    if given.profile is None:
+        there = ", ".join(sorted(library.profiles(given.folders)))
+        raise click.UsageError(f"which profile? -p NAME; there are: {there}")
+    if joined is not None and given.waiver_files:
+        raise click.UsageError(f"an acceptance has its waivers: rackcheck accept add {given.accept} --waivers FILE")
+    files = joined.files() if joined is not None else choice.waiver_files(given.waiver_files, found=True)
+    fragment = library.seems_fragment(library.find(given.profile, given.folders))
+    if given.fragment and not fragment:
+        raise click.UsageError(f"--fragment: {given.profile} is no fragment")
+    if fragment and not given.fragment and joined is None:
+        meant = "--fragment tries it on purpose"
+        note(f"rackcheck: {given.profile} is a fragment and gives no verdict on a machine; {meant}")
+    request = Request(
+        given.profile, planes, given.values, given.folders, files, given.output, given.seconds,
+        given.deadline, given.again,
     )  # fmt: skip
+    return _fresh(given, request, joined)
+
+
+def _stored(given: Given, run: str, planes: frozenset[Plane]) -> int:
+    """Judge a stored run or a capture again, and show it."""
+    if given.targets or given.file or given.rack or given.output or given.accept or given.again:
+        said = "it takes no targets, no inventory, no rack, no acceptance, no output and no second reading"
+        raise click.UsageError(f"--from reads a stored run: {said}")
+    files = choice.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
+    kept = captures.find(run)
+    summary = (
+        _again(store.find(run), given, files, planes) if kept is None else _captured(kept, given, files or (), planes)
+    )
+    show(summary, every=given.every, as_json=given.as_json)
+    return exit_code(summary, strict=given.strict)
 
 
 def _agreed(joined: Acceptance, profile: str | None, values: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
@@ -115,16 +148,10 @@ def _agreed(joined: Acceptance, profile: str | None, values: tuple[str, ...]) ->
     return str(joined.profile), tuple(f"{name}={value}" for name, value in joined.head["profile"]["set"].items())
 
 
-def _fresh(
-    targets: tuple[str, ...], profile_name: str, file: Path | None, rack: str | None, values: tuple[str, ...],
-    folders: tuple[Path, ...], files: tuple[File, ...], joined: Acceptance | None, planes: frozenset[Plane],
-    output: Path | None, seconds: float | None, deadline: float | None, again: float | None, strict: bool,
-    every: bool, quiet: bool, as_json: bool,
-) -> int:  # fmt: skip
-    def choose() -> choice.Chosen:
-        return _chosen(targets, file, rack, joined)
-
-    ready = prepare(choose, profile_name, values, folders, files, planes, output, seconds, deadline, again)
+def _fresh(given: Given, request: Request, joined: Acceptance | None) -> int:
+    """Ask nodes, judge them, store the run and show it."""
+    quiet = given.quiet
+    ready = prepare(lambda: _chosen(given, joined), request)
     job, profile = ready.job, ready.profile
     if not quiet:
         rules = len(profile.own)
@@ -132,26 +159,26 @@ def _fresh(
         if job.again is not None:
             twice = several(sum(rule.twice for rule in profile.rules), "rule")
             note(f"read twice, {job.again.seconds:g} s apart, for {twice} that compare both readings")
-        for kept in (*ready.own, *files):
+        for kept in (*ready.own, *request.files):
             note(f"waivers: {several(len(kept.waivers), 'entry')} of {kept.name}".replace("entrys", "entries"))
     stop = threading.Event()
     with stopped_by_ctrl_c(stop), progress(len(job.nodes), quiet=quiet) as watch:
         summary = summarize(_watched(ready.run(stop), watch), profile, job.waivers)
-    show(summary, every=every, as_json=as_json)
+    show(summary, every=given.every, as_json=given.as_json)
     if joined is not None:
         added(joined, store.find(str(ready.folder)))
         note(f"added to acceptance {joined.name}: rackcheck accept show {joined.name}")
     if not quiet:
         note(f"Run:  {ready.folder}")
-        name = str(ready.folder) if output else job.id
+        name = str(ready.folder) if given.output else job.id
         note(f"Next: rackcheck tui {name}")
         note(f"      rackcheck facts {job.nodes[0].name} --from {name}")
-    return exit_code(summary, strict=strict)
+    return exit_code(summary, strict=given.strict)
 
 
-def _chosen(targets: tuple[str, ...], file: Path | None, rack: str | None, joined: Acceptance | None) -> choice.Chosen:
+def _chosen(given: Given, joined: Acceptance | None) -> choice.Chosen:
     """Resolve whom to ask; raises Mistake where an acceptance is not about one of them."""
-    chosen = choice.chosen(targets, file, rack)
+    chosen = choice.chosen(given.targets, given.file, given.rack)
     if joined is not None:
         strangers = {node.name for node in chosen.nodes} - {node["name"] for node in joined.nodes}
         if strangers:
@@ -166,21 +193,17 @@ def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:
         yield event
 
 
-def _again(
-    stored: store.Stored, profile_name: str | None, values: tuple[str, ...], folders: tuple[Path, ...],
-    files: tuple[File, ...] | None, planes: frozenset[Plane], strict: bool, every: bool, as_json: bool,
-) -> int:  # fmt: skip
+def _again(stored: store.Stored, given: Given, files: tuple[File, ...] | None, planes: frozenset[Plane]) -> Summary:
     """Judge a stored run: its own profile, waivers and planes unless others are named; asks no one, writes nothing."""
     waived = None if files is None else tuple(waiver for file in files for waiver in file.waivers)
-    job = stored_job(stored, profile_name, choice.pairs(values), folders, waived, LAW)
+    job = stored_job(stored, given.profile, choice.pairs(given.values), given.folders, waived, LAW)
     if planes != choice.PLANES:
         job = replace(job, planes=planes)
     assert job.profile is not None
     summary = summarize(replay(job, stored.answers(), stored.done()), job.profile, job.waivers)
-    if profile_name is None:
+    if given.profile is None:
         summary = replace(summary, notes=(*_since(stored, summary), *summary.notes))
-    show(summary, every=every, as_json=as_json)
-    return exit_code(summary, strict=strict)
+    return summary
 
 
 def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
@@ -199,21 +222,16 @@ def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
         yield f"this run was judged{law}; today's (law {LAW}) comes to the same outcomes"
 
 
-def _captured(
-    kept: Captured, profile_name: str | None, values: tuple[str, ...], folders: tuple[Path, ...],
-    files: tuple[File, ...], planes: frozenset[Plane], strict: bool, every: bool, as_json: bool,
-) -> int:  # fmt: skip
+def _captured(kept: Captured, given: Given, files: tuple[File, ...], planes: frozenset[Plane]) -> Summary:
     """Judge a capture by a profile: it has none of its own; asks no one, writes nothing."""
     waived = [waiver for file in files for waiver in file.waivers]
-    job = captures.judging(kept, profile_name, choice.pairs(values), folders, waived)
+    job = captures.judging(kept, given.profile, choice.pairs(given.values), given.folders, waived)
     if planes != choice.PLANES:
         job = replace(job, planes=planes)
     profile = job.profile
     assert profile is not None
     job = replace(job, waivers=(*waivers.own(profile.files), *job.waivers))
-    summary = summarize(replay(job, kept.answers(), captures.done(kept)), profile, job.waivers)
-    show(summary, every=every, as_json=as_json)
-    return exit_code(summary, strict=strict)
+    return summarize(replay(job, kept.answers(), captures.done(kept)), profile, job.waivers)
 
 
 def show(summary: Summary, *, every: bool, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -22,11 +23,35 @@ from rackcheck.run.job import Job
 from rackcheck.session import choice
 from rackcheck.session.known import known
 from rackcheck.session.output import Watch, note
-from rackcheck.session.prepared import Drive, Prepared, prepare
+from rackcheck.session.prepared import Drive, Prepared, Request, prepare
 from rackcheck.views.summary import Summary, exit_code, summarize
 
 PROFILE = "burn-in"
 """The profile that judges where none is named: what is wrong on any machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What `rackcheck burnin` is given."""
+
+    targets: tuple[str, ...]
+    tier: str
+    profile: str | None
+    file: Path | None
+    rack: str | None
+    values: tuple[str, ...]
+    folders: tuple[Path, ...]
+    waiver_files: tuple[Path, ...]
+    seed: int | None
+    no_gpu: bool
+    tools: tuple[str, ...]
+    scratch: str
+    output: Path | None
+    strict: bool
+    every: bool
+    quiet: bool
+    screens: bool
+    as_json: bool
 
 
 @click.command(epilog="Exit: 0 pass, 1 fail, 2 your mistake, 3 something was not tested, 130 interrupted.")
@@ -63,12 +88,8 @@ PROFILE = "burn-in"
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("--screens", is_flag=True, help="Look on in the terminal's screens, beginning with what is under load.")
 @options.json_option
-def burnin(
-    targets: tuple[str, ...], tier: str, profile: str | None, file: Path | None, rack: str | None,
-    values: tuple[str, ...], folders: tuple[Path, ...], waiver_files: tuple[Path, ...], seed: int | None, no_gpu: bool,
-    tools: tuple[str, ...], scratch: str, output: Path | None, strict: bool, every: bool, quiet: bool, screens: bool,
-    as_json: bool,
-) -> int:  # fmt: skip
+@options.collected(Given)
+def burnin(given: Given) -> int:
     """Put nodes under load, and judge what they do under it.
 
     All nodes work at once. Nothing is installed on them and nothing is left: python3 and the driver are enough. GPUs
@@ -82,39 +103,41 @@ def burnin(
     rackcheck burnin --rack sim:dgx-h100             a simulated rack
     rackcheck burnin --rack sim:dgx-h100 --screens   looked at while it runs
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    if screens and as_json:
+    if given.screens and given.as_json:
         raise click.UsageError("--screens shows, --json prints: choose one")
-    waived = choice.waiver_files(waiver_files, found=True)
-    ready = prepare(
-        lambda: choice.chosen(targets, file, rack), profile or PROFILE, values, folders, waived,
-        frozenset({Plane.BURNIN}), output, phases=frozenset({Phase.BURN_IN}),
+    waived = choice.waiver_files(given.waiver_files, found=True)
+    request = Request(
+        given.profile or PROFILE, frozenset({Plane.BURNIN}), given.values, given.folders, waived, given.output,
+        phases=frozenset({Phase.BURN_IN}),
     )  # fmt: skip
+    ready = prepare(lambda: choice.chosen(given.targets, given.file, given.rack), request)
     job = ready.job
     if len(job.nodes) > drive.MOST:
         raise Mistake(f"{len(job.nodes)} nodes at once; one controller puts at most {drive.MOST} under load")
     looks = beside.looking(known())
     what = Burnin(
-        Tier(tier), seed or drive.new_seed(), tools, not no_gpu, scratch,
+        Tier(given.tier), given.seed or drive.new_seed(), given.tools, not given.no_gpu, given.scratch,
         lambda node, over: beside.look(looks, job, node, over),
     )  # fmt: skip
-    if not quiet:
-        note(f"rackcheck {__version__}: {job.targets}, burn-in {tier}, profile {ready.profile.name}, seed {what.seed}")
+    if not given.quiet:
+        by = f"profile {ready.profile.name}, seed {what.seed}"
+        note(f"rackcheck {__version__}: {job.targets}, burn-in {given.tier}, {by}")
     stop = threading.Event()
 
     def driven(job: Job, stop: threading.Event) -> Iterator[Event]:
         return drive.burn(job, what, stop)
 
-    if screens:
-        summary = _looked_at(ready, driven, quiet=quiet)
-        return exit_code(summary, strict=strict) if summary is not None else 130
-    with stopped_by_ctrl_c(stop), watching(what.tier, len(job.nodes), quiet=quiet) as watch:
+    if given.screens:
+        summary = _looked_at(ready, driven, quiet=given.quiet)
+        return exit_code(summary, strict=given.strict) if summary is not None else 130
+    with stopped_by_ctrl_c(stop), watching(what.tier, len(job.nodes), quiet=given.quiet) as watch:
         summary = summarize(_watched(ready.run(stop, drive=driven), watch), ready.profile, job.waivers)
-    show(summary, every=every, as_json=as_json)
-    if not quiet:
-        name = str(ready.folder) if output else job.id
+    show(summary, every=given.every, as_json=given.as_json)
+    if not given.quiet:
+        name = str(ready.folder) if given.output else job.id
         note(f"Run:  {ready.folder}")
         note(f"Next: rackcheck facts {job.nodes[0].name} --from {name} burnin")
-    return exit_code(summary, strict=strict)
+    return exit_code(summary, strict=given.strict)
 
 
 def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool) -> Summary | None:

@@ -4,6 +4,7 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -34,6 +35,24 @@ USER = "rackcheck"
 """The login that the sudoers list is for, unless somebody names another."""
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What `rackcheck doctor` is given."""
+
+    targets: tuple[str, ...]
+    profile: str | None
+    file: Path | None
+    rack: str | None
+    values: tuple[str, ...]
+    folders: tuple[Path, ...]
+    planes: str | None
+    seconds: float | None
+    as_sudoers: bool
+    user: str | None
+    quiet: bool
+    as_json: bool
+
+
 @click.command(epilog="Exit: 0 all ready, 2 your mistake, 3 something will be unknown, 130 interrupted.")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @options.profile_option()
@@ -49,11 +68,8 @@ USER = "rackcheck"
 @click.option("--user", metavar="NAME", help=f"Whom the list of --sudoers is for: a user or a %group ({USER}).")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
-def doctor(
-    targets: tuple[str, ...], profile: str | None, file: Path | None, rack: str | None, values: tuple[str, ...],
-    folders: tuple[Path, ...], planes: str | None, seconds: float | None, as_sudoers: bool, user: str | None,
-    quiet: bool, as_json: bool,
-) -> int:  # fmt: skip
+@options.collected(Given)
+def doctor(given: Given) -> int:
     """Tell who answers, and what an audit would not know; changes nothing.
 
     Of every plane: name, port, key or certificate, login, sudo, tools, files, speed, and the line to type for each
@@ -66,23 +82,23 @@ def doctor(
     rackcheck doctor --rack sim:dgx-h100           a simulated rack
     rackcheck doctor --sudoers --user audit        what to grant with sudo
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    if as_sudoers:
-        if targets or file or rack or as_json:
+    if given.as_sudoers:
+        if given.targets or given.file or given.rack or given.as_json:
             raise click.UsageError("--sudoers asks no one: it takes no targets, no inventory and no --json")
-        wanted, _ = _plan(profile, values, folders, choice.PLANES)
-        click.echo(sudoers.text(sudoers.commands(wanted.probes), USER if user is None else user), nl=False)
+        wanted, _ = _plan(given.profile, given.values, given.folders, choice.PLANES)
+        click.echo(sudoers.text(sudoers.commands(wanted.probes), USER if given.user is None else given.user), nl=False)
         return 0
-    if user is not None:
+    if given.user is not None:
         raise click.UsageError("--user goes with --sudoers; the user of a login stands in the inventory (ssh: user)")
-    chosen = choice.planes(planes)
-    wanted, loaded = _plan(profile, values, folders, chosen)
-    nodes, origin = choice.choose(targets, file, rack)
+    chosen = choice.planes(given.planes)
+    wanted, loaded = _plan(given.profile, given.values, given.folders, chosen)
+    nodes, origin = choice.choose(given.targets, given.file, given.rack)
     secrets, lost = fetched(nodes, wanted.planes)
-    listed = rack is not None or found(file) is not None
-    asking = Doctor(wanted, nodes, secrets, lost, needed=loaded is not None, listed=listed, pace=Pace(seconds))
-    if not quiet:
+    listed = given.rack is not None or found(given.file) is not None
+    asking = Doctor(wanted, nodes, secrets, lost, needed=loaded is not None, listed=listed, pace=Pace(given.seconds))
+    if not given.quiet:
         note(f"{origin}, {f'profile {loaded.name}' if loaded is not None else f'all {len(wanted.probes)} probes'}")
-    visits, interrupted = _visits(asking, quiet=quiet)
+    visits, interrupted = _visits(asking, quiet=given.quiet)
     own: dict[str, set[Plane]] = {node.name: set() for node in nodes}
     for node, plane in asking.planes:
         own[node.name].add(plane)
@@ -90,7 +106,7 @@ def doctor(
         {node.name: node.role for node in nodes}, {name: frozenset(all_of) for name, all_of in own.items()},
         visits, wanted, loaded, known().catalogue, interrupted, chosen,
     )  # fmt: skip
-    if as_json:
+    if given.as_json:
         click.echo(machine.text(document(ward, origin)))
     else:
         print_lines(lines(ward, min(width(), COLUMNS)))

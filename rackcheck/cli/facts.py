@@ -41,6 +41,23 @@ KEYS = frozenset({"fact", "class", "plane", COMPARED, TEXT})
 """What a fact can be asked for by."""
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What `rackcheck facts` is given."""
+
+    node: str
+    words: tuple[str, ...]
+    file: Path | None
+    rack: str | None
+    run: str | None
+    unknown: bool
+    source: bool
+    raw: bool
+    where: Where
+    seconds: float | None
+    as_json: bool
+
+
 @click.command(epilog="Exit: 0 when the node answered, 2 your mistake, 3 when a plane of it did not.")
 @click.argument("node", required=False, default=inventory.LOCAL)
 @click.argument("words", nargs=-1, metavar="[FACT]...", shell_complete=options.complete_facts)
@@ -53,10 +70,8 @@ KEYS = frozenset({"fact", "class", "plane", COMPARED, TEXT})
 @filters.where_option("Only such facts: 'class:version', '~nvme', 'gpu/*.temperature>80C'.", KEYS)
 @options.timeout_option
 @options.json_option
-def facts(
-    node: str, words: tuple[str, ...], file: Path | None, rack: str | None, run: str | None, unknown: bool,
-    source: bool, raw: bool, where: Where, seconds: float | None, as_json: bool,
-) -> int:  # fmt: skip
+@options.collected(Given)
+def facts(given: Given) -> int:
     """Read everything one node tells, and show it.
 
     FACT narrows to what begins like this.
@@ -68,22 +83,26 @@ def facts(
     rackcheck facts dgx03 bios --from last --raw   and the lines they are from
     rackcheck facts --where 'plane:bmc ~fan' what a filter chooses
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    came = _stored(node, run) if run is not None else _asked(node, file, rack, seconds, words)
+    node, words = given.node, given.words
+    if given.run is not None:
+        came = _stored(node, given.run)
+    else:
+        came = _asked(node, given.file, given.rack, given.seconds, words)
     troubles = came.troubles
     tree = _with_silent(came.tree, words, troubles)
     chosen = [p for p in tree if not words or any(p.startswith(w) for w in words)]
     if words and not chosen:
         near = known().catalogue.near(words[0])
         raise Mistake(f"{node} tells no {words[0]}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
-    if unknown:
+    if given.unknown:
         chosen = [p for p in chosen if isinstance(tree.leaves[p].reading, Unknown)]
-    answers = {path: where.holds(_subject(path, tree.leaves[path])) for path in chosen}
+    answers = {path: given.where.holds(_subject(path, tree.leaves[path])) for path in chosen}
     chosen = [path for path in chosen if answers[path]]
-    whole = said(tree, came.captures) if raw else None
-    show_tree(node, tree, chosen, as_json=as_json, source=source, raw=whole)
+    whole = said(tree, came.captures) if given.raw else None
+    show_tree(node, tree, chosen, as_json=given.as_json, source=given.source, raw=whole)
     unsure = sum(answer is None for answer in answers.values())
     if unsure:
-        note(f"{node}: {left_out(where, several(unsure, 'fact'))}")
+        note(f"{node}: {left_out(given.where, several(unsure, 'fact'))}")
     for plane, trouble in troubles.items():
         note(f"{node}: {plane.value} plane: {trouble}")
     return 3 if troubles or known().broken else 0

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +14,20 @@ from rackcheck.session.choice import LONGEST_WAIT
 from rackcheck.session.output import note
 
 F = TypeVar("F", bound=Callable[..., object])
+Given = TypeVar("Given")
+
+
+def collected(kind: type[Given]) -> Callable[[Callable[[Given], int]], Callable[..., int]]:
+    """Hand a command its options as one frozen value; stands below all of them."""
+
+    def made(command: Callable[[Given], int]) -> Callable[..., int]:
+        @wraps(command)
+        def called(**given: Any) -> int:
+            return command(kind(**given))
+
+        return called
+
+    return made
 
 
 def complete_profiles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

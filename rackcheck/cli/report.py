@@ -4,6 +4,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -30,6 +31,23 @@ ENDS = {"html": "html", "pdf": "pdf", "json": "json", "junit": "xml", "csv": "",
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What `rackcheck report` is given."""
+
+    run: str
+    form: str | None
+    whole: bool
+    level: str
+    output: Path | None
+    bill_file: Path | None
+    brand_file: Path | None
+    template: Path | None
+    waiver_files: tuple[Path, ...]
+    quiet: bool
+    as_json: bool
+
+
 @click.command(epilog="Exit: 0 written, 2 your mistake. The verdict is in the document, not in the exit.")
 @options.run_argument
 @click.option("--format", "form", type=click.Choice(FORMATS), help="One rendering (default: html).")
@@ -50,10 +68,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @options.waivers_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
-def report(
-    run: str, form: str | None, whole: bool, level: str, output: Path | None, bill_file: Path | None,
-    brand_file: Path | None, template: Path | None, waiver_files: tuple[Path, ...], quiet: bool, as_json: bool,
-) -> int:  # fmt: skip
+@options.collected(Given)
+def report(given: Given) -> int:
     """Write the document of a run, or of an acceptance with all of its runs; asks no node.
 
     RUN is a run's id or folder, `last`, or the name of an acceptance.
@@ -65,34 +81,36 @@ def report(
     rackcheck report pod7 --bundle --brand site.yaml --bill shipped.csv
     rackcheck report pod7 --bundle --level customer       no addresses
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    if whole and form:
+    if given.whole and given.form:
         raise click.UsageError("--bundle holds every format: leave --format away")
-    if whole and output == Path("-"):
+    if given.whole and given.output == Path("-"):
         raise click.UsageError("a bundle is a folder: -o FOLDER, or none for rackcheck's own place")
-    if template is not None and not whole and form != "pdf":
+    if given.template is not None and not given.whole and given.form != "pdf":
         raise click.UsageError("--template is for the PDF: --format pdf, or --bundle")
-    files = choice.waiver_files(waiver_files, found=False) if waiver_files else None
-    found = subject.find(run, files)
+    files = choice.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
+    found = subject.find(given.run, files)
     if files is not None and found.acceptance is not None:
-        raise Mistake(f"an acceptance has its waivers: rackcheck accept add {found.name} --waivers {waiver_files[0]}")
-    say = (lambda _: None) if quiet else _progress()
+        raise Mistake(
+            f"an acceptance has its waivers: rackcheck accept add {found.name} --waivers {given.waiver_files[0]}"
+        )
+    say = (lambda _: None) if given.quiet else _progress()
     ordered = found.order(
-        bill.load(bill_file) if bill_file is not None else None,
-        brand.load(brand_file) if brand_file is not None else None,
+        bill.load(given.bill_file) if given.bill_file is not None else None,
+        brand.load(given.brand_file) if given.brand_file is not None else None,
     )
     readings = []
     for told in found.tell():
         readings.append(told)
         say(f"read {told.started.run}: {several(len(told.started.nodes), 'node')}")
     full = build(readings, ordered)
-    dossier = full if level == "full" else redact.redacted(full, level)
-    if whole:
-        given = [path for path in (bill_file, brand_file, *waiver_files) if path is not None]
-        inputs = {path.name: path.read_bytes() for path in given} if level == "full" else {}
-        return _bundled(found, dossier, level, output, template, inputs, say, as_json=as_json)
-    if as_json:
+    dossier = full if given.level == "full" else redact.redacted(full, given.level)
+    if given.whole:
+        read = [path for path in (given.bill_file, given.brand_file, *given.waiver_files) if path is not None]
+        inputs = {path.name: path.read_bytes() for path in read} if given.level == "full" else {}
+        return _bundled(found, dossier, given.level, given.output, given.template, inputs, say, as_json=given.as_json)
+    if given.as_json:
         raise click.UsageError("--json tells of a bundle; a document as JSON is --format json -o -")
-    return _single(dossier, form or "html", output, template, found.name, say)
+    return _single(dossier, given.form or "html", given.output, given.template, found.name, say)
 
 
 def _progress() -> Callable[[str], None]:

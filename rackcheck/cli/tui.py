@@ -1,6 +1,7 @@
 """`rackcheck tui`: the screens, found by entry point so that nothing here knows them."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,25 @@ from rackcheck.session.output import note
 
 if TYPE_CHECKING:
     from rackcheck.session.desk import Desk
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What `rackcheck tui` is given."""
+
+    words: tuple[str, ...]
+    profile: str | None
+    file: Path | None
+    rack: str | None
+    values: tuple[str, ...]
+    folders: tuple[Path, ...]
+    waiver_files: tuple[Path, ...]
+    planes: str | None
+    seconds: float | None
+    where: Where
+    view: str
+    against: str
+    link: str
 
 
 @click.command()
@@ -39,11 +59,8 @@ if TYPE_CHECKING:
     "--link", type=click.Choice(["auto", "slow"]), default="auto", show_default=True,
     help="slow: 16 colours, two frames a second, for serial consoles and far ends.",
 )  # fmt: skip
-def tui(
-    words: tuple[str, ...], profile: str | None, file: Path | None, rack: str | None, values: tuple[str, ...],
-    folders: tuple[Path, ...], waiver_files: tuple[Path, ...], planes: str | None, seconds: float | None, where: Where,
-    view: str, against: str, link: str,
-) -> int:  # fmt: skip
+@options.collected(Given)
+def tui(given: Given) -> int:
     """Open a run in the terminal's screens: a stored one, or one that is made while you look.
 
     Without a profile, RUN is a stored run or an acceptance, the newest if none is named: no node is asked. With one,
@@ -56,31 +73,33 @@ def tui(
     rackcheck tui --rack sim:dgx-h100 -p h100-dgx  a simulated rack to learn on
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     show = screens()
-    wanted = choice.planes(planes)
-    if profile is None:
-        if file or rack or values or folders or planes or seconds or len(words) > 1:
+    shown = {"view": given.view, "where": given.where.text, "against": given.against, "link": given.link}
+    wanted = choice.planes(given.planes)
+    if given.profile is None:
+        audited = (given.file, given.rack, given.values, given.folders, given.planes, given.seconds)
+        if any(audited) or len(given.words) > 1:
             from rackcheck.profile import library  # noqa: PLC0415  the screens come first, what they show after them
 
-            known = ", ".join(sorted(library.profiles(folders)))
+            known = ", ".join(sorted(library.profiles(given.folders)))
             raise click.UsageError(f"to audit nodes, say by which profile: -p NAME; there are: {known}")
-        run = words[0] if words else "last"
-        show(run, lambda: _stored(run, waiver_files), view=view, where=where.text, against=against, link=link)
+        run = given.words[0] if given.words else "last"
+        show(run, lambda: _stored(run, given.waiver_files), **shown)
         return 0
 
+    profile = given.profile
     desks: list[Desk] = []
 
     def ready() -> object:
         from rackcheck.session.desk import Desk  # noqa: PLC0415  once there is a terminal to show it on
-        from rackcheck.session.prepared import prepare  # noqa: PLC0415
+        from rackcheck.session.prepared import Request, prepare  # noqa: PLC0415
 
-        files = choice.waiver_files(waiver_files, found=True)
-        made = prepare(
-            lambda: choice.chosen(words, file, rack), profile, values, folders, files, wanted, seconds=seconds
-        )
+        files = choice.waiver_files(given.waiver_files, found=True)
+        request = Request(profile, wanted, given.values, given.folders, files, seconds=given.seconds)
+        made = prepare(lambda: choice.chosen(given.words, given.file, given.rack), request)
         desks.append(Desk(ready=made))
         return desks[0]
 
-    show("", ready, view=view, where=where.text, against=against, link=link, early=True)
+    show("", ready, **shown, early=True)
     for number, folder in enumerate(desks[0].made):
         note(f"asked again: {folder}" if number else f"Run:  {folder}")
     for trouble in desks[0].troubles:

@@ -2,12 +2,14 @@
 
 import difflib
 import unicodedata
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import click
 
 from rackcheck.base.mistake import Mistake
+from rackcheck.cli import options
 from rackcheck.evaluate.verdict import Status, Verdict
 from rackcheck.evaluate.waiver import Pin, Waiver, last_day, pinned
 from rackcheck.inventory.nodeset import unfold
@@ -23,6 +25,22 @@ from rackcheck.session.output import note
 from rackcheck.signoff import waivers
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What `rackcheck waive` is given."""
+
+    rule: str
+    run: str
+    nodes: str
+    items: tuple[str, ...]
+    until: str
+    by: str
+    ticket: str
+    reason: str
+    file: Path
+    dry_run: bool
 
 
 @click.command(epilog="Exit: 0 written, 2 your mistake.")
@@ -48,10 +66,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     help="File that it is added to.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the change and write nothing.")
-def waive(
-    rule: str, run: str, nodes: str, items: tuple[str, ...], until: str, by: str, ticket: str, reason: str, file: Path,
-    dry_run: bool,
-) -> int:  # fmt: skip
+@options.collected(Given)
+def waive(given: Given) -> int:
     """Add a waiver of a finding to a file, and show the change; commit it where your profiles are.
 
     It pins what a stored run saw: the rule as it is, the nodes, the item and its value. It lapses when any of them
@@ -62,22 +78,24 @@ def waive(
       --by "Jo Doe" --ticket OPS-12 --reason "cables ordered"
     rackcheck audit --from last --waivers waivers.yaml    judge again, ask no one
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    _in_time(until)
-    for option, words in (("by", by), ("ticket", ticket), ("reason", reason)):
+    rule, file = given.rule, given.file
+    _in_time(given.until)
+    for option, words in (("by", given.by), ("ticket", given.ticket), ("reason", given.reason)):
         _one_line(option, words)
-    found = subject.find(run)
+    found = subject.find(given.run)
     readings = list(found.tell())
     by_id = {r.id: r for r in found.profile.rules}
     if rule not in by_id:
         near = did_you_mean(rule, list(by_id)) or f"; rackcheck profile show {found.profile.name} lists them"
         raise Mistake(f"profile {found.profile.name} has no rule {rule}{near}")
     judged = _verdicts(readings, found.profile, rule)
-    made = _grouped(by_id[rule], _chosen(nodes, judged, rule), judged, items, (until, by, ticket, reason))
+    answers = (given.until, given.by, given.ticket, given.reason)
+    made = _grouped(by_id[rule], _chosen(given.nodes, judged, rule), judged, given.items, answers)
     before = waivers.load(file).text if file.exists() else _new(file)
     after = waivers.added(before, made)
     waivers.read(after, file.name)  # that a finding is waived twice is told before anything is written
     _show(before, after, file)
-    if dry_run:
+    if given.dry_run:
         note("nothing written (--dry-run)")
         return 0
     waivers.write(file, after)
@@ -85,9 +103,10 @@ def waive(
     if found.acceptance is not None:
         note(f"Next: rackcheck accept add {found.name} --waivers {file}")
     elif file == Path(waivers.FOUND):
-        note(f"Next: rackcheck audit --from {run} --waivers {file}; a new audit in this folder finds it by itself")
+        here = "a new audit in this folder finds it by itself"
+        note(f"Next: rackcheck audit --from {given.run} --waivers {file}; {here}")
     else:
-        note(f"Next: rackcheck audit --from {run} --waivers {file}")
+        note(f"Next: rackcheck audit --from {given.run} --waivers {file}")
     return 0
 
 

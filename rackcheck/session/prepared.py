@@ -71,41 +71,57 @@ class Prepared:
             yield from _kept(events, writer, tell)
 
 
-def prepare(
-    choose: Callable[[], choice.Chosen], profile_name: str, values: tuple[str, ...], folders: tuple[Path, ...],
-    files: tuple[File, ...], planes: frozenset[Plane], output: Path | None = None, seconds: float | None = None,
-    deadline: float | None = None, again: float | None = None, phases: frozenset[Phase] = CONFIG,
-) -> Prepared:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What an audit is to be: its profile with site values, the waivers of files, its planes, phases and limits.
+
+    `seconds` bound one plane of one node, `deadline` the whole run; `again` lie between two readings.
+    """
+
+    profile: str
+    planes: frozenset[Plane]
+    values: tuple[str, ...] = ()
+    folders: tuple[Path, ...] = ()
+    files: tuple[File, ...] = ()
+    output: Path | None = None
+    seconds: float | None = None
+    deadline: float | None = None
+    again: float | None = None
+    phases: frozenset[Phase] = CONFIG
+
+
+def prepare(choose: Callable[[], choice.Chosen], request: Request) -> Prepared:
     """Make an audit ready; asks no node, writes nothing. Raises Mistake, or a usage error.
 
     Nodes are chosen once the profile is known to be one: a simulated rack takes its time to come up.
     """
-    given = choice.pairs(values)
-    profile = library.load(profile_name, known().catalogue, given, folders)
-    second = _second(profile, again, deadline)
-    if phases != CONFIG and not any(rule.phase in phases for rule in profile.own):
-        raise Mistake(f"{profile.name} has no rule of phase {', '.join(sorted(phases))}")
+    given = choice.pairs(request.values)
+    profile = library.load(request.profile, known().catalogue, given, request.folders)
+    second = _second(profile, request.again, request.deadline)
+    if request.phases != CONFIG and not any(rule.phase in request.phases for rule in profile.own):
+        raise Mistake(f"{profile.name} has no rule of phase {', '.join(sorted(request.phases))}")
     own = waivers.within(profile.files)
     chosen = choose()
-    wanted = known().planned(profile.facts(), phases)
+    wanted = known().planned(profile.facts(), request.phases)
     job = Job(
         wanted,
         chosen.nodes,
         profile,
-        planes,
-        phases,
+        request.planes,
+        request.phases,
         targets=chosen.words,
-        waivers=tuple(waiver for kept in (*own, *files) for waiver in kept.waivers),
-        seconds=seconds,
-        deadline=deadline,
-        secrets=secrets_of(chosen.nodes, _asked(wanted.planes & planes)),
+        waivers=tuple(waiver for kept in (*own, *request.files) for waiver in kept.waivers),
+        seconds=request.seconds,
+        deadline=request.deadline,
+        secrets=secrets_of(chosen.nodes, _asked(wanted.planes & request.planes)),
         expected=tuple(Seat(node.name, node.role, node.rack) for node in chosen.expected),
         again=second,
     )
+    output = request.output
     folder = output or store.runs_folder() / job.id
     if output is not None and output.is_dir() and any(output.iterdir()) and not (output / "run.json").exists():
         raise Mistake(f"{output} holds other things; name a folder that is new or empty")
-    return Prepared(job, folder, given, files, own, chosen.racks)
+    return Prepared(job, folder, given, request.files, own, chosen.racks)
 
 
 def _asked(planes: frozenset[Plane]) -> frozenset[Plane]:

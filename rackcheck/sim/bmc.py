@@ -71,7 +71,7 @@ class Bmc:
     session and close it: Redfish's ReadOnly role.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what may be odd about a BMC, each by keyword
         self,
         bodies: Mapping[str, object] | None = None,
         *,

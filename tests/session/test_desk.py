@@ -25,7 +25,7 @@ from rackcheck.run import store
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.session import choice, subject
 from rackcheck.session.desk import Desk
-from rackcheck.session.prepared import prepare
+from rackcheck.session.prepared import Request, prepare
 from rackcheck.sim import scenario
 from rackcheck.sim.shell import Shell
 from rackcheck.views.state import Board, Turned
@@ -277,7 +277,7 @@ def live(place: Path) -> Iterator[tuple[WatchedRack, Desk]]:
     (place / "links.yaml").write_text(RULES)
     with WatchedRack(scenario.load(place / "rack.yaml"), place) as rack:
         chosen = lambda: choice.chosen((), Path(rack.inventory), None)  # noqa: E731
-        yield rack, Desk(ready=prepare(chosen, "./links.yaml", (), (), (), frozenset({Plane.OS})))
+        yield rack, Desk(ready=prepare(chosen, Request("./links.yaml", frozenset({Plane.OS}))))
 
 
 def taken(now: Board, events: Iterator[Event]) -> Board:

@@ -26,7 +26,7 @@ from rackcheck.run.event import Burning, Event
 from rackcheck.run.job import Job
 from rackcheck.session import choice, subject
 from rackcheck.session.desk import Desk
-from rackcheck.session.prepared import Prepared, head, prepare
+from rackcheck.session.prepared import Prepared, Request, head, prepare
 from rackcheck.views.signs import Signs
 from rackcheck_tui.controllers.trail import Place
 from rackcheck_tui.controllers.verbs import VIEWS, asks, twin
@@ -303,10 +303,8 @@ async def test_typing_a_burn_in_asks_before_it_puts_a_load_on() -> None:
 def test_a_simulated_rack_behind_the_screens_stops_within_a_second_and_is_stored_as_interrupted() -> None:
     """The drive, the store and the rack are the real ones; the screens' part is their desk."""
     with click.Context(click.Command("burnin")):
-        ready = prepare(
-            lambda: choice.chosen((), None, "sim:dgx-h100"), "burn-in", (), (), (), frozenset({Plane.BURNIN}), None,
-            phases=frozenset({Phase.BURN_IN}),
-        )  # fmt: skip
+        request = Request("burn-in", frozenset({Plane.BURNIN}), phases=frozenset({Phase.BURN_IN}))
+        ready = prepare(lambda: choice.chosen((), None, "sim:dgx-h100"), request)
         what = drive.Burnin(Tier.SMOKE, SEED)
 
         def driven(job: Job, stop: threading.Event) -> Iterator[Event]:

@@ -17,7 +17,7 @@ from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.run import store
 from rackcheck.session import choice, subject
 from rackcheck.session.desk import Desk
-from rackcheck.session.prepared import prepare
+from rackcheck.session.prepared import Request, prepare
 from rackcheck.signoff import waivers
 from rackcheck.sim import scenario
 from rackcheck.sim.shell import Shell
@@ -120,9 +120,8 @@ def live(folder: Path) -> Iterator[tuple[WatchedRack, Desk]]:
     (folder / "rack.yaml").write_text(f"{text}faults: [{{ nodes: n1, fault: nic-down, nic: mlx5_4 }}]\n")
     (folder / "links.yaml").write_text(LINKS)
     with WatchedRack(scenario.load(folder / "rack.yaml"), folder) as rack:
-        ready = prepare(
-            lambda: choice.chosen((), Path(rack.inventory), None), "./links.yaml", (), (), (), frozenset({Plane.OS})
-        )
+        request = Request("./links.yaml", frozenset({Plane.OS}))
+        ready = prepare(lambda: choice.chosen((), Path(rack.inventory), None), request)
         yield rack, Desk(ready=ready)
 
 
