@@ -8,13 +8,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from rackcheck.model.catalogue import FAMILY, Catalogue, Entry, Type
 from rackcheck.model.fact import Class
 from rackcheck.model.path import EVERY
 from rackcheck.profile import editor_help as said
+from rackcheck.profile.editor_words import Words, shipped
 from rackcheck.profile.schema import LOOKS, VALUE, Schema, profile
 
 MANY = 40
@@ -30,17 +30,6 @@ TYPED: Schema = {"type": ["string", "object", "number", "boolean"]}
 """What a `fact` may be anywhere: it refuses nothing, and an editor that adds the key goes by its first word."""
 
 LEAVES = ("all-of", "any-of")
-
-
-@dataclass(frozen=True)
-class Words:
-    """What an editor may offer beside the facts: ids with what they are."""
-
-    profiles: Mapping[str, str] = field(default_factory=dict)
-    """NAME@VERSION of each profile, with its title."""
-    sources: Mapping[str, str] = field(default_factory=dict)
-    """Ids of sources, with their titles."""
-    roles: tuple[str, ...] = ()
 
 
 def schema(catalogue: Catalogue, words: Words) -> Schema:
@@ -214,7 +203,6 @@ def main() -> None:
     from pathlib import Path  # noqa: PLC0415
 
     from rackcheck.probe.registry import registry  # noqa: PLC0415
-    from rackcheck.profile.editor_words import shipped  # noqa: PLC0415
 
     written = text(schema(registry().catalogue, shipped()))
     (Path(sys.argv[1]) / "profile.schema.json").write_text(written, encoding="utf-8")

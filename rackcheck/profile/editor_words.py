@@ -1,13 +1,25 @@
 """What an editor offers beside the facts: the profiles, the sources and the roles of some folders."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.profile import library
 from rackcheck.profile.document import BadFile, Table, read
-from rackcheck.profile.editor import Words
 from rackcheck.profile.layers import entries, texts, version_of, word
+
+
+@dataclass(frozen=True)
+class Words:
+    """What an editor may offer beside the facts: ids with what they are."""
+
+    profiles: Mapping[str, str] = field(default_factory=dict)
+    """NAME@VERSION of each profile, with its title."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Ids of sources, with their titles."""
+    roles: tuple[str, ...] = ()
+
 
 ROLES = ("any", "compute")
 """Roles that mean something to rackcheck itself."""

@@ -6,7 +6,8 @@ import the third as well.
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 
 import grimp
 from places import ROOT
@@ -21,7 +22,7 @@ Rooms = Mapping[str, frozenset[str]]
 
 def rooms() -> Rooms:
     """Read which room imports which; a distribution beside the package, or one of its loose modules, is a room."""
-    graph = grimp.build_graph("rackcheck", "rackcheck_probes", "rackcheck_tui", cache_dir=None)
+    graph = _graph()
     found: dict[str, set[str]] = {}
     for module in graph.modules:
         one = room_of(module)
@@ -30,16 +31,30 @@ def rooms() -> Rooms:
     return {one: frozenset(others) for one, others in found.items()}
 
 
+def _graph() -> grimp.ImportGraph:
+    return grimp.build_graph("rackcheck", "rackcheck_probes", "rackcheck_tui", cache_dir=None)
+
+
 def room_of(module: str) -> str:
     """Give the room of a module: the folder below the package, else the name of the other package."""
     package, *inner = module.split(".")
     return package if package != "rackcheck" or not inner else inner[0]
 
 
-def circles(found: Rooms) -> Iterator[tuple[str, str]]:
-    """Give the rooms that import each other, also by way of others."""
-    reached = {one: reach(found, one) for one in found}
-    yield from ((a, b) for a in sorted(found) for b in sorted(reached[a]) if a < b and a in reached[b])
+def modules() -> Rooms:
+    """Read which module imports which; those that run on a node are one text, and know each other."""
+    graph = _graph()
+    own = [module for module in graph.modules if not module.startswith("rackcheck.burnin.node.")]
+    return {module: frozenset(graph.find_modules_directly_imported_by(module)) for module in own}
+
+
+def circle(found: Rooms) -> list[str]:
+    """Give rooms, or modules, of which each imports the one before it, and the first the last; none where none do."""
+    try:
+        TopologicalSorter(found).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def reach(found: Rooms, start: str) -> set[str]:

@@ -1,19 +1,16 @@
 """All that came of one BMC, weighed: bytes, and values of JSON, which are what takes memory."""
 
 import threading
-from typing import TYPE_CHECKING
 
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.transport.redfish.answer import values
-
-if TYPE_CHECKING:
-    from rackcheck.transport.redfish import Limits
+from rackcheck.transport.redfish.target import Limits
 
 
 class Load:
     """What is held of a BMC so far, against its limits; from several threads."""
 
-    def __init__(self, limits: "Limits") -> None:
+    def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.size = self.values = 0
         self.tried: dict[str, tuple[int, int]] = {}

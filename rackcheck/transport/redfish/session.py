@@ -7,7 +7,6 @@ import time
 from base64 import b64encode
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.hide import Hiding
@@ -27,11 +26,9 @@ from rackcheck.transport.redfish.answer import (
 )
 from rackcheck.transport.redfish.load import Load
 from rackcheck.transport.redfish.patience import bounded, patience
+from rackcheck.transport.redfish.target import Bmc, Limits
 from rackcheck.transport.redfish.tls import Client, Fault, Wire, trust
-
-if TYPE_CHECKING:
-    from rackcheck.transport.redfish import Bmc, Limits
-    from rackcheck.transport.redfish.trace import Trace
+from rackcheck.transport.redfish.trace import Trace
 
 NO_SESSIONS = frozenset({404, 405, 501})
 """Answers to a login that say this BMC has no sessions there (iDRAC 8), not that it refuses us."""
@@ -58,7 +55,7 @@ DEAD = 3
 class Session:
     """One BMC, from login to logout; `over` says why nothing more is asked."""
 
-    def __init__(self, bmc: "Bmc", limits: "Limits", trace: "Trace | None" = None) -> None:
+    def __init__(self, bmc: Bmc, limits: Limits, trace: Trace | None = None) -> None:
         self.bmc, self.limits, self.trace = bmc, limits, trace
         # A BMC may repeat in an error what it was told at the login; nobody above the wire shall see it.
         hiding = Hiding(bmc.password, user=bmc.user)

@@ -10,8 +10,9 @@ from typing import Any
 from rackcheck.model.documents import Documents, Link
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import ROOT, Body
-from rackcheck.transport.redfish import INTERRUPTED, POLL, expand
+from rackcheck.transport.redfish import expand
 from rackcheck.transport.redfish.session import Session
+from rackcheck.transport.redfish.target import INTERRUPTED, POLL
 
 
 class Visit:
