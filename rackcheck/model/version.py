@@ -12,16 +12,60 @@
 """
 
 import re
-from collections.abc import Callable
-
-from rackcheck.model.version_date import read_date
-from rackcheck.model.version_deb import read_deb
-from rackcheck.model.version_key import Key, Unordered, reader, shown, significant
-from rackcheck.model.version_prefixed import read_prefixed
-from rackcheck.model.version_rpm import read_rpm
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
 
 __all__ = ["SCHEMES", "Unordered", "order"]
 
+LONGEST = 1000
+"""Characters of a version that are read: more than ten times the longest recorded one, few enough to cost nothing."""
+
+
+class Unordered(ValueError):
+    """A version that its scheme cannot order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a scheme read from a version.
+
+    `numbers` order it. Versions of two families have no order. Where the numbers are alike, two builds have none
+    either, nor have two notes; a version without a note stands for all of them.
+    """
+
+    numbers: tuple[int, ...]
+    family: str = ""
+    build: str = ""
+    note: str = ""
+
+
+def shown(text: str) -> str:
+    """A version for a message, cut where it is long."""
+    return repr(text if len(text) <= 60 else f"{text[:59]}…")
+
+
+def reader(read: Callable[[str], Key | None], refusal: str) -> Callable[[str], Key]:
+    """Read a version without the blanks around it; raises Unordered where `read` knows none, or it has no end."""
+
+    def bounded(text: str) -> Key:
+        key = read(text.strip()) if len(text) <= LONGEST else None
+        if key is None:
+            raise Unordered(f"{shown(text)} {refusal}")
+        return key
+
+    return bounded
+
+
+def significant(numbers: list[int]) -> tuple[int, ...]:
+    """Numbers without the zeros at their end: 28.10 is 28.10.0."""
+    end = len(numbers)
+    while end and not numbers[end - 1]:
+        end -= 1
+    return tuple(numbers[:end])
+
+
+_EPOCH = re.compile(r"[0-9]+\Z")
 _DOTTED = re.compile(r"[0-9]+(\.[0-9]+)*\Z")
 _HEX = re.compile(r"[0-9A-Fa-f]{1,4}(\.[0-9A-Fa-f]{1,4})+\Z")
 _KERNEL = re.compile(
@@ -48,14 +92,175 @@ def _opaque(_: str) -> Key | None:
     return None
 
 
+# ---- dates -----------------------------------------------------------------------------------------------------------
+
+# Order of dates that stand for versions, by the day.
+#
+# Three forms are read: the year first (`2024-03-01`, `20240301`), and the month first with slashes, which is what the
+# SMBIOS specification (DSP0134, BIOS Information) says of a BIOS's release date. Whatever could be two days
+# is not ordered: a year of two digits, the day first, a time of day without its zone.
+
+_DAYS = (
+    # Redfish writes a day as its first moment in UTC.
+    re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?:T00:00:00(?:Z|\+00:00))?\Z"),
+    # With the year first and of these centuries, eight digits are no day written the other way round: its month
+    # would be 19 or 20.
+    re.compile(r"(?P<year>(?:19|20)[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})\Z"),
+    re.compile(r"(?P<month>[0-9]{2})/(?P<day>[0-9]{2})/(?P<year>[0-9]{4})\Z"),
+)
+
+
+def _date(text: str) -> Key | None:
+    """Read a date; none for another form, or a day that no calendar has."""
+    for form in _DAYS:
+        match = form.match(text)
+        if match is not None:
+            try:
+                day = date(int(match["year"]), int(match["month"]), int(match["day"]))
+            except ValueError:
+                return None
+            return Key((day.year, day.month, day.day))
+    return None
+
+
+# ---- numbers with words beside them ----------------------------------------------------------------------------------
+
+# Order of dotted numbers with words beside them, as firmware writes its version.
+#
+#     28.39.1002 (MT_0000000838)      v2.14.1      HGX_FW_BMC 24.01      A42 v2.60 (08/11/2022)      BF-24.10-10
+#
+# The words before the number say what is counted: two versions with different ones have no order. A `v` says nothing.
+# What stands behind it tells builds of one number apart and orders nothing, for `-1` is a later build to one maker and
+# an earlier one to another; of what is in a bracket, none is also any.
+
+_NUMBER = re.compile(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+")
+_ALONE = re.compile(r"(?:[vV]\.?\s*)?([0-9]+)\Z")
+_V = re.compile(r"(?<![0-9A-Za-z])[vV]\.?\s*\Z")
+_PARTING = " :-_/=,"
+
+
+def _prefixed(text: str) -> Key | None:
+    """Read a version; none where there is not one dotted number that stands for itself."""
+    rest, note = _bracket(text)
+    alone = _ALONE.match(rest)
+    if alone is not None:
+        return Key(significant([int(alone[1])]), note=note)
+    found = list(_NUMBER.finditer(rest))
+    before = _V.sub("", rest[: found[0].start()]) if found else ""
+    build = rest[found[0].end() :] if found else ""
+    # A letter or a point at the number means that it goes on, or that it is hexadecimal.
+    if len(found) != 1 or before[-1:] not in {"", *_PARTING} or build[:1] == "." or build[:1].isalnum():
+        return None
+    numbers = significant([int(part) for part in found[0][0].split(".")])
+    return Key(numbers, " ".join(before.split()).rstrip(_PARTING), " ".join(build.split()), note)
+
+
+def _bracket(text: str) -> tuple[str, str]:
+    """Take off the bracket at the end: what it holds is a board or a day."""
+    head, opened, inside = text.removesuffix(")").rpartition("(")
+    if not text.endswith(")") or not opened or ")" in inside:
+        return text, ""
+    return head.rstrip(), " ".join(inside.split())
+
+
+# ---- packages of Debian ----------------------------------------------------------------------------------------------
+
+# Order of the versions of Debian packages: Debian policy 5.6.12, deb-version(7).
+#
+#     [epoch:]upstream[-revision]            1:23.10-1.2310055       2.4~rc1+dfsg-1ubuntu0.1
+#
+# Upstream and revision are read as letters and numbers in turn. Among letters `~` comes before the end, the end before
+# `A` to `z`, and these before every other sign.
+
+_DEB_UPSTREAM = re.compile(r"[0-9A-Za-z.+~:-]+\Z")
+_DEB_REVISION = re.compile(r"[0-9A-Za-z.+~]+\Z")
+_DEB_TURN = re.compile(r"([^0-9]*)([0-9]*)")
+
+_DEB_BEFORE, _DEB_END, _DEB_BEHIND = 0, 1, 256  # `~`; the end of letters; what every sign but a letter is moved by
+
+
+def _deb(text: str) -> Key | None:
+    """Read a version; none for what the policy does not allow."""
+    epoch, colon, rest = text.partition(":")
+    if not colon:
+        epoch, rest = "0", text
+    upstream, dash, revision = rest.rpartition("-")
+    if not dash:
+        upstream, revision = rest, "0"  # none is the same as 0
+    if not (_EPOCH.match(epoch) and _DEB_UPSTREAM.match(upstream) and _DEB_REVISION.match(revision)):
+        return None
+    return Key((int(epoch), *_deb_part(upstream), *_deb_part(revision)))
+
+
+def _deb_part(text: str) -> Iterator[int]:
+    """Give a part as numbers that compare as it does; the last turn, of nothing, ends it."""
+    for letters, digits in _DEB_TURN.findall(text):
+        yield from map(_deb_weight, letters)
+        yield _DEB_END
+        yield int(digits or 0)
+
+
+def _deb_weight(sign: str) -> int:
+    if sign == "~":
+        return _DEB_BEFORE
+    return ord(sign) if sign.isalpha() else ord(sign) + _DEB_BEHIND
+
+
+# ---- packages of RPM -------------------------------------------------------------------------------------------------
+
+# Order of the versions of RPM packages: rpm-version(7).
+#
+#     [epoch:]version[-release]              0:5.14.0-503.11.1.el9_5         1.0~rc1^git3-2
+#
+# Version and release are runs of letters and runs of digits; what stands between them parts them and counts for
+# nothing. `~` comes before the end, the end before `^`, that before letters, and letters before numbers.
+
+_RPM_PART = re.compile(r"[0-9A-Za-z._+~^]+\Z")
+_RPM_SEGMENT = re.compile(r"[0-9]+|[A-Za-z]+|[~^]")
+
+_RPM_NO_RELEASE, _RPM_RELEASE = 0, 1
+_RPM_TILDE, _RPM_END, _RPM_CARET, _RPM_LETTERS, _RPM_NUMBER = range(5)
+
+
+def _rpm(text: str) -> Key | None:
+    """Read a version; one without a release is older than any with one. None for what rpm does not build."""
+    epoch, colon, rest = text.partition(":")
+    if not colon:
+        epoch, rest = "0", text
+    version, dash, release = rest.rpartition("-")
+    if not dash:
+        version = rest
+    if not (_EPOCH.match(epoch) and _RPM_PART.match(version) and (not dash or _RPM_PART.match(release))):
+        return None
+    behind = (_RPM_RELEASE, *_rpm_part(release)) if dash else (_RPM_NO_RELEASE,)
+    return Key((int(epoch), *_rpm_part(version), *behind))
+
+
+def _rpm_part(text: str) -> Iterator[int]:
+    """Give a part as numbers that compare as it does."""
+    for segment in _RPM_SEGMENT.findall(text):
+        if segment in "~^":
+            yield _RPM_TILDE if segment == "~" else _RPM_CARET
+        elif segment.isdecimal():
+            yield _RPM_NUMBER
+            yield int(segment)
+        else:
+            yield _RPM_LETTERS
+            yield from map(ord, segment)
+            yield 0  # so that `a` comes before `aa`
+    yield _RPM_END
+
+
+# ---- schemes ---------------------------------------------------------------------------------------------------------
+
 SCHEMES: dict[str, Callable[[str], Key]] = {
     "dotted": reader(_dotted, "is not dotted numbers"),
     "hex-dotted": reader(_hex_dotted, "is not dotted hexadecimal"),
-    "prefixed": reader(read_prefixed, "is not one dotted number with words beside it"),
-    "date": reader(read_date, "is not a date that can be read one way only"),
+    "prefixed": reader(_prefixed, "is not one dotted number with words beside it"),
+    "date": reader(_date, "is not a date that can be read one way only"),
     "kernel": reader(_kernel, "is not a kernel release"),
-    "deb": reader(read_deb, "is not a version of a Debian package"),
-    "rpm": reader(read_rpm, "is not a version of an RPM package"),
+    "deb": reader(_deb, "is not a version of a Debian package"),
+    "rpm": reader(_rpm, "is not a version of an RPM package"),
     "opaque": reader(_opaque, "can be compared for equality only"),
 }
 """The reader of each scheme; it raises Unordered for what it cannot order."""

@@ -12,7 +12,7 @@ from recordings import shared
 
 from rackcheck.model import unit
 from rackcheck.model.catalogue import Type
-from rackcheck.model.unit_words import meant
+from rackcheck.model.unit import meant
 from rackcheck.probe.registry import registry
 
 NUMBERS = st.one_of(
