@@ -40,7 +40,7 @@ from rackcheck.probe.plan import Plan, plan
 from rackcheck.probe.registry import registry
 from rackcheck.probe.script import compose
 from rackcheck.profile import library
-from rackcheck.profile.pinned import unpinned
+from rackcheck.profile.compile import unpinned
 
 # ---- the law ----------------------------------------------------------------------------------------------------------
 

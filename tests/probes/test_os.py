@@ -11,7 +11,7 @@ from recordings import answering, facts, holding, os_probes, shared, shared_text
 
 from rackcheck.model.fact import Absent, Class, Reading, Reason, Unknown, Unreadable
 from rackcheck.model.question import Shell
-from rackcheck.parse.host.cpu.cpu_ranges import ranges, within
+from rackcheck.parse.host.cpu.irq_vectors import ranges, within
 
 PROBES = os_probes()
 OURS = (

@@ -29,7 +29,7 @@ from rackcheck.run import store
 from rackcheck.run.index import file, pair, queries, rows, schema
 from rackcheck.run.index.adding import Adder
 from rackcheck.run.index.catching import catch_up, rebuild
-from rackcheck.run.index.mounts import mount_of
+from rackcheck.run.index.file import mount_of
 from rackcheck.run.index.parts import difference, packed, part_of, patched, unpacked
 
 FACTS = {

@@ -20,7 +20,7 @@ from rackcheck.sim.whole import ANNOUNCED, WAYS
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.answer import values
 from rackcheck.transport.redfish.expand import DENIED, allowed, asked, brought, proof, query, whole
-from rackcheck.transport.redfish.patience import bounded, patience
+from rackcheck.transport.redfish.session import bounded, patience
 from rackcheck.transport.redfish.trace import Trace
 
 HASTY = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, pause=0.01)

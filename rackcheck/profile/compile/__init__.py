@@ -2,19 +2,91 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rackcheck.model.catalogue import Catalogue
-from rackcheck.model.profile import Profile, Rule, Source
+from rackcheck.model.path import EVERY, Path
+from rackcheck.model.profile import Phase, Profile, Rule, Scope, Source
 from rackcheck.profile.compile.context import Context
-from rackcheck.profile.compile.needs import order
 from rackcheck.profile.compile.rules import rule_of
 from rackcheck.profile.conform import deviations
 from rackcheck.profile.document import BadFile, Node, Problem, Table, plain
-from rackcheck.profile.layers import Layers, did_you_mean, entries, listed, word
-from rackcheck.profile.pinned import unpinned
+from rackcheck.profile.layers import Layers, did_you_mean, entries, listed, texts, word
 from rackcheck.profile.schema import profile as profile_schema
+
+# What a profile says itself wins over what most nodes say: consensus is asked only of the facts left open. Pure.
+
+PINS = frozenset({"is", "one-of", "like", "matches", "same-as", "within", "mask"})
+"""Operators that say what a fact must be, and not only what it must not."""
+
+
+def unpinned(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Take from each rule across nodes the facts that another rule pins on all of them, in every run.
+
+    Decided by the profile and its params alone: a rule whose param is unset, or that has a condition, pins nothing.
+    """
+    found = tuple(rules)
+    pins = {(fact, role) for rule in found for fact in _pinned(rule) for role in rule.roles}
+    return tuple(_without(rule, pins) for rule in found)
+
+
+def _pinned(rule: Rule) -> Iterable[Path]:
+    if rule.scope is not Scope.NODE or rule.phase is not Phase.CONFIG or rule.across is not None:
+        return
+    if rule.unset or rule.when is not None:
+        return
+    look = rule.look
+    if rule.join != "all" or (look is not None and (look.mode != "each" or look.where or look.allow_failing)):
+        return
+    item = Path(()) if look is None else look.collection.item(EVERY)
+    for clause in rule.clauses:
+        if any(test.op in PINS for test in clause.tests):
+            yield item + clause.fact
+
+
+def _without(rule: Rule, pins: set[tuple[Path, str]]) -> Rule:
+    if rule.across is None:
+        return rule
+    roles = (rule.across.role, "any")
+    kept = tuple(each for each in rule.across.shared if not any((each.fact, role) in pins for role in roles))
+    return replace(rule, across=replace(rule.across, shared=kept))
+
+
+# Holds the `needs` of rules against each other: they name rules of their own kind, and run in no circle.
+
+
+def order(ctx: Context, rules: Mapping[str, Rule], found: Layers) -> None:
+    """Check that `needs` name rules and run in no circle."""
+    tables = found.rules
+    for rule in rules.values():
+        for need in texts(tables[rule.id], "needs"):
+            if need.text in found.dropped:
+                by, why = found.rules_written[need.text][-1], found.dropped[need.text]
+                dropped = f"{by.layer} dropped ({by.place.file}:{by.place.line}): {why}"
+                ctx.note(need.place, f"rule {rule.id} needs {need.text}, which {dropped}")
+            elif need.text not in rules:
+                ctx.note(need.place, f"no rule {need.text}{did_you_mean(need.text, list(rules))}")
+            elif rules[need.text].scope is not rule.scope:
+                ctx.note(need.place, f"{need.text} is judged of a {rules[need.text].scope}, not of a {rule.scope}")
+            elif rules[need.text].across is not None and rule.across is None:
+                said = f"{need.text} looks across nodes: it is judged when all of them are, after this rule"
+                ctx.note(need.place, said)
+    done: set[str] = set()
+    for first in rules:
+        # The rules that lead here, each with those of its needs that are still to be followed.
+        trail = {} if first in done else {first: iter(rules[first].needs)}
+        while trail:
+            at = next(reversed(trail))
+            then = next(trail[at], None)
+            if then is None:
+                done.add(at)
+                del trail[at]
+            elif then in trail:
+                circle = [*trail][[*trail].index(then) :]
+                ctx.note(tables[then].place, f"needs run in a circle: {' -> '.join((*circle, then))}")
+            elif then in rules and then not in done:
+                trail[then] = iter(rules[then].needs)
 
 
 def compile_profile(

@@ -1,14 +1,123 @@
 """Reads one rule, whole."""
 
-from rackcheck.model.profile import Phase, Rule, Scope, Severity
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+
+from rackcheck.model.called import Called
+from rackcheck.model.catalogue import Type
+from rackcheck.model.operator import WORDS
+from rackcheck.model.path import parse
+from rackcheck.model.profile import Look, Phase, Rule, Scope, Severity
+from rackcheck.model.siblings import siblings_of
+from rackcheck.profile import installed
 from rackcheck.profile.compile.across import across_of
-from rackcheck.profile.compile.calls import called_of
 from rackcheck.profile.compile.clauses import clause_of, clauses_of
-from rackcheck.profile.compile.context import Context
-from rackcheck.profile.compile.looks import look_of
-from rackcheck.profile.document import Table
-from rackcheck.profile.layers import did_you_mean, texts, word
-from rackcheck.profile.pin import rule_digest
+from rackcheck.profile.compile.context import Bad, Context
+from rackcheck.profile.document import Scalar, Table, plain
+from rackcheck.profile.layers import LEAVES, did_you_mean, texts, word
+from rackcheck.profile.schema import LOOKS, NARROWING
+
+# Reads where a rule looks: the collection, and which of its items count.
+
+
+def look_of(ctx: Context, table: Table) -> Look | None:
+    """Read the look of a rule, if it has one; a wrong one is noted and the rest still read."""
+    modes = [mode for mode in LOOKS if mode in table.items]
+    if len(modes) > 1:
+        ctx.note(table.keys[modes[1]], f"`{modes[0]}` and `{modes[1]}`: a rule looks in one way")
+    narrowing = [key for key in NARROWING if key in table.items]
+    if not modes:
+        for key in narrowing:
+            ctx.note(table.keys[key], f"`{key}` narrows a look, and this rule has none ({', '.join(LOOKS)})")
+        return None
+    mode, node = modes[0], table.items[modes[0]]
+    assert isinstance(node, Scalar)
+    try:
+        entry, path = ctx.fact(node, None)
+    except Bad:
+        return None
+    if entry.kind.type is not Type.COLLECTION:
+        ctx.note(node.place, f"{node.text} is no collection but a fact of type {entry.kind}")
+        return None
+    for key in narrowing:
+        fits = {"where": True, "expect-count": mode in {"each", "any"}, "allow-failing": mode == "each"}
+        if not fits.get(key, mode in {"each", "any"}):
+            ctx.note(table.keys[key], f"`{key}` does not go with `{mode}`")
+    where = table.get("where")
+    expect = _whole(ctx, table, "expect-count")
+    if expect == 0:
+        ctx.note(table.items["expect-count"].place, "expects none; `count:` with `is: 0` says that")
+    counts_all = mode == "count" and not isinstance(where, Table)
+    siblings = None if counts_all or entry.kind.final else siblings_of(ctx.catalogue, path)
+    return Look(
+        mode, path, entry.plane,
+        ctx.quiet(lambda: clause_of(ctx, where, path, plain_only="where")) if isinstance(where, Table) else None,
+        expect, _whole(ctx, table, "allow-failing") or 0, word(table, "allow-empty") == "true",
+        siblings,
+    )  # fmt: skip
+
+
+def _whole(ctx: Context, table: Table, key: str) -> int | None:
+    node = table.get(key)
+    if not isinstance(node, Scalar):
+        return None
+    try:
+        text = ctx.given(node)
+    except Bad:
+        return None
+    if text is None or text.isdecimal():
+        return None if text is None else int(text)
+    ctx.note(node.place, f"`{key}` wants a whole number, not {text!r}")
+    return None
+
+
+# What a waiver pins of a rule: a digest of all that decides its verdict, and of nothing that is only said.
+
+UNJUDGED = frozenset({"title", "why", "fix", "refs"})
+"""Keys that no verdict depends on; whether every source is from memory is told apart."""
+
+
+def rule_digest(table: Table, params: Mapping[str, str | None], *, from_memory: bool, package: str = "") -> str:
+    """Give the SHA-256 of a rule as it is laid, with the values of the params it names, and the package it calls."""
+    judged = {key: plain(node) for key, node in table.items.items() if key not in UNJUDGED}
+    named = {text[1:] for text in _texts(judged) if text.startswith("$")}
+    values = {name: params[name] for name in sorted(named) if name in params}
+    told = {"rule": judged, "params": values, "from memory": from_memory, **({"package": package} if package else {})}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _texts(node: object) -> Iterator[str]:
+    match node:
+        case str():
+            yield node
+        case dict():
+            for value in node.values():
+                yield from _texts(value)
+        case list():
+            for value in node:
+                yield from _texts(value)
+
+
+# Reads the call of a rule that a package writes in Python.
+
+
+def called_of(ctx: Context, table: Table) -> Called | None:
+    """Find the rule that is called, and the facts that it declares; a wrong one is noted and the rest still read."""
+    node = table.get("call")
+    if not isinstance(node, Scalar):
+        return None
+    for key in (*LOOKS, *NARROWING, *LEAVES, *WORDS, "across"):
+        if key in table.items:
+            ctx.note(table.keys[key], f"`{key}` does not go with `call`: what is called says itself what it looks at")
+    try:
+        found = installed.called(node.text).bound(ctx.catalogue)
+    except LookupError as error:
+        ctx.note(node.place, str(error.args[0]))
+        return None
+    for fact in found.facts:
+        ctx.held(node.place, parse(fact))
+    return found
 
 
 def rule_of(ctx: Context, rule_id: str, table: Table) -> Rule:
