@@ -472,13 +472,14 @@ def test_what_a_node_or_a_bmc_repeats_of_a_login_is_found_nowhere(loud_hall: Hal
 
 CRASH = """\
 import sys
-from rackcheck import ssh_config, cli, run
+from rackcheck import cli
+from rackcheck.transport import ssh_config
 def broken(node, secrets):
     raise RuntimeError(f"broken at {node!r}")
 if sys.argv[1] == "worker":
     ssh_config.resolve = broken
 else:
-    from rackcheck.cli import prepared
+    from rackcheck.session import prepared
     def dead(job, *rest):
         held = dict(job.secrets)
         raise RuntimeError(f"broken at {job!r}")

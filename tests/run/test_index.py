@@ -344,7 +344,7 @@ def test_a_run_that_is_damaged_at_its_end_leaves_nothing_of_it() -> None:
 
 ADDING = """
 import os, sys
-from rackcheck import store
+from rackcheck.run import store
 from rackcheck.run.index import file, rows
 from rackcheck.run.index.adding import Adder
 with file.opened(file.place()) as db:

@@ -235,7 +235,7 @@ def test_a_line_that_is_no_event_is_one_mistake_with_its_number(line: str) -> No
 WRITE = """
 import sys
 from pathlib import Path
-from rackcheck import acceptance
+from rackcheck.signoff import acceptance
 for n in range(int(sys.argv[3])):
     acceptance.append(Path(sys.argv[1]), {"event": "run added", "time": "t", "folder": "/x" * 3000, "digest": "1" * 64,
         "kind": "audit", "run": f"{sys.argv[2]}-{n}"})
