@@ -13,7 +13,7 @@ YAML_LS := tests/editor/node_modules/yaml-language-server/package.json
 help:
 	@echo "make audit   judge a simulated rack by h100-dgx, then this machine by linux-server"
 	@echo "make quick   the tests that cost little, for every change"
-	@echo "make test    these and more, in five minutes of two cores"
+	@echo "make test    these and more, each up to half a second"
 	@echo "make full    the others: the long properties, the wheel"
 	@echo "make check   types, lint, imports, generated files"
 	@echo "make durations  measure what each test costs, which decides where it runs"

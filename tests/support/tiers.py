@@ -1,6 +1,6 @@
 """Which tests run when: by what each one costs, as durations.json has it.
 
-`quick` runs what costs little, for every change; `test` what five minutes of two cores hold; `full` the rest. A property
+`quick` runs what costs little, for every change; `test` more of them; `full` the rest. A property
 that costs more than its tier allows runs there on few cases, and on all of them in `full`. `make durations` measures
 anew; a test that it has not seen is quick.
 """
