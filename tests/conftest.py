@@ -1,7 +1,6 @@
 """Properties run on the same cases every time, so that red means a change; `make explore` looks for fresh ones."""
 
 import gc
-import locale
 import os
 
 import pytest
@@ -27,14 +26,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     tiers.select(config, items)
-
-
-LETTERS = locale.setlocale(locale.LC_CTYPE)
-
-
-def pytest_runtest_teardown() -> None:
-    """Take back what a library, loaded while a test had another locale in its environment, set for the whole process."""
-    locale.setlocale(locale.LC_CTYPE, LETTERS)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,5 +1,6 @@
 """What is shipped of the GPU kernels: bytes that drivers since 525 take, and that gpu.cu still compiles to."""
 
+import locale
 import os
 import re
 from base64 import b85encode
@@ -64,7 +65,9 @@ def compiler() -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_the_source_still_compiles_to_the_bytes_that_are_shipped(compiler: Path, name: str) -> None:
+    letters = locale.getencoding()
     assert compiled(compiler, name, SOURCE.read_text()) == unpacked(name)
+    assert locale.getencoding() == letters
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import re
 import struct
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -52,6 +53,11 @@ def unpacked(name: str) -> bytes:
 
 def compiled(folder: Path, name: str, source: str) -> bytes:
     """Compile for one target with the NVRTC below `folder`; raises Unbuilt with the compiler's log."""
+    with ThreadPoolExecutor(1) as thread:  # NVRTC leaves its thread in the C locale (uselocale)
+        return thread.submit(_compiled, folder, name, source).result()
+
+
+def _compiled(folder: Path, name: str, source: str) -> bytes:
     found = sorted(folder.rglob("libnvrtc.so.12"))
     if not found:
         raise Unbuilt(f"{folder}: no libnvrtc.so.12 below it")
