@@ -1,7 +1,7 @@
 """Record what this machine answers to a probe: python tests/support/record.py PROBE CASE [OLD=NEW ...]
 
-Writes tests/recorded/PROBE/CASE.json, the answer, and CASE.facts.json, the facts read from it. Look at both before
-you keep them: the second is what the test will hold us to. The host name becomes `node1`; every OLD becomes its NEW,
+Writes tests/recorded/PROBE/CASE.json: the answer, and under `facts` what the probe reads from it. Check both before
+you keep the file: the test compares the facts. The host name becomes `node1`; every OLD becomes its NEW,
 and a line with an OLD that has no NEW is left out. It needs what `make test` sets up in .venv.
 """
 
@@ -18,7 +18,7 @@ except ModuleNotFoundError as error:
     sys.exit(f"no module {error.name} for {sys.executable}: `make .venv/.dev`, then `. .venv/bin/activate`")
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""What a case may be called: it names two files."""
+"""What a case may be called: it names a file."""
 
 
 def scrub(raw: str, changes: dict[str, str]) -> str:
@@ -41,7 +41,7 @@ def main(*words: str) -> None:
         sys.exit(f"no probe {name!r} asks an operating system{near}; `rackcheck probe list` shows the probes")
     wrong = [change for change in changes if not change.partition("=")[0] or "=" not in change]
     if wrong or NAME.fullmatch(case) is None:
-        sys.exit(f"{wrong[0]!r} is not OLD=NEW" if wrong else f"{case!r} is no name of a case: it names two files")
+        sys.exit(f"{wrong[0]!r} is not OLD=NEW" if wrong else f"{case!r} is no name of a case: it names a file")
     probe = probes[name]
     named = {old: new for old, _, new in (change.partition("=") for change in changes)}
     capture = ask(probe).to_json()
@@ -52,9 +52,8 @@ def main(*words: str) -> None:
         capture["files"]["/proc/sys/kernel/hostname"] = "node1\n"
     place = OURS / name / f"{case}.json"
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(json.dumps(capture, indent=1, sort_keys=True) + "\n")
-    told = {path: as_json(reading) for path, reading in facts(probe, NodeCapture.from_json(capture)).items()}
-    place.with_suffix(".facts.json").write_text(json.dumps(told, indent=1, sort_keys=True) + "\n")
+    read = {path: as_json(reading) for path, reading in facts(probe, NodeCapture.from_json(capture)).items()}
+    place.write_text(json.dumps({**capture, "facts": read}, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

@@ -112,11 +112,11 @@ def as_json(reading: Reading) -> Any:
 
 
 def ours() -> list[Path]:
-    """Our own recordings: `PROBE/CASE.json`, each with its `CASE.facts.json`."""
-    return sorted(p for p in OURS.glob("*/*.json") if not p.name.endswith(".facts.json"))
+    """Our own recordings, `PROBE/CASE.json`: the answer, and under `facts` what is read from it."""
+    return sorted(OURS.glob("*/*.json"))
 
 
 def recorded(place: Path) -> tuple[NodeCapture, dict[str, Any]]:
     """One of our own recordings, and the facts expected of it."""
-    expected = json.loads(place.with_suffix(".facts.json").read_text())
-    return NodeCapture.from_json(json.loads(place.read_text())), expected
+    doc = json.loads(place.read_text())
+    return NodeCapture.from_json(doc), doc["facts"]
