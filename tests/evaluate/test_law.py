@@ -444,10 +444,11 @@ def test_a_stream_that_is_cut_anywhere_turns_no_fact_and_no_verdict(audited: Aud
         compare(audited.rules, before, tree, f"what follows byte {cut}")
 
 
-@pytest.mark.parametrize("place", recordings.ours(), ids=lambda p: f"{p.parent.name}-{p.stem}")
-def test_a_recorded_answer_that_is_cut_turns_no_fact(place: FilePath) -> None:
-    probe = recordings.os_probes()[place.parent.name]
-    capture, _ = recordings.recorded(place)
-    whole = Tree(recordings.leaves(probe, capture))
-    for less in lessened(capture, probe.ask):
-        nothing_turned(whole, Tree(recordings.leaves(probe, less)), str(probe.ask))
+@pytest.mark.parametrize(("name", "places"), recordings.by_probe().items(), ids=recordings.by_probe())
+def test_a_recorded_answer_that_is_cut_turns_no_fact(name: str, places: list[FilePath]) -> None:
+    probe = recordings.os_probes()[name]
+    for place in places:
+        capture, _ = recordings.recorded(place)
+        whole = Tree(recordings.leaves(probe, capture))
+        for less in lessened(capture, probe.ask):
+            nothing_turned(whole, Tree(recordings.leaves(probe, less)), place.name)

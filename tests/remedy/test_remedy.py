@@ -190,10 +190,10 @@ def test_a_kernel_argument_is_added_to_those_that_stand_there(tmp_path: Path) ->
 HOSTILE = ["$(reboot)", "`id`", "a'; rm -rf / #", 'a"b', "a\nb", "; -rf", "../../etc/passwd", "a;b", "a|b", "ü", ""]
 
 
-@pytest.mark.parametrize("value", HOSTILE)
 @pytest.mark.parametrize("write", TABLE, ids=lambda w: w.pattern)
-def test_a_value_that_is_none_of_its_kind_is_never_written(write: Write, value: str) -> None:
-    assert write.spelt(value) is None
+def test_a_value_that_is_none_of_its_kind_is_never_written(write: Write) -> None:
+    for value in HOSTILE:
+        assert write.spelt(value) is None, value
 
 
 # ---- which value, of those that a rule takes ---------------------------------------------------------------------------

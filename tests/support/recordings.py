@@ -4,8 +4,10 @@ import json
 import os
 import secrets
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +116,21 @@ def as_json(reading: Reading) -> Any:
 def ours() -> list[Path]:
     """Our own recordings, `PROBE/CASE.json`: the answer, and under `facts` what is read from it."""
     return sorted(OURS.glob("*/*.json"))
+
+
+def by_probe() -> dict[str, list[Path]]:
+    """Our own recordings, by the name of the probe."""
+    return {name: list(places) for name, places in groupby(ours(), key=lambda place: place.parent.name)}
+
+
+@contextmanager
+def naming(case: str) -> Iterator[None]:
+    """Add the case of a loop to whatever it raises."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"case: {case!r}")
+        raise
 
 
 def recorded(place: Path) -> tuple[NodeCapture, dict[str, Any]]:
