@@ -6,6 +6,7 @@ taking knowledge away can only cost the quorum, and never makes a wrong value ri
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from rackcheck.evaluate.waiver import Granted, taken
 from rackcheck.model import operator
@@ -26,6 +27,24 @@ SHOWN = 256
 """Pieces of evidence kept for one verdict."""
 
 Key = tuple[str, object]
+K = TypeVar("K")
+
+
+def needed(expected: int, quorum: float | None = None) -> int:
+    """Return how many of the expected nodes must have a value for it to be that of most of them.
+
+    `quorum` is a share in %; without one it is more than half. Where fewer than FEWEST nodes are expected, the number
+    is one that they cannot reach.
+    """
+    if expected < FEWEST:
+        return FEWEST
+    return expected // 2 + 1 if quorum is None else -int(-(quorum * expected) // 100)
+
+
+def most(counts: Mapping[K, int], expected: int, quorum: float | None = None) -> K | None:
+    """Return the value that most of the expected nodes have, of values and the number of nodes with each."""
+    enough = needed(expected, quorum)
+    return next((value for value, count in counts.items() if count >= enough), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +75,7 @@ class Poll:
 
 def large_enough(across: Across, targets: int, expected: int) -> bool:
     """Whether a vote can have a result at all: decided by who is asked and who is expected, never by what they say."""
-    return expected >= FEWEST and targets * 100 >= across.quorum * expected
+    return targets >= needed(expected, across.quorum)
 
 
 def poll(across: Across, trees: Mapping[str, Tree], expected: int) -> Poll:
@@ -124,8 +143,7 @@ def _vote(readings: Iterable[Reading], kind: Kind, quorum: float, expected: int)
             key = _key(reading, kind)
             counts[key] = counts.get(key, 0) + 1
             words.setdefault(key, "absent" if isinstance(reading, Absent) else operator.spell(reading, kind))
-    right = next((key for key, count in counts.items() if count * 100 >= quorum * expected), None)
-    return Vote(expected, right, words, counts)
+    return Vote(expected, most(counts, expected, quorum), words, counts)
 
 
 def _key(reading: Reading, kind: Kind) -> Key:

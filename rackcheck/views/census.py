@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from rackcheck.evaluate.consensus import FEWEST
+from rackcheck.evaluate.consensus import FEWEST, most
 from rackcheck.model import operator
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Kind, Type
@@ -233,15 +233,10 @@ class Census:
         Nodes to which it is unknown count among all: taking knowledge away can only cost the majority.
         """
         whole = self.role(role)
-        of, known, best, count = whole.bit_count(), 0, None, 0
-        if of < FEWEST:
-            return None
-        for value, held in self.sets(path):
-            if not isinstance(value, Unknown):
-                here = (held & whole).bit_count()
-                known += here
-                best, count = (value, here) if here > count else (best, count)
-        return Majority(best, count, known, of) if best is not None and known >= FEWEST and 2 * count > of else None
+        of = whole.bit_count()
+        counts = {v: (held & whole).bit_count() for v, held in self.sets(path) if not isinstance(v, Unknown)}
+        best, known = most(counts, of), sum(counts.values())
+        return Majority(best, counts[best], known, of) if best is not None and known >= FEWEST else None
 
     def deviants(self, path: str, role: str) -> Mapping[Reading, tuple[str, ...]]:
         """Give the nodes of a role that say something else than its majority; nothing where there is none.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from rackcheck.evaluate.consensus import FEWEST
+from rackcheck.evaluate.consensus import FEWEST, most, needed
 from rackcheck.model.change import STEADY, Change, Doc, Facts, compare
 from rackcheck.model.fact import VOLATILE, Class, Unknown
 from rackcheck.run.event import reading_json
@@ -46,25 +46,24 @@ def peers(mine: Facts, others: Sequence[Facts], expected: int, classes: Iterable
 
     What is absent counts as said; items that they do not list are absent there.
     """
-    # As where nodes vote: more than half of those that are expected, of whom there must be FEWEST.
-    needed = expected // 2 + 1 if expected >= FEWEST else FEWEST
+    enough = needed(expected)
     groups = _groups(others)
     found: dict[Class, dict[str, Doc]] = {cls: {} for cls in Class}
     decided: set[str] = set()
     split = 0
     # Listings of items, and whether planes spoke, are config: without them nothing missing can be told apart.
-    for cls in dict.fromkeys((Class.CONFIG, *classes)) if len(others) >= needed else ():
+    for cls in dict.fromkeys((Class.CONFIG, *classes)) if len(others) >= enough else ():
         every = dict.fromkeys((*mine.get(cls, {}), *(path for facts, _ in groups for path in facts.get(cls, {}))))
         missing = _missing(every, cls, mine, groups)
         for path in every:
-            doc = _middle(path, groups, cls) if cls in VOLATILE else _most(path, cls, groups, missing, needed)
+            doc = _middle(path, groups, cls) if cls in VOLATILE else _most(path, cls, groups, missing, expected)
             if doc is None:
                 split += 1
                 continue
             decided.add(path)
             if "under" not in doc or str(doc["under"]) not in found[Class.CONFIG]:
                 found[cls][path] = {key: value for key, value in doc.items() if key != "under"}
-    return Peers(found, frozenset(decided), len(others), needed, split)
+    return Peers(found, frozenset(decided), len(others), enough, split)
 
 
 def _groups(others: Iterable[Facts]) -> list[Group]:
@@ -97,7 +96,7 @@ def _but(facts: Facts, cls: Class) -> Facts:
 
 
 def _most(
-    path: str, cls: Class, groups: Sequence[Group], missing: Sequence[Mapping[str, tuple[Any, str]]], needed: int
+    path: str, cls: Class, groups: Sequence[Group], missing: Sequence[Mapping[str, tuple[Any, str]]], expected: int
 ) -> Doc | None:
     counts: dict[tuple[str, ...], int] = {}
     docs: dict[tuple[str, ...], Doc] = {}
@@ -107,7 +106,8 @@ def _most(
             key = ("absent",) if "absent" in doc else (repr(doc.get("value")), str(doc.get("unit", "")))
             counts[key] = counts.get(key, 0) + many
             docs.setdefault(key, doc)
-    return next((docs[key] for key, count in counts.items() if count >= needed), None)
+    prevailing = most(counts, expected)
+    return None if prevailing is None else docs[prevailing]
 
 
 def _gone(told: tuple[Any, str] | None) -> Doc | None:
