@@ -2,27 +2,23 @@
 
 import re
 
-_LABEL = r"(?:(?=[0-9-]{0,62}[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{0,62}\.)"
+from rackcheck.base import identity_patterns as forms
+
 LOOKS = re.compile(
-    r"(?P<uuid>(?<![0-9A-Fa-f])[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?![0-9A-Fa-f]))"
-    r"|(?P<pairs>(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?P<sign>[:-])(?:[0-9A-Fa-f]{2}(?P=sign)){4,30}[0-9A-Fa-f]{2}"
-    r"(?![0-9A-Za-z]))"
-    r"|(?P<dotted>(?<![0-9A-Za-z.])[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}(?![0-9A-Za-z.]))"
-    r"|(?P<guid>(?<![0-9A-Za-z:])(?:[0-9A-Fa-f]{4}:){3}[0-9A-Fa-f]{4}(?![0-9A-Za-z:]))"
-    r"|(?P<ipv4>(?<![0-9A-Za-z_.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9A-Za-z_]|\.[0-9A-Za-z]))"
-    r"|(?P<ipv6>(?<![0-9A-Za-z:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:\.[0-9.]{5,11})?(?![0-9A-Za-z:]))"
-    r"|(?P<mail>(?<![0-9A-Za-z.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-]))"
+    rf"(?P<uuid>(?<![0-9A-Fa-f]){forms.UUID}(?![0-9A-Fa-f]))"
+    rf"|(?P<pairs>(?<![0-9A-Za-z])[0-9A-Fa-f]{{2}}(?P<sign>[:-]){forms.pairs('(?P=sign)', 5, 31)}(?![0-9A-Za-z]))"
+    rf"|(?P<dotted>(?<![0-9A-Za-z.]){forms.DOTTED_MAC}(?![0-9A-Za-z.]))"
+    rf"|(?P<guid>(?<![0-9A-Za-z:]){forms.GUID}(?![0-9A-Za-z:]))"
+    rf"|(?P<ipv4>(?<![0-9A-Za-z_.]){forms.IPV4}(?![0-9A-Za-z_]|\.[0-9A-Za-z]))"
+    rf"|(?P<ipv6>(?<![0-9A-Za-z:.]){forms.IPV6}(?![0-9A-Za-z:]))"
+    rf"|(?P<mail>(?<![0-9A-Za-z.+-]){forms.MAIL}(?![\w-]))"
     r"|(?P<home>(?<=/home/)[^/:]+|(?<=/Users/)[^/:]+|(?<=/Accounts/)(?!\d+\b)[^/:]{4,})"
     r"|(?P<who>\b[A-Za-z_][\w.-]{1,31}(?=@[0-9]{4}-[0-9]{2}-[0-9]{2}T))"
     r"|(?P<url>(?<=://)[^/?#]{1,300})"
-    rf"|(?P<host>(?<![\w.@-])(?<!(?<!/)/)(?:{_LABEL}{{2,8}}[A-Za-z]{{2,24}}"
-    rf"|{_LABEL}{{1,8}}(?:corp|home|internal|intranet|lan|local|localdomain|private))(?![\w-]|\.\w))"
+    rf"|(?P<host>(?<![\w.@-])(?<!(?<!/)/)(?:(?:{forms.LABEL}){{2,8}}{forms.TOP}"
+    rf"|(?:{forms.LABEL}){{1,8}}{forms.PRIVATE_TOP})(?![\w-]|\.\w))"
 )
-"""`who` told Slurm something, on a day; what is one word of a path is no `host`.
-
-A host's whole name is of three words, or below what sites name their own: those of RFC 6762, appendix G, with `local`
-(ibid., 3) and `localdomain`.
-"""
+"""`who` is a user in a line of Slurm, with a day; one word of a path is no `host`."""
 
 NO_MAIL = re.compile(
     r"\.(?:service|socket|target|timer|mount|automount|slice|scope|device|path|swap)\Z|@(?:openssh|libssh)\.\w+\Z"

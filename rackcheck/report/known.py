@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 
+from rackcheck.base import identity_patterns as forms
 from rackcheck.model.fact import clean, visible
 from rackcheck.model.fold import fold
 
@@ -22,8 +23,8 @@ ADDRESS, PATH, ID, PERSON = "[address]", "[path]", "[id]", "[person]"
 """What stands where something was taken out."""
 
 _URL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/\"'<>|\\]{1,300}")
-_IPV4 = re.compile(r"(?<![\w.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?!\w|\.[0-9])")
-_IPV6 = re.compile(r"(?<![\w:.])(?=[^\s]{0,4}:)[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:\.[0-9.]{5,11})?(?![\w:])")
+_IPV4 = re.compile(rf"(?<![\w.]){forms.IPV4}(?!\w|\.[0-9])")
+_IPV6 = re.compile(rf"(?<![\w:.])(?=[^\s]{{0,4}}:){forms.IPV6}(?![\w:])")
 _HOME = re.compile(
     r"(?<![\w.\]])(?:/(?:home|root|Users|tmp|private|mnt|media|scratch)(?![\w.-])|~[\w.-]{0,32}/|[A-Za-z]:\\)"
     r"(?:[^\s\"'<>|;,()\[]|\[[a-z]+\])*"
@@ -35,24 +36,18 @@ _SYSTEM = frozenset(
 """First folders of paths that every machine of a kind has."""
 
 _IDS = re.compile(
-    r"(?<![0-9a-f-])(?:GPU-|MIG-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![0-9a-f-])"  # UUID
-    r"|(?<![\w:-])(?:[0-9a-f]{2}[:-]){5,19}[0-9a-f]{2}(?![\w:-])"  # MAC, GUID and InfiniBand's hardware address
-    r"|(?<![\w.])(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}(?![\w.])"  # MAC as switches write it
-    r"|(?<![\w:])(?:[0-9a-f]{4}:){3}[0-9a-f]{4}(?![\w:])"  # GUID as ibstat writes it
+    rf"(?<![0-9a-f-])(?:GPU-|MIG-)?{forms.UUID}(?![0-9a-f-])"
+    rf"|(?<![\w:-]){forms.pairs('[:-]', 6, 32)}(?![\w:-])"
+    rf"|(?<![\w.]){forms.DOTTED_MAC}(?![\w.])|(?<![\w:]){forms.GUID}(?![\w:])"
     r"|(?<!\w)(?:0x[0-9a-f]{16}|(?=[0-9]{0,15}[a-f])(?=[a-f]{0,15}[0-9])(?:[0-9a-f]{12}|[0-9a-f]{16}))(?!\w)",
     re.IGNORECASE,
 )
-_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w-])")
-_LABEL = r"(?=[0-9-]{0,62}[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{0,62}\."
+_MAIL = re.compile(rf"(?<![\w.+-]){forms.MAIL}(?![\w-])")
 _HOST = re.compile(
-    rf"(?:(?<![\w.@-])(?:{_LABEL}){{2,8}}[A-Za-z]{{2,24}}"
-    rf"|(?<![A-Za-z0-9@])(?:{_LABEL}){{1,8}}(?:corp|home|internal|intranet|lan|local|localdomain|private))(?![\w@-]|\.\w)",
+    rf"(?:(?<![\w.@-])(?:{forms.LABEL}){{2,8}}{forms.TOP}"
+    rf"|(?<![A-Za-z0-9@])(?:{forms.LABEL}){{1,8}}{forms.PRIVATE_TOP})(?![\w@-]|\.\w)",
     re.IGNORECASE,
 )
-"""A host's whole name: three words of letters, or two of which the last is one that sites give their own networks.
-
-Those of RFC 6762, appendix G, with `local` (ibid., 3) and `localdomain`. No word is a bare number, as in a version.
-"""
 
 _TOLD = re.compile(r"(?<!\w)(host(?:name)?|fqdn)=[^\s,;]{1,300}", re.IGNORECASE)
 _SET = re.compile(r"\[([0-9]{1,18}(?:-[0-9]{1,18})?(?:,[0-9]{1,18}(?:-[0-9]{1,18})?){0,9999})\]")
