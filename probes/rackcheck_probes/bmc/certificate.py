@@ -1,8 +1,11 @@
 """The certificate and the TLS of a BMC, as its handshake showed them."""
 
+from datetime import datetime
+
 from rackcheck import Class, Documents, Facts, Redfish, flag, integer, probe, text
-from rackcheck.model.redfish_value import truth
-from rackcheck.parse.bmc.certificate import days_left
+from rackcheck.model.fact import Reason, Unreadable, clean
+from rackcheck.model.redfish_value import said, truth
+from rackcheck.model.resource import Resource
 
 TEXTS = {"subject": "SubjectName", "issuer": "IssuerName", "not_before": "ValidNotBefore", "not_after": "ValidNotAfter"}
 TEXTS |= {"fingerprint": "Fingerprint", "key": "Key", "digest": "SignatureAlgorithm"}
@@ -35,3 +38,25 @@ def bmc_certificate(docs: Documents) -> Facts:
         yield f"bmc.certificate.{fact}", seen.read(f"Certificate.{name}")
     yield "bmc.certificate.self_signed", seen.read("Certificate.SelfSigned", truth)
     yield "bmc.certificate.days_left", seen.read("Certificate.ValidNotAfter", lambda told: days_left(told, seen))
+
+
+# How long a certificate is valid, by the clock of whoever saw it.
+
+
+def days_left(ends: object, seen: Resource) -> int:
+    """Give the whole days from a handshake to the end of its certificate; below zero where it is over."""
+    when = seen.body.get("Seen")
+    if when is None:
+        raise Unreadable("was seen at a time that this run did not keep", Reason.NOT_COLLECTED)
+    try:
+        return (_moment(ends) - _moment(when)).days
+    except TypeError as error:
+        raise Unreadable(f"has no zone: {clean(str(ends), 60)!r}") from error
+
+
+def _moment(told: object) -> datetime:
+    text = said(told)
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Unreadable(f"is no date and time: {clean(text, 60)!r}") from error

@@ -1,8 +1,9 @@
 """Work that a BMC has not finished."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Unknown, collection, probe, quantity, spell_key, text
+from rackcheck.model.fact import Unreadable, clean
+from rackcheck.model.redfish_value import measured, said
 from rackcheck.parse.bmc.item import keyed, members
-from rackcheck.parse.bmc.task import OPEN, percent, state_of
 
 
 @probe(
@@ -28,3 +29,29 @@ def bmc_tasks(docs: Documents) -> Facts:
             yield f"{item}.percent", task.read("PercentComplete", percent)
     if trouble is not None:
         yield "bmc.task", trouble
+
+
+# Tasks of a BMC: whether one is finished, and how far it is.
+
+
+DONE = frozenset({"Completed", "Killed", "Exception", "Cancelled"})
+OPEN = frozenset(
+    {"New", "Starting", "Running", "Suspended", "Interrupted", "Pending", "Stopping", "Service", "Cancelling"}
+)
+"""TaskState of the DMTF's Task schema."""
+
+
+def state_of(value: object) -> str:
+    """Give the state of a task; a word that nobody knows is neither finished nor not."""
+    word = said(value)
+    if word not in DONE | OPEN:
+        raise Unreadable(f"no state of a task: {clean(word, 60)!r}")
+    return word
+
+
+def percent(value: object) -> float:
+    """Give how much of a task is done."""
+    number = measured(value)
+    if not 0 <= number <= 100:
+        raise Unreadable(f"no share of a task: {number:g} %")
+    return number

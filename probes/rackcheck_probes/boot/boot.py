@@ -1,7 +1,10 @@
 """How long the system has been up, which boot this is, and whether it lets users in."""
 
+import re
+
 from rackcheck import Class, Facts, Files, Read, flag, probe, quantity, text
-from rackcheck.parse.host.os import proc_boot
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import line, number
 
 UPTIME, ID = "/proc/uptime", "/proc/sys/kernel/random/boot_id"
 NOLOGIN = ("/etc/nologin", "/run/nologin")
@@ -18,6 +21,22 @@ NOLOGIN = ("/etc/nologin", "/run/nologin")
 )
 def boot(files: Files) -> Facts:
     """Read the uptime and the boot's id, and look for the marks that keep users out."""
-    yield "os.boot.uptime", files.read(UPTIME, proc_boot.uptime)
-    yield "os.boot.id", files.read(ID, proc_boot.boot_id)
+    yield "os.boot.uptime", files.read(UPTIME, uptime)
+    yield "os.boot.id", files.read(ID, boot_id)
     yield "os.nologin", any(files.has(place) for place in NOLOGIN)
+
+
+# What the kernel tells of its boot: /proc/uptime, and the boot's name in /proc/sys/kernel/random/boot_id.
+
+
+def uptime(content: str) -> float:
+    """Read the first of `351735.47 234388.90`, seconds since the kernel started; raises Unreadable on anything else."""
+    return number(line(content).partition(" ")[0])
+
+
+def boot_id(content: str) -> str:
+    """Read a UUID as the kernel prints it; raises Unreadable on anything else."""
+    told = line(content)
+    if not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", told):
+        raise Unreadable(f"not a UUID: {told[:80]!r}")
+    return told

@@ -1,8 +1,34 @@
 """What crashes of the kernel have left on the disk."""
 
+import re
+
 from rackcheck import Class, Facts, Shell, listing, probe
-from rackcheck.parse.host.os.kdump import DUMPS, END, KEPT, left
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import rows
 from rackcheck_probes.os.hidden import THERE
+
+# What crashes of the kernel leave on the disk: dumps of kdump, and what systemd-pstore kept.
+
+KEPT, DUMPS = "/var/lib/systemd/pstore", "/var/crash"
+END = "-- end --"
+"""The answer's last line."""
+
+_DUMP = re.compile(
+    rf"{DUMPS}/([0-9]{{12}}|\S{{1,60}}-[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}-[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}})"
+)
+"""A folder of kdump: 202411211030 on Debian and Ubuntu, 127.0.0.1-2024-11-21-10:30:00 on RHEL."""
+
+
+def left(answer: str) -> tuple[str, ...]:
+    """Give what is a kernel's among the paths in both folders, in their order; raises Unreadable on a cut answer.
+
+    What else lies in /var/crash (reports of programs, kdump's own files) is left out.
+    """
+    told = rows(answer)
+    if not told or told[-1] != END:
+        raise Unreadable("the answer was cut")
+    return tuple(sorted(row for row in told[:-1] if row.startswith(f"{KEPT}/") or _DUMP.fullmatch(row)))
+
 
 MOST = 100
 

@@ -1,8 +1,12 @@
 """Which kernels are installed, and which of them is the newest."""
 
+from collections.abc import Sequence
+from functools import cmp_to_key, partial
+
 from rackcheck import Class, Facts, Shell, Unreadable, listing, probe, version
 from rackcheck.model import text as read
-from rackcheck.parse.host.os.kernel_releases import newest
+from rackcheck.model.fact import Absent, Reason, Unknown
+from rackcheck.model.version import Unordered, order
 from rackcheck_probes.os.hidden import THERE
 
 FOLDER, END = "/lib/modules", "-- end --"
@@ -31,3 +35,15 @@ def kernels(answer: str) -> Facts:
     found = sorted(rows[:-1])
     yield "kernel.installed", tuple(found)
     yield "kernel.newest", newest(found)
+
+
+# Releases of kernels, as `uname -r` and the folders of modules spell them: `5.15.0-1053-nvidia`.
+
+
+def newest(releases: Sequence[str]) -> str | Absent | Unknown:
+    """Give the newest; absent where there is none, unknown (unparsable) where one of several is no release."""
+    try:
+        ordered = sorted(releases, key=cmp_to_key(partial(order, "kernel")))
+    except Unordered as error:
+        return Unknown(Reason.UNPARSABLE, str(error))
+    return ordered[-1] if ordered else Absent("no modules are installed")

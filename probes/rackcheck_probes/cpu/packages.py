@@ -1,8 +1,11 @@
 """How many cores and threads each CPU package has."""
 
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from rackcheck import Facts, Files, Read, collection, integer, listing, probe, spell_key
 from rackcheck.parse.host.cpu import percpu
-from rackcheck.parse.host.cpu.cpu_topology import packages
 
 FOLDER = "/sys/devices/system/cpu/cpu*/topology"
 PACKAGE, SIBLINGS = f"{FOLDER}/physical_package_id", f"{FOLDER}/thread_siblings_list"
@@ -27,3 +30,32 @@ def cpu_packages(files: Files) -> Facts:
         if per_core is not None:
             yield f"{item}.cores", len(package.cores)
             yield f"{item}.threads_per_core", tuple(map(str, per_core))
+
+
+# How CPUs share cores and packages, as /sys/devices/system/cpu/cpu*/topology says of each CPU.
+
+
+@dataclass(frozen=True)
+class Package:
+    """The threads of each core that are online; a core is told by the threads that share it.
+
+    An empty word stands for threads of which the kernel does not tell their siblings.
+    """
+
+    cores: Mapping[str, int]
+
+    def threads(self) -> int:
+        """Count the logical CPUs that are online."""
+        return sum(self.cores.values())
+
+    def per_core(self) -> tuple[int, ...] | None:
+        """Give how many threads cores run, several if cores differ; none where cores are not known."""
+        return None if "" in self.cores else tuple(sorted(set(self.cores.values())))
+
+
+def packages(by_cpu: Mapping[int, int], siblings: Mapping[int, str]) -> dict[int, Package]:
+    """Gather the CPUs of each package, by its number, in the order of CPUs."""
+    found: dict[int, Counter[str]] = {}
+    for cpu, package in by_cpu.items():
+        found.setdefault(package, Counter())[siblings.get(cpu, "")] += 1
+    return {package: Package(cores) for package, cores in found.items()}

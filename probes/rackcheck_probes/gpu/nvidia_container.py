@@ -1,8 +1,9 @@
 """How NVIDIA's container runtime brings GPUs into containers."""
 
+import re
+
 from rackcheck import Absent, Facts, Files, Read, Sourced, flag, probe, text
 from rackcheck.model import text as read
-from rackcheck.parse.host.os import toml_lines
 
 PLACE = "/etc/nvidia-container-runtime/config.toml"
 TEXTS = {"nvidia-container-runtime.mode": "mode"}
@@ -28,10 +29,33 @@ FLAGS = {
 )
 def nvidia_container(files: Files) -> Facts:
     """Read the runtime's file; a key that it does not set, and a file that is not there, is absent."""
-    given = toml_lines.values(files.text(PLACE)) if files.has(PLACE) else {}
+    given = values(files.text(PLACE)) if files.has(PLACE) else {}
     why = Absent(f"not in {PLACE}" if files.has(PLACE) else f"no {PLACE}")
     for name, leaf in TEXTS.items():
         yield f"container.nvidia.{leaf}", Sourced(given.get(name) or why, PLACE)
     for name, leaf in FLAGS.items():
         told = read.flag(given[name], yes="true", no="false") if name in given else why
         yield f"container.nvidia.{leaf}", Sourced(told, PLACE)
+
+
+# TOML of one value a line, which is how most tools write their settings.
+
+
+_HEAD = re.compile(r"\s{0,20}\[([\w.-]{1,100})\]\s{0,20}(?:#.*)?")
+_PAIR = re.compile(r"\s{0,20}([\w-]{1,100})\s{0,20}=\s{0,20}([\"']?)([\w.-]{0,100})\2\s{0,20}(?:#.*)?")
+
+
+def values(content: str) -> dict[str, str]:
+    """Give words and numbers by `table.key`, as they are spelt, without quotes; of several of one key, the last.
+
+    What spans lines, lists, and texts of more than a word are left out.
+    """
+    found: dict[str, str] = {}
+    table = ""
+    for row in content.splitlines():
+        head, pair = _HEAD.fullmatch(row), _PAIR.fullmatch(row)
+        if head is not None:
+            table = f"{head[1]}."
+        elif pair is not None:
+            found[f"{table}{pair[1]}"] = pair[3]
+    return found

@@ -2,7 +2,8 @@
 
 from rackcheck import Class, Facts, Files, Read, listing, probe, quantity
 from rackcheck.model import text as read
-from rackcheck.parse.host.memory import proc_swaps
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import rows, whole
 
 SWAPS, SIZE, STAT = "/proc/swaps", "/sys/block/zram*/disksize", "/sys/block/zram*/mm_stat"
 GIB = 1 << 30
@@ -19,10 +20,33 @@ GIB = 1 << 30
 )
 def swap(files: Files) -> Facts:
     """Read the swap areas, and the compressed memory disks whether they are swapped to or not."""
-    yield "memory.swap.areas", proc_swaps.areas(files.text(SWAPS))
+    yield "memory.swap.areas", areas(files.text(SWAPS))
     sizes = {name: read.whole(files.text(SIZE.replace("*", name))) for (name,) in files.found(SIZE)}
-    used = {name: proc_swaps.zram_used(files.text(STAT.replace("*", name))) for (name,) in files.found(STAT)}
+    used = {name: zram_used(files.text(STAT.replace("*", name))) for (name,) in files.found(STAT)}
     set_up = [name for name, size in sizes.items() if size]
     yield "memory.zram.devices", tuple(f"zram{name}" for name in set_up)
     yield "memory.zram.size", sum(sizes.values()) / GIB
     yield "memory.zram.used", sum(used.get(name, 0) for name in set_up) / GIB
+
+
+# /proc/swaps, and what memory a compressed memory disk takes.
+
+
+_HEAD = ["Filename", "Type", "Size", "Used", "Priority"]
+
+
+def areas(content: str) -> tuple[str, ...]:
+    """Give the swap partitions and files in use, as the kernel escapes their paths.
+
+    Raises Unreadable on a table with another head.
+    """
+    head, *below = rows(content) or [""]
+    if head.split() != _HEAD:
+        raise Unreadable(f"/proc/swaps begins otherwise: {head[:60]!r}")
+    return tuple(row.split()[0] for row in below if row.split())
+
+
+def zram_used(mm_stat: str) -> int:
+    """Read the third number of a disk's mm_stat, the bytes that it takes in all; raises Unreadable where it is none."""
+    words = mm_stat.split()
+    return whole(words[2] if len(words) > 2 else "")

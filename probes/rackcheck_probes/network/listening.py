@@ -1,7 +1,35 @@
 """Which TCP ports somebody listens on: 6666 is the Fabric Manager's, 5555 that of DCGM, 50000 that of IMEX."""
 
+import re
+
 from rackcheck import Class, Facts, Shell, flag, listing, probe
-from rackcheck.parse.host.network import proc_tcp
+from rackcheck.model.fact import Unreadable
+from rackcheck.model.text.values import rows
+
+# Rows of the kernel's tables of TCP sockets, /proc/net/tcp and /proc/net/tcp6: those that listen (state 0A).
+
+END = "-- end --"
+"""What the shell prints behind the rows: without it they were cut."""
+
+_LISTENER = re.compile(r" {0,8}[0-9]{1,9}: [0-9A-F]{8,32}:(?P<port>[0-9A-F]{4}) [0-9A-F]{8,32}:0000 0A .{0,300}")
+
+
+def ports(answer: str) -> tuple[str, ...]:
+    """Give the ports of listeners, each once, by their number.
+
+    Raises Unreadable on a row that is no listener, and where the last row is not END: then the answer was cut.
+    """
+    table = rows(answer)
+    if table[-1:] != [END]:
+        raise Unreadable("the answer was cut")
+    found = set()
+    for row in table[:-1]:
+        match = _LISTENER.fullmatch(row)
+        if match is None:
+            raise Unreadable(f"not a listener: {row[:80]!r}")
+        found.add(int(match["port"], 16))
+    return tuple(str(port) for port in sorted(found))
+
 
 FABRIC_MANAGER = "6666"
 """FM_CMD_PORT_NUMBER, as the Fabric Manager ships with it."""
@@ -13,7 +41,7 @@ FABRIC_MANAGER = "6666"
         "[ -r /proc/net/tcp ] || { echo '/proc/net/tcp: permission denied' >&2; exit 1; }\n"
         "for f in /proc/net/tcp /proc/net/tcp6; do [ -e $f ] || continue\n"
         "grep -E ' [0-9A-F]+:0000 0A ' $f || { s=$?; [ $s = 1 ] || exit $s; }\n"
-        f"done; echo '{proc_tcp.END}'",
+        f"done; echo '{END}'",
         quick=True,
     ),
     gives={
@@ -25,6 +53,6 @@ FABRIC_MANAGER = "6666"
 )
 def listening(answer: str) -> Facts:
     """Read the ports of both families."""
-    found = proc_tcp.ports(answer)
+    found = ports(answer)
     yield "os.ports.listening", found
     yield "driver.fabric.listening", FABRIC_MANAGER in found

@@ -1,8 +1,10 @@
 """Which OFED is installed in place of the distribution's own InfiniBand drivers."""
 
+import re
+from dataclasses import dataclass
+
 from rackcheck import Absent, Facts, Shell, Unreadable, probe, text, version
 from rackcheck.model import text as read
-from rackcheck.parse.host.nic import ofed_info
 
 NONE = "none"
 
@@ -23,6 +25,28 @@ def ofed(answer: str) -> Facts:
     if said == NONE:
         yield from ((f"os.ofed.{leaf}", Absent("no ofed_info")) for leaf in ("name", "version"))
         return
-    found = ofed_info.package(said)
+    found = package(said)
     yield "os.ofed.name", found.name
     yield "os.ofed.version", found.version
+
+
+# What `ofed_info -s` prints: NVIDIA's own driver package by name and version, `MLNX_OFED_LINUX-23.10-1.1.9.0:`.
+
+
+_SAID = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]{0,60})-(?P<version>[0-9]{1,4}(?:[.-][0-9]{1,6}){1,8}):")
+
+
+@dataclass(frozen=True)
+class Package:
+    """Which package it is, and its version written with points: 23.10.1.1.9.0."""
+
+    name: str
+    version: str
+
+
+def package(line: str) -> Package:
+    """Read the tool's one line; raises Unreadable on anything else."""
+    match = _SAID.fullmatch(line)
+    if match is None:
+        raise Unreadable(f"not a version of OFED: {line[:80]!r}")
+    return Package(match["name"], match["version"].replace("-", "."))

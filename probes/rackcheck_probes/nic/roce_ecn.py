@@ -2,13 +2,39 @@
 
 from rackcheck import Facts, Files, Read, integer, listing, probe, spell_key
 from rackcheck.model import text as read
-from rackcheck.parse.host.nic import ecn
+from rackcheck.model.fact import Absent, Reading, Sourced, Unknown
+from rackcheck.model.text.values import bit, natural
 
-CNP = ecn.FOLDER + f"/{ecn.NOTIFICATION}/cnp_"
+# Congestion control of RoCE (DCQCN), /sys/class/net/*/ecn: files that only NVIDIA's own driver package has.
+#
+# Of its two points one answers marked packets with a notification, and the other slows down when one comes.
+
+FOLDER = "/sys/class/net/{}/ecn"
+NOTIFICATION, REACTION = "roce_np", "roce_rp"
+
+_ENABLED = FOLDER + "/{}/enable/{}"
+ENABLED = tuple(_ENABLED.format("*", point, "*") for point in (NOTIFICATION, REACTION))
+"""The switches of both points by globs: one file for each of the eight priorities."""
+
+
+def interfaces(files: Files) -> list[str]:
+    """Name the interfaces that have any switch, in the order of their numbers."""
+    return sorted({name for glob in ENABLED for name, _ in files.found(glob)}, key=natural)
+
+
+def priorities(files: Files, interface: str, point: str) -> Sourced:
+    """Name the priorities that are switched on; unknown, or absent, if one of the eight is."""
+    switches = [files.read(_ENABLED.format(interface, point, number), bit).reading for number in range(8)]
+    odd = next((told for told in switches if isinstance(told, Absent | Unknown)), None)
+    on: Reading = tuple(str(number) for number, told in enumerate(switches) if told is True)
+    return Sourced(on if odd is None else odd, f"{FOLDER.format(interface)}/{point}/enable")
+
+
+CNP = FOLDER + f"/{NOTIFICATION}/cnp_"
 
 
 @probe(
-    Read(*ecn.ENABLED, *(CNP.format("*") + name for name in ("dscp", "802p_prio"))),
+    Read(*ENABLED, *(CNP.format("*") + name for name in ("dscp", "802p_prio"))),
     gives={
         "nic.interface/*.ecn.notification": listing(
             "Priorities whose marked packets are answered with a notification; only NVIDIA's own driver package tells."
@@ -20,9 +46,9 @@ CNP = ecn.FOLDER + f"/{ecn.NOTIFICATION}/cnp_"
 )
 def roce_ecn(files: Files) -> Facts:
     """Read each interface's congestion control."""
-    for name in ecn.interfaces(files):
+    for name in interfaces(files):
         item, cnp = f"nic.interface/{spell_key(name)}.ecn", CNP.format(name)
-        yield f"{item}.notification", ecn.priorities(files, name, ecn.NOTIFICATION)
-        yield f"{item}.reaction", ecn.priorities(files, name, ecn.REACTION)
+        yield f"{item}.notification", priorities(files, name, NOTIFICATION)
+        yield f"{item}.reaction", priorities(files, name, REACTION)
         yield f"{item}.cnp_dscp", files.read(f"{cnp}dscp", read.whole)
         yield f"{item}.cnp_priority", files.read(f"{cnp}802p_prio", read.whole)

@@ -1,7 +1,8 @@
 """What else firmware tells of the machine to everybody."""
 
 from rackcheck import Class, Facts, Files, Read, probe, text, version
-from rackcheck.parse.host.os import smbios
+from rackcheck.model.fact import Reason, Unreadable
+from rackcheck.model.text.values import whole
 from rackcheck_probes.os.dmi import filled
 
 FOLDER = "/sys/class/dmi/id"
@@ -35,4 +36,26 @@ def dmi_more(files: Files) -> Facts:
     """Read what the kernel shows; absent is what this machine's table, or this kernel, leaves out."""
     for path, (name, _) in TEXTS.items():
         yield path, files.read(f"{FOLDER}/{name}", filled)
-    yield "node.chassis_type", files.read(TYPE, smbios.chassis)
+    yield "node.chassis_type", files.read(TYPE, chassis)
+
+
+# Words of the SMBIOS specification for numbers that the kernel shows as they stand in the table.
+
+
+# System Management BIOS Reference Specification (DMTF DSP0134), System Enclosure or Chassis Types.
+CHASSIS = (
+    "", "Other", "Unknown", "Desktop", "Low Profile Desktop", "Pizza Box", "Mini Tower", "Tower", "Portable", "Laptop",
+    "Notebook", "Hand Held", "Docking Station", "All in One", "Sub Notebook", "Space-saving", "Lunch Box",
+    "Main Server Chassis", "Expansion Chassis", "Sub Chassis", "Bus Expansion Chassis", "Peripheral Chassis",
+    "RAID Chassis", "Rack Mount Chassis", "Sealed-case PC", "Multi-system Chassis", "Compact PCI", "Advanced TCA",
+    "Blade", "Blade Enclosure", "Tablet", "Convertible", "Detachable", "IoT Gateway", "Embedded PC", "Mini PC",
+    "Stick PC",
+)  # fmt: skip
+
+
+def chassis(content: str) -> str:
+    """Give the word of a chassis type's number; raises Unreadable on `Unknown` and on one without a word."""
+    number = whole(content)
+    if not 0 < number < len(CHASSIS) or number == 2:
+        raise Unreadable(f"chassis type {number}", Reason.NOT_COLLECTED)
+    return CHASSIS[number]

@@ -1,8 +1,10 @@
 """The Lustre client: its version, and whether it holds itself for healthy."""
 
+import re
+
 from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, probe, text, version
 from rackcheck.model import text as read
-from rackcheck.parse.host.storage.lustre import health, release
+from rackcheck.model.fact import Unreadable
 
 KNOWN = "/proc/filesystems"
 OLD, NEW = "/proc/fs/lustre", "/sys/fs/lustre"
@@ -28,3 +30,26 @@ def lustre(files: Files) -> Facts:
             mute = Unknown(Reason.NOT_COLLECTED, f"Lustre is loaded, and there is no {place}")
             told = Sourced(mute if loaded else Absent("no Lustre"), KNOWN)
         yield f"storage.lustre.{leaf}", told
+
+
+# What a Lustre client says of itself in its files `version` and `health_check`, of either age.
+
+
+_WORDS = ("LBUG", "NOT HEALTHY", "healthy")
+"""The worst first: an ill client may hold healthy devices."""
+
+
+def release(content: str) -> str:
+    """Read `2.14.0_ddn85`, or the first line `lustre: 2.10.8` of older clients; raises Unreadable on anything else."""
+    match = re.match(r"(?:lustre: )?([0-9][\w.-]{0,60})\s", content + "\n")
+    if match is None:
+        raise Unreadable(f"not a version of Lustre: {content[:80]!r}")
+    return match[1]
+
+
+def health(content: str) -> str:
+    """Give the word, which older clients put behind the device that is ill; raises Unreadable where there is none."""
+    words = [word for word in _WORDS if word in content]
+    if not words:
+        raise Unreadable(f"no word of Lustre's health: {content[:80]!r}")
+    return words[0]

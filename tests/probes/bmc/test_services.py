@@ -21,10 +21,9 @@ from trees import (
 from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.resource import ROOT
 from rackcheck.parse.bmc.service import port, servers
-from rackcheck.parse.bmc.task import percent
 from rackcheck_probes.bmc.ntp import bmc_ntp
 from rackcheck_probes.bmc.services import bmc_services
-from rackcheck_probes.bmc.tasks import bmc_tasks
+from rackcheck_probes.bmc.tasks import bmc_tasks, percent
 
 NETWORK = "/redfish/v1/Managers/1/NetworkProtocol"
 LOST = Unknown(Reason.TIMEOUT, "no answer")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from rackcheck.model.fact import Absent, Reason, Unknown
 from rackcheck.model.text import Files
-from rackcheck.parse.host.nic import ecn
+from rackcheck_probes.nic import roce_ecn as ecn
 
 DENIED = Unknown(Reason.DENIED, "Permission denied")
 

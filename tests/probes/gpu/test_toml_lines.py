@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.parse.host.os.toml_lines import values
+from rackcheck_probes.gpu.nvidia_container import values
 
 SETTINGS = """\
 #accept-nvidia-visible-devices-as-volume-mounts = false

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from recordings import OURS, recorded
 
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.os import proc_boot
+from rackcheck_probes.boot import boot as proc_boot
 
 PIECES = ("351735.47", " ", "234388.90", "0a1b2c3d", "-0a1b", "\n")
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.model.fact import Reason, Unreadable
-from rackcheck.parse.host.os import smbios
+from rackcheck_probes.os import dmi_more as smbios
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rackcheck.model.fact import Absent, Reason, Unknown
 from rackcheck.model.text import Files
-from rackcheck.parse.host.network import ipv4_conf
+from rackcheck_probes.network import interface_arp as ipv4_conf
 
 OWN, OF_ALL = (ipv4_conf.PLACE.format(name, "rp_filter") for name in ("eth0", "all"))
 DENIED = Unknown(Reason.DENIED, "Permission denied")

@@ -6,7 +6,7 @@ from recordings import OURS, recorded
 
 from rackcheck.model.text import Files
 from rackcheck.parse.host.cpu import percpu
-from rackcheck.parse.host.cpu.cpu_topology import packages
+from rackcheck_probes.cpu.packages import packages
 
 FOLDER = "/sys/devices/system/cpu/cpu*/topology"
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.model.fact import Absent, Reason, Unknown
-from rackcheck.parse.host.os.kernel_releases import newest
+from rackcheck_probes.boot.kernels import newest
 
 
 def test_releases_are_ordered_by_their_numbers_and_not_by_their_letters() -> None:

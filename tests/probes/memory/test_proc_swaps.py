@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from recordings import OURS, recorded
 
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.memory import proc_swaps
+from rackcheck_probes.memory import swap as proc_swaps
 
 HEAD = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 PIECES = (HEAD, "/dev/zram0 ", "partition\t8388604", " 7", "\n")

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from lspci_texts import capable
 
 from rackcheck.model.fact import Absent, Reason, Unknown
-from rackcheck.parse.host.pcie import lspci, lspci_bars
+from rackcheck.parse.host.pcie import lspci
 from rackcheck.parse.host.pcie.lspci import RESIZABLE, Function
+from rackcheck_probes.pcie import resizable as lspci_bars
 
 
 def regions(*lines: str) -> Function:

@@ -7,7 +7,7 @@ from recordings import OURS, recorded
 
 from rackcheck.model.capture import Output
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.os.kdump import DUMPS, KEPT, left
+from rackcheck_probes.boot.crash_dumps import DUMPS, KEPT, left
 
 PIECES = (f"{DUMPS}/", f"{KEPT}/", "202411211030", "127.0.0.1-2024-11-21-10:30:00", "-- end --\n", "\n")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.nic import ofed_info
+from rackcheck_probes.nic import ofed as ofed_info
 
 
 @pytest.mark.parametrize(

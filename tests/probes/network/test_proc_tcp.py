@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.network import proc_tcp
+from rackcheck_probes.network import listening as proc_tcp
 
 ROW = (
     "   {}: {}:{} {}:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1134 1 0000000000000000 100 0 0 10 0"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from recordings import OURS, recorded
 
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.storage import lustre
+from rackcheck_probes.storage import lustre
 
 PIECES = ("lustre: ", "2.14.0", "_ddn85", " ", "\n", "healthy", "NOT HEALTHY", "device ", "LBUG")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.network import proc_arp
+from rackcheck_probes.network import default_router as proc_arp
 
 HEAD = "IP address       HW type     Flags       HW address            Mask     Device\n"
 ROW = "{:<16} 0x1         {:<11} 02:fc:00:00:00:05     *        {}\n"
