@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from law_built_in import laid_under
 from law_facts import CATALOGUE, GATHERINGS, JOINS
 from law_rules import ALONE, MIXES, judged_rules, pick
-from law_told import PLANES, TIME, Told, asked_by, changed, each_taken, told_of, told_twice
+from law_told import PLANES, TIME, Told, asked_by, changed, told_of, told_twice, ways
 
 from rackcheck.evaluate.law import Outcome
 from rackcheck.evaluate.verdict import Status
@@ -146,7 +146,8 @@ def taken_away(draw: st.DrawFn, told: Mapping[str, Told]) -> tuple[dict[str, Tol
     less, words = dict(told), list[str]()
     for _ in range(draw(st.integers(1, 3))):
         name = pick(draw, sorted(less))
-        word, less[name] = pick(draw, [*each_taken(less[name])])
+        word, left = pick(draw, [*ways(less[name])])
+        less[name] = left()
         words.append(f"{name}: {word}")
     return less, tuple(words)
 
@@ -188,10 +189,10 @@ def hold(audit: Audit) -> Verdicts:
     less = compared(audit, whole, trees_of(audit, audit.less), " and ".join(audit.taken))
     for before, told, tried in ((whole, audit.whole, TRIED), (less, audit.less, TRIED // 2)):
         trees = trees_of(audit, told)
-        ways = [(name, *way) for name, each in told.items() for way in each_taken(each)]
-        step = max(1, len(ways) // tried)
-        for name, word, rest in islice(ways, len(audit.taken[0]) % step, None, step):
-            compared(audit, before, {**trees, name: rest.tree(audit.job.plan.joins)}, f"{name}: {word}")
+        every = [(name, *way) for name, each in told.items() for way in ways(each)]
+        step = max(1, len(every) // tried)
+        for name, word, rest in islice(every, len(audit.taken[0]) % step, None, step):
+            compared(audit, before, {**trees, name: rest().tree(audit.job.plan.joins)}, f"{name}: {word}")
     return whole
 
 

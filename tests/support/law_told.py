@@ -1,7 +1,8 @@
 """What one node tells, once or twice, and every way to know less of it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 
 from hypothesis import strategies as st
@@ -64,11 +65,6 @@ class Told:
         """Take the whole node away."""
         return self.silenced(Plane.OS).silenced(Plane.BMC)
 
-    def items(self, collection: str, *, then: bool = False) -> list[str]:
-        """The items that a listing holds or that something is said of."""
-        tree = Tree((self.second or {}) if then else self.first)
-        return [str(item) for item in tree.select(parse(collection), Plane.OS).items]
-
 
 def _followed(told: Mapping[str, Leaf], silent: Mapping[Plane, Unknown], joins: Iterable[Join]) -> Tree:
     joins = tuple(joins)
@@ -76,25 +72,33 @@ def _followed(told: Mapping[str, Leaf], silent: Mapping[Plane, Unknown], joins: 
     return Tree({**told, **derive(joins, read, TIME)}, silent) if joins else read
 
 
+Way = tuple[str, Callable[[], Told]]
+
+
 def each_taken(told: Told) -> Iterator[tuple[str, Told]]:
     """Every way to take one thing away: a fact, a listing with none, one or all of its items, a plane, the time between."""
+    return ((word, less()) for word, less in ways(told))
+
+
+def ways(told: Told) -> Iterator[Way]:
+    """The same, each made when it is called: of hundreds a test tries a few."""
     for then, leaves in ((False, told.first), (True, told.second or {})):
-        when = " then" if then else ""
+        when, tree = " then" if then else "", Tree(leaves)
         for path, leaf in leaves.items():
-            yield path + when, told.without(path, then=then)
+            yield path + when, partial(told.without, path, then=then)
             if leaf.kind.type is Type.COLLECTION:
-                items = told.items(path, then=then)
-                yield from ((f"{path} and {item}{when}", told.without(path, item, then=then)) for item in items)
-                yield f"{path} and all of it{when}", told.without(path, *items, then=then)
+                items = [str(item) for item in tree.select(parse(path), Plane.OS).items]
+                for item in items:
+                    yield f"{path} and {item}{when}", partial(told.without, path, item, then=then)
+                yield f"{path} and all of it{when}", partial(told.without, path, *items, then=then)
     for plane in PLANES:
-        yield plane.value, told.silenced(plane)
+        yield plane.value, partial(told.silenced, plane)
         if told.second is not None:
-            yield f"{plane} then", told.silenced(plane, then=True)
+            yield f"{plane} then", partial(told.silenced, plane, then=True)
     for plane, (least, most) in told.apart.items():
-        wider = {**told.apart, plane: (least / 2, most * 2)}
-        yield f"the exact time of {plane}", replace(told, apart=wider)
-        yield f"the time of {plane}", replace(told, apart={**told.apart, plane: (0.0, inf)})
-    yield "the node", told.gone()
+        for word, span in ((f"the exact time of {plane}", (least / 2, most * 2)), (f"the time of {plane}", (0.0, inf))):
+            yield word, partial(replace, told, apart={**told.apart, plane: span})
+    yield "the node", told.gone
 
 
 def readings(values: Iterable[Value]) -> st.SearchStrategy[Reading]:
