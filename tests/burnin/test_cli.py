@@ -13,6 +13,7 @@ import pytest
 from command import rackcheck
 from payloads import of_session
 from sshd import Server, serving
+from waiting import PATIENCE, until
 
 from rackcheck.model.capture import BurnCapture
 from rackcheck.model.fact import Plane
@@ -107,9 +108,7 @@ def test_ctrl_c_ends_the_load_within_a_second_and_keeps_what_came_in(
     words = [sys.executable, "-m", "rackcheck", "burnin", *where, "-o", str(tmp_path / "run")]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=dict(os.environ))
     root = daemon(server) if way == "ssh" else process.pid
-    until = time.monotonic() + 30
-    while len(loads(root)) < 3 and time.monotonic() < until:
-        time.sleep(0.05)
+    until(lambda: len(loads(root)) >= 3, "no load")
     time.sleep(1.0)
     assert len(loads(root)) >= 3
     process.send_signal(number)
@@ -117,7 +116,7 @@ def test_ctrl_c_ends_the_load_within_a_second_and_keeps_what_came_in(
     while loads(root) and time.monotonic() < gone + 5:
         time.sleep(0.02)
     gone = time.monotonic() - gone
-    said, _ = process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=PATIENCE)
     assert gone < 1.5, f"{gone:.2f} s: {loads(root)}"
     assert process.returncode == 130, said.decode()
     assert b"INCOMPLETE" in said
@@ -132,9 +131,7 @@ def test_a_line_that_breaks_ends_the_load_on_the_node(tmp_path: Path, server: Se
     (tmp_path / "rack.yaml").write_text(server.inventory())
     words = [sys.executable, "-m", "rackcheck", "burnin", "n1", "-i", str(tmp_path / "rack.yaml"), "-q"]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ))
-    until = time.monotonic() + 30
-    while len(loads(daemon(server))) < 3 and time.monotonic() < until:
-        time.sleep(0.05)
+    until(lambda: len(loads(daemon(server))) >= 3, "no load")
     process.kill()
     process.wait()
     gone = time.monotonic()

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from payloads import OLD, Running, of_session, plan, start
+from waiting import until
 
 from rackcheck.burnin import pack
 from rackcheck.burnin.talk import LONGEST, Talk
@@ -138,10 +139,7 @@ def test_a_killed_supervisor_takes_its_children_with_it(running: Running) -> Non
     assert len(of_session(running.process.pid)) > 1
     running.process.kill()
     running.process.wait()
-    until = time.monotonic() + 3
-    while of_session(running.process.pid) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert of_session(running.process.pid) == []
+    until(lambda: not of_session(running.process.pid), "a child outlived the supervisor")
 
 
 def test_a_killed_child_is_a_named_finding_and_costs_no_other(running: Running) -> None:

@@ -6,7 +6,7 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +16,7 @@ from burn_nvml import numbered, travelling
 from fake_driver import library
 from joined import NODE, TELEMETRY, joined, source
 from recordings import shared, shared_text
+from waiting import until
 
 from rackcheck.burnin.pack import SOURCES
 
@@ -558,13 +559,6 @@ def test_what_is_slow_to_read_is_read_less_often_but_counters_always_at_the_end(
 # -- the thread --------------------------------------------------------------------------------------------------------
 
 
-def until(true: Callable[[], bool], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not true() and time.monotonic() < end:
-        time.sleep(0.02)
-    assert true()
-
-
 def test_eight_gpus_are_sampled_by_a_schedule_that_neither_drifts_nor_bunches(node: Node) -> None:
     ctypes.CDLL(str(node.nvml.nvmlLib._name)).fake_clock(None)
     node.put("proc/loadavg", "1.0 1 1 1/1 1\n")
@@ -578,7 +572,7 @@ def test_eight_gpus_are_sampled_by_a_schedule_that_neither_drifts_nor_bunches(no
     gpus.hello()
     sampler = Sampler(gpus, tell, time.monotonic, stop)
     sampler.start()
-    until(lambda: len(times) >= 15)
+    until(lambda: len(times) >= 15, "too few samples")
     stop.set()
     sampler.join(5)
     assert not sampler.is_alive()
@@ -599,7 +593,7 @@ def test_a_node_without_gpus_is_sampled_until_the_end(node: Node) -> None:
     stop = threading.Event()
     sampler = Sampler(Gpus(None, node.tell, time.monotonic, node.root), node.tell, time.monotonic, stop)
     sampler.start()
-    until(lambda: bool(node.samples("node")))
+    until(lambda: node.samples("node"), "no sample of the node")
     assert sampler.is_alive()
     stop.set()
     sampler.join(5)

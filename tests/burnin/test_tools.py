@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from joined import TOOLS, joined, source
+from waiting import until
 
 from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.parse.burnin.tools import every
@@ -172,8 +173,7 @@ def test_a_stopped_tool_ends_at_once_with_all_that_it_started(folder: Path, tmp_
     told: Records = []
     thread = threading.Thread(target=lambda: told.extend(run(["dcgm-1", "dcgm-2"], folder, stop=stop)))
     thread.start()
-    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-        time.sleep(0.01)
+    until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the tool does not start")
     begun = time.monotonic()
     stop.set()
     thread.join(10)
@@ -237,9 +237,8 @@ def test_a_tool_ends_though_the_payload_was_killed(folder: Path, tmp_path: Path)
     text.write_text(source(*TOOLS))
     payload = subprocess.Popen([sys.executable, "-c", code, str(text), str(folder)])
     try:
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-            time.sleep(0.01)
-            assert payload.poll() is None
+        until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the tool does not start")
+        assert payload.poll() is None
         payload.send_signal(signal.SIGKILL)
         assert gone(int((tmp_path / "pid").read_text()))
     finally:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
+from waiting import PATIENCE, until
 
 from rackcheck.cli import guarded
 
@@ -184,13 +185,10 @@ def test_ctrl_c_keeps_what_came_in_and_exits_130(tmp_path: Path) -> None:
         [sys.executable, "-m", "rackcheck", "audit", "-p", str(chosen), "-o", str(tmp_path / "run"), "--json"],
         env={**os.environ, "PYTHONPATH": str(package.parent)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    for _ in range(200):
-        if (tmp_path / "run" / "events.jsonl").exists():
-            break
-        time.sleep(0.05)
+    until((tmp_path / "run" / "events.jsonl").exists, "the run does not begin")
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     document = json.loads(out)
     assert (document["outcome"], document["interrupted"]) == ("INCOMPLETE", True)

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from command import rackcheck
 from edge_racks import ONE, rack
 from mockup_server import WatchedRack as Rack
+from waiting import PATIENCE, until
 
 from rackcheck.sim import edit, scenario
 
@@ -113,12 +113,9 @@ def test_ctrl_c_keeps_what_came_in_and_says_so(tmp_path: Path) -> None:
             [*command, "-o", str(tmp_path / "run")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         events = tmp_path / "run" / "events.jsonl"
-        until = time.monotonic() + 30
-        while not (events.exists() and '"answered"' in events.read_text()):
-            assert time.monotonic() < until, "nothing came in"
-            time.sleep(0.1)
+        until(lambda: events.exists() and '"answered"' in events.read_text(), "nothing came in")
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, out + err
     assert "stopping: what came in is kept" in err
     assert "rules of the bmc plane: not collected" in out

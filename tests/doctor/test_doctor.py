@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 from mockup_server import Fault, Mockup, busy, refused_port, silent_port
 from recordings import shared
 from sshd import Server, free_port, keygen, serving
+from waiting import PATIENCE, until
 
 from rackcheck import inventory
 from rackcheck.doctor import controller, names, readable
@@ -488,13 +489,9 @@ def test_an_interrupted_visit_gives_the_bmcs_session_back() -> None:
         process = subprocess.Popen(
             [sys.executable, "-m", "rackcheck", "doctor", "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        for _ in range(100):
-            if hangs.sessions:
-                break
-            time.sleep(0.05)
-        assert hangs.sessions
+        until(lambda: hangs.sessions, "no session was opened")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=15)
+        process.communicate(timeout=PATIENCE)
         assert (process.returncode, hangs.sessions) == (130, {})
 
 

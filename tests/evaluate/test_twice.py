@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
+from waiting import PATIENCE, until
 
 from rackcheck.evaluate.verdict import Status, Verdict, judge
 from rackcheck.evaluate.waiver import pinned
@@ -224,11 +225,10 @@ def test_a_run_that_is_stopped_before_its_second_reading_says_so_of_each_rule(tm
     env = site(tmp_path)
     started = [sys.executable, "-m", "rackcheck", "audit", "-p", tmp_path / "twice.yaml", *words, "--json", "-q"]
     with subprocess.Popen(list(map(str, started)), env=env, stdout=subprocess.PIPE, text=True) as process:
-        while not (tmp_path / "count").exists():
-            time.sleep(0.05)
+        until((tmp_path / "count").exists, "the first reading does not begin")
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=20)
+        out, _ = process.communicate(timeout=PATIENCE)
     found = json.loads(out)
     assert (process.returncode, found["outcome"]) == (130, "INCOMPLETE")
     assert {f["rule"]: f["status"] for f in found["findings"]} == {"asked": "unknown", "kernel": "unknown"}

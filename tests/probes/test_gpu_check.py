@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from fake_driver import Told, library, state, tools
 from places import ROOT, TESTS
 from recordings import facts, os_probes
 from simulated_driver import made, simulated
+from waiting import until
 
 from rackcheck.model.capture import NodeCapture
 
@@ -282,9 +282,7 @@ def test_without_a_driver_every_goal_is_not_known(machine: Burnt) -> None:
 
 def test_what_was_found_is_written_as_it_goes(machine: Burnt) -> None:
     process = machine.start()
-    limit = time.monotonic() + 60
-    while not (machine.folder / "out.json").exists() and time.monotonic() < limit:
-        time.sleep(0.02)
+    until((machine.folder / "out.json").exists, "no JSON yet")
     kept = json.loads((machine.folder / "out.json").read_text())
     assert set(kept["measured"]) < set(ITEMS)
     assert set(kept["goals"]) == GOALS

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -13,6 +12,7 @@ from command import rackcheck
 from desks import LATER, RUN, Told, numbered, stored
 from mockup_server import WatchedRack
 from rack_runs import accepted, copied, folder
+from waiting import until
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.evaluate.verdict import Outcome, Status
@@ -350,9 +350,7 @@ def test_a_reading_that_is_left_is_ended_and_its_record_says_so(tmp_path: Path) 
             up.node.latency = 20.0
         feed = Feed()
         feed.start(desk.events)
-        until = time.monotonic() + 20
-        while not desk.made and time.monotonic() < until:
-            time.sleep(0.01)
+        until(lambda: desk.made, "no run was made")
         desk.stop()
         feed.join(10.0)
         assert not feed.running

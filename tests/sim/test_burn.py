@@ -14,6 +14,7 @@ import pytest
 from command import rackcheck
 from mockup_server import WatchedRack as Rack
 from trees import tree
+from waiting import PATIENCE
 
 from rackcheck import inventory
 from rackcheck.base.mistake import Mistake
@@ -29,7 +30,6 @@ from rackcheck.sim.loaded import Parts, of_station
 from rackcheck.transport import ssh, ssh_config
 from rackcheck.transport.wire import Limits, Line
 
-PATIENCE = 20.0
 Row = Mapping[str, Any]
 
 

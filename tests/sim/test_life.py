@@ -6,13 +6,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE, until
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import load
@@ -22,18 +22,8 @@ from rackcheck.sim.child import running
 from rackcheck.sim.room import FILES
 from rackcheck.sim.shell import Shell
 
-PATIENCE = 20.0
-"""Seconds until something that is to happen must have happened, on a machine that is busy."""
-
 SILENT = "faults: [{ nodes: n1, fault: silent-node }, { nodes: n1, fault: silent-bmc }]\n"
 """So that an audit lasts until somebody ends it."""
-
-
-def until(true: Callable[[], object], words: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end, words
-        time.sleep(0.05)
 
 
 def scenario(folder: Path, *, nodes: str = "n[1-2]", faults: str = "") -> Path:

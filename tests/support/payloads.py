@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from waiting import PATIENCE
+
 from rackcheck.burnin import pack
 from rackcheck.parse.burnin.plan import Tier, document
 
@@ -38,7 +40,7 @@ class Running:
     alive: bool = True
     began: float = field(default_factory=time.monotonic)
 
-    def until(self, wanted: Mapping[str, Any], seconds: float = 20.0) -> Mapping[str, Any]:
+    def until(self, wanted: Mapping[str, Any], seconds: float = PATIENCE) -> Mapping[str, Any]:
         """Read until a record holds this; raises AssertionError after so many seconds."""
         end = time.monotonic() + seconds
         seen = 0

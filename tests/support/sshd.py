@@ -4,13 +4,13 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
@@ -94,10 +94,9 @@ def serving(folder: Path, *, force: str = "") -> Iterator[Server]:
 
 
 def _wait(port: int, process: "subprocess.Popen[bytes]") -> None:
-    for _ in range(100):
+    def listening() -> bool:
         assert process.poll() is None, "sshd ended at once"
         with socket.socket() as sock:
-            if sock.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail("sshd does not listen")
+            return sock.connect_ex(("127.0.0.1", port)) == 0
+
+    until(listening, "sshd does not listen")

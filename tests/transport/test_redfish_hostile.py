@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from edge_racks import rack
 from mockup_server import SESSIONS, Fault, Mockup, busy
 from small_bmc import HASTY, LINKS, ONE, SMALL, SYSTEMS, TWO, link, read, small, trouble
+from waiting import PATIENCE, until
 
 from rackcheck.model.documents import HANDSHAKE
 from rackcheck.model.fact import Reason, Unknown
@@ -163,11 +163,8 @@ def test_whoever_ends_us_lets_us_give_the_session_back(number: int, tmp_path: Pa
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ},
         )  # fmt: skip
         bmc: Any = next(each.bmc for each in up.stations)
-        until = time.monotonic() + 30
-        while not bmc.sessions:
-            assert time.monotonic() < until, "nobody logged in"
-            time.sleep(0.05)
+        until(lambda: bmc.sessions, "no session was opened")
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE)
         assert not bmc.sessions
     assert process.returncode == 130, out + err
