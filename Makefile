@@ -8,13 +8,14 @@ COMPILERS := $(VENV)/compilers
 YAML_LS := tests/editor/node_modules/yaml-language-server/package.json
 
 .DEFAULT_GOAL := help
-.PHONY: help audit quick test check full durations kernels explore schemas rooms screens bundle gpu-check gpu-check-bundle clean
+.PHONY: help audit quick test check full all durations kernels explore schemas rooms screens bundle gpu-check gpu-check-bundle clean
 
 help:
 	@echo "make audit   judge a simulated rack by h100-dgx, then this machine by linux-server"
 	@echo "make quick   the tests that cost little, for every change"
 	@echo "make test    these and more, each up to half a second"
 	@echo "make full    the others: the long properties, the wheel"
+	@echo "make all     every test once, as before a change lands"
 	@echo "make check   types, lint, imports, generated files"
 	@echo "make durations  measure what each test costs, which decides where it runs"
 	@echo "make bundle  wheels and an install script for machines without a network"
@@ -59,7 +60,7 @@ check: $(VENV)/.dev
 
 full: TESTS := --tier full
 durations: TESTS := --measure
-full durations: $(VENV)/.dev $(BROWSER) $(YAML_LS) $(COMPILERS)/.there
+full all durations: $(VENV)/.dev $(BROWSER) $(YAML_LS) $(COMPILERS)/.there
 	@PYTHONPATH=$(CURDIR)/$(COMPILERS) RACKCHECK_CUDA_WHEELS=$(CURDIR)/$(COMPILERS) $(BIN)/pytest -q -n $(JOBS) --dist worksteal $(TESTS)
 
 # The compilers that made the kernels of the burn-in, each of one version: whoever builds them anew gets the same bytes.
