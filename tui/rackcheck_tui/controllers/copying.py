@@ -6,7 +6,7 @@ from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
 from rackcheck.model.tree import Leaf
 from rackcheck.views import retype
-from rackcheck.views.desk import Desk
+from rackcheck.views.desk import NodeFacts
 from rackcheck_tui.controllers.trail import Place
 from rackcheck_tui.controllers.verbs import twin
 from rackcheck_tui.screens.context import Context
@@ -14,7 +14,7 @@ from rackcheck_tui.widgets.entries import Entry
 
 
 def copies(
-    desk: Desk, ctx: Context, place: Place, entry: Entry | None, nodes: Sequence[str]
+    desk: NodeFacts, ctx: Context, place: Place, entry: Entry | None, nodes: Sequence[str]
 ) -> Mapping[str, str]:  # fmt: skip
     """Make every form there is, by its name; reads a node's answers where a line names their source."""
     found: dict[str, str] = {}
@@ -27,7 +27,7 @@ def copies(
         leaf = desk.tree(nodes[0]).leaves.get(fact)
         if leaf is not None:
             found["value"] = retype.value(leaf)
-            found["line"] = "\n".join(_line(desk, ctx, fact, leaf, name) for name in nodes)
+            found["line"] = "\n".join(_line(ctx, fact, leaf, name) for name in nodes)
             found["json"] = retype.document(nodes[0], fact, leaf)
     again = [line for name in nodes if name in ctx.burns.benches and (line := ctx.burns.replay(name))]
     if again:
@@ -38,8 +38,8 @@ def copies(
     return found
 
 
-def _line(desk: Desk, ctx: Context, fact: str, leaf: Leaf, node: str) -> str:
+def _line(ctx: Context, fact: str, leaf: Leaf, node: str) -> str:
     """Write what reads a fact by hand; one that a load measured is measured by the same load again."""
     if leaf.plane is Plane.BURNIN:
         return ctx.burns.replay(node) or "# it was measured under load, and the node told no seed"
-    return retype.line(leaf.source, leaf.plane, desk.nodes[node], desk.probe(fact))
+    return retype.line(leaf.source, leaf.plane, ctx.desk.nodes[node], ctx.desk.probe(fact))

@@ -86,7 +86,7 @@ class Fetching(Frame):
             case "proof", (node, rule):
                 self.proof(node, rule)
             case "reply", (node, fact):
-                self._evidence(fact, partial(evidence, self.desk, self.context.board, node, fact=fact), node)
+                self._evidence(fact, partial(evidence, self.desk, self.context, node, fact=fact), node)
             case "explain", (rule,):
                 self.command(("profile", "explain", rule, "-p", self.desk.profile_word), f"rule {rule}")
             case "run", (run,):
@@ -105,7 +105,7 @@ class Fetching(Frame):
         if node not in self.desk.nodes:
             self.tell(f"{node} was judged as a whole: its members hold the evidence")
             return
-        self._evidence(f"{rule} on {node}", partial(evidence, self.desk, self.context.board, node, rule=rule), node)
+        self._evidence(f"{rule} on {node}", partial(evidence, self.desk, self.context, node, rule=rule), node)
 
     def _evidence(self, title: str, work: Callable[[], Rested], node: str) -> None:
         def found(rested: Rested) -> None:

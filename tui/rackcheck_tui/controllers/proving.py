@@ -9,12 +9,12 @@ from rackcheck.model.fact import Absent, Unknown
 from rackcheck.model.question import Ask
 from rackcheck.model.tree import Leaf
 from rackcheck.views.burnt import Told, followed
-from rackcheck.views.desk import Desk
+from rackcheck.views.desk import RawAnswers, Viewed
 from rackcheck.views.proof import Piece, Proof, View, piece, proof
 from rackcheck.views.reply import Reply, told
 from rackcheck.views.signs import Signs
-from rackcheck.views.state import Board
 from rackcheck.views.terminal import STYLES, Line, within
+from rackcheck_tui.screens.context import Context
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +31,20 @@ class Rested:
         return [row for line in made for row in within(line, width, 6)]
 
 
-def evidence(desk: Desk, board: Board, node: str, *, rule: str = "", fact: str = "") -> Rested:
+def evidence(desk: RawAnswers, ctx: Context, node: str, *, rule: str = "", fact: str = "") -> Rested:
     """Find what a rule's verdict on a node rests on, or one fact; reads the node's answers, raises Mistake."""
-    said = Told(desk.tree(node), desk.replies(node), desk.pairs, lambda path: _ask(desk, path))
+    said = Told(desk.tree(node), desk.replies(node), desk.pairs, lambda path: _ask(ctx.desk, path))
     if fact:
         return Rested(piece(fact, said), node)
-    rules = {each.id: each for each in desk.profile.rules}
-    verdicts = {v.rule: v for v in board.judged[node].verdicts} if node in board.judged else {}
+    rules = {each.id: each for each in ctx.desk.profile.rules}
+    judged = ctx.board.judged.get(node)
+    verdicts = {v.rule: v for v in judged.verdicts} if judged is not None else {}
     if rule not in rules or rule not in verdicts:
         raise Mistake(f"{rule} was not judged on {node}")
     return Rested(followed(proof(rules[rule], verdicts[rule], said), said), node, desk.since(node, rule))
 
 
-def _ask(desk: Desk, path: str) -> Ask | None:
+def _ask(desk: Viewed, path: str) -> Ask | None:
     probe = desk.probe(path)
     return probe.ask if probe is not None else None
 

@@ -7,7 +7,7 @@ from rackcheck.filter.where import EVERYTHING, Where
 from rackcheck.model.fact import Reading
 from rackcheck.model.profile import Rule
 from rackcheck.views.burning import Burns
-from rackcheck.views.desk import Desk
+from rackcheck.views.desk import Viewed
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
 from rackcheck_tui.controllers.trail import Place
@@ -23,7 +23,7 @@ class Context:
     """
 
     board: Board
-    desk: Desk
+    desk: Viewed
     signs: Signs
     where: Where = EVERYTHING
     every: bool = False
