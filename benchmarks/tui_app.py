@@ -9,7 +9,7 @@ import argparse
 import os
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rackcheck_tui.link import settle_environment
 
@@ -33,11 +33,6 @@ from textual.geometry import Region  # noqa: E402
 from textual.strip import Strip  # noqa: E402
 from textual.widget import Widget  # noqa: E402
 from textual.widgets import DataTable, Static  # noqa: E402
-
-if chosen.way in {"ours", "table"}:
-    from rackcheck_tui.sparing import Sparing
-else:
-    Sparing = App  # type: ignore[assignment, misc]
 
 if TYPE_CHECKING:  # what a bare application would not load is not loaded for one
     from rackcheck.views.terminal import Line
@@ -199,7 +194,20 @@ class StockGrid(Bench):
             table.update_cell(self.lines[place // 64], self.columns[place % 64], Text(f"{sign} ", style))
 
 
-class Ours(Bench, Sparing):
+class Spared(Bench):
+    """Sends only what changes."""
+
+    def __init__(self) -> None:
+        from rackcheck_tui.sparing import Sparing  # noqa: PLC0415
+
+        super().__init__()
+        self.sparing = Sparing(self)
+
+    def _display(self, screen: Any, renderable: Any) -> None:
+        super()._display(screen, self.sparing.difference(renderable))
+
+
+class Ours(Spared):
     """Our racks, paced, with a cursor that the key moves, too."""
 
     def body(self) -> Iterator[Widget]:
@@ -269,7 +277,7 @@ def holding(every: Sequence[Row], word: str) -> list[Row]:
     return [row for row in every if any(word in text for text in row)]
 
 
-class OurTable(Bench, Sparing):
+class OurTable(Spared):
     """Our table."""
 
     def body(self) -> Iterator[Widget]:

@@ -2,6 +2,7 @@
 
 import re
 from random import Random
+from typing import Any
 
 import pytest
 from rich.cells import get_character_cell_size
@@ -141,10 +142,17 @@ def test_after_any_changes_the_terminal_shows_what_was_drawn(seed: int) -> None:
         assert glass.cells == wanted
 
 
-class Page(Sparing):
-    """Lines of the library's own kinds."""
+class Page(App[None]):
+    """Lines of the library's own kinds, sent by their differences."""
 
     CSS = "Static { height: 1; } Input { border: none; height: 1; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sparing = Sparing(self)
+
+    def _display(self, screen: Any, renderable: Any) -> None:
+        super()._display(screen, self.sparing.difference(renderable))
 
     def compose(self) -> ComposeResult:
         for number in range(4):
@@ -180,7 +188,7 @@ async def test_an_application_shows_what_it_would_and_sends_a_tenth(sent: list[s
         assert glass.lines[2].startswith("line 7")
         assert len("".join(sent)) < 60
         sent.clear()
-        app.forget()
+        app.sparing.forget()
         await pilot.pause(0.1)
         assert "line 0" in "".join(sent), "a terminal that has lost something is sent everything"
 

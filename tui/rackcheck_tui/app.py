@@ -6,7 +6,7 @@ It takes the events of a reading as the command line does, opens nothing and ask
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -28,6 +28,7 @@ from rackcheck_tui.controllers.verbs import VIEWS
 from rackcheck_tui.pace import Pace
 from rackcheck_tui.screens import rack
 from rackcheck_tui.screens.reader import Reader, page
+from rackcheck_tui.sparing import Sparing
 from rackcheck_tui.widgets.entries import Entries, Shown
 from rackcheck_tui.widgets.rackview import Racks
 from rackcheck_tui.widgets.table import Table
@@ -95,6 +96,7 @@ class Screens(Reading):
         self.theme = "ansi-dark"
         self.set_class(signs.plain, "-plain")
         self.signs, self.slow, self.against, self._open, self._name = signs, slow, against, opened, name
+        self.sparing = Sparing(self)
         self.trail = Trail([first or Place("groups")])
         self.feed, self.colours, self.shown = Feed(), Colours(), Shown(Entries(()), "", "")
         self._said = ""
@@ -119,11 +121,15 @@ class Screens(Reading):
         """Give the filters that lines pass before they are drawn: the library's own, and the reader's colours."""
         return [*super().get_line_filters(), self.colours]
 
+    def _display(self, screen: Any, renderable: Any) -> None:
+        super()._display(screen, self.sparing.difference(renderable))
+
     # ---- the reading
 
     def on_mount(self) -> None:
         """Show that there is something to come, and lay the run on the desk meanwhile."""
         self.base.query_one("#foot").display = self.racks.display = False
+        self.sparing.watch()
         self.pace = Pace(self, slow=self.slow)
         self._put("head", [Line(((f" opening {self.signs.text(self._name or 'the run')} ...", "bold"),))])
         self.run_worker(self.lay, thread=True, group="open")

@@ -162,23 +162,28 @@ def _pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, int, Stri
                 yield x, y, chop if end <= last else chop.crop(0, min(end, last) - x)
 
 
-class Sparing(App[None]):
-    """An application that sends what changes. What it overrides is the library's own: where that goes, all is sent."""
+class Sparing:
+    """The terminal of one application, sent only what changes; where the library's own names go, all is sent.
 
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self._glass = Shown()
+    The application hands its updates on: `def _display(self, screen, update): super()._display(screen,
+    self.sparing.difference(update))`.
+    """
 
-    def on_mount(self) -> None:
-        """Know nothing of a screen that was another program's for a while."""
-        self.app_resume_signal.subscribe(self, lambda _: self.forget())
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._shown = Shown()
 
-    def _display(self, screen: Any, renderable: Any) -> None:
-        if isinstance(renderable, (LayoutUpdate, ChopsUpdate)) and not self.is_inline:
-            renderable = Difference(renderable, self._glass, (self.size.width, self.size.height))
-        super()._display(screen, renderable)
+    def watch(self) -> None:
+        """Forget the screen whenever it was another program's for a while; the application is running by now."""
+        self._app.app_resume_signal.subscribe(self._app, lambda _: self.forget())
+
+    def difference(self, update: Any) -> Any:
+        """Give what is to be sent in the place of an update: its difference to what the terminal shows."""
+        if isinstance(update, (LayoutUpdate, ChopsUpdate)) and not self._app.is_inline:
+            return Difference(update, self._shown, (self._app.size.width, self._app.size.height))
+        return update
 
     def forget(self) -> None:
         """Send everything anew, as after something else has written on the terminal."""
-        self._glass.forget()
-        self.screen.refresh()
+        self._shown.forget()
+        self._app.screen.refresh()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from textual.app import App
 from textual.screen import Screen
 
 from rackcheck.base.mistake import Mistake
@@ -22,7 +23,7 @@ from rackcheck_tui.widgets.table import Table
 from rackcheck_tui.widgets.themes import Colours
 
 
-class Frame(Sparing):
+class Frame(App[None]):
     """The application as its parts know each other."""
 
     desk: Desk
@@ -33,6 +34,7 @@ class Frame(Sparing):
     shown: Shown
     colours: Colours
     pace: Pace
+    sparing: Sparing
     paused: bool = False
     trouble: Exception | None = None
     _working: object | None = None

@@ -53,7 +53,7 @@ class Looking(Typing):
 
     def action_redraw(self) -> None:
         """Draw all anew, after something else has written on the terminal."""
-        self.forget()
+        self.sparing.forget()
 
     def action_about(self) -> None:
         """Show what is known of the run itself."""
