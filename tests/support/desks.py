@@ -348,14 +348,18 @@ async def shown(
         yield pilot
 
 
+def _busy(app: Screens) -> bool:
+    behind = not app.readout.paused and app.reading.seen != app.context.board.version
+    return app.feed.running or behind or any(not worker.is_finished for worker in app.workers)
+
+
 async def settled(pilot: Pilot[None]) -> None:
     """Wait until all that came is taken and shown, and nothing is done in the background."""
     app = screens(pilot)
     end = time.monotonic() + PATIENCE
     while True:
         await pilot.pause()
-        busy = app.ready and (app.feed.running or (not app.paused and app._seen != app.context.board.version))
-        if (app.ready and not busy and not any(not w.is_finished for w in app.workers)) or app.trouble is not None:
+        if app.opening.trouble is not None or (app.ready and not _busy(app)):
             break
         assert time.monotonic() < end, screen(app)
         await asyncio.sleep(0.01)
@@ -401,7 +405,7 @@ def screen(app: Any) -> str:
 
 def rows(app: Screens, width: int = 80) -> list[str]:
     """Every row of the view as it would be written, in sight or not."""
-    return [str(entry.line(width)).strip() for entry in app.shown.entries.every]
+    return [str(entry.line(width)).strip() for entry in app.readout.shown.entries.every]
 
 
 def again(desk: MadeDesk, told: Mapping[str, Told]) -> MadeDesk:

@@ -16,6 +16,7 @@ from command import rackcheck
 from desks import (
     ASCII,
     HOSTILE,
+    PATIENCE,
     RUN,
     UNICODE,
     MadeDesk,
@@ -142,7 +143,7 @@ async def test_a_small_window_keeps_the_verdict_and_a_wide_one_puts_details_besi
 async def test_every_view_can_be_written_in_a_window_of_any_size(size: tuple[int, int]) -> None:
     async with shown(wrong(), size=size) as pilot:
         for name in VIEWS:
-            screens(pilot).go(Place(name, ABOUT.get(name, ())))
+            screens(pilot).navigator.go(Place(name, ABOUT.get(name, ())))
             await settled(pilot)
         assert screens(pilot).is_running
 
@@ -155,7 +156,7 @@ async def test_1024_nodes_take_no_more_widgets_than_one() -> None:
     }
     async with shown(desk(told, nodes=numbered(1024)), view="nodes") as pilot:
         await pilot.press("G")
-        assert len(screens(pilot).shown.entries) == 1024
+        assert len(screens(pilot).readout.shown.entries) == 1024
         assert "dgx1024" in screen(pilot.app)
         assert len(pilot.app.screen.walk_children()) <= few + 4  # scrollbars
 
@@ -187,9 +188,34 @@ async def test_a_run_that_cannot_be_opened_ends_the_screens_with_its_mistake() -
     async with app.run_test(size=(80, 24)) as pilot:
         for _ in range(200):
             await pilot.pause(0.01)
-            if app.trouble is not None:
+            if app.opening.trouble is not None:
                 break
-    assert str(app.trouble) == "run.json is damaged"
+    assert str(app.opening.trouble) == "run.json is damaged"
+
+
+async def test_before_the_run_is_open_no_key_does_anything_but_quit() -> None:
+    let = threading.Event()
+
+    def slow() -> MadeDesk:
+        let.wait(PATIENCE)
+        return wrong()
+
+    keys = [k for b in Screens.BINDINGS if isinstance(b, Binding) for k in b.key.split(",") if k not in {"q", "ctrl+c"}]
+    app = Screens(slow, UNICODE)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*keys, "enter", "j")
+        assert app._exception is None
+        assert "opening the run" in screen(app)
+        await pilot.press("q")
+        let.set()
+        await pilot.pause()
+    assert app.return_code == 0
+
+
+async def test_every_key_does_one_action_of_the_table_and_every_action_has_its_key() -> None:
+    async with shown(wrong()) as pilot:
+        done = {b.action for b in Screens.BINDINGS if isinstance(b, Binding) and b.action.startswith("do(")}
+        assert done == {f"do('{name}')" for name in screens(pilot).actions}
 
 
 async def test_a_reading_that_fails_in_the_middle_says_so_and_shows_what_came() -> None:
@@ -212,7 +238,7 @@ async def test_a_reading_that_fails_in_the_middle_says_so_and_shows_what_came() 
 
 async def test_j_and_k_and_the_arrows_move_and_the_details_follow() -> None:
     async with shown(desk({"n1": BAD})) as pilot:
-        table = screens(pilot).table
+        table = screens(pilot).panes.table
         await pilot.press("j")
         assert "host.named  (minor)" in screen(pilot.app)
         await pilot.press("down")
@@ -229,7 +255,7 @@ async def test_enter_goes_from_group_to_node_to_evidence_and_escape_all_the_way_
     async with shown(wrong()) as pilot:
         await pilot.press("enter")  # a group of one node leads to its verdict at once
         await until(pilot, "node n1 (compute")
-        assert screens(pilot).table.current == "kernel.clean"
+        assert screens(pilot).panes.table.current == "kernel.clean"
         await pilot.press("enter")
         said = await until(pilot, "kernel.clean on n1", "os plane, 2026-01-01T00:00:00Z")
         for words in ("kernel.tainted  128", "must be 0", "/proc/sys/kernel/tainted"):
@@ -251,7 +277,7 @@ async def test_brackets_go_back_and_on_to_where_the_reader_was() -> None:
         name = here(pilot).about[0]
         await pilot.press("left_square_bracket")
         assert here(pilot).view == "nodes"
-        assert screens(pilot).table.current == name, "the cursor stands where it stood"
+        assert screens(pilot).panes.table.current == name, "the cursor stands where it stood"
         await pilot.press("right_square_bracket")
         assert here(pilot).about == (name,)
         await pilot.press("right_square_bracket")
@@ -271,10 +297,10 @@ async def test_number_keys_show_each_view_and_the_crumbs_say_the_way() -> None:
 async def test_racks_have_one_cursor_that_enter_opens() -> None:
     async with shown(wrong(), view="rack") as pilot:
         assert "r01" in screen(pilot.app)
-        first = screens(pilot).racks.cursor
+        first = screens(pilot).panes.racks.cursor
         await pilot.press("j")
-        assert screens(pilot).racks.cursor != first
-        name = screens(pilot).racks.cursor
+        assert screens(pilot).panes.racks.cursor != first
+        name = screens(pilot).panes.racks.cursor
         assert f" {name}" in screen(pilot.app)
         await pilot.press("enter")
         await until(pilot, f"node {name} ")
@@ -304,9 +330,9 @@ async def test_slash_filters_while_it_is_typed_and_letters_are_no_commands_then(
 async def test_a_filter_that_is_none_says_what_is_wrong_and_clears_nothing(text: str, words: str) -> None:
     async with shown(wrong()) as pilot:
         before = rows(screens(pilot))
-        screens(pilot).base.query_one("#line").value = ""  # type: ignore[attr-defined]
+        screens(pilot).panes.line.value = ""
         await pilot.press("slash")
-        screens(pilot).base.query_one("#line").value = text  # type: ignore[attr-defined]
+        screens(pilot).panes.line.value = text
         await settled(pilot)
         assert "not yet a filter" in screen(pilot.app)
         assert words in screen(pilot.app)
@@ -329,11 +355,11 @@ async def test_escape_leaves_the_line_then_the_filter_then_the_place() -> None:
         await pilot.press("4", "slash")
         await typed(pilot, "state:fail", "enter")
         await pilot.press("colon")
-        line = screens(pilot).base.query_one("#line")
+        line = screens(pilot).panes.line
         assert line.has_focus
         await pilot.press("escape")
         assert not line.has_focus
-        assert not screens(pilot).base.query_one("#foot").display
+        assert not screens(pilot).panes.base.query_one("#foot").display
         assert screens(pilot).context.where.text == "state:fail"
         await pilot.press("escape")
         assert screens(pilot).context.where.text == ""
@@ -345,7 +371,7 @@ async def test_escape_leaves_the_line_then_the_filter_then_the_place() -> None:
 async def test_markup_in_the_filter_line_is_literal() -> None:
     async with shown(desk({"n1": {}})) as pilot:
         await pilot.press("slash")
-        screens(pilot).base.query_one("#line").value = '~"[bold]x[/]"'  # type: ignore[attr-defined]
+        screens(pilot).panes.line.value = '~"[bold]x[/]"'
         await pilot.press("enter")
         assert '/~"[bold]x[/]"' in await until(pilot, "groups: 0 of")
 
@@ -469,7 +495,7 @@ async def test_d_holds_a_node_against_its_peers_or_what_was_chosen_and_two_marke
         await typed(pilot, "n2", "enter")
         await settled(pilot)
         assert here(pilot).about == ("n1", "n2")
-        screens(pilot).go(Place("nodes"))
+        screens(pilot).navigator.go(Place("nodes"))
         await pilot.press("g", "space", "space", "d")
         await settled(pilot)
         assert len(set(here(pilot).about)) == 2
@@ -548,7 +574,7 @@ async def test_a_waiver_written_while_nodes_are_asked_takes_nothing_of_the_readi
     async with shown(held, settle=False) as pilot:
         await until(pilot, "> running", "5 nodes")
         feed = pilot.app.feed._came
-        pilot.app.reload()
+        pilot.app.reading.reload()
         assert pilot.app.feed._came is feed, "the reading goes on"
 
 
@@ -620,14 +646,14 @@ async def test_a_command_that_asks_nodes_asks_its_reader_first() -> None:
     async with shown(made) as pilot:
         for line in ("doctor n1", "audit n1 -p small", "facts n1 --raw", "capture n1"):
             await pilot.press("colon")
-            screens(pilot).base.query_one("#line").value = line  # type: ignore[attr-defined]
+            screens(pilot).panes.line.value = line
             await pilot.press("enter")
             assert isinstance(pilot.app.screen, Ask), line
             assert f"rackcheck {line}" in screen(pilot.app)
             await pilot.press("n")
         assert made.said == []
         await pilot.press("colon")
-        screens(pilot).base.query_one("#line").value = "runs list --where this"  # type: ignore[attr-defined]
+        screens(pilot).panes.line.value = "runs list --where this"
         await pilot.press("enter")
         await until(pilot, "said runs list --where")
         assert made.said == [("runs", "list", "--where", RUN)], "`this` is the run that is shown"
@@ -639,7 +665,7 @@ async def test_a_command_that_is_none_is_told_with_the_nearest() -> None:
             ("groop", "did you mean group"), ("tui", "no view and no command tui"), ("a 'b", "a 'b: "),
         ):  # fmt: skip
             await pilot.press("colon")
-            screens(pilot).base.query_one("#line").value = line  # type: ignore[attr-defined]
+            screens(pilot).panes.line.value = line
             await pilot.press("enter")
             await until(pilot, words)
 
@@ -651,7 +677,7 @@ async def test_a_view_can_be_typed_with_a_filter_or_with_what_it_is_about() -> N
             ("diff n1 peers", Place("diff", ("n1", "peers"))),
         ):  # fmt: skip
             await pilot.press("colon")
-            screens(pilot).base.query_one("#line").value = line  # type: ignore[attr-defined]
+            screens(pilot).panes.line.value = line
             await pilot.press("enter")
             await settled(pilot)
             assert replace(here(pilot), row="") == place
@@ -730,7 +756,7 @@ async def test_a_stored_run_is_left_at_once(key: str) -> None:
         await pilot.press(key)
         await pilot.pause()
     assert app.return_code == 0
-    assert app.trouble is None
+    assert app.opening.trouble is None
 
 
 async def test_colon_quit_quits() -> None:
@@ -754,10 +780,10 @@ async def press(pilot: object, *keys: str) -> None:
         while isinstance(app.screen, Reader | Ask | Choose | Form):
             app.screen.dismiss(None)
             await settled(pilot)  # type: ignore[arg-type]
-        line = app.base.query_one("#line")
+        line = app.panes.line
         if line.has_focus:
-            app.base.query_one("#foot").display = False
-            app.give_keys()
+            app.panes.show_foot(shown=False)
+            app.panes.focus_rows()
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -767,7 +793,7 @@ async def test_every_key_works_in_every_view(name: str) -> None:
     async with shown(made, view=name, about=ABOUT.get(name, ())) as pilot:
         for key in dict.fromkeys(keys):
             if here(pilot).view != name:
-                screens(pilot).go(Place(name, ABOUT.get(name, ())))
+                screens(pilot).navigator.go(Place(name, ABOUT.get(name, ())))
                 await settled(pilot)
             await press(pilot, key)
             assert pilot.app.is_running, key

@@ -68,7 +68,7 @@ async def under_load(pilot: object) -> str:
     """Wait until all that came is shown, while the load stays on."""
     app = screens(pilot)  # type: ignore[arg-type]
     said = await until(pilot, "SIMULATION", "1 finding")  # type: ignore[arg-type]
-    while not app.context.burns.t > 8.5 or app._seen != app.context.board.version:
+    while not app.context.burns.t > 8.5 or app.reading.seen != app.context.board.version:
         await pilot.pause(0.02)  # type: ignore[attr-defined]
         said = screen(app)
     return said
@@ -163,7 +163,7 @@ async def test_enter_opens_the_gpu_with_its_finding_its_charts_and_the_line_that
         await pilot.press("enter")
         said = await until(pilot, f"{NODE} {GPU}: mismatch", "again", AGAIN)
         assert "! gpu/5 mismatch, in memory, at 0x3f2a41c00" in said
-        names = [entry.name for entry in screens(pilot).shown.entries.every]
+        names = [entry.name for entry in screens(pilot).readout.shown.entries.every]
         assert names[:5] == ["finding 0", "power", "temp", "clock", "memory"]
         await pilot.press("j")
         said = await until(pilot, "power in W")
@@ -195,7 +195,7 @@ async def test_a_gpu_that_is_not_there_is_said_and_the_right_word_with_it() -> N
             ("load", "was not put under load"),
         ):  # fmt: skip
             await pilot.press("colon")
-            screens(pilot).base.query_one("#line").value = line  # type: ignore[attr-defined]
+            screens(pilot).panes.line.value = line
             await pilot.press("enter")
             await until(pilot, said)
 
@@ -250,9 +250,9 @@ async def test_nothing_that_a_node_prints_reaches_the_terminal_as_it_is(signs: S
             Place("live"),
             *(Place("load", ("n01", part.of)) for part in app.context.burns.benches["n01"].parts),
         ]:
-            app.go(place)
+            app.navigator.go(place)
             await settled(pilot)
-            for entry in app.shown.entries.every:
+            for entry in app.readout.shown.entries.every:
                 text = "".join([str(entry.line(77)), *map(str, entry.details(77)), screen(app)])
                 assert "\x1b" not in text
                 assert "\x07" not in text
@@ -292,7 +292,7 @@ async def test_typing_a_burn_in_asks_before_it_puts_a_load_on() -> None:
     made = ended()
     async with shown(made) as pilot:
         await pilot.press("colon")
-        screens(pilot).base.query_one("#line").value = "burnin n01"  # type: ignore[attr-defined]
+        screens(pilot).panes.line.value = "burnin n01"
         await pilot.press("enter")
         assert "puts a load on nodes" in await until(pilot, "load nodes?")
         await pilot.press("n")
@@ -371,7 +371,7 @@ async def test_a_stored_burn_in_that_is_read_again_shows_the_same(kept: Path) ->
     async with shown(Desk(found=subject.find(kept.name)), view="live") as pilot:
         app = screens(pilot)
         was, before = rows(app), app.context.burns
-        app.reload()
+        app.reading.reload()
         await settled(pilot)
         assert rows(app) == was
         assert app.context.burns is not before

@@ -42,5 +42,5 @@ def show(
         app.run()
     finally:
         app.end()
-    if app.trouble is not None:
-        raise app.trouble
+    if app.opening.trouble is not None:
+        raise app.opening.trouble

@@ -5,8 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rackcheck_tui.app import Screens
-from rackcheck_tui.controllers.looking import chapters
+from rackcheck_tui.controllers.keys import chapters
 from rackcheck_tui.controllers.verbs import VIEWS
 
 MADE = "<!-- made by `make schemas` from the tables of views and keys, never by hand -->"
@@ -29,7 +28,7 @@ def tables() -> Iterator[str]:
     for name, view in VIEWS.items():
         line = view.twin.format(run="RUN", about=_about(view.takes), profile="PROFILE", node="NODE", fact="burnin.GPU")
         yield _row(_code(view.key), _code(f"{name} {view.takes}".strip()), view.words, _code(line))
-    for title, rows in chapters(Screens.BINDINGS)[1:]:
+    for title, rows in chapters()[1:]:
         yield ""
         yield f"| key | {title} |"
         yield "| --- | --- |"

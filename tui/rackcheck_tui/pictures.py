@@ -16,7 +16,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from textual.pilot import Pilot
-from textual.widgets import Input
 
 from rackcheck.model.fact import Plane
 from rackcheck.probe.group import is_group
@@ -25,7 +24,6 @@ from rackcheck.session import subject
 from rackcheck.session.desk import Desk
 from rackcheck.views.signs import Signs
 from rackcheck_tui.app import Screens
-from rackcheck_tui.screens.context import Context
 
 AUDIT = ("audit", "--rack", "sim:dgx-h100", "-p", "h100-dgx", "-q", "-o")
 BURNIN = ("burnin", "--rack", "sim:dgx-h100", "--seed", "4242", "-q", "-o")
@@ -150,19 +148,6 @@ class Loaded(Halfway):
                 yield replace(event, records=early), NOW
 
 
-class Still(Context):
-    """A context whose time stands at the picture's."""
-
-    @property
-    def now(self) -> float:
-        """Seconds since the run began."""
-        return NOW
-
-    @now.setter
-    def now(self, _: float) -> None:
-        """Leave it as it is."""
-
-
 async def taken(shot: Shot) -> str:
     """Open the run, press the keys, and give the picture as SVG."""
     run = BURNT if shot.load else RUN
@@ -175,13 +160,13 @@ async def taken(shot: Shot) -> str:
     async with app.run_test(size=shot.size) as pilot:
         await _quiet(pilot, app)
         if shot.half:
-            app.context = Still(app.context.board, app.context.desk, app.signs)
+            app.readout.clock = lambda: NOW
             for event, at in held.told():
                 app.context.board.take(event, at)
                 app.context.burns.take(event)
         for key in shot.keys:
             if key.startswith("="):
-                app.base.query_one("#line", Input).value = key[1:]
+                app.panes.line.value = key[1:]
             else:
                 await pilot.press(key)
             await _quiet(pilot, app)

@@ -1,139 +1,179 @@
-"""What keys do with the row under the cursor, or those that are marked: compare, explain, mend, ask again."""
+"""What keys do with the row under the cursor, or those that are marked: compare, explain, mend, collect again."""
+
+from typing import Any
+
+from textual.app import App
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fold import fold
+from rackcheck.views.desk import Baselines, Collector, Remedies
 from rackcheck.views.state import QUIET
 from rackcheck.views.summary import ORDER, several
-from rackcheck_tui.controllers.sharing import Sharing
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.widgets.dialogs import Ask, Choose, Leave, Option
+from rackcheck_tui.controllers.background import Background, Output
+from rackcheck_tui.controllers.fetching import Overlays
+from rackcheck_tui.controllers.navigation import Navigator
+from rackcheck_tui.controllers.reading import Reading
+from rackcheck_tui.controllers.readout import Readout
+from rackcheck_tui.controllers.selection import Selection
+from rackcheck_tui.controllers.trail import Place, Trail
+from rackcheck_tui.screens.context import Context
+from rackcheck_tui.widgets.dialogs import Ask, Choose, Option
 
 MENDED = frozenset({Status.FAIL, Status.WARN})
 """Verdicts that something can be done about."""
 
 
-class Acting(Sharing):
-    """Acts on nodes and rules; only `r`, after a yes, asks a node."""
+class RowViews:
+    """Opens views about the row under the cursor: where it leads, its facts, its history, its difference."""
 
-    def action_diff(self) -> None:
-        """Hold the first node against what was chosen."""
-        nodes = self.targets()
-        if len(nodes) == 2 and len(self.racks.marks if self.on_racks else self.table.marks) == 2:
-            self.go(Place("diff", nodes))
-        elif self.under:
-            self.go(Place("diff", (self.under[0], self.context.against)))
+    def __init__(
+        self, app: App[Any], context: Context, trail: Trail, selection: Selection, navigator: Navigator,
+        readout: Readout, output: Output, desk: Baselines,
+    ) -> None:  # fmt: skip
+        self._app, self._context, self._trail, self._selection = app, context, trail, selection
+        self._navigator, self._readout, self._output, self._desk = navigator, readout, output, desk
+
+    def enter(self) -> None:
+        """Go to the place that the row leads to; without one, show its details in full."""
+        entry = self._selection.entry
+        if entry is None:
+            return
+        if entry.into is not None:
+            self._navigator.go(entry.into)
         else:
-            self.tell("no node here to compare")
+            self._output.show_lines("details", entry.details)
 
-    def action_baseline(self) -> None:
-        """Choose what a node is held against."""
+    def view(self, name: str) -> None:
+        """Show a view; a history is that of the row."""
+        if name == "history":
+            self.history()
+        else:
+            self._navigator.view(name)
+
+    def facts(self) -> None:
+        """Show every fact of the node."""
+        nodes = self._selection.under
+        if nodes:
+            self._navigator.go(Place("facts", nodes[:1]))
+        else:
+            self._readout.message("no node here")
+
+    def history(self) -> None:
+        """Show the rule, or the node, run by run."""
+        rule, nodes = self._selection.rule, self._selection.under
+        if rule:
+            self._navigator.go(Place("history", (rule,)))
+        elif nodes:
+            self._navigator.go(Place("history", nodes[:1]))
+        else:
+            self._readout.message("no rule and no node here")
+
+    def diff(self) -> None:
+        """Compare two marked nodes, or the first node with the chosen baseline."""
+        nodes, under = self._selection.targets(), self._selection.under
+        if len(nodes) == 2 and self._selection.marked == 2:
+            self._navigator.go(Place("diff", nodes))
+        elif under:
+            self._navigator.go(Place("diff", (under[0], self._context.against)))
+        else:
+            self._readout.message("no node here to compare")
+
+    def baseline(self) -> None:
+        """Choose the baseline that nodes are compared with."""
+        under = self._selection.under
         known = [
             Option("peers", "what most nodes of its role say"), Option("before", "its own reading before this run"),
-            *(Option(name, "another node") for name in self.desk.nodes if name not in self.under[:1]),
-            *(Option(name, words) for name, words in self.desk.baselines()),
+            *(Option(name, "another node") for name in self._context.desk.nodes if name not in under[:1]),
+            *(Option(name, words) for name, words in self._desk.baselines()),
         ]  # fmt: skip
+        self._app.push_screen(Choose("hold a node against", known, self._context.signs), self._chosen)
 
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                self.context.against = name
-                if self.trail.here.view == "diff" and self.trail.here.about:
-                    self.go(Place("diff", (self.trail.here.about[0], name)))
-                else:
-                    self.action_diff()
-
-        self.push_screen(Choose("hold a node against", known, self.signs), chosen)
-
-    def action_evidence(self) -> None:
-        """Show what the verdict under the cursor rests on."""
-        entry, nodes = self.entry, self.under
-        if entry is not None and entry.rule and nodes:
-            self.proof(nodes[0], entry.rule)
-        elif nodes and not (entry is not None and entry.fact) and (rule := self._worst(nodes[0])):
-            self.proof(nodes[0], rule)
-        elif entry is not None and entry.fact and nodes:
-            self.open_over(Place("reply", (nodes[0], entry.fact)))
+    def _chosen(self, name: str | None) -> None:
+        if name is None:
+            return
+        self._context.against = name
+        here = self._trail.here
+        if here.view == "diff" and here.about:
+            self._navigator.go(Place("diff", (here.about[0], name)))
         else:
-            self.tell("no verdict here; enter goes to a node's")
+            self.diff()
+
+
+class Findings:
+    """Shows what the findings under the cursor, or the marked ones, rest on, and what would mend them."""
+
+    def __init__(
+        self, context: Context, selection: Selection, readout: Readout, background: Background, output: Output,
+        overlays: Overlays, desk: Remedies,
+    ) -> None:  # fmt: skip
+        self._context, self._selection, self._readout = context, selection, readout
+        self._background, self._output, self._overlays, self._desk = background, output, overlays, desk
+
+    def evidence(self) -> None:
+        """Show what the verdict under the cursor rests on."""
+        entry, nodes = self._selection.entry, self._selection.under
+        if entry is not None and entry.rule and nodes:
+            self._overlays.proof(nodes[0], entry.rule)
+        elif nodes and not (entry is not None and entry.fact) and (rule := self._worst(nodes[0])):
+            self._overlays.proof(nodes[0], rule)
+        elif entry is not None and entry.fact and nodes:
+            self._overlays.open(Place("reply", (nodes[0], entry.fact)))
+        else:
+            self._readout.message("no verdict here; enter goes to a node's")
 
     def _worst(self, node: str) -> str:
-        """The rule that went worst on a node; empty where all is fine, or nothing was judged."""
-        judged = self.context.board.judged.get(node)
+        """The rule with the worst verdict on a node; empty where all is fine, or nothing was judged."""
+        judged = self._context.board.judged.get(node)
         loud = [v for v in judged.verdicts if v.status not in QUIET] if judged is not None else []
         return min(loud, key=lambda v: ORDER.index(v.status)).rule if loud else ""
 
-    def action_fix(self) -> None:
+    def fix(self) -> None:
         """Show what would mend the row, or what is marked; nothing is applied."""
-        judged, only = self.context.board.judged, dict[str, set[str]]()
-        for rule, nodes in self.findings().items():
+        judged, only = self._context.board.judged, dict[str, set[str]]()
+        for rule, nodes in self._selection.findings().items():
             for node in nodes:
                 found = judged.get(node)
                 wrong = {v.rule for v in found.verdicts if v.status in MENDED} if found is not None else set()
                 if mine := wrong & {rule} if rule else wrong:
                     only.setdefault(node, set()).update(mine)
         if not only:
-            self.tell("nothing here fails or warns; what is unknown has to be known first")
+            self._readout.message("nothing here fails or warns; what is unknown has to be known first")
             return
         verdicts = {node: judged[node].verdicts for node in only}
         rules = {rule for mine in only.values() for rule in mine}
         name = next(iter(rules)) if len(rules) == 1 else several(len(rules), "rule")
         what = f"what would mend {name} on {fold(only)}; nothing is applied"
-        self.behind(lambda: self.desk.fixes(only, verdicts), lambda rows: self.read(what, "\n".join(rows)), what)
 
-    def action_facts(self) -> None:
-        """Show everything the node told."""
-        nodes = self.under
-        if nodes:
-            self.go(Place("facts", nodes[:1]))
-        else:
-            self.tell("no node here")
+        def found_fixes(rows: list[str]) -> None:
+            self._output.show(what, "\n".join(rows))
 
-    def action_history(self) -> None:
-        """Show how the rule, or the node, went run by run."""
-        rule, nodes = self.rule, self.under
-        if rule:
-            self.go(Place("history", (rule,)))
-        elif nodes:
-            self.go(Place("history", nodes[:1]))
-        else:
-            self.tell("no rule and no node here")
+        self._background.run(lambda: self._desk.fixes(only, verdicts), found_fixes, what)
 
-    def action_again(self) -> None:
-        """Ask the marked nodes again."""
-        nodes = self.targets()
-        why = self.desk.mute or ("a reading is under way" if self.feed.running else "")
+
+class Recollecting:
+    """Collects from nodes again, after a yes."""
+
+    def __init__(
+        self, app: App[Any], context: Context, selection: Selection, readout: Readout, reading: Reading, desk: Collector
+    ) -> None:
+        self._app, self._context, self._selection = app, context, selection
+        self._readout, self._reading, self._desk = readout, reading, desk
+
+    def again(self) -> None:
+        """Collect from the marked nodes, or those of the row, again."""
+        nodes = self._selection.targets()
+        why = self._desk.mute or ("a reading is under way" if self._reading.running else "")
         if why or not nodes:
-            self.tell(why or "no node here to ask")
+            self._readout.message(why or "no node here to ask")
             return
+        profile = self._context.desk.profile.name
         lines = [
             f"{several(len(nodes), 'node')}: {fold(nodes)}", "",
-            f"by profile {self.desk.profile.name}, as a run of its own; it reads, and changes nothing on them.",
+            f"by profile {profile}, as a run of its own; it reads, and changes nothing on them.",
         ]  # fmt: skip
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self.feed.start(lambda: self.desk.again(nodes))
-                self.asking(f"asking {fold(nodes)} again ...")
+                self._reading.read_again(lambda: self._desk.again(nodes), f"asking {fold(nodes)} again ...")
 
-        self.push_screen(Ask("ask these nodes again?", lines, self.signs), answered)
-
-    def action_leave(self) -> None:
-        """Quit; a reading under way is stopped only by a yes."""
-        if not self.ready or not self.feed.running or self.desk.replays:
-            self._leave(yes=True)
-            return
-        lines = ["a reading is under way: what came in is kept, and the rest is unknown"]
-        if self.context.burns.running:
-            count = several(len(self.context.burns.benches), "node")
-            lines = [f"{count} are under load: it ends within a second; what came in is kept, the rest is not tested"]
-        self.push_screen(Leave("quit?", lines, self.signs), lambda yes: self._leave(yes=bool(yes)))
-
-    def _leave(self, *, yes: bool) -> None:
-        if yes:
-            self.run_worker(self._part())
-
-    async def _part(self) -> None:
-        """Go, once the terminal has answered what it was asked: the answer is not for the shell."""
-        if self.ready:
-            self.desk.stop()
-        await self.pace.settle()
-        self.exit()
+        self._app.push_screen(Ask("ask these nodes again?", lines, self._context.signs), answered)

@@ -7,11 +7,15 @@ from typing import Any
 from rackcheck.base.mistake import Mistake
 from rackcheck.filter.where import Where, reader
 from rackcheck.model.fact import VOLATILE, Reading
+from rackcheck.views.desk import Lookups, RawAnswers
 from rackcheck.views.summary import several
-from rackcheck_tui.controllers.frame import Frame
+from rackcheck_tui.controllers.background import Background, Output
+from rackcheck_tui.controllers.feed import Feed
 from rackcheck_tui.controllers.proving import Rested, evidence
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.reader import Reader
+from rackcheck_tui.controllers.readout import Readout
+from rackcheck_tui.controllers.sharing import Exporting
+from rackcheck_tui.controllers.trail import Place, Trail
+from rackcheck_tui.screens.context import Context
 
 FETCHED = frozenset({"facts", "history", "diff"})
 """Views whose rows are read in the background."""
@@ -25,90 +29,117 @@ def _or_why(work: Callable[[], object]) -> object:
         return mistake
 
 
-class Fetching(Frame):
-    """Reads what a place shows and the run's events do not tell."""
+class Fetching:
+    """Reads what a place shows and the run's events do not hold, and keeps it in the context."""
+
+    def __init__(
+        self, context: Context, trail: Trail, feed: Feed, readout: Readout, background: Background, desk: Lookups
+    ) -> None:
+        self._context, self._trail, self._feed = context, trail, feed
+        self._readout, self._background, self._desk = readout, background, desk
 
     def fetch(self, place: Place) -> None:
         """Read what a place shows, where it is not read yet."""
         if place.view not in FETCHED or not place.about:
             return
-        key = Place(place.view, place.about)
-        if key in self.context.fetched and not isinstance(self.context.fetched[key], Mistake) and not self.feed.running:
+        key, fetched = Place(place.view, place.about), self._context.fetched
+        if key in fetched and not isinstance(fetched[key], Mistake) and not self._feed.running:
             return
 
         def arrived(found: object) -> None:
-            self.context.fetched[key] = found
-            if (self.trail.here.view, self.trail.here.about) == (place.view, place.about):
-                self.refresh_rows()
+            self._context.fetched[key] = found
+            if self._trail.shows(place):
+                self._readout.refresh()
 
         work: dict[str, Callable[[], object]] = {
-            "facts": lambda: self.desk.tree(place.about[0]),
-            "history": lambda: self.desk.past(place.about[0]),
+            "facts": lambda: self._desk.tree(place.about[0]),
+            "history": lambda: self._desk.past(place.about[0]),
             "diff": lambda: self._diff(place.about),
         }
-        self.behind(lambda: _or_why(work[place.view]), arrived, f"reading {place.words}", opens=False)
+        self._background.run(lambda: _or_why(work[place.view]), arrived, f"reading {place.words}", opens=False)
+
+    def fetch_again(self) -> None:
+        """Drop all that was read, and read what is shown anew: nodes have answered again, or are judged otherwise."""
+        self._context.fetched.clear()
+        self._context.volatile.clear()
+        self.fetch(self._trail.here)
+
+    def refetch_difference(self) -> None:
+        """Read the difference that is shown anew: measurements and counters are compared only where all is shown."""
+        here = self._trail.here
+        if here.view == "diff" and self._context.fetched.pop(Place("diff", here.about), None) is not None:
+            self.fetch(here)
 
     def _diff(self, about: Sequence[str]) -> Mapping[str, Any]:
-        node, other = about[0], about[1] if len(about) > 1 else self.context.against
-        if other in self.desk.nodes:
-            judged = self.context.board.judged.get(node)
+        node, other = about[0], about[1] if len(about) > 1 else self._context.against
+        run = self._context.desk
+        if other in run.nodes:
+            judged = self._context.board.judged.get(node)
             verdicts = {v.rule: v.status.value for v in judged.verdicts} if judged is not None else {}
-            return self.desk.beside(node, other, verdicts, every=self.context.every)
-        every = ("--all",) if self.context.every else ()
-        return self.desk.document(("diff", node, other, "--from", self.desk.run_of(node), *every))
+            return self._desk.beside(node, other, verdicts, every=self._context.every)
+        every = ("--all",) if self._context.every else ()
+        return self._desk.document(("diff", node, other, "--from", run.run_of(node), *every))
 
     def fetch_compared(self, where: Where) -> None:
         """Read what a filter compares and nobody counts: measurements and counters, from the nodes' answers."""
-        wanted = [p for p in where.facts if (kind := self.desk.kind(str(p))) is not None and kind.cls in VOLATILE]
-        nodes = [name for name in self.context.board.nodes if name in self.context.board.measured]
+        run, board = self._context.desk, self._context.board
+        wanted = [p for p in where.facts if (kind := run.kind(str(p))) is not None and kind.cls in VOLATILE]
+        nodes = [name for name in board.nodes if name in board.measured]
         if not wanted or not nodes:
             return
 
         def read() -> Mapping[str, Mapping[str, Sequence[Reading]]]:
             found = {}
             for name in nodes:
-                told = reader(self.desk.tree(name), self.desk.plane)
-                found[name] = {str(pattern): tuple(told(pattern)) for pattern in wanted}
+                readings = reader(self._desk.tree(name), run.plane)
+                found[name] = {str(pattern): tuple(readings(pattern)) for pattern in wanted}
             return found
 
         def arrived(found: Mapping[str, Mapping[str, Sequence[Reading]]]) -> None:
-            for name, told in found.items():
-                self.context.volatile[name] = {**self.context.volatile.get(name, {}), **told}
-            self.refresh_rows()
+            for name, readings in found.items():
+                self._context.volatile[name] = {**self._context.volatile.get(name, {}), **readings}
+            self._readout.refresh()
 
-        self.behind(read, arrived, f"reading what the filter compares, of {several(len(nodes), 'node')}", opens=False)
+        words = f"reading what the filter compares, of {several(len(nodes), 'node')}"
+        self._background.run(read, arrived, words, opens=False)
 
-    # ---- what opens over the view
 
-    def open_over(self, place: Place) -> None:
-        """Open what is no view: what a verdict rests on, a rule explained, a file written."""
+class Overlays:
+    """Opens what is no view of its own over the view: evidence, a rule explained, a run's record, a report's file."""
+
+    def __init__(
+        self, context: Context, readout: Readout, background: Background, output: Output, exporting: Exporting,
+        desk: RawAnswers,
+    ) -> None:  # fmt: skip
+        self._context, self._readout, self._background = context, readout, background
+        self._output, self._exporting, self._desk = output, exporting, desk
+
+    def open(self, place: Place) -> None:
+        """Open one of them."""
         match place.view, place.about:
             case "proof", (node, rule):
                 self.proof(node, rule)
             case "reply", (node, fact):
-                self._evidence(fact, partial(evidence, self.desk, self.context, node, fact=fact), node)
+                self._evidence(fact, partial(evidence, self._desk, self._context, node, fact=fact), node)
             case "explain", (rule,):
-                self.command(("profile", "explain", rule, "-p", self.desk.profile_word), f"rule {rule}")
+                words = ("profile", "explain", rule, "-p", self._context.desk.profile_word)
+                self._output.call(words, f"rule {rule}")
             case "run", (run,):
-                self.command(("runs", "show", run), f"run {run}")
+                self._output.call(("runs", "show", run), f"run {run}")
             case "write", (form,):
-                self.write_report(form)
+                self._exporting.write_report(form)
             case _:
-                self.tell(f"no view {place.words}; : and ctrl+p list them")
-
-    def write_report(self, form: str) -> None:
-        """Write the report in one form."""
-        raise NotImplementedError
+                self._readout.message(f"no view {place.words}; : and ctrl+p list them")
 
     def proof(self, node: str, rule: str) -> None:
         """Show what a rule's verdict on a node rests on."""
-        if node not in self.desk.nodes:
-            self.tell(f"{node} was judged as a whole: its members hold the evidence")
+        if node not in self._context.desk.nodes:
+            self._readout.message(f"{node} was judged as a whole: its members hold the evidence")
             return
-        self._evidence(f"{rule} on {node}", partial(evidence, self.desk, self.context, node, rule=rule), node)
+        self._evidence(f"{rule} on {node}", partial(evidence, self._desk, self._context, node, rule=rule), node)
 
     def _evidence(self, title: str, work: Callable[[], Rested], node: str) -> None:
         def found(rested: Rested) -> None:
-            self.push_screen(Reader(title, lambda width: rested.lines(self.signs, width), self.signs))
+            self._output.show_lines(title, lambda width: rested.lines(self._context.signs, width))
 
-        self.behind(work, found, f"reading what {node} answered")
+        self._background.run(work, found, f"reading what {node} answered")

@@ -1,152 +1,66 @@
 """The line at the foot: a filter while it is typed, a view, or any command of rackcheck; and the list of all."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from textual.app import App
 from textual.events import Key
 from textual.widgets import Input, Static
 
-from rackcheck.filter.where import EVERYTHING, WORDS, Where, Wrong, parse
+from rackcheck_tui.controllers.background import Output
+from rackcheck_tui.controllers.navigation import Filter, Navigator
+from rackcheck_tui.controllers.readout import Panes, Readout
 from rackcheck_tui.controllers.trail import Place
 from rackcheck_tui.controllers.verbs import LOADING, VIEWS, asks, verbs
-from rackcheck_tui.controllers.waiving import Waiving
+from rackcheck_tui.screens.context import Context
 from rackcheck_tui.widgets.dialogs import Ask, Choose, Option
 
 THIS = "this"
 """In a command that is typed here, the run that is shown."""
 
 
-def settled(text: str) -> str:
-    """Give what of a filter stands while more is typed: a last word that may yet become a key is none."""
-    before, last = text[: len(text) - len(word := text.rsplit(" ", maxsplit=1)[-1])], word.removeprefix("!")
-    return before if last and any(key.startswith(last) for key in WORDS) else text
+class CommandLine:
+    """Runs a line: shows a view, or calls a command of rackcheck, after a yes where it may contact nodes."""
 
+    def __init__(
+        self, app: App[Any], context: Context, readout: Readout, navigator: Navigator, output: Output,
+        leave: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self._app, self._context, self._readout = app, context, readout
+        self._navigator, self._output, self._leave = navigator, output, leave
 
-class Typing(Waiving):
-    """Reads what is typed."""
-
-    mark = "/"
-
-    def action_find(self) -> None:
-        """Ask for a filter."""
-        self._line("/", self.context.where.text)
-
-    def action_command(self) -> None:
-        """Ask for a command."""
-        self._line(":", "")
-
-    def ask_line(self, text: str) -> None:
-        """Ask for the rest of a command."""
-        self._line(":", text)
-
-    def _line(self, mark: str, text: str) -> None:
-        line = self.base.query_one("#line", Input)
-        self.base.query_one("#foot").display, line.value = True, text
-        self.base.query_one("#mark", Static).update(f" {mark}")
-        line.placeholder = "state:fail rack:r03 ~words" if mark == "/" else "a view, or a command of rackcheck"
-        self.mark = mark
-        line.focus()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter while words are typed, as far as they are a filter already."""
-        if event.input.id == "line" and self.mark == "/":
-            try:
-                where = parse(settled(event.value), self.desk.kind)
-            except Wrong as wrong:
-                self.tell(f"not yet a filter: {wrong}{self._near(wrong)}")
-                return
-            self.refilter(where)
-            self.tell("")
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep the filter, or do what was typed."""
-        if event.input.id != "line":
-            return
-        where = self.parsed(event.value) if self.mark == "/" else EVERYTHING
-        if where is None:
-            return  # what is no filter stays to be mended
-        self.base.query_one("#foot").display = False
-        self.give_keys()
-        if self.mark == ":":
-            self.run_line(event.value)
-        else:
-            self.refilter(where)
-            self.fetch_compared(where)
-
-    def on_key(self, event: Key) -> None:
-        """Let escape leave the line at the foot."""
-        line = self.base.query_one("#line", Input)
-        if event.key == "escape" and line.has_focus:
-            event.stop()
-            event.prevent_default()
-            self.base.query_one("#foot").display = False
-            self.give_keys()
-            if self.mark == "/":
-                self.tell("")
-                self.refilter(EVERYTHING)
-
-    def give_keys(self) -> None:
-        """Give the keys to what is shown."""
-        (self.racks if self.on_racks else self.table).focus()
-
-    def parsed(self, text: str) -> Where | None:
-        """Read a filter; None, and a word about it on the screen, where it is none."""
-        try:
-            return parse(text, self.desk.kind)
-        except Wrong as wrong:
-            self.tell(f"no filter: {wrong}{self._near(wrong)}")
-            return None
-
-    def _near(self, wrong: Wrong) -> str:
-        if not wrong.fact:
-            return self.desk.nearest(wrong.word, wrong.known)
-        near = self.desk.near(wrong.fact)
-        return f"; did you mean {' or '.join(near[:3])}?" if near else ""
-
-    def action_palette(self) -> None:
-        """Choose among all views and commands."""
-        options = [Option(v.name, f"{v.words}{f'  [{v.key}]' if v.key else ''}") for v in verbs().values()]
-        self.push_screen(Choose("views and commands", options, self.signs), self._picked)
-
-    def _picked(self, name: str | None) -> None:
-        if name is None:
-            return
-        takes = verbs()[name].takes
-        if name in VIEWS and (not takes or name in {"history"}):
-            self.go(Place(name))
-        else:
-            self.ask_line(f"{name} ")
-
-    def run_line(self, text: str) -> None:
-        """Do what was typed: show a view, or call a command."""
+    def run(self, text: str) -> None:
+        """Run what was typed."""
         try:
             words = shlex.split(text)
         except ValueError as error:
-            self.tell(f"{text.strip()}: {error}")
+            self._readout.message(f"{text.strip()}: {error}")
             return
         if not words:
             return
         name, *rest = words
+        run = self._context.desk
         if name in {"q", "quit", "exit"}:
-            self.action_leave()
+            self._leave()
         elif name in VIEWS and not any(word.startswith("-") for word in rest):
             self._view(name, rest)
         elif name in verbs():
-            self._typed([self.desk.name if word == THIS else word for word in words])
+            self._command([run.name if word == THIS else word for word in words])
         else:
-            near = self.desk.nearest(name, list(verbs()))
-            self.tell(f"no view and no command {name}{near}; ctrl+p lists them")
+            near = run.nearest(name, list(verbs()))
+            self._readout.message(f"no view and no command {name}{near}; ctrl+p lists them")
 
     def _view(self, name: str, about: Sequence[str]) -> None:
-        """Show a view; what it is not about is a filter."""
+        """Show a view; words that it is not about are a filter."""
         if VIEWS[name].takes:
-            self.go(Place(name, tuple(about)))
+            self._navigator.go(Place(name, tuple(about)))
         else:
-            self.go(Place(name, where=" ".join(about)))
+            self._navigator.go(Place(name, where=" ".join(about)))
 
-    def _typed(self, words: Sequence[str]) -> None:
+    def _command(self, words: Sequence[str]) -> None:
         if not asks(words):
-            self.command(words, shlex.join(words))
+            self._output.call(words, shlex.join(words))
             return
         does = "this may ask nodes; it reads, and changes nothing on them."
         if words[0] in LOADING:
@@ -155,6 +69,87 @@ class Typing(Waiving):
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self.command(words, shlex.join(words))
+                self._output.call(words, shlex.join(words))
 
-        self.push_screen(Ask("load nodes?" if words[0] in LOADING else "ask nodes?", lines, self.signs), answered)
+        title = "load nodes?" if words[0] in LOADING else "ask nodes?"
+        self._app.push_screen(Ask(title, lines, self._context.signs), answered)
+
+
+class Foot:
+    """The input line: a filter behind `/`, a line to run behind `:`."""
+
+    def __init__(self, panes: Panes, readout: Readout, filtering: Filter, commands: CommandLine) -> None:
+        self._panes, self._readout, self._filter, self._commands = panes, readout, filtering, commands
+        self._mark = "/"
+
+    def find(self) -> None:
+        """Open the line for a filter."""
+        self._open("/", self._filter.text)
+
+    def command(self) -> None:
+        """Open the line for a view or a command."""
+        self._open(":", "")
+
+    def complete(self, text: str) -> None:
+        """Open the line for the rest of a command."""
+        self._open(":", text)
+
+    def _open(self, mark: str, text: str) -> None:
+        line = self._panes.line
+        self._panes.show_foot(shown=True)
+        line.value = text
+        self._panes.base.query_one("#mark", Static).update(f" {mark}")
+        line.placeholder = "state:fail rack:r03 ~words" if mark == "/" else "a view, or a command of rackcheck"
+        self._mark = mark
+        line.focus()
+
+    def _close(self) -> None:
+        self._panes.show_foot(shown=False)
+        self._panes.focus_rows()
+
+    def changed(self, event: Input.Changed) -> None:
+        """Filter while words are typed, as far as they are a filter already."""
+        if event.input.id == "line" and self._mark == "/":
+            self._filter.preview(event.value)
+
+    def submitted(self, event: Input.Submitted) -> None:
+        """Keep the filter, or run the line; a text that is no filter stays to be mended."""
+        if event.input.id != "line":
+            return
+        if self._mark == ":":
+            self._close()
+            self._commands.run(event.value)
+        elif (where := self._filter.parsed(event.value)) is not None:
+            self._close()
+            self._filter.enter(where)
+
+    def pressed(self, event: Key) -> None:
+        """Close the line on escape, and drop the filter that was typed into it."""
+        if event.key == "escape" and self._panes.line.has_focus:
+            event.stop()
+            event.prevent_default()
+            self._close()
+            if self._mark == "/":
+                self._readout.message("")
+                self._filter.clear()
+
+
+class Palette:
+    """The list of all views and commands."""
+
+    def __init__(self, app: App[Any], context: Context, foot: Foot, navigator: Navigator) -> None:
+        self._app, self._context, self._foot, self._navigator = app, context, foot, navigator
+
+    def open(self) -> None:
+        """Choose among all views and commands."""
+        options = [Option(v.name, f"{v.words}{f'  [{v.key}]' if v.key else ''}") for v in verbs().values()]
+        self._app.push_screen(Choose("views and commands", options, self._context.signs), self._chosen)
+
+    def _chosen(self, name: str | None) -> None:
+        if name is None:
+            return
+        takes = verbs()[name].takes
+        if name in VIEWS and (not takes or name in {"history"}):
+            self._navigator.go(Place(name))
+        else:
+            self._foot.complete(f"{name} ")

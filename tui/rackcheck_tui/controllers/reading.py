@@ -1,18 +1,22 @@
-"""The reading behind the screens: laid on the desk in a thread, taken event by event, told of when it goes wrong."""
+"""The reading behind the screens: events are taken as they come, and the rows follow; what fails becomes a message."""
 
-import asyncio
-import signal
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from textual.app import App
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.evaluate.verdict import Outcome
-from rackcheck.run.event import Burning, RunDone
+from rackcheck.run.event import Burning, Event, RunDone
 from rackcheck.views.burning import Burns
-from rackcheck.views.desk import Desk
+from rackcheck.views.desk import EventSource, RunInfo
 from rackcheck.views.state import Board
-from rackcheck_tui.controllers.looking import Looking
+from rackcheck_tui.controllers.feed import Feed
+from rackcheck_tui.controllers.fetching import Fetching
+from rackcheck_tui.controllers.readout import Readout
+from rackcheck_tui.controllers.trail import Trail
+from rackcheck_tui.pace import Pace
 from rackcheck_tui.screens.context import Context
 from rackcheck_tui.widgets.words import turned
 
@@ -29,127 +33,133 @@ GOODBYE = 8.0
 """Seconds that a reading has to end when its reader goes: BMCs get their sessions back meanwhile."""
 
 
-class Reading(Looking):
-    """Reads a run, and again; what is shown follows."""
+class ReadingDesk(RunInfo, EventSource, Protocol):
+    """What a reading uses of the desk: the run's events, and what its board is made of."""
 
-    against: str = "peers"
-    _open: Callable[[], Desk]
-    _seen, _rest = -1, 0.0
-    _next: Board | None = None
-    _burns: Burns | None = None
-    _asking = _later = False
-    _troubled, _broken = 0, ""
 
-    def arrive(self) -> None:
-        """Show the place that the reader is at."""
-        raise NotImplementedError
+def board_of(run: RunInfo) -> Board:
+    """Make an empty board for a run."""
+    return Board(run.profile, run.nodes, run.racks, run.waivers)
 
-    def on_load(self) -> None:
-        """Go in order when somebody ends us, or closes the terminal: nodes may be under question."""
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                if signal.getsignal(number) is not signal.SIG_IGN:
-                    asyncio.get_running_loop().add_signal_handler(number, self.exit)
 
-    def end(self) -> None:
-        """When the screens are gone: stop what is being asked, and wait until sessions were given back."""
-        if self.ready and self.feed.running:
-            self.desk.stop()
-            if not self.desk.replays:
-                self.feed.join(GOODBYE)
+class Reading:
+    """Reads the run, and again; `seen` is the version of the board that the rows were built from."""
 
-    def lay(self) -> None:
-        """Lay the run on the desk, in a thread."""
-        try:
-            desk = self._open()
-        except Exception as error:  # noqa: BLE001  the edge of the thread: it is raised again when the screen is gone
-            self.call_from_thread(self._could_not, error)
-            return
-        self.call_from_thread(self._opened, desk)
+    def __init__(
+        self, app: App[Any], context: Context, trail: Trail, feed: Feed, pace: Pace, readout: Readout,
+        fetching: Fetching, desk: ReadingDesk,
+    ) -> None:  # fmt: skip
+        self._app, self._context, self._trail, self._feed = app, context, trail, feed
+        self._pace, self._readout, self._fetching, self._desk = pace, readout, fetching, desk
+        self.seen = -1
+        self._rest = 0.0
+        self._next: Board | None = None
+        self._burns: Burns | None = None
+        self._collecting = self._later = False
+        self._troubled = 0
 
-    def _could_not(self, error: Exception) -> None:
-        self.trouble = error
-        self.exit()
+    @property
+    def running(self) -> bool:
+        """Whether more events are to come."""
+        return self._feed.running
 
-    def _opened(self, desk: Desk) -> None:
-        """Begin to read what lies on the desk now."""
-        self.desk = desk
-        self.context = Context(self._board(), desk, self.signs, against=self.against)
-        self.feed.start(desk.events)
-        self.set_interval(TURN, self._turn)
-        self.arrive()
+    @property
+    def collecting(self) -> bool:
+        """Whether nodes are collected from, so that leaving now costs answers."""
+        return self.running and not self._desk.replays
 
-    def _board(self) -> Board:
-        return Board(self.desk.profile, self.desk.nodes, self.desk.racks, self.desk.waivers)
+    @property
+    def under_load(self) -> int:
+        """How many nodes are under load."""
+        burns = self._context.burns
+        return len(burns.benches) if burns.running else 0
+
+    def start(self) -> None:
+        """Begin to read the run, and look at what came from now on."""
+        self._feed.start(self._desk.events)
+        self._app.set_interval(TURN, self._turn)
+
+    def read_again(self, events: Callable[[], Iterator[Event]], words: str) -> None:
+        """Read the events of some nodes that are collected from again, with a message until they have answered."""
+        self._feed.start(events)
+        self._collecting = True
+        self._readout.message(words)
 
     def reload(self) -> None:
         """Read the run from its beginning; what is shown stays until all of it is there.
 
-        A reading that is being made comes first: nodes were asked for it.
+        A reading that is being made comes first: nodes are collected from for it.
         """
-        if self.feed.running and not (self.desk.replays or self._next is not None):
+        if self.running and not (self._desk.replays or self._next is not None):
             self._later = True
             return
-        self._later, self._broken, self._next, self._burns = False, "", self._board(), Burns()
-        self.feed.start(self.desk.events)
+        self._later, self._readout.failure, self._next, self._burns = False, "", board_of(self._desk), Burns()
+        self._feed.start(self._desk.events)
+
+    def stop(self) -> None:
+        """Stop collecting; what came in is kept."""
+        self._desk.stop()
+
+    def end(self) -> None:
+        """Stop once the screens are gone, and wait until nodes have their sessions back."""
+        if self.running:
+            self._desk.stop()
+            if not self._desk.replays:
+                self._feed.join(GOODBYE)
 
     def _turn(self) -> None:
-        """Take what came, and let the screen follow."""
-        if not self.screen_stack:  # it is going
+        """Take what came, and let the rows follow."""
+        if not self._app.screen_stack:  # it is going
             return
-        board = self._next or self.context.board
-        burns = self.context.burns if self._next is None or self._burns is None else self._burns
-        for event, at in self.feed.take(DRAIN):
-            burns.take(event)
-            if not isinstance(event, Burning):  # it says nothing of verdicts, and comes many times a second
-                board.take(event, at)
-        board.beside = self.desk.notes
-        if len(self.desk.troubles) > self._troubled:
-            self._troubled = len(self.desk.troubles)
-            self.tell(self.desk.troubles[-1])
-        if board is self._next and not self.feed.running:
+        board = self._next or self._context.board
+        self._take(board)
+        board.beside = self._desk.notes
+        if len(self._desk.troubles) > self._troubled:
+            self._troubled = len(self._desk.troubles)
+            self._readout.message(self._desk.troubles[-1])
+        if board is self._next and not self.running:
             self._turn_over(board)
-        if self.feed.failed is not None:
-            failed, self.feed.failed = self.feed.failed, None
-            self._broken = str(failed) if isinstance(failed, Mistake) else f"rackcheck failed: {failed!r}"
-            if board.done is None:  # nobody may take what came so far for the whole
-                board.take(RunDone("", Outcome.INCOMPLETE, interrupted=True))
-            self._asking = False
-            self.write()
-        if self._asking and not self.feed.running:
-            self._asking = False
-            self._forget_fetched()
-            self.tell(turned(board))
-        if self._later and not self.feed.running:
+        if self._feed.failed is not None:
+            self._fail(board, self._feed.failed)
+        if self._collecting and not self.running:
+            self._collecting = False
+            self._fetching.fetch_again()
+            self._readout.message(turned(board))
+        if self._later and not self.running:
             self.reload()
-        ticking = board.running and self.trail.here.view in {"live", "load"}
-        if (ticking or board.version != self._seen) and not self.paused:
-            self.pace.want(self._follow)
+        ticking = board.running and self._trail.here.view in {"live", "load"}
+        if (ticking or board.version != self.seen) and not self._readout.paused:
+            self._pace.want(self._follow)
 
-    def asking(self, text: str) -> None:
-        """Say that nodes are asked, until they have answered."""
-        self._asking = True
-        self.tell(text)
+    def _take(self, board: Board) -> None:
+        burns = self._context.burns if self._next is None or self._burns is None else self._burns
+        for event, at in self._feed.take(DRAIN):
+            burns.take(event)
+            if not isinstance(event, Burning):  # it has nothing of verdicts, and comes many times a second
+                board.take(event, at)
+
+    def _fail(self, board: Board, failure: Exception) -> None:
+        """Show why the reading failed; what came so far is not taken for the whole."""
+        self._feed.failed = None
+        self._readout.failure = str(failure) if isinstance(failure, Mistake) else f"rackcheck failed: {failure!r}"
+        if board.done is None:
+            board.take(RunDone("", Outcome.INCOMPLETE, interrupted=True))
+        self._collecting = False
+        self._readout.write()
 
     def _turn_over(self, board: Board) -> None:
         """Show the run that was read again in the place of the one before."""
-        self._next, self._seen = None, -1
+        self._next, self.seen = None, -1
         if board.done is not None:
-            self.context.board, self.context.burns = board, self._burns or Burns()
-            self._forget_fetched()
-
-    def _forget_fetched(self) -> None:
-        """Read anew what was read in the background: nodes have answered again, or are judged otherwise."""
-        self.context.fetched.clear()
-        self.context.volatile.clear()
-        self.fetch(self.trail.here)
+            self._context.board, self._context.burns = board, self._burns or Burns()
+            self._fetching.fetch_again()
 
     def _follow(self) -> None:
         """Show the run as it stands now, unless showing it took so long that there is no time for it yet."""
         began = time.monotonic()
-        if began < self._rest and self.feed.running:
+        if began < self._rest and self.running:
             return
-        self._seen = self.context.board.version
-        self.refresh_rows()
+        self.seen = self._context.board.version
+        self._readout.refresh()
         ended = time.monotonic()
         self._rest = ended + (ended - began) * REST

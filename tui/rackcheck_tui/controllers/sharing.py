@@ -1,19 +1,95 @@
-"""What leaves the screen: copied lines, the rows as a file, the report."""
+"""What leaves the screen: lines that are copied, the rows as a file, the report."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from rackcheck.views.desk import Said
+from textual.app import App
+
+from rackcheck.model.fact import Plane
+from rackcheck.model.fold import fold
+from rackcheck.model.tree import Leaf
+from rackcheck.views import retype
+from rackcheck.views.desk import Exporter, NodeFacts, Said
 from rackcheck.views.summary import several
-from rackcheck_tui.controllers.copying import copies
-from rackcheck_tui.controllers.fetching import Fetching
+from rackcheck_tui.controllers.background import Background, Output
+from rackcheck_tui.controllers.readout import Readout
+from rackcheck_tui.controllers.selection import Selection
+from rackcheck_tui.controllers.trail import Place, Trail
+from rackcheck_tui.controllers.verbs import twin
+from rackcheck_tui.screens.context import Context
 from rackcheck_tui.screens.formats import FORMATS, file_of
 from rackcheck_tui.widgets.dialogs import Choose, Option
+from rackcheck_tui.widgets.entries import Entry
 from rackcheck_tui.widgets.words import plain
 
 SHOWN = 200
 """Letters of what can be copied that are shown before it is chosen."""
+
+
+def copies(
+    desk: NodeFacts, ctx: Context, place: Place, entry: Entry | None, nodes: Sequence[str]
+) -> Mapping[str, str]:  # fmt: skip
+    """Make every form of a row that can be copied, by its name; reads a node's answers where a line has their source.
+
+    The forms: its nodes, its rule, its value, the line that reads the same by hand, the command of the view.
+    """
+    found: dict[str, str] = {}
+    if nodes:
+        found["nodes"] = fold(nodes)
+    if entry is not None and entry.rule:
+        found["rule"] = entry.rule
+    fact = entry.fact if entry is not None else ""
+    if fact and nodes:
+        leaf = desk.tree(nodes[0]).leaves.get(fact)
+        if leaf is not None:
+            found["value"] = retype.value(leaf)
+            found["line"] = "\n".join(_line(ctx, fact, leaf, name) for name in nodes)
+            found["json"] = retype.document(nodes[0], fact, leaf)
+    again = [line for name in nodes if name in ctx.burns.benches and (line := ctx.burns.replay(name))]
+    if again:
+        found["again"] = "\n".join(again)
+    if place.view == "load" and entry is not None and entry.cells:
+        found["told"] = ", ".join(entry.cells.values())
+    found["command"] = twin(ctx, place)
+    return found
+
+
+def _line(ctx: Context, fact: str, leaf: Leaf, node: str) -> str:
+    """Write what reads a fact by hand; one that a load measured is measured by the same load again."""
+    if leaf.plane is Plane.BURNIN:
+        return ctx.burns.replay(node) or "# it was measured under load, and the node told no seed"
+    return retype.line(leaf.source, leaf.plane, ctx.desk.nodes[node], ctx.desk.probe(fact))
+
+
+class Copying:
+    """Copies what a row is about to the terminal's clipboard."""
+
+    def __init__(
+        self, app: App[Any], context: Context, trail: Trail, selection: Selection, background: Background,
+        output: Output, desk: NodeFacts,
+    ) -> None:  # fmt: skip
+        self._app, self._context, self._trail, self._selection = app, context, trail, selection
+        self._background, self._output, self._desk = background, output, desk
+
+    def copy(self) -> None:
+        """Copy what the row is about, in one of several forms."""
+        entry, nodes = self._selection.entry, self._selection.targets()
+        place, ctx = self._trail.here, self._context
+
+        def found(made: Mapping[str, str]) -> None:
+            options = [Option(name, " ".join(text[:SHOWN].split())) for name, text in made.items()]
+            self._app.push_screen(Choose("copy", options, ctx.signs), lambda name: self._copied(made, name))
+
+        self._background.run(lambda: copies(self._desk, ctx, place, entry, nodes), found, "looking up")
+
+    def _copied(self, made: Mapping[str, str], name: str | None) -> None:
+        """Hand it to the terminal's clipboard, and show it: many a console has none."""
+        if name is None:
+            return
+        self._app.copy_to_clipboard(made[name])
+        self._output.show(f"copied: {name}", made[name])
 
 
 def free(name: str) -> Path:
@@ -25,61 +101,52 @@ def free(name: str) -> Path:
     return path
 
 
-class Sharing(Fetching):
-    """Hands things on."""
+class Exporting:
+    """Writes files: the rows that are shown, or the report."""
 
-    def action_copy(self) -> None:
-        """Copy what the row is about, in one of several forms."""
-        entry, nodes = self.entry, self.targets()
-        place = self.trail.here
+    def __init__(
+        self, app: App[Any], context: Context, trail: Trail, selection: Selection, readout: Readout,
+        background: Background, output: Output, desk: Exporter,
+    ) -> None:  # fmt: skip
+        self._app, self._context, self._trail, self._selection = app, context, trail, selection
+        self._readout, self._background, self._output, self._desk = readout, background, output, desk
 
-        def found(made: Mapping[str, str]) -> None:
-            options = [Option(name, " ".join(text[:SHOWN].split())) for name, text in made.items()]
-            self.push_screen(Choose("copy", options, self.signs), lambda name: self._copied(made, name))
-
-        self.behind(lambda: copies(self.desk, self.context, place, entry, nodes), found, "looking up")
-
-    def _copied(self, made: Mapping[str, str], name: str | None) -> None:
-        """Hand it to the terminal's clipboard, and show it: many a console has none."""
-        if name is None:
-            return
-        self.copy_to_clipboard(made[name])
-        self.read(f"copied: {name}", made[name])
-
-    def action_export(self) -> None:
+    def export(self) -> None:
         """Write the rows that are shown, or the report, to a file."""
         options = [Option("rows.csv", "the rows of this view, or those that are marked, as CSV")]
         options += [Option("rows.json", "the same as JSON")]
         options += [Option(name, f"report: {words}") for name, _, words in FORMATS]
-        self.push_screen(Choose("write to a file", options, self.signs), self._exported)
+        self._app.push_screen(Choose("write to a file", options, self._context.signs), self._chosen)
 
-    def _exported(self, name: str | None) -> None:
+    def _chosen(self, name: str | None) -> None:
         if name is None:
             return
-        if not name.startswith("rows."):
+        if name.startswith("rows."):
+            self._write_rows(name)
+        else:
             self.write_report(name)
-            return
-        table = self.table
-        rows = table.marked_rows() or range(len(self.shown.entries))
-        file = free(f"{self.desk.name}-{self.trail.here.view}.{name.partition('.')[2]}")
-        text = plain(self.shown.entries, rows, as_json=name.endswith("json"))
+
+    def _write_rows(self, name: str) -> None:
+        rows = self._selection.rows()
+        file = free(f"{self._context.desk.name}-{self._trail.here.view}.{name.partition('.')[2]}")
+        text = plain(self._readout.shown.entries, rows, as_json=name.endswith("json"))
         try:
             with file.open("x", encoding="utf-8") as made:
                 made.write(text)
         except OSError as error:
-            self.tell(f"{file}: {error.strerror}")
+            self._readout.message(f"{file}: {error.strerror}")
             return
-        self.tell(f"written: {file} ({several(len(rows), 'row')})")
+        self._readout.message(f"written: {file} ({several(len(rows), 'row')})")
 
     def write_report(self, form: str) -> None:
-        """Write the report in one form beside the reader, and say where."""
-        file = str(free(file_of(self.context, form)))
-        words = ("report", self.desk.name, "--format", form, "-o", file, "-q", *self.desk.waiver_words)
+        """Write the report in one form to the working directory, and show the file's name."""
+        file, run = str(free(file_of(self._context, form))), self._context.desk
+        words = ("report", run.name, "--format", form, "-o", file, "-q", *run.waiver_words)
 
         def written(said: Said) -> None:
             if said.status == 0:
-                self.tell(f"written: {file}{self.desk.left_behind}")
+                self._readout.message(f"written: {file}{self._desk.left_behind}")
             else:
-                self.read("not written", said.text)
+                self._output.show("not written", said.text)
 
-        self.behind(lambda: self.desk.say(words), written, f"writing {file}", opens=False)
+        self._background.run(lambda: self._desk.say(words), written, f"writing {file}", opens=False)

@@ -34,6 +34,10 @@ class Trail:
         """The place that is shown."""
         return self.places[self.at]
 
+    def shows(self, place: Place) -> bool:
+        """Whether this is the place that is shown, however it is filtered."""
+        return (self.here.view, self.here.about) == (place.view, place.about)
+
     def settle(self, *, where: str | None = None, row: str | None = None) -> None:
         """Remember how the place is looked at now."""
         here = self.here
@@ -42,7 +46,7 @@ class Trail:
 
     def go(self, place: Place) -> None:
         """Go on to a place; what lay ahead is forgotten. The same place again is no step."""
-        if (place.view, place.about) == (self.here.view, self.here.about):
+        if self.shows(place):
             self.places[self.at] = replace(self.here, where=place.where, key=place.key)
             return
         del self.places[self.at + 1 :]

@@ -3,12 +3,19 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from typing import Any, Protocol
+
+from textual.app import App
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.model.fold import fold
-from rackcheck.views.desk import Said
+from rackcheck.views.desk import Commands, Said, WaiverFiles
 from rackcheck.views.summary import several
-from rackcheck_tui.controllers.acting import Acting
+from rackcheck_tui.controllers.background import Background, Output
+from rackcheck_tui.controllers.reading import Reading
+from rackcheck_tui.controllers.readout import Readout
+from rackcheck_tui.controllers.selection import Selection
+from rackcheck_tui.screens.context import Context
 from rackcheck_tui.widgets.dialogs import Ask, Field, Form
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -33,18 +40,29 @@ def until(text: str, today: date) -> str:
     return (today + timedelta(days=ahead)).isoformat()
 
 
-class Waiving(Acting):
-    """Answers for findings, in a file that its reader names."""
+class WaiverDesk(Commands, WaiverFiles, Protocol):
+    """What waiving uses of the desk: the command that writes waivers, and judging with them."""
 
-    def action_waive(self) -> None:
-        """Answer for what is marked, or for the row under the cursor, until a day."""
-        findings = {rule: nodes for rule, nodes in self.findings().items() if rule}
+
+class Waiving:
+    """Writes waivers for findings to a file, and judges the run with it."""
+
+    def __init__(
+        self, app: App[Any], context: Context, selection: Selection, readout: Readout, background: Background,
+        output: Output, reading: Reading, desk: WaiverDesk,
+    ) -> None:  # fmt: skip
+        self._app, self._context, self._selection, self._readout = app, context, selection, readout
+        self._background, self._output, self._reading, self._desk = background, output, reading, desk
+
+    def waive(self) -> None:
+        """Waive what is marked, or the row under the cursor, until a day."""
+        findings = {rule: nodes for rule, nodes in self._selection.findings().items() if rule}
         if not findings:
-            self.tell("no finding here; w stands on a rule that fails")
+            self._readout.message("no finding here; w stands on a rule that fails")
             return
-        self._ask(findings, {"file": "waivers.yaml"})
+        self._fill_in(findings, {"file": "waivers.yaml"})
 
-    def _ask(self, findings: Findings, given: Given, trouble: str = "") -> None:
+    def _fill_in(self, findings: Findings, given: Given, trouble: str = "") -> None:
         today = datetime.now(UTC).date()
         words = {
             "until": f"the last day it holds: YYYY-MM-DD, or friday (today is {today})", "by": "who answers for it",
@@ -53,7 +71,9 @@ class Waiving(Acting):
         about = [f"waive {rule} on {fold(nodes)}" for rule, nodes in findings.items()]
         fields = [Field(name, said, given.get(name, "")) for name, said in words.items()]
         lines = [*about, *(["", trouble] if trouble else [])]
-        self.push_screen(Form("waive a finding", lines, fields, self.signs), partial(self._made, findings))
+        self._app.push_screen(
+            Form("waive a finding", lines, fields, self._context.signs), partial(self._made, findings)
+        )
 
     def _made(self, findings: Findings, given: Given | None) -> None:
         """Show what would be written; what cannot be is asked again, with all that was typed."""
@@ -65,19 +85,21 @@ class Waiving(Acting):
         def shown(answers: Sequence[Said]) -> None:
             wrong = next((each for each in answers if each.status != 0), None)
             if wrong is not None:
-                self._ask(findings, given, " ".join(wrong.text.split()))
+                self._fill_in(findings, given, " ".join(wrong.text.split()))
                 return
             lines = [row for each in answers for row in each.text.rstrip().split("\n") if row[:1] in _CHANGE]
             what = several(len(calls), "waiver")
-            self.push_screen(
-                Ask(f"write {what} to {given['file']}?", lines, self.signs), partial(self._write, calls, given)
+            self._app.push_screen(
+                Ask(f"write {what} to {given['file']}?", lines, self._context.signs), partial(self._write, calls, given)
             )
 
-        self.behind(lambda: [self.desk.say([*words, "--dry-run"]) for words in calls], shown, "making the waiver")
+        self._background.run(
+            lambda: [self._desk.say([*words, "--dry-run"]) for words in calls], shown, "making the waiver"
+        )
 
     def _words(self, rule: str, nodes: Sequence[str], given: Given) -> Sequence[str]:
         options = [f"--{name}={value}" for name, value in given.items()]
-        return ["waive", rule, "--from", self.desk.run_of(*nodes), "--nodes", fold(nodes), *options]
+        return ["waive", rule, "--from", self._context.desk.run_of(*nodes), "--nodes", fold(nodes), *options]
 
     def _write(self, calls: Sequence[Sequence[str]], given: Given, yes: bool | None) -> None:
         if not yes:
@@ -85,22 +107,22 @@ class Waiving(Acting):
 
         def written(wrong: str) -> None:
             if wrong:
-                self.tell("")
-                self.read("not all is written", wrong)
+                self._readout.message("")
+                self._output.show("not all is written", wrong)
                 return
-            self.reload()
-            self.tell(f"written to {given['file']}; the run is judged again with it")
+            self._reading.reload()
+            self._readout.message(f"written to {given['file']}; the run is judged again with it")
 
-        self.behind(lambda: self._written(calls, given["file"]), written, "writing the waiver", opens=False)
+        self._background.run(lambda: self._written(calls, given["file"]), written, "writing the waiver", opens=False)
 
     def _written(self, calls: Sequence[Sequence[str]], file: str) -> str:
         """Write them one after the other; give what the first that was refused said."""
         for words in calls:
-            said = self.desk.say(words)
+            said = self._desk.say(words)
             if said.status != 0:
                 return said.text
         try:
-            self.desk.waived(file)
+            self._desk.waived(file)
         except Mistake as mistake:
             return str(mistake)
         return ""

@@ -1,0 +1,82 @@
+"""The beginning and the end of the screens: the run is opened in a thread, a reading under way is ended in order."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from textual.app import App
+
+from rackcheck.views.desk import Desk
+from rackcheck.views.signs import Signs
+from rackcheck.views.summary import several
+from rackcheck_tui.controllers.reading import Reading
+from rackcheck_tui.pace import Pace
+from rackcheck_tui.widgets.dialogs import Leave
+
+
+class Opening:
+    """Opens the run in a thread; `trouble` is why it could not be opened."""
+
+    def __init__(self, app: App[Any], opened: Callable[[], Desk], then: Callable[[Desk], None]) -> None:
+        self._app, self._open, self._then = app, opened, then
+        self.trouble: Exception | None = None
+
+    def start(self) -> None:
+        """Begin to open it."""
+        self._app.run_worker(self._lay, thread=True, group="open")
+
+    def _lay(self) -> None:
+        try:
+            desk = self._open()
+        except Exception as error:  # noqa: BLE001  the edge of the thread: it is raised again when the screen is gone
+            self._app.call_from_thread(self._fail, error)
+            return
+        self._app.call_from_thread(self._then, desk)
+
+    def _fail(self, error: Exception) -> None:
+        self.trouble = error
+        self._app.exit()
+
+
+class Leaving:
+    """Leaves the screens; `reading` is the one to be ended, once the run is open."""
+
+    def __init__(self, app: App[Any], pace: Pace, signs: Signs) -> None:
+        self._app, self._pace, self._signs = app, pace, signs
+        self.reading: Reading | None = None
+
+    def watch_signals(self) -> None:
+        """Leave in order on SIGTERM, and on SIGHUP from a closed terminal: nodes may be collected from."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    asyncio.get_running_loop().add_signal_handler(number, self._app.exit)
+
+    def leave(self) -> None:
+        """Quit; a reading under way is stopped only by a yes."""
+        if self.reading is None or not self.reading.collecting:
+            self._leave(yes=True)
+            return
+        lines = ["a reading is under way: what came in is kept, and the rest is unknown"]
+        if loaded := self.reading.under_load:
+            count = several(loaded, "node")
+            lines = [f"{count} are under load: it ends within a second; what came in is kept, the rest is not tested"]
+        self._app.push_screen(Leave("quit?", lines, self._signs), lambda yes: self._leave(yes=bool(yes)))
+
+    def _leave(self, *, yes: bool) -> None:
+        if yes:
+            self._app.run_worker(self._part())
+
+    async def _part(self) -> None:
+        """Exit once the terminal has answered the last question: the answer is not for the shell."""
+        if self.reading is not None:
+            self.reading.stop()
+        await self._pace.settle()
+        self._app.exit()
+
+    def end(self) -> None:
+        """End the reading when the screens are gone."""
+        if self.reading is not None:
+            self.reading.end()

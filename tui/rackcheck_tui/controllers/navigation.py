@@ -1,0 +1,133 @@
+"""From place to place: the filter of the place that is shown, and the way forward and back."""
+
+from rackcheck.filter.where import EVERYTHING, WORDS, Where, Wrong, parse
+from rackcheck_tui.controllers.background import Background
+from rackcheck_tui.controllers.fetching import Fetching, Overlays
+from rackcheck_tui.controllers.readout import Panes, Readout
+from rackcheck_tui.controllers.trail import Place, Trail
+from rackcheck_tui.controllers.verbs import VIEWS
+from rackcheck_tui.screens import rack
+from rackcheck_tui.screens.context import Context
+
+NAMED = 96
+"""Nodes up to which the racks' picture has their names."""
+
+
+def settled(text: str) -> str:
+    """Give what of a filter stands while more is typed: a last word that may yet become a key is none."""
+    before, last = text[: len(text) - len(word := text.rsplit(" ", maxsplit=1)[-1])], word.removeprefix("!")
+    return before if last and any(key.startswith(last) for key in WORDS) else text
+
+
+class Filter:
+    """The filter of the place that is shown: parsed, applied, dropped."""
+
+    def __init__(self, context: Context, trail: Trail, readout: Readout, fetching: Fetching) -> None:
+        self._context, self._trail, self._readout, self._fetching = context, trail, readout, fetching
+
+    @property
+    def text(self) -> str:
+        """The filter as it was typed."""
+        return self._context.where.text
+
+    def apply(self, where: Where) -> None:
+        """Show only the rows that a filter keeps."""
+        self._context.where = where
+        self._trail.settle(where=where.text)
+        self._readout.refresh()
+
+    def enter(self, where: Where) -> None:
+        """Apply a filter that is typed in full: what it compares is read from the nodes' answers."""
+        self.apply(where)
+        self._fetching.fetch_compared(where)
+
+    def preview(self, text: str) -> None:
+        """Apply a filter while it is typed, where the text is one already."""
+        try:
+            where = parse(settled(text), self._context.desk.kind)
+        except Wrong as wrong:
+            self._readout.message(f"not yet a filter: {wrong}{self._near(wrong)}")
+            return
+        self.apply(where)
+        self._readout.message("")
+
+    def drop(self) -> bool:
+        """Show all rows again; whether a filter was applied."""
+        if not self._context.where:
+            return False
+        self.clear()
+        return True
+
+    def clear(self) -> None:
+        """Show all rows again."""
+        self.apply(EVERYTHING)
+
+    def parsed(self, text: str) -> Where | None:
+        """Parse a filter; None, with a message, where the text is none."""
+        try:
+            return parse(text, self._context.desk.kind)
+        except Wrong as wrong:
+            self._readout.message(f"no filter: {wrong}{self._near(wrong)}")
+            return None
+
+    def _near(self, wrong: Wrong) -> str:
+        if not wrong.fact:
+            return self._context.desk.nearest(wrong.word, wrong.known)
+        near = self._context.desk.near(wrong.fact)
+        return f"; did you mean {' or '.join(near[:3])}?" if near else ""
+
+
+class Navigator:
+    """Shows places: a new one, the one before, the one after."""
+
+    def __init__(
+        self, context: Context, trail: Trail, panes: Panes, readout: Readout, filtering: Filter, fetching: Fetching,
+        background: Background, overlays: Overlays,
+    ) -> None:  # fmt: skip
+        self._context, self._trail, self._panes, self._readout = context, trail, panes, readout
+        self._filter, self._fetching = filtering, fetching
+        self._background, self._overlays = background, overlays
+
+    def go(self, place: Place) -> None:
+        """Show another place; what is no view of its own opens over the one that is shown."""
+        if place.view not in VIEWS:
+            self._overlays.open(place)
+            return
+        self._remember()
+        self._trail.go(place)
+        self.arrive()
+
+    def view(self, name: str) -> None:
+        """Show a view with the filter as it is, where the view takes one."""
+        self.go(Place(name, where=self._filter.text if VIEWS[name].filters else ""))
+
+    def back(self) -> None:
+        """Drop the result that is awaited; else the filter; else go back."""
+        if not self._background.drop() and not self._filter.drop() and self._trail.at:
+            self.step(-1)
+
+    def step(self, by: int) -> None:
+        """Go back or forward."""
+        self._remember()
+        if self._trail.step(by):
+            self.arrive()
+
+    def _remember(self) -> None:
+        row = self._panes.racks.cursor if self._panes.on_racks else self._panes.table.current or ""
+        self._trail.settle(where=self._filter.text, row=row)
+
+    def arrive(self) -> None:
+        """Show the place that the trail is at."""
+        place, panes = self._trail.here, self._panes
+        self._readout.drop_message()
+        self._context.where = self._filter.parsed(place.where) or EVERYTHING
+        panes.table.display, panes.racks.display = not panes.on_racks, panes.on_racks
+        self._fetching.fetch(place)
+        if panes.on_racks:
+            panes.racks.show(rack.panels(self._context), names=len(self._context.desk.nodes) <= NAMED)
+        self._readout.fill(keep=False)
+        if place.row and panes.on_racks:
+            panes.racks.cursor = place.row
+        elif place.row:
+            panes.table.go(place.row)
+        panes.focus_rows()
