@@ -16,7 +16,7 @@ from rackcheck.views.desk import Desk
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.acting import Findings, Recollecting, RowViews
-from rackcheck_tui.controllers.background import Background, Output
+from rackcheck_tui.controllers.background import Background, Dialogs, Output
 from rackcheck_tui.controllers.feed import Feed
 from rackcheck_tui.controllers.fetching import Fetching, Overlays
 from rackcheck_tui.controllers.foot import CommandLine, Foot, Palette
@@ -106,35 +106,34 @@ class Screens(App[None]):
         """Connect the controllers over the run that is open now, and begin to read it."""
         self.context = ctx = Context(board_of(desk), desk, self.signs, against=self._against)
         trail, panes = self.trail, self.panes
-        self.readout = readout = Readout(self, panes, self.pace, ctx, trail)
+        self.readout = readout = Readout(panes, self.pace, ctx, trail)
         selection = Selection(ctx, trail, panes, readout)
-        background = Background(self, trail, readout)
-        output = Output(self, self.signs, background, desk)
-        exporting = Exporting(self, ctx, trail, selection, readout, background, output, desk)
-        overlays = Overlays(ctx, readout, background, output, exporting, desk)
+        background, dialogs = Background(self, trail, readout), Dialogs(self, self.signs)
+        output = Output(panes, background, dialogs, desk)
+        exporting = Exporting(ctx, trail, selection, readout, background, dialogs, desk)
+        overlays = Overlays(ctx, readout, background, dialogs, output, exporting, desk)
         fetching = Fetching(ctx, trail, self.feed, readout, background, desk)
         filtering = Filter(ctx, trail, readout, fetching)
         self.navigator = navigator = Navigator(ctx, trail, panes, readout, filtering, fetching, background, overlays)
-        self.reading = Reading(self, ctx, trail, self.feed, self.pace, readout, fetching, desk)
-        self.row_views = rows = RowViews(self, ctx, trail, selection, navigator, readout, output, desk)
-        commands = CommandLine(self, ctx, readout, navigator, output, self.leaving.leave)
-        self.foot = Foot(panes, readout, filtering, commands)
-        palette = Palette(self, ctx, self.foot, navigator)
-        findings = Findings(ctx, selection, readout, background, output, overlays, desk)
-        looking, about = Looking(ctx, panes, readout, fetching, navigator), Help(ctx, trail, output)
+        self.reading = reading = Reading(self, ctx, trail, self.feed, self.pace, readout, fetching, desk)
+        self.row_views = rows = RowViews(ctx, trail, selection, navigator, readout, dialogs, desk)
+        commands = CommandLine(ctx, readout, navigator, dialogs, output, self.leaving.leave)
+        self.foot = foot = Foot(panes, readout, filtering, commands)
+        findings = Findings(ctx, selection, readout, background, dialogs, overlays, desk)
+        looking, about = Looking(ctx, panes, readout, fetching, navigator), Help(ctx, trail, dialogs)
         self.actions = {
-            "find": self.foot.find, "command": self.foot.command, "palette": palette.open,
+            "find": foot.find, "command": foot.command, "palette": Palette(dialogs, foot, navigator).open,
             "guide": about.guide, "about": about.about, "leave": self.leaving.leave, "up": navigator.back,
-            "every": looking.every, "mode": looking.mode, "pause": looking.pause, "redraw": self.sparing.forget,
+            "every": looking.every, "mode": looking.mode, "pause": readout.turn_pause, "redraw": self.sparing.forget,
             "theme": Colouring(self, self.colours, readout).theme,
             "diff": rows.diff, "baseline": rows.baseline, "facts": rows.facts, "history": rows.history,
             "evidence": findings.evidence, "fix": findings.fix, "export": exporting.export,
-            "copy": Copying(self, ctx, trail, selection, background, output, desk).copy,
-            "again": Recollecting(self, ctx, selection, readout, self.reading, desk).again,
-            "waive": Waiving(self, ctx, selection, readout, background, output, self.reading, desk).waive,
+            "copy": Copying(self.copy_to_clipboard, ctx, trail, selection, background, dialogs, desk).copy,
+            "again": Recollecting(ctx, selection, readout, dialogs, reading, desk).again,
+            "waive": Waiving(ctx, selection, readout, background, dialogs, reading, desk).waive,
         }  # fmt: skip
-        self.leaving.reading, self.ready = self.reading, True
-        self.reading.start()
+        self.leaving.reading, self.ready = reading, True
+        reading.start()
         navigator.arrive()
 
     def end(self) -> None:

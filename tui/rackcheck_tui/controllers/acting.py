@@ -1,15 +1,13 @@
 """What keys do with the row under the cursor, or those that are marked: compare, explain, mend, collect again."""
 
-from typing import Any
-
-from textual.app import App
+from collections.abc import Sequence
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fold import fold
 from rackcheck.views.desk import Baselines, Collector, Remedies
 from rackcheck.views.state import QUIET
 from rackcheck.views.summary import ORDER, several
-from rackcheck_tui.controllers.background import Background, Output
+from rackcheck_tui.controllers.background import Background, Dialogs
 from rackcheck_tui.controllers.fetching import Overlays
 from rackcheck_tui.controllers.navigation import Navigator
 from rackcheck_tui.controllers.reading import Reading
@@ -17,7 +15,7 @@ from rackcheck_tui.controllers.readout import Readout
 from rackcheck_tui.controllers.selection import Selection
 from rackcheck_tui.controllers.trail import Place, Trail
 from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.dialogs import Ask, Choose, Option
+from rackcheck_tui.widgets.dialogs import Option
 
 MENDED = frozenset({Status.FAIL, Status.WARN})
 """Verdicts that something can be done about."""
@@ -27,11 +25,11 @@ class RowViews:
     """Opens views about the row under the cursor: where it leads, its facts, its history, its difference."""
 
     def __init__(
-        self, app: App[Any], context: Context, trail: Trail, selection: Selection, navigator: Navigator,
-        readout: Readout, output: Output, desk: Baselines,
+        self, context: Context, trail: Trail, selection: Selection, navigator: Navigator, readout: Readout,
+        dialogs: Dialogs, desk: Baselines,
     ) -> None:  # fmt: skip
-        self._app, self._context, self._trail, self._selection = app, context, trail, selection
-        self._navigator, self._readout, self._output, self._desk = navigator, readout, output, desk
+        self._context, self._trail, self._selection, self._navigator = context, trail, selection, navigator
+        self._readout, self._dialogs, self._desk = readout, dialogs, desk
 
     def enter(self) -> None:
         """Go to the place that the row leads to; without one, show its details in full."""
@@ -41,7 +39,7 @@ class RowViews:
         if entry.into is not None:
             self._navigator.go(entry.into)
         else:
-            self._output.show_lines("details", entry.details)
+            self._dialogs.show_lines("details", entry.details)
 
     def view(self, name: str) -> None:
         """Show a view; a history is that of the row."""
@@ -86,11 +84,9 @@ class RowViews:
             *(Option(name, "another node") for name in self._context.desk.nodes if name not in under[:1]),
             *(Option(name, words) for name, words in self._desk.baselines()),
         ]  # fmt: skip
-        self._app.push_screen(Choose("hold a node against", known, self._context.signs), self._chosen)
+        self._dialogs.choose("hold a node against", known, self._chosen)
 
-    def _chosen(self, name: str | None) -> None:
-        if name is None:
-            return
+    def _chosen(self, name: str) -> None:
         self._context.against = name
         here = self._trail.here
         if here.view == "diff" and here.about:
@@ -103,11 +99,11 @@ class Findings:
     """Shows what the findings under the cursor, or the marked ones, rest on, and what would mend them."""
 
     def __init__(
-        self, context: Context, selection: Selection, readout: Readout, background: Background, output: Output,
+        self, context: Context, selection: Selection, readout: Readout, background: Background, dialogs: Dialogs,
         overlays: Overlays, desk: Remedies,
     ) -> None:  # fmt: skip
         self._context, self._selection, self._readout = context, selection, readout
-        self._background, self._output, self._overlays, self._desk = background, output, overlays, desk
+        self._background, self._dialogs, self._overlays, self._desk = background, dialogs, overlays, desk
 
     def evidence(self) -> None:
         """Show what the verdict under the cursor rests on."""
@@ -143,21 +139,20 @@ class Findings:
         rules = {rule for mine in only.values() for rule in mine}
         name = next(iter(rules)) if len(rules) == 1 else several(len(rules), "rule")
         what = f"what would mend {name} on {fold(only)}; nothing is applied"
-
-        def found_fixes(rows: list[str]) -> None:
-            self._output.show(what, "\n".join(rows))
-
-        self._background.run(lambda: self._desk.fixes(only, verdicts), found_fixes, what)
+        self._background.run(
+            lambda: self._desk.fixes(only, verdicts), lambda rows: self._dialogs.show(what, "\n".join(rows)), what
+        )
 
 
 class Recollecting:
     """Collects from nodes again, after a yes."""
 
     def __init__(
-        self, app: App[Any], context: Context, selection: Selection, readout: Readout, reading: Reading, desk: Collector
-    ) -> None:
-        self._app, self._context, self._selection = app, context, selection
-        self._readout, self._reading, self._desk = readout, reading, desk
+        self, context: Context, selection: Selection, readout: Readout, dialogs: Dialogs, reading: Reading,
+        desk: Collector,
+    ) -> None:  # fmt: skip
+        self._context, self._selection, self._readout = context, selection, readout
+        self._dialogs, self._reading, self._desk = dialogs, reading, desk
 
     def again(self) -> None:
         """Collect from the marked nodes, or those of the row, again."""
@@ -171,9 +166,7 @@ class Recollecting:
             f"{several(len(nodes), 'node')}: {fold(nodes)}", "",
             f"by profile {profile}, as a run of its own; it reads, and changes nothing on them.",
         ]  # fmt: skip
+        self._dialogs.confirm("ask these nodes again?", lines, lambda: self._collect(nodes))
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._reading.read_again(lambda: self._desk.again(nodes), f"asking {fold(nodes)} again ...")
-
-        self._app.push_screen(Ask("ask these nodes again?", lines, self._context.signs), answered)
+    def _collect(self, nodes: Sequence[str]) -> None:
+        self._reading.read_again(lambda: self._desk.again(nodes), f"asking {fold(nodes)} again ...")

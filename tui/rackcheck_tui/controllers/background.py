@@ -1,6 +1,6 @@
-"""Work in the background, and the output of commands that are called there."""
+"""Work in the background, and what opens over the screen: its results, choices, questions, forms."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from textual.app import App
@@ -9,9 +9,10 @@ from rackcheck.base.mistake import Mistake
 from rackcheck.views.desk import Commands, Said
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line, within
-from rackcheck_tui.controllers.readout import Readout
+from rackcheck_tui.controllers.readout import Panes, Readout
 from rackcheck_tui.controllers.trail import Trail
 from rackcheck_tui.screens.reader import Reader
+from rackcheck_tui.widgets.dialogs import Ask, Choose, Field, Form, Option
 
 
 class Background:
@@ -61,26 +62,49 @@ class Background:
         return was
 
 
-class Output:
-    """Shows texts over the whole screen: the output of rackcheck's own commands, and what is like it."""
+class Dialogs:
+    """Opens texts, choices, questions and forms over the whole screen."""
 
-    def __init__(self, app: App[Any], signs: Signs, background: Background, desk: Commands) -> None:
-        self._app, self._signs, self._background, self._desk = app, signs, background, desk
-
-    def call(self, words: Sequence[str], title: str) -> None:
-        """Call one of rackcheck's commands, and show its output."""
-
-        def returned(answer: Said) -> None:
-            self.show(title, answer.text.rstrip() or f"done (exit {answer.status})")
-
-        width = max(self._app.size.width - 2, 40)
-        self._background.run(lambda: self._desk.say(words, width), returned, title)
+    def __init__(self, app: App[Any], signs: Signs) -> None:
+        self._app, self._signs = app, signs
 
     def show(self, title: str, text: str) -> None:
-        """Show a text over the whole screen."""
+        """Show a text."""
         lines = [Line(((self._signs.piece(row), ""),)) for row in text.rstrip().split("\n")]
         self.show_lines(title, lambda width: [row for line in lines for row in within(line, width, 4)])
 
     def show_lines(self, title: str, lines: Callable[[int], Sequence[Line]]) -> None:
-        """Show lines over the whole screen, written for its width."""
+        """Show lines, written for the screen's width."""
         self._app.push_screen(Reader(title, lines, self._signs))
+
+    def choose(self, title: str, options: Sequence[Option], then: Callable[[str], None]) -> None:
+        """Let one of some options be chosen; `then` is given its name."""
+        self._app.push_screen(Choose(title, options, self._signs), lambda name: None if name is None else then(name))
+
+    def confirm(self, title: str, lines: Sequence[str], then: Callable[[], None]) -> None:
+        """Let a question be answered; `then` is called after a yes."""
+        self._app.push_screen(Ask(title, lines, self._signs), lambda yes: then() if yes else None)
+
+    def fill_in(
+        self, title: str, lines: Sequence[str], fields: Sequence[Field], then: Callable[[Mapping[str, str]], None]
+    ) -> None:
+        """Let a form be filled in; `then` is given its fields."""
+        self._app.push_screen(
+            Form(title, lines, fields, self._signs), lambda given: None if given is None else then(given)
+        )
+
+
+class Output:
+    """Shows the output of rackcheck's own commands."""
+
+    def __init__(self, panes: Panes, background: Background, dialogs: Dialogs, desk: Commands) -> None:
+        self._panes, self._background, self._dialogs, self._desk = panes, background, dialogs, desk
+
+    def call(self, words: Sequence[str], title: str) -> None:
+        """Call a command, and show its output."""
+
+        def returned(answer: Said) -> None:
+            self._dialogs.show(title, answer.text.rstrip() or f"done (exit {answer.status})")
+
+        width = max(self._panes.width - 2, 40)
+        self._background.run(lambda: self._desk.say(words, width), returned, title)

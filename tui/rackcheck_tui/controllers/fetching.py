@@ -9,7 +9,7 @@ from rackcheck.filter.where import Where, reader
 from rackcheck.model.fact import VOLATILE, Reading
 from rackcheck.views.desk import Lookups, RawAnswers
 from rackcheck.views.summary import several
-from rackcheck_tui.controllers.background import Background, Output
+from rackcheck_tui.controllers.background import Background, Dialogs, Output
 from rackcheck_tui.controllers.feed import Feed
 from rackcheck_tui.controllers.proving import Rested, evidence
 from rackcheck_tui.controllers.readout import Readout
@@ -108,11 +108,11 @@ class Overlays:
     """Opens what is no view of its own over the view: evidence, a rule explained, a run's record, a report's file."""
 
     def __init__(
-        self, context: Context, readout: Readout, background: Background, output: Output, exporting: Exporting,
-        desk: RawAnswers,
+        self, context: Context, readout: Readout, background: Background, dialogs: Dialogs, output: Output,
+        exporting: Exporting, desk: RawAnswers,
     ) -> None:  # fmt: skip
         self._context, self._readout, self._background = context, readout, background
-        self._output, self._exporting, self._desk = output, exporting, desk
+        self._dialogs, self._output, self._exporting, self._desk = dialogs, output, exporting, desk
 
     def open(self, place: Place) -> None:
         """Open one of them."""
@@ -140,6 +140,6 @@ class Overlays:
 
     def _evidence(self, title: str, work: Callable[[], Rested], node: str) -> None:
         def found(rested: Rested) -> None:
-            self._output.show_lines(title, lambda width: rested.lines(self._context.signs, width))
+            self._dialogs.show_lines(title, lambda width: rested.lines(self._context.signs, width))
 
         self._background.run(work, found, f"reading what {node} answered")

@@ -2,19 +2,17 @@
 
 import shlex
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from textual.app import App
 from textual.events import Key
 from textual.widgets import Input, Static
 
-from rackcheck_tui.controllers.background import Output
+from rackcheck_tui.controllers.background import Dialogs, Output
 from rackcheck_tui.controllers.navigation import Filter, Navigator
 from rackcheck_tui.controllers.readout import Panes, Readout
 from rackcheck_tui.controllers.trail import Place
 from rackcheck_tui.controllers.verbs import LOADING, VIEWS, asks, verbs
 from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.dialogs import Ask, Choose, Option
+from rackcheck_tui.widgets.dialogs import Option
 
 THIS = "this"
 """In a command that is typed here, the run that is shown."""
@@ -24,11 +22,11 @@ class CommandLine:
     """Runs a line: shows a view, or calls a command of rackcheck, after a yes where it may contact nodes."""
 
     def __init__(
-        self, app: App[Any], context: Context, readout: Readout, navigator: Navigator, output: Output,
+        self, context: Context, readout: Readout, navigator: Navigator, dialogs: Dialogs, output: Output,
         leave: Callable[[], None],
     ) -> None:  # fmt: skip
-        self._app, self._context, self._readout = app, context, readout
-        self._navigator, self._output, self._leave = navigator, output, leave
+        self._context, self._readout, self._navigator = context, readout, navigator
+        self._dialogs, self._output, self._leave = dialogs, output, leave
 
     def run(self, text: str) -> None:
         """Run what was typed."""
@@ -66,13 +64,8 @@ class CommandLine:
         if words[0] in LOADING:
             does = "this puts a load on nodes: they draw all they can, and what runs on them slows down."
         lines = [f"rackcheck {shlex.join(words)}", "", does]
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self._output.call(words, shlex.join(words))
-
         title = "load nodes?" if words[0] in LOADING else "ask nodes?"
-        self._app.push_screen(Ask(title, lines, self._context.signs), answered)
+        self._dialogs.confirm(title, lines, lambda: self._output.call(words, shlex.join(words)))
 
 
 class Foot:
@@ -137,17 +130,15 @@ class Foot:
 class Palette:
     """The list of all views and commands."""
 
-    def __init__(self, app: App[Any], context: Context, foot: Foot, navigator: Navigator) -> None:
-        self._app, self._context, self._foot, self._navigator = app, context, foot, navigator
+    def __init__(self, dialogs: Dialogs, foot: Foot, navigator: Navigator) -> None:
+        self._dialogs, self._foot, self._navigator = dialogs, foot, navigator
 
     def open(self) -> None:
         """Choose among all views and commands."""
         options = [Option(v.name, f"{v.words}{f'  [{v.key}]' if v.key else ''}") for v in verbs().values()]
-        self._app.push_screen(Choose("views and commands", options, self._context.signs), self._chosen)
+        self._dialogs.choose("views and commands", options, self._chosen)
 
-    def _chosen(self, name: str | None) -> None:
-        if name is None:
-            return
+    def _chosen(self, name: str) -> None:
         takes = verbs()[name].takes
         if name in VIEWS and (not takes or name in {"history"}):
             self._navigator.go(Place(name))

@@ -1,4 +1,4 @@
-"""How the run is looked at: what passes, modes of the racks, colours, stillness; and the pages about run and keys."""
+"""How the run is looked at: what passes, modes of the racks, colours; and the pages about run and keys."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from textual.app import App
 
 from rackcheck.views.modes import Mode
 from rackcheck.views.terminal import Line, within
-from rackcheck_tui.controllers.background import Output
+from rackcheck_tui.controllers.background import Dialogs
 from rackcheck_tui.controllers.fetching import Fetching
 from rackcheck_tui.controllers.keys import chapters
 from rackcheck_tui.controllers.navigation import Navigator
@@ -43,11 +43,6 @@ class Looking:
         else:
             self._navigator.go(Place("rack", where=self._context.where.text))
 
-    def pause(self) -> None:
-        """Hold the rows still, or let them follow the reading again."""
-        self._readout.paused = not self._readout.paused
-        self._readout.write()
-
 
 class Colouring:
     """Turns the colours of all that is drawn."""
@@ -69,8 +64,8 @@ class Colouring:
 class Help:
     """The pages about the run itself, and about the keys."""
 
-    def __init__(self, context: Context, trail: Trail, output: Output) -> None:
-        self._context, self._trail, self._output = context, trail, output
+    def __init__(self, context: Context, trail: Trail, dialogs: Dialogs) -> None:
+        self._context, self._trail, self._dialogs = context, trail, dialogs
 
     def about(self) -> None:
         """Show what is known of the run itself."""
@@ -79,7 +74,7 @@ class Help:
         def lines(width: int) -> Sequence[Line]:
             return list(about(board, signs, width, desk.name, desk.began))
 
-        self._output.show_lines("run", lines)
+        self._dialogs.show_lines("run", lines)
 
     def guide(self) -> None:
         """Show every key, every view, and what prints the same on the command line."""
@@ -90,4 +85,4 @@ class Help:
         def fitted(width: int) -> Sequence[Line]:
             return [row for line in lines for row in within(line, width, 23)]
 
-        self._output.show_lines("keys", fitted)
+        self._dialogs.show_lines("keys", fitted)

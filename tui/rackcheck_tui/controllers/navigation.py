@@ -36,6 +36,10 @@ class Filter:
         self._trail.settle(where=where.text)
         self._readout.refresh()
 
+    def restore(self, text: str) -> None:
+        """Set the filter of a place that is about to be shown."""
+        self._context.where = self.parsed(text) or EVERYTHING
+
     def enter(self, where: Where) -> None:
         """Apply a filter that is typed in full: what it compares is read from the nodes' answers."""
         self.apply(where)
@@ -120,7 +124,7 @@ class Navigator:
         """Show the place that the trail is at."""
         place, panes = self._trail.here, self._panes
         self._readout.drop_message()
-        self._context.where = self._filter.parsed(place.where) or EVERYTHING
+        self._filter.restore(place.where)
         panes.table.display, panes.racks.display = not panes.on_racks, panes.on_racks
         self._fetching.fetch(place)
         if panes.on_racks:

@@ -35,6 +35,11 @@ class Panes:
         return self._app.screen_stack[0]
 
     @property
+    def width(self) -> int:
+        """The width of the screen in cells."""
+        return self._app.size.width
+
+    @property
     def table(self) -> Table:
         """The rows of the view that is shown."""
         return self.base.query_one("#rows", Table)
@@ -79,8 +84,8 @@ class Readout:
     `paused` holds the rows still while a reading goes on; `failure` is why the reading failed, empty where it did not.
     """
 
-    def __init__(self, app: App[Any], panes: Panes, pace: Pace, context: Context, trail: Trail) -> None:
-        self._app, self._panes, self._pace, self._context, self._trail = app, panes, pace, context, trail
+    def __init__(self, panes: Panes, pace: Pace, context: Context, trail: Trail) -> None:
+        self._panes, self._pace, self._context, self._trail = panes, pace, context, trail
         self._message = ""
         self.shown = Shown(Entries(()), "", "")
         self.paused = False
@@ -101,6 +106,11 @@ class Readout:
     def drop_message(self) -> None:
         """Forget the message without writing anything."""
         self._message = ""
+
+    def turn_pause(self) -> None:
+        """Hold the rows still, or let them follow the reading again."""
+        self.paused = not self.paused
+        self.write()
 
     def refresh(self) -> None:
         """Build the rows anew, and keep the cursor where it is."""
@@ -128,7 +138,7 @@ class Readout:
 
     def write(self) -> None:
         """Write the lines around the rows."""
-        width, shown, put = self._app.size.width, self.shown, self._panes.put
+        width, shown, put = self._panes.width, self.shown, self._panes.put
         signs, desk = self._context.signs, self._context.desk
         put("head", head(self._context.board, signs, desk.name, width - 1, replays=desk.replays))
         where = f"  /{self._context.where.text}" if self._context.where else ""
@@ -152,13 +162,13 @@ class Readout:
     def write_details(self) -> None:
         """Write the details of the row, or of the node, under the cursor."""
         panes, signs = self._panes, self._context.signs
-        room = (panes.base.query_one("#details").size.width or self._app.size.width) - 1
+        room = (panes.base.query_one("#details").size.width or panes.width) - 1
         lines: Sequence[Line] = ()
         if panes.on_racks and panes.racks.cursor:
             lines = rack.details(self._context, panes.racks.cursor, panes.racks.cell(panes.racks.cursor), room)
         elif (entry := self.entry) is not None:
             lines = entry.details(room)
-        panes.put("middle", [across("details", "", signs, self._app.size.width)])
+        panes.put("middle", [across("details", "", signs, panes.width)])
         panes.put("chosen", lines)
 
     def moved(self) -> None:

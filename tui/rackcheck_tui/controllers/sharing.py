@@ -1,11 +1,8 @@
 """What leaves the screen: lines that are copied, the rows as a file, the report."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-from textual.app import App
 
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
@@ -13,14 +10,14 @@ from rackcheck.model.tree import Leaf
 from rackcheck.views import retype
 from rackcheck.views.desk import Exporter, NodeFacts, Said
 from rackcheck.views.summary import several
-from rackcheck_tui.controllers.background import Background, Output
+from rackcheck_tui.controllers.background import Background, Dialogs
 from rackcheck_tui.controllers.readout import Readout
 from rackcheck_tui.controllers.selection import Selection
 from rackcheck_tui.controllers.trail import Place, Trail
 from rackcheck_tui.controllers.verbs import twin
 from rackcheck_tui.screens.context import Context
 from rackcheck_tui.screens.formats import FORMATS, file_of
-from rackcheck_tui.widgets.dialogs import Choose, Option
+from rackcheck_tui.widgets.dialogs import Option
 from rackcheck_tui.widgets.entries import Entry
 from rackcheck_tui.widgets.words import plain
 
@@ -67,11 +64,11 @@ class Copying:
     """Copies what a row is about to the terminal's clipboard."""
 
     def __init__(
-        self, app: App[Any], context: Context, trail: Trail, selection: Selection, background: Background,
-        output: Output, desk: NodeFacts,
+        self, clipboard: Callable[[str], None], context: Context, trail: Trail, selection: Selection,
+        background: Background, dialogs: Dialogs, desk: NodeFacts,
     ) -> None:  # fmt: skip
-        self._app, self._context, self._trail, self._selection = app, context, trail, selection
-        self._background, self._output, self._desk = background, output, desk
+        self._clipboard, self._context, self._trail, self._selection = clipboard, context, trail, selection
+        self._background, self._dialogs, self._desk = background, dialogs, desk
 
     def copy(self) -> None:
         """Copy what the row is about, in one of several forms."""
@@ -80,16 +77,14 @@ class Copying:
 
         def found(made: Mapping[str, str]) -> None:
             options = [Option(name, " ".join(text[:SHOWN].split())) for name, text in made.items()]
-            self._app.push_screen(Choose("copy", options, ctx.signs), lambda name: self._copied(made, name))
+            self._dialogs.choose("copy", options, lambda name: self._copied(name, made[name]))
 
         self._background.run(lambda: copies(self._desk, ctx, place, entry, nodes), found, "looking up")
 
-    def _copied(self, made: Mapping[str, str], name: str | None) -> None:
-        """Hand it to the terminal's clipboard, and show it: many a console has none."""
-        if name is None:
-            return
-        self._app.copy_to_clipboard(made[name])
-        self._output.show(f"copied: {name}", made[name])
+    def _copied(self, name: str, text: str) -> None:
+        """Put it into the terminal's clipboard, and show it: many a console has none."""
+        self._clipboard(text)
+        self._dialogs.show(f"copied: {name}", text)
 
 
 def free(name: str) -> Path:
@@ -105,22 +100,20 @@ class Exporting:
     """Writes files: the rows that are shown, or the report."""
 
     def __init__(
-        self, app: App[Any], context: Context, trail: Trail, selection: Selection, readout: Readout,
-        background: Background, output: Output, desk: Exporter,
+        self, context: Context, trail: Trail, selection: Selection, readout: Readout, background: Background,
+        dialogs: Dialogs, desk: Exporter,
     ) -> None:  # fmt: skip
-        self._app, self._context, self._trail, self._selection = app, context, trail, selection
-        self._readout, self._background, self._output, self._desk = readout, background, output, desk
+        self._context, self._trail, self._selection, self._readout = context, trail, selection, readout
+        self._background, self._dialogs, self._desk = background, dialogs, desk
 
     def export(self) -> None:
         """Write the rows that are shown, or the report, to a file."""
         options = [Option("rows.csv", "the rows of this view, or those that are marked, as CSV")]
         options += [Option("rows.json", "the same as JSON")]
         options += [Option(name, f"report: {words}") for name, _, words in FORMATS]
-        self._app.push_screen(Choose("write to a file", options, self._context.signs), self._chosen)
+        self._dialogs.choose("write to a file", options, self._chosen)
 
-    def _chosen(self, name: str | None) -> None:
-        if name is None:
-            return
+    def _chosen(self, name: str) -> None:
         if name.startswith("rows."):
             self._write_rows(name)
         else:
@@ -147,6 +140,6 @@ class Exporting:
             if said.status == 0:
                 self._readout.message(f"written: {file}{self._desk.left_behind}")
             else:
-                self._output.show("not written", said.text)
+                self._dialogs.show("not written", said.text)
 
         self._background.run(lambda: self._desk.say(words), written, f"writing {file}", opens=False)

@@ -3,20 +3,18 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from typing import Any, Protocol
-
-from textual.app import App
+from typing import Protocol
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.model.fold import fold
 from rackcheck.views.desk import Commands, Said, WaiverFiles
 from rackcheck.views.summary import several
-from rackcheck_tui.controllers.background import Background, Output
+from rackcheck_tui.controllers.background import Background, Dialogs
 from rackcheck_tui.controllers.reading import Reading
 from rackcheck_tui.controllers.readout import Readout
 from rackcheck_tui.controllers.selection import Selection
 from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.dialogs import Ask, Field, Form
+from rackcheck_tui.widgets.dialogs import Field
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -48,11 +46,11 @@ class Waiving:
     """Writes waivers for findings to a file, and judges the run with it."""
 
     def __init__(
-        self, app: App[Any], context: Context, selection: Selection, readout: Readout, background: Background,
-        output: Output, reading: Reading, desk: WaiverDesk,
+        self, context: Context, selection: Selection, readout: Readout, background: Background, dialogs: Dialogs,
+        reading: Reading, desk: WaiverDesk,
     ) -> None:  # fmt: skip
-        self._app, self._context, self._selection, self._readout = app, context, selection, readout
-        self._background, self._output, self._reading, self._desk = background, output, reading, desk
+        self._context, self._selection, self._readout = context, selection, readout
+        self._background, self._dialogs, self._reading, self._desk = background, dialogs, reading, desk
 
     def waive(self) -> None:
         """Waive what is marked, or the row under the cursor, until a day."""
@@ -71,14 +69,10 @@ class Waiving:
         about = [f"waive {rule} on {fold(nodes)}" for rule, nodes in findings.items()]
         fields = [Field(name, said, given.get(name, "")) for name, said in words.items()]
         lines = [*about, *(["", trouble] if trouble else [])]
-        self._app.push_screen(
-            Form("waive a finding", lines, fields, self._context.signs), partial(self._made, findings)
-        )
+        self._dialogs.fill_in("waive a finding", lines, fields, partial(self._preview, findings))
 
-    def _made(self, findings: Findings, given: Given | None) -> None:
-        """Show what would be written; what cannot be is asked again, with all that was typed."""
-        if given is None:
-            return
+    def _preview(self, findings: Findings, given: Given) -> None:
+        """Show what would be written; where that is nothing, the form opens again with all that was typed."""
         given = {**given, "until": until(given["until"], datetime.now(UTC).date())}
         calls = [self._words(rule, nodes, given) for rule, nodes in findings.items()]
 
@@ -88,10 +82,8 @@ class Waiving:
                 self._fill_in(findings, given, " ".join(wrong.text.split()))
                 return
             lines = [row for each in answers for row in each.text.rstrip().split("\n") if row[:1] in _CHANGE]
-            what = several(len(calls), "waiver")
-            self._app.push_screen(
-                Ask(f"write {what} to {given['file']}?", lines, self._context.signs), partial(self._write, calls, given)
-            )
+            title = f"write {several(len(calls), 'waiver')} to {given['file']}?"
+            self._dialogs.confirm(title, lines, partial(self._write, calls, given["file"]))
 
         self._background.run(
             lambda: [self._desk.say([*words, "--dry-run"]) for words in calls], shown, "making the waiver"
@@ -101,22 +93,19 @@ class Waiving:
         options = [f"--{name}={value}" for name, value in given.items()]
         return ["waive", rule, "--from", self._context.desk.run_of(*nodes), "--nodes", fold(nodes), *options]
 
-    def _write(self, calls: Sequence[Sequence[str]], given: Given, yes: bool | None) -> None:
-        if not yes:
-            return
-
+    def _write(self, calls: Sequence[Sequence[str]], file: str) -> None:
         def written(wrong: str) -> None:
             if wrong:
                 self._readout.message("")
-                self._output.show("not all is written", wrong)
+                self._dialogs.show("not all is written", wrong)
                 return
             self._reading.reload()
-            self._readout.message(f"written to {given['file']}; the run is judged again with it")
+            self._readout.message(f"written to {file}; the run is judged again with it")
 
-        self._background.run(lambda: self._written(calls, given["file"]), written, "writing the waiver", opens=False)
+        self._background.run(lambda: self._written(calls, file), written, "writing the waiver", opens=False)
 
     def _written(self, calls: Sequence[Sequence[str]], file: str) -> str:
-        """Write them one after the other; give what the first that was refused said."""
+        """Write them one after the other; give the output of the first that is refused, empty where none is."""
         for words in calls:
             said = self._desk.say(words)
             if said.status != 0:

@@ -15,7 +15,7 @@ from rackcheck_tui.controllers.trail import Place
 
 @dataclass
 class Context:
-    """The state that views read.
+    """The state that views read; each field has one controller that writes it.
 
     `every` shows what passes, too; `against` is what a node is held against; `fetched` is what was read in the
     background for a place; `volatile` are readings, by node and pattern, of facts that are measured and not counted;
