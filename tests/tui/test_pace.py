@@ -21,8 +21,7 @@ from textual.events import CursorPosition
 from textual.widgets import Static
 
 from rackcheck_tui.link import settle_environment
-from rackcheck_tui.pace import PATIENCE, Pace
-from rackcheck_tui.wire import QUESTION, Wire
+from rackcheck_tui.pace import PATIENCE, QUESTION, Pace, Wire
 
 
 class Live(App[None]):
