@@ -1,0 +1,1 @@
+"""Probes of a site, as the guide for authors shows them."""
