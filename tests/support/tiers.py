@@ -17,7 +17,7 @@ from hypothesis import is_hypothesis_test, settings
 from places import TESTS
 
 TIERS = ("quick", "test", "full")
-BOUNDS = {"quick": 0.1, "test": 0.5}
+BOUNDS = {"quick": 0.05, "test": 0.5}
 """Seconds that a test of a tier may cost: of the CPU, with what it starts, or of the clock, whichever are more."""
 
 FEW = 10
@@ -110,7 +110,8 @@ class Measuring:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if hasattr(session.config, "workerinput"):
             return
-        kept = {test: cost for test, cost in costs().items() if test not in self._found}
+        whole = session.config.getoption("--tier") is None and not session.config.option.file_or_dir
+        kept = {} if whole else {test: cost for test, cost in costs().items() if test not in self._found}
         kept |= {test: round(cost, 2) for test, cost in self._found.items() if cost > BOUNDS["quick"]}
         DURATIONS.write_text(json.dumps(dict(sorted(kept.items())), indent=0) + "\n", "utf-8")
 
