@@ -49,7 +49,7 @@ VARIES = (
     (re.compile(r"\b1[789]\d{8}(\.\d+)?\b"), "TIME"),
     (re.compile(r"-?\b\d+(\.\d+)? (s|ms|seconds)\b"), "DURATION"),
     (re.compile(r'"(login|script|get|GET_Time)": "?[\d.]+'), "DURATION"),
-    (re.compile(r'(ahead|offset)":\s*\{\s*"value":\s*-?[\d.e-]+'), "DURATION"),
+    (re.compile(r'(ahead|offset|days_left)":\s*\{\s*"value":\s*-?[\d.e-]+'), "DURATION"),
     (re.compile(r"\b([0-9A-F]{2}:){31}[0-9A-F]{2}\b"), "FINGERPRINT"),
     (re.compile(r"\b[0-9a-f]{64}\b|(?<=SHA256SUMS )[0-9a-f]{16}"), "DIGEST"),
     (re.compile(r"\b127\.\d+\."), "127.x."),
@@ -146,7 +146,7 @@ def lists(helps: Sequence[str], profiles: Sequence[str], probes: Sequence[str], 
     words = ("show", "check")
     yield Page("profiles", [f"profile {word} {name}" for name in profiles for word in words])
     yield Page("probes", [f"probe show {name}" for name in probes])
-    yield Page("screens", ["PICTURES screens"])
+    yield Page("screens", ["PICTURES ."])
 
 
 def commands(checkout: Checkout, words: tuple[str, ...] = ()) -> Iterator[str]:
