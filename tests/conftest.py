@@ -21,6 +21,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--measure"):
+        if config.getoption("--tier"):
+            raise pytest.UsageError("--measure runs without --tier: a tier runs some properties on few cases")
         config.pluginmanager.register(tiers.Measuring())
 
 

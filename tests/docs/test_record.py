@@ -1,10 +1,18 @@
-"""`tests/support/record.py`, as a newcomer types it: each mistake is one clear line."""
+"""A new probe, as CONTRIBUTING.md has it: its example, and `tests/support/record.py`, whose errors are one clear line."""
 
+import re
 import subprocess
 import sys
+import textwrap
+from typing import Any
 
 import pytest
 from places import ROOT, SUPPORT
+from recordings import facts
+
+from rackcheck.model.capture import NodeCapture
+from rackcheck.probe.contract import Probe
+from rackcheck.probe.registry import registry
 
 HERE = SUPPORT
 
@@ -38,10 +46,18 @@ def test_a_python_without_what_the_tests_need_says_how_to_come_by_it() -> None:
     assert "`make .venv/.dev`, then `. .venv/bin/activate`" in line
 
 
-def test_both_pages_name_the_same_steps() -> None:
-    pages = [(ROOT / name).read_text() for name in ("CONTRIBUTING.md", "probes/README.md")]
+def test_the_example_of_the_page_is_a_probe_of_a_fact_that_no_other_gives() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    (block,) = re.findall(r"^   ```python\n(.*?)^   ```$", page, re.MULTILINE | re.DOTALL)
+    names: dict[str, Any] = {"__name__": "entropy"}
+    exec(compile(textwrap.dedent(block), "entropy.py", "exec"), names)
+    (probe,) = (value for value in names.values() if isinstance(value, Probe))
+    assert not set(probe.gives) & set(registry().catalogue.entries)
+    capture = NodeCapture(files={names["PLACE"]: "256\n"}, globs={names["PLACE"]: None})
+    assert facts(probe, capture) == {"os.entropy": 256}
     for step in (
-        "make .venv/.dev\n    . .venv/bin/activate\n", "rackcheck probe show ", "rackcheck probe run ", "python tests/support/record.py ",
-        "pytest tests/probes/test_recorded.py tests/probes/test_nonsense.py", "rackcheck/sim/machines/dgx-h100/", "`make check`",
+        "make .venv/.dev\n    . .venv/bin/activate\n", f"rackcheck probe show {probe.name}\n",
+        f"python tests/support/record.py {probe.name} my-machine\n", f'`{names["PLACE"]}: "256\\n"`',
     ):  # fmt: skip
-        assert [step in page for page in pages] == [True, True], step
+        assert step in page, step
+    assert "`CONTRIBUTING.md` has the steps" in (ROOT / "probes/README.md").read_text("utf-8")
