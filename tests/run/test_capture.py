@@ -31,6 +31,7 @@ from rackcheck.anonymise.identities import ALIKE, named, of_capture, of_facts, t
 from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import Bmc, Node
 from rackcheck.model.capture import BmcCapture, NodeCapture, Output
+from rackcheck.model.documents import HANDSHAKE
 from rackcheck.model.fact import Class, Plane, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.collect import collect
@@ -517,7 +518,9 @@ def test_harmless_headers_are_kept_and_no_others() -> None:
         capture, trouble = redfish.read(at, ("Systems/*",), trace=trace)
         again, _ = redfish.read(at, ("Systems/*",))
     assert trouble is None
-    assert capture.bodies == again.bodies
+    # The handshake has the second in which it was made.
+    one, two = ({uri: body for uri, body in each.bodies.items() if uri != HANDSHAKE} for each in (capture, again))
+    assert (one, capture.bodies.keys()) == (two, again.bodies.keys())
     kept = trace.headers["/redfish/v1/Systems"]
     assert {*kept} == {"Allow", "Cache-Control", "Content-Type", "Date", "ETag", "Link", "OData-Version", "Server"}
     assert kept["ETag"] == '"abc-(dropped)"'
