@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rackcheck.evaluate.consensus import needed
+from rackcheck.evaluate.consensus import FEWEST, needed
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown, clean
 from rackcheck.model.fold import fold
 from rackcheck.model.path import Path
@@ -108,6 +108,8 @@ class Silences:
         for key in dict.fromkeys((*self.given, *self.unsure, *self.silent)):
             role, each, sort = key
             of, given = expected.get(role, 0), self.given[key]
+            if of < FEWEST:  # also where more nodes were read than the inventory has
+                continue
             enough = needed(of, QUORUM)
             lost = self.unsure[key] + self.unseen[role, each] - self.both[key]
             if given >= enough and key in self.silent:
@@ -117,7 +119,7 @@ class Silences:
                 doubt = doubt or _doubt(each, given, lost, of)
         for (role, each), lost in self.unseen.items():
             of = expected.get(role, 0)
-            if lost >= needed(of, QUORUM):
+            if of >= FEWEST and lost >= needed(of, QUORUM):
                 doubt = doubt or _doubt(each, 0, lost, of)
         if found:
             return tuple(_said(*key, facts) for key, facts in list(found.items())[:MOST])
