@@ -163,6 +163,19 @@ def test_nearly_all_memory_is_tested_and_given_back(machine: Gpu) -> None:
     assert covered[1] == covered[0]
 
 
+def test_every_launch_on_memory_begins_where_a_gpu_reads_whole_lines(
+    machine: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = tmp_path / "launched"
+    monkeypatch.setenv("FAKE_CUDA_LAUNCHED", str(written))
+    told = machine.burn("memory=16777216", ("memory", 1.5))
+    launches = [row.split() for row in written.read_text().splitlines()]
+    assert errors(told) == []
+    assert {name for name, _, _ in launches} == {"fill", "march", "verify"}
+    assert len({at for _, at, _ in launches}) > 1
+    assert [at for _, at, _ in launches if int(at) % 65536] == []
+
+
 FAULTS: dict[str, tuple[str, str, Record]] = {
     "a flipped bit": ("flip=0:160000:64", "memory", {"name": "mismatch", "address": "0x27100", "bits": 1, "length": 16}),
     "a line that strays in many bits": (

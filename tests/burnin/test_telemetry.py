@@ -172,6 +172,13 @@ def test_a_link_that_is_down_is_not_counted(node: Node) -> None:
     assert (told["nvlinks"], told["nvlink_rate"]) == (17, 17 * 26562e6)
 
 
+def test_a_gpu_of_which_nvml_knows_no_nvlink_has_none_and_one_that_says_nothing_is_not_told(node: Node) -> None:
+    """As an H100 in a guest answered, whose driver keeps NVLink off."""
+    named = "count=1\n0.name=NVIDIA X\n0.temperature_slowdown=!4\n"
+    assert node.gpus(named + "0.link.0.state=!3\n").hello()["0"]["nvlinks"] == 0
+    assert "nvlinks" not in node.gpus(named + "0.link.0.state=!999\n").hello()["0"]
+
+
 def test_what_a_gpu_does_not_tell_is_left_out(node: Node) -> None:
     told = node.gpus("count=1\n0.name=NVIDIA X\n0.temperature_slowdown=!4\n0.links=0\n").hello()["0"]
     assert told == {"model": "NVIDIA X", "nvlinks": 0}
@@ -182,10 +189,11 @@ def test_an_old_driver_costs_only_what_it_cannot_tell(old_node: Node) -> None:
     old_node.play(sampler, 2)
     first, second = old_node.samples("gpu/0")
     assert second == {
-        "k": "sample", "of": "gpu/0", "clock": 1.98e9, "memory_clock": 3.201e9, "power": 110.0, "energy": 5000.0,
+        "k": "sample", "of": "gpu/0", "clock": 1.98e9, "memory_clock": 3.201e9, "power": 110.0,
         "temp": 40, "memory_temp": 45, "reasons": 1, "busy": 0.0, "below": 49,
     }  # fmt: skip
     assert "remap_pending" not in first
+    assert first["energy"] == 5000.0
     assert first["replays"] == 0
     assert old_node.errors("nvml", "lost") == []
     assert sampler.gpus.foreign(set()) == {}

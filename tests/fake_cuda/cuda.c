@@ -6,7 +6,8 @@
  * 1), alias=GPU:BIT (an address line that is dead), wrong=GPU:SM:UNIT:MASK (SM -1 is each), nan=GPU:SM,
  * slow=GPU:SM:PERCENT, hang=GPU:LAUNCH (its event never comes), stall=GPU:LAUNCH (the call never returns),
  * sticky=GPU:LAUNCH:CODE (each later call fails but those which free), lost=GPU:LAUNCH:CODE (those too), context=GPU:CODE,
- * link=GPU:h2d|d2h:OFFSET (a bit of each copy that reaches so far), peer=FROM:TO (a bit of each copy). */
+ * link=GPU:h2d|d2h:OFFSET (a bit of each copy that reaches so far), peer=FROM:TO (a bit of each copy).
+ * A file that FAKE_CUDA_LAUNCHED names takes a line for each launch on memory: the kernel, its first byte, its lines. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,6 +328,10 @@ int cuLaunchKernel(const function *f, unsigned gx, unsigned gy, unsigned gz, uns
     if (fault("sticky", current, n) && current->launches >= n[0]) { current->broken = (int)n[1]; return 0; }
     if (fault("lost", current, n) && current->launches >= n[0]) { current->lost = (int)n[1]; return 0; }
     fall_ill(current);
+    if (getenv("FAKE_CUDA_LAUNCHED") && strstr("fill verify march", f->name)) {
+        FILE *out = fopen(getenv("FAKE_CUDA_LAUNCHED"), "a");
+        if (out) fprintf(out, "%s %lld %llu\n", f->name, (long long)(P(0, char *) - current->memory), P(2, u64)), fclose(out);
+    }
     memset(&at_work, 0, sizeof at_work);
     at_work.threads = bx;
     at_work.blocks = gx;

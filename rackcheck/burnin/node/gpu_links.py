@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The GPU's ways out, on the node: to the host's memory and to other GPUs, all verified. Unverified on hardware."""
+"""The GPU's ways out, on the node: to the host's memory and, unverified on hardware, to other GPUs; all verified."""
 
 import ctypes
 import struct

@@ -1,5 +1,5 @@
 # ruff: noqa: C401, PLR0915, RUF005, UP031  for a node: Python 3.6, and one namespace for all files
-"""The GPU's matrix units and scalar units, on the node, SM by SM. Unverified on hardware: no GPU ran this yet."""
+"""The GPU's matrix units and scalar units, on the node, SM by SM."""
 
 import ctypes
 import struct

@@ -100,7 +100,8 @@ def _nvml_links(gpus: "Gpus", index: "int") -> "Any":
             break
         states.append(state)
     if not states:
-        return (0, None) if count and not most else (None, None)
+        none = (count and not most) or gpus.unsupported(index, nvml.nvmlDeviceGetNvLinkState, 0)
+        return (0, None) if none else (None, None)
     up = [link for link, state in enumerate(states) if state == 1]
     speeds = gpus.fields(index, [(nvml.NVML_FI_DEV_NVLINK_GET_SPEED, link) for link in up])
     return len(up), sum(speeds.values()) * 1e6 if up and len(speeds) == len(up) else None

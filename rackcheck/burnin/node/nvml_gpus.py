@@ -41,7 +41,7 @@ class Gpus:
         self.asking: Any = None
         self._aloud = False
         self._answered: Any = set()
-        self._refused: Any = set()
+        self._refused: Any = {}
         self._unknown: Any = {}
         self._said: Any = {}
         self._open()
@@ -96,10 +96,10 @@ class Gpus:
             value = question(self.handles[index], *given)
         except self.nvml.NVMLError as error:
             if self._refuses(index, name, error):
-                self._refused.add((index, name, given))
+                self._refused[index, name, given] = error.value
             return None
         except Exception:  # noqa: BLE001  what pynvml trips over is the fault of this one thing
-            self._refused.add((index, name, given))
+            self._refused[index, name, given] = None
             return None
         finally:
             self.asking = None
@@ -147,8 +147,13 @@ class Gpus:
             if not field.nvmlReturn:
                 found[each] = getattr(field.value, NVML_KINDS[field.valueType])
             elif self._refuses(index, f"field {each[0]}", self.nvml.NVMLError(field.nvmlReturn)):
-                self._refused.add((index, "field", each))
+                self._refused[index, "field", each] = field.nvmlReturn
         return found
+
+    def unsupported(self, index: "int", question: "Any", *given: "Any") -> "bool":
+        """Whether NVML answered that this GPU has no such thing."""
+        refused = self._refused.get((index, question.__name__, given))
+        return self.nvml is not None and refused == self.nvml.NVML_ERROR_NOT_SUPPORTED
 
     def hello(self) -> "Any":
         """Say what each GPU is, by its index as a text; one that is lost is left out, and among the troubles."""

@@ -8,18 +8,17 @@ if TYPE_CHECKING:
 
 
 def nvml_quick(gpus: "Gpus", index: "int") -> "Any":
-    """Read what moves quickly: ten questions or fewer."""
+    """Read what moves quickly: ten questions or fewer, of some microseconds each."""
     nvml = gpus.nvml
-    average, energy = (nvml.NVML_FI_DEV_POWER_AVERAGE, 0), (nvml.NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION, 0)
+    average = (nvml.NVML_FI_DEV_POWER_AVERAGE, 0)
     instant, memory_temp = (nvml.NVML_FI_DEV_POWER_INSTANT, 0), (nvml.NVML_FI_DEV_MEMORY_TEMP, 0)
-    found = gpus.fields(index, (average, instant, energy, memory_temp))
+    found = gpus.fields(index, (average, instant, memory_temp))
     told: Any = {}
     for name, value, factor in (
         ("clock", gpus.ask(index, nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_SM), 1e6),
         ("memory_clock", gpus.ask(index, nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_MEM), 1e6),
         ("power", _nvml_or(gpus, found.get(average), index, nvml.nvmlDeviceGetPowerUsage), 1e-3),
         ("power_instant", found.get(instant), 1e-3),
-        ("energy", _nvml_or(gpus, found.get(energy), index, nvml.nvmlDeviceGetTotalEnergyConsumption), 1e-3),
         ("temp", gpus.ask(index, nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU), 1),
         ("memory_temp", found.get(memory_temp), 1),
         ("reasons", _nvml_reasons(gpus, index), 1),
@@ -65,8 +64,12 @@ def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":
 
 
 def nvml_counters(gpus: "Gpus", index: "int") -> "Any":
-    """Read what counts errors, and the PCIe link: once a second is enough."""
+    """Read what counts errors and energy, and the PCIe link: once a second is enough.
+
+    One reading of the energy takes an H100 3.2 ms of a core, more than all that is sampled quickly (driver 580).
+    """
     nvml = gpus.nvml
+    energy = gpus.ask(index, nvml.nvmlDeviceGetTotalEnergyConsumption)
     errors, volatile = nvml.nvmlDeviceGetTotalEccErrors, nvml.NVML_VOLATILE_ECC
     rows = gpus.ask(index, nvml.nvmlDeviceGetRemappedRows)
     told = {
@@ -78,6 +81,7 @@ def nvml_counters(gpus: "Gpus", index: "int") -> "Any":
         "gen": gpus.ask(index, nvml.nvmlDeviceGetCurrPcieLinkGeneration),
         "width": gpus.ask(index, nvml.nvmlDeviceGetCurrPcieLinkWidth),
         "nvlink_errors": _nvml_link_errors(gpus, index),
+        "energy": None if energy is None else round(energy * 1e-3, 3),
     }
     return {name: value for name, value in told.items() if value is not None}
 
