@@ -78,7 +78,7 @@ def watching(tier: Tier, nodes: int, *, quiet: bool) -> Iterator[Watch]:
     else:
         yield from _moving(seen)
     if seen.gpus and seen.real and not quiet:
-        note("No hardware has confirmed the GPU part yet; what that means: docs/reference/unverified.md")
+        note("Hardware has confirmed the GPU part on one H100 and one H200: docs/reference/unverified.md")
 
 
 def _moving(seen: _Seen) -> Iterator[Watch]:

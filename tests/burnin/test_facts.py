@@ -13,6 +13,7 @@ from rackcheck.model.capture import BurnCapture
 from rackcheck.model.evidence import Status
 from rackcheck.model.fact import Absent, Reading, Unknown
 from rackcheck.model.path import parse
+from rackcheck.parse.burnin.plan import Tier
 
 CLEAN = capture(1, 7)
 WRONG = capture(1, 7, ills("gpu-bitflip", gpu="5", address="0x1000", bit="3"))
@@ -51,6 +52,41 @@ def test_a_gpu_of_which_one_stage_is_not_told_is_not_right(stage: str) -> None:
     assert isinstance(reading(records, "burnin.gpu/3.mismatches"), Unknown)
     assert reading(records, "burnin.gpu/2.mismatches") == 0
     assert verdicts(records)["burnin.gpu_correct"] is Status.UNKNOWN
+
+
+def changed(records: Records, about: Mapping[str, Any], silent: str) -> list[Mapping[str, Any]]:
+    """The records with other words about each GPU, and without a column of its samples."""
+    found: list[Mapping[str, Any]] = []
+    for record in records:
+        told = {name: value for name, value in record.items() if not (record["k"] == "sample" and name == silent)}
+        if record["k"] == "about" and "gpus" in record:
+            told["gpus"] = {index: {**gpu, **about} for index, gpu in record["gpus"].items()}
+        found.append(told)
+    return found
+
+
+def test_nvlink_errors_do_not_concern_a_gpu_without_nvlink_and_are_unknown_where_only_the_counter_is_silent() -> None:
+    path, rule = "burnin.gpu/0.moved.nvlink_errors", "burnin.no_nvlink_errors"
+    linkless = changed(CLEAN.records, {"nvlinks": 0}, "nvlink_errors")
+    assert isinstance(reading(linkless, path), Absent)
+    assert verdicts(linkless)[rule] is Status.NA
+    silent = changed(CLEAN.records, {"nvlinks": 18}, "nvlink_errors")
+    assert isinstance(reading(silent, path), Unknown)
+    assert verdicts(silent)[rule] is Status.UNKNOWN
+    assert reading(changed(CLEAN.records, {"nvlinks": 0}, ""), path) == 0
+
+
+@pytest.mark.parametrize(("tier", "status"), [("validate", Status.NA), ("soak", Status.UNKNOWN), ("smoke", Status.NA)])
+def test_a_temperature_whose_end_a_minute_does_not_show_is_left_to_a_soak(tier: str, status: Status) -> None:
+    """As an H100 that jumped to 57 C and rose three degrees in the half minute after."""
+
+    def slower(record: Mapping[str, Any]) -> Mapping[str, Any]:
+        if record["k"] == "hello":
+            return {**record, "tier": tier}
+        return {**record, "temp": round(57 + record["t"] / 10)} if "temp" in record else record
+
+    records = [slower(record) for record in capture(1, 7, tier=Tier.VALIDATE).records]
+    assert verdicts(records)["burnin.gpu_stays_cool"] is status
 
 
 @pytest.mark.parametrize("stage", ["fingerprint", "crypto", "ram"])

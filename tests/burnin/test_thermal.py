@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.parse.burnin.thermal import Fit, Sample, fit
+from rackcheck.parse.burnin.thermal import Fit, Refused, Sample, fit
 
 POWER = 700.0
 INLET = 25.0
@@ -38,8 +38,8 @@ def fitted(samples: Sequence[Sample], inlet: float | None = INLET) -> Fit:
 
 def refused(samples: Sequence[Sample]) -> str:
     found = fit(samples, INLET)
-    assert isinstance(found, str), found
-    return found
+    assert isinstance(found, Refused), found
+    return found.why
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -106,8 +106,8 @@ def test_whatever_the_samples_are_there_is_a_fit_of_numbers_or_a_reason(
     samples: list[Sample], inlet: float | None
 ) -> None:
     found = fit(samples, inlet)
-    if isinstance(found, str):
-        assert found
+    if isinstance(found, Refused):
+        assert found.why
     else:
         assert all(math.isfinite(v) for v in (found.end, found.tau, found.ahead, found.give, found.power, found.rms))
 
@@ -117,7 +117,7 @@ def test_huge_numbers_give_a_reason_or_a_fit_of_numbers(size: float, seed: int) 
     rng = random.Random(seed)
     samples = [Sample(n * 1.5 + rng.random(), rng.random() * size, 700.0) for n in range(40)]
     found = fit(samples, size)
-    assert isinstance(found, str) or math.isfinite(found.ahead)
+    assert isinstance(found, Refused) or math.isfinite(found.ahead)
 
 
 @given(st.integers(0, 50), st.floats(30, 120), st.floats(5, 60), st.floats(-1e9, 1e9))

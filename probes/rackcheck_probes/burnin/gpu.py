@@ -1,6 +1,6 @@
 """GPUs under load: wrong results, rates of memory, tensor cores and links, and what moved meanwhile."""
 
-from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
+from rackcheck import Absent, Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
 from rackcheck.model.burn_record import Burn, Stage
 from rackcheck.model.fact import Reading, Sourced
 from rackcheck.parse.burnin.told import (
@@ -35,6 +35,8 @@ FEWEST, EDGE = 10, 3
 
 WARMED = 10.0
 """Degrees from which a rise can be compared: sensors tell whole ones."""
+
+NO_LINK = "NVML counts no NVLink of this GPU"
 
 COVERED = 0.9
 """The part of memory that must have been tested for it to be called right; the kernels take 95 % of what is free."""
@@ -125,7 +127,7 @@ class _Gpu:
     """One GPU's part of a burn-in."""
 
     def __init__(self, burn: Burn, index: str) -> None:
-        self.burn, self.of = burn, f"gpu/{index}"
+        self.burn, self.of, self.about = burn, f"gpu/{index}", burn.gpus[index]
         self.pairs = burn.peers.get(index, ())
         self.peers = [stage for pair in self.pairs for stage in burn.work_of(pair)]
         self.stages = burn.work_of(self.of)
@@ -148,8 +150,10 @@ class _Gpu:
         yield "temperature", highest(column(burn.samples.get(of, ()), "temp"))
         yield "memory_temperature", highest(column(burn.samples.get(of, ()), "memory_temp"))
         yield "throttled", self._throttled()
-        names = ("ecc_corrected", "ecc_uncorrected", "remap_pending", "replays", "nvlink_errors", "xids")
+        names = ("ecc_corrected", "ecc_uncorrected", "remap_pending", "replays", "xids")
         yield from ((f"moved.{name}", moved(burn, of, name, VERIFIED)) for name in names)
+        linkless = self.about.get("nvlinks") == 0 and not column(burn.samples.get(of, ()), "nvlink_errors")
+        yield "moved.nvlink_errors", Absent(NO_LINK) if linkless else moved(burn, of, "nvlink_errors", VERIFIED)
 
     def _memory(self) -> Facts:
         yield "memory.mismatches", self._mismatches("memory")
@@ -167,7 +171,7 @@ class _Gpu:
         rate, clock = figure(burn, work, "rate"), self._clock(work)
         yield "tensor.rate", rate / 1e12 if isinstance(rate, float) else rate
         yield "tensor.clock", clock / 1e6 if isinstance(clock, float) else clock
-        most = burn.gpus[self.of.partition("/")[2]].get("clock_max")
+        most = self.about.get("clock_max")
         if isinstance(clock, float) and isinstance(most, int | float) and most > 0:
             yield "tensor.clock_share", clock / most * 100
         else:
@@ -182,7 +186,7 @@ class _Gpu:
         found = list(rows(burn, self.of, [span(stage, SETTLE) for stage in work]))
         power = mean(column(found, "power"))
         yield "tensor.power", power
-        limit = burn.gpus[self.of.partition("/")[2]].get("limit")
+        limit = self.about.get("limit")
         if isinstance(power, float) and isinstance(limit, int | float) and limit > 0:
             yield "tensor.of_limit", power / limit * 100
         else:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from rackcheck import Class, Facts, Load, Reason, Unknown, probe, quantity
+from rackcheck import Absent, Class, Facts, Load, Reason, Unknown, probe, quantity
 from rackcheck.model.burn_record import Burn, Record
 from rackcheck.model.fact import Reading
-from rackcheck.parse.burnin.thermal import Fit, Sample, fit
+from rackcheck.parse.burnin.plan import Tier
+from rackcheck.parse.burnin.thermal import Fit, Refused, Sample, fit
 from rackcheck.parse.burnin.told import column, rows, stretch
 
 MEASURED = Class.MEASUREMENT
@@ -47,8 +48,10 @@ def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading
     begin, end = stretch(work)
     taken = list(rows(burn, of, [(begin, end)]))
     found = fit([Sample(row.t - begin, t, row.number("power")) for row in taken if (t := row.number("temp"))], inlet)
-    if not isinstance(found, Fit):
-        return [(name, Unknown(Reason.NOT_TESTED, found)) for name in names]
+    if isinstance(found, Refused):
+        later = found.longer and burn.hello.get("tier") == Tier.VALIDATE
+        why = Absent(f"a soak shows it: {found.why}") if later else Unknown(Reason.NOT_TESTED, found.why)
+        return [(name, why) for name in names]
     bare = Unknown(Reason.NOT_TESTED, "no BMC told the air's temperature")
     resistance = found.resistance if found.resistance is not None else bare
     values = (resistance, found.ahead, found.give, found.tau, _below(taken, found))

@@ -71,7 +71,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A first-order fit: `end` and `ahead` (at 600 s) in degrees C, `tau` in s, `power` in W, `rms` in degrees.
+    """A first-order fit: `end` and `ahead` (at 600 s) in degrees C, `tau` in s, mean `power` in W, `rms` in degrees.
 
     `give` is how far `ahead` may be off, with 95 % certainty if the part is of first order. `resistance` is in K/W,
     None where the inlet's temperature was not told.
@@ -86,23 +86,33 @@ class Fit:
     resistance: float | None
 
 
-def fit(samples: Sequence[Sample], inlet: float | None = None) -> Fit | str:
-    """Fit the samples of one steady load from its beginning; where that cannot be, the reason as a text.
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why nothing is fitted, and whether a longer load of the same kind may show it."""
+
+    why: str
+    longer: bool = False
+
+
+def fit(samples: Sequence[Sample], inlet: float | None = None) -> Fit | Refused:
+    """Fit the samples of one steady load from its beginning; where that cannot be, the reason.
 
     `inlet` is the mean temperature of the air that comes in, in degrees C, over the same time.
     """
     known = sorted((s for s in samples if abs(s.t) < WILD and abs(s.temp) < WILD), key=lambda s: (s.t, s.temp))
     why = _short(known)
     if why:
-        return why
-    power = [s.power for s in known if s.power is not None and 0 < s.power < WILD]
-    if len(power) * 2 < len(known):
-        return f"power is told by {len(power)} of {len(known)} samples"
-    mean = fmean(power)
-    if pstdev(power) > UNSTEADY * mean:
-        return f"power is not steady: {mean:.0f} W, give or take {pstdev(power):.0f} W"
-    if known[-1].temp - known[0].temp < WARMING:
-        return f"it warmed by {known[-1].temp - known[0].temp:.1f} degrees: under {WARMING:g} no time constant is seen"
+        return Refused(why)
+    power = [(s.t - known[0].t, s.power) for s in known if s.power is not None and 0 < s.power < WILD]
+    steady = [watts for t, watts in power if t >= JUMP]  # drivers average over a second
+    if len(power) * 2 < len(known) or not steady:
+        return Refused(f"power is told by {len(power)} of {len(known)} samples")
+    mean = fmean(steady)
+    if pstdev(steady) > UNSTEADY * mean:
+        return Refused(f"power is not steady: {mean:.0f} W, give or take {pstdev(steady):.0f} W")
+    rise = known[-1].temp - known[0].temp
+    if rise < WARMING:
+        return Refused(f"it warmed by {rise:.1f} degrees: under {WARMING:g} no time constant is seen", longer=True)
     return _fitted(known, mean, inlet)
 
 
@@ -129,22 +139,22 @@ def _short(known: Sequence[Sample]) -> str:
     return f"a hole of {hole:.0f} s in {span:.0f} s of samples" if hole > span / 4 else ""
 
 
-def _fitted(known: Sequence[Sample], power: float, inlet: float | None) -> Fit | str:
+def _fitted(known: Sequence[Sample], power: float, inlet: float | None) -> Fit | Refused:
     times, temps = _points(known)
     span = times[-1] - times[0]
     line = _best(times, temps, span)
     rms = math.sqrt(line.squares / len(times))
     if rms > POOR:
-        return f"the fit is poor: {rms:.1f} degrees off in the root mean square"
+        return Refused(f"the fit is poor: {rms:.1f} degrees off in the root mean square")
     gone = 1 - math.exp(-span / line.tau)
     unseen = f"its end is not in sight: it went {gone:.0%} of the way in {span:.0f} s"
     if line.slope >= 0 or gone < SEEN:
-        return f"{unseen}, and {SEEN:.0%} are asked for"
+        return Refused(f"{unseen}, and {SEEN:.0%} are asked for", longer=True)
     told = len({sample.temp for sample in known})
     noise = max(ROUNDING, rms) ** 2 * max(1.0, len(times) / told)
     ends = [_edge(times, temps, line, tau, line.squares + SURE**2 * noise) for tau in (span / 1000, span * FARTHEST)]
     if ends[1] is None:
-        return f"{unseen}, by the best fit alone; a much slower one is nearly as good"
+        return Refused(f"{unseen}, by the best fit alone; a much slower one is nearly as good", longer=True)
     ahead = line.at(AHEAD)
     give = max([abs(edge.at(AHEAD) - ahead) for edge in ends if edge is not None])
     give = math.hypot(give, SURE * math.sqrt(noise / len(times)))
