@@ -70,8 +70,9 @@ def _at(item: str, *names: str) -> Callable[[dict[str, Any]], Any]:
 GOALS: tuple[tuple[str, str, str, Any, Any], ...] = (
     ("clean", "nothing is found in a clean run of every stage", "==", 0, _healthy),
     ("golden", "the sum of 16 MiB of the pattern is the one that the CPU computes", "==", True, _golden),
+    ("ptx", "the driver's translation of the PTX computes what the machine code does", "==", True, _at("ptx", "same")),
     ("verify", "rate of verifying, to that of the best copy on the device", ">=", 0.95, _at("rates", "verify_ratio")),
-    ("march", "rate of marching, to that of the best copy on the device", ">=", 0.95, _at("rates", "march_ratio")),
+    ("march", "rate of marching, to that of the best copy on the device", ">=", 0.80, _at("rates", "march_ratio")),
     ("coverage", "share of the memory that is tested", ">=", 0.95, _at("seeds", "coverage")),
     ("seeds", "seeds over all of it in two seconds", ">=", 10, _at("seeds", "seeds")),
     ("mma", "rate of exact products, to cuBLASLt's bf16 8192^3 of random data", ">=", 0.60, _at("yardstick", "ratio")),

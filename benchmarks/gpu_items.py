@@ -54,6 +54,23 @@ def clean(work: Work) -> None:
     say(checksum={"gpu": summed["hash"], "cpu": f"{golden:016x}", "lines": lines})
 
 
+def ptx(work: Work) -> None:
+    """Let the driver translate the PTX, and hold what it computes against the machine code of this chip's line."""
+    stages = (("tensor", 0.5), ("scalar", 0.5))
+    found: dict[str, dict[str, Any]] = {}
+    for way in ("made", "ptx"):
+        began = work.clock()
+        records = work.burn(*stages, only="ptx" if way == "ptx" else "")
+        done = [each for each in records if each["k"] == "stage" and each["status"] == "done"]
+        found[way] = {f"{each['stage']}.{each['test']}": each["hash"] for each in done if "hash" in each}
+        say(**{
+            f"{way}_code": sorted({each["code"] for each in done if "code" in each}),
+            f"{way}_rates": {each["test"]: each["rate"] for each in done if "rate" in each},
+            f"{way}_took": work.clock() - began, f"{way}_errors": sum(each["k"] == "error" for each in records),
+        })  # fmt: skip
+    say(same=bool(found["ptx"]) and found["ptx"] == found["made"], hashes=found["ptx"])
+
+
 def rates(work: Work) -> None:
     """Verify, march, and copy by our kernel and by the driver's, by turns."""
     names = work.node
@@ -232,7 +249,7 @@ def seeds(work: Work) -> None:
 
 
 ITEMS: dict[str, Callable[[Work], None]] = {
-    "about": about, "clean": clean, "rates": rates, "yardstick": yardstick, "seeds": seeds, "quick": quick,
+    "about": about, "clean": clean, "ptx": ptx, "rates": rates, "yardstick": yardstick, "seeds": seeds, "quick": quick,
     "inject": inject, "cap": cap, "data": data, "trace": trace, "sampler": sampler,
 }  # fmt: skip
 

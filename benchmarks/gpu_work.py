@@ -101,8 +101,11 @@ class Work:
         told = {"wire": 1, "tier": "smoke", "seed": SEED, "stages": slots, "step": 0.0, "deadline": at + 60.0}
         return {**told, "hang": self.hang, **more}
 
-    def burn(self, *stages: tuple[str, float], **more: Any) -> list[dict[str, Any]]:
-        """Run stages as a burn-in does; give its records. A hang ends this process."""
+    def burn(self, *stages: tuple[str, float], only: str = "", **more: Any) -> list[dict[str, Any]]:
+        """Run stages as a burn-in does, from one form of the kernels if asked; give its records.
+
+        A hang ends this process.
+        """
         records: list[dict[str, Any]] = []
         # To wake a GPU may take longer than a short stage: it is kept awake, and a stage has its time for itself.
         self._warm = self._warm or self.bench(self.driver())
@@ -117,7 +120,8 @@ class Work:
             ):  # the driver may end us before we tell more
                 say(why=f"{fields['name']}: {fields.get('said', '')}")
 
-        self.node.gpu_child(plan, self.gpu, tell, self.clock, self.stop, blobs())
+        given = {name: blob for name, blob in blobs().items() if not only or name == only}
+        self.node.gpu_child(plan, self.gpu, tell, self.clock, self.stop, given)
         return records
 
     def finish(self, work: Any) -> Any:

@@ -14,11 +14,13 @@ from burn_nodes import WORDS, libraries
 from burn_nvml import numbered
 from fake_driver import Told, library, state, tools
 from places import ROOT, TESTS
-from recordings import facts, os_probes
+from recordings import facts, leaves, os_probes
 from simulated_driver import made, simulated
 from waiting import until
 
-from rackcheck.model.capture import NodeCapture
+from rackcheck.model.capture import NodeCapture, Output
+from rackcheck.model.fact import VOLATILE, Absent, Reading, Unknown
+from rackcheck_probes.gpu.nvml import QUESTION
 
 CHECK = ROOT / "benchmarks" / "gpu_check.py"
 BURN = CHECK.with_name("gpu_burn.py")
@@ -107,7 +109,7 @@ RISING = (
 """Two GPUs that draw 650 of 700 W at the power cap."""
 
 GOALS = {
-    "clean", "golden", "verify", "march", "coverage", "seeds", "mma", "first", "stop", "memory_faults", "unit_faults",
+    "clean", "golden", "ptx", "verify", "march", "coverage", "seeds", "mma", "first", "stop", "memory_faults", "unit_faults",
     "not_a_number", "cap", "tier_2_needless", "integers", "jitter", "sampling", "rate_loss",
 }  # fmt: skip
 
@@ -154,7 +156,7 @@ class Burnt:
         return process.returncode, said, json.loads((self.folder / "out.json").read_text())
 
 
-ITEMS = ("clean", "rates", "yardstick", "seeds", "quick", "inject", "cap", "data", "trace")
+ITEMS = ("clean", "ptx", "rates", "yardstick", "seeds", "quick", "inject", "cap", "data", "trace")
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +186,18 @@ def test_every_goal_has_a_figure_and_says_if_it_is_met(machine: Burnt) -> None:
     assert {name for name, goal in goals.items() if goal["met"] is None} == set(), said
     for goal in goals.values():
         assert set(goal) == {"what", "bar", "value", "met"}
-    right = {"clean", "golden", "coverage", "seeds", "memory_faults", "unit_faults", "not_a_number", "stop", "cap"}
+    right = {
+        "clean",
+        "golden",
+        "ptx",
+        "coverage",
+        "seeds",
+        "memory_faults",
+        "unit_faults",
+        "not_a_number",
+        "stop",
+        "cap",
+    }
     assert {name for name in right if not goals[name]["met"]} == set(), said
     assert goals["cap"]["value"] == pytest.approx(650 / 700, rel=0.02)
     assert goals["integers"]["value"] == pytest.approx(1, rel=0.05)
@@ -231,7 +244,7 @@ def test_a_gpu_that_is_wrong_does_not_meet_the_goal_of_a_clean_run(machine: Burn
     ("hang=0:3", "hang"), ("sticky=0:3:719", "cuda"), ("lost=0:3:999", "lost"), ("context=0:46", "foreign process"),
 ])  # fmt: skip
 def test_an_item_that_fails_says_why_and_loses_no_other(machine: Burnt, fault: str, said: str) -> None:
-    process = machine.start(*(word for item in ITEMS[6:] for word in ("--skip", item)), cuda=fault)
+    process = machine.start(*(word for item in ITEMS[7:] for word in ("--skip", item)), cuda=fault)
     out, _ = process.communicate(timeout=120)
     kept = json.loads((machine.folder / "out.json").read_text())
     assert set(kept["goals"]) == GOALS
@@ -310,3 +323,53 @@ def test_the_comparison_and_the_burn_in_lie_in_one_file(machine: Burnt) -> None:
     assert set(kept["_burn"]["goals"]) == GOALS
     assert kept["_burn"]["goals"]["seeds"]["met"] is True
     assert NodeCapture.from_json(kept)
+
+
+# -- what real GPUs returned -------------------------------------------------------------------------------------------
+
+MEASURED = sorted((ROOT / "benchmarks" / "measured").glob("*.json"))
+
+
+@pytest.mark.parametrize("file", MEASURED, ids=lambda file: file.stem)
+def test_a_real_gpu_reads_today_as_it_did_and_nvidia_smi_of_that_minute_differs_in_no_fact_that_stands_still(
+    file: Path,
+) -> None:
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    capture = NodeCapture.from_json(kept)
+    ((command, answer),) = capture.commands.items()
+    assert isinstance(answer, Output)
+    bus = "".join(f"{row}\n" for row in answer.out.splitlines() if row.startswith(("bus ", "driver loaded")))
+    printed = NodeCapture({command: Output(0, f"{bus}nvidia-smi -q -x\n{kept['_nvidia_smi']}")})
+    sharing = [probe for probe in os_probes().values() if probe.ask == QUESTION]
+    nvml, smi = (
+        {path: leaf for probe in sharing for path, leaf in leaves(probe, way).items()} for way in (capture, printed)
+    )
+    assert {path: shown(leaf.reading) for path, leaf in nvml.items()} == kept["_facts"]
+    both = {path for path in nvml.keys() & smi.keys() if not isinstance(smi[path].reading, Unknown)}
+    still = {path for path in both if nvml[path].kind.cls not in VOLATILE}
+    assert len(still) > 50
+    pairs = {path: (nvml[path].reading, smi[path].reading) for path in still}
+    assert {path: (a, b) for path, (a, b) in pairs.items() if a != b and not (is_absent(a) and is_absent(b))} == {}
+
+
+def is_absent(reading: Reading) -> bool:
+    return isinstance(reading, Absent)
+
+
+def shown(reading: Reading) -> Any:
+    """A reading as the file holds it."""
+    if isinstance(reading, Absent):
+        return {"absent": reading.detail}
+    return list(reading) if isinstance(reading, tuple) else reading
+
+
+def test_what_was_measured_is_of_two_models_and_meets_each_goal_but_one() -> None:
+    found = {}
+    for file in MEASURED:
+        burnt = json.loads(file.read_text(encoding="utf-8"))["_burn"]
+        missed = {name for name, goal in burnt["goals"].items() if goal["met"] is not True}
+        found[burnt["about"]["device"]["model"]] = (missed, burnt["about"]["driver"], set(burnt["goals"]) == GOALS)
+    assert found == {
+        "NVIDIA H100 80GB HBM3": (set(), "580.159.04", True),
+        "NVIDIA H200": ({"tier_2_needless"}, "580.159.04", True),
+    }
