@@ -7,12 +7,14 @@ import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import yaml
+from ClusterShell.NodeSet import NodeSet
 from mockup_server import Mockup
 
 from rackcheck import inventory
@@ -24,7 +26,7 @@ from rackcheck.model.fact import Plane, Reason
 from rackcheck.probe.plan import plan
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.run.engine import audit, bmc_of
+from rackcheck.run.engine import Ask, audit, bmc_of
 from rackcheck.run.event import Answered, Event, Judged, RunDone
 from rackcheck.run.job import Job, now
 from rackcheck.session.secrets import secrets_of
@@ -35,8 +37,10 @@ from rackcheck.sim.rack import Rack, Up
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.session import LOGINS
 
-LIMITS = redfish.Limits(connect=1, read=0.4, answer=0.8, deadline=12, goodbye=2, pause=0.01, body=1 << 20, gets=60)
-PATIENCE = LIMITS.deadline + LIMITS.goodbye + 30
+LIMITS = redfish.Limits(connect=1, read=0.8, answer=1.6, deadline=12, goodbye=2, pause=0.01, body=1 << 20, gets=60)
+UNHURRIED = replace(LIMITS, connect=20, read=20, answer=30, deadline=60)
+"""For the BMCs without a fault: how soon they answer is this machine's affair."""
+PATIENCE = UNHURRIED.deadline + LIMITS.goodbye + 30
 """Seconds after which a visit that has not ended never will."""
 
 PROFILE = """\
@@ -79,12 +83,6 @@ class Run:
         return bmc
 
 
-def asked(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answered:
-    """Ask as an audit does, within small limits."""
-    capture, trouble = redfish.read(bmc_of(node, job.secrets), job.plan.links, LIMITS, stop=stop)
-    return Answered(node.name, plane, now(), trouble, capture)
-
-
 @contextmanager
 def rack(folder: Path, faults: str, nodes: str = "n[1-2]") -> Iterator[Rack]:
     file = folder / "rack.yaml"
@@ -104,7 +102,15 @@ def audited(faults: str, nodes: str = "n[1-2]", *, loses: frozenset[str] = froze
         planned = plan(profile.facts(), known.probes, known.catalogue, known.joins)
         bmc = frozenset({Plane.BMC})
         job = Job(planned, listed, profile, bmc, secrets=secrets_of(listed, bmc))
-        events = ended(job)
+        ill = {name for fault in yaml.safe_load(faults or "[]") for name in NodeSet(fault["nodes"])}
+
+        def asked(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answered:
+            """Ask as an audit does, within small limits."""
+            limits = LIMITS if node.name in ill else UNHURRIED
+            capture, trouble = redfish.read(bmc_of(node, job.secrets), job.plan.links, limits, stop=stop)
+            return Answered(node.name, plane, now(), trouble, capture)
+
+        events = ended(job, asked)
         found = {each.station.name: each for each in up.stations}
         for name, each in found.items():
             assert each.bmc is not None
@@ -116,7 +122,7 @@ def audited(faults: str, nodes: str = "n[1-2]", *, loses: frozenset[str] = froze
     return Run(judged, {e.node: e for e in events if isinstance(e, Answered)}, found, done)
 
 
-def ended(job: Job) -> list[Event]:
+def ended(job: Job, asked: Ask) -> list[Event]:
     """Every event of an audit that ends by itself."""
     came: queue.Queue[list[Event]] = queue.Queue()
     stop = threading.Event()
