@@ -11,7 +11,7 @@ from rackcheck.model.fact import Unknown
 from rackcheck.model.resource import ROOT
 from rackcheck.transport import redfish
 
-HASTY = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, pause=0.01)
+HASTY = redfish.Limits(connect=1.0, read=1.5, answer=3.0, deadline=30, goodbye=2, pause=0.01)
 
 
 SYSTEMS = "/redfish/v1/Systems"

@@ -23,8 +23,8 @@ from rackcheck.transport.redfish.expand import DENIED, allowed, asked, brought, 
 from rackcheck.transport.redfish.session import bounded, patience
 from rackcheck.transport.redfish.trace import Trace
 
-HASTY = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, pause=0.01)
-PLAIN = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, pause=0.01, expand=False)
+HASTY = redfish.Limits(connect=1.0, read=1.5, answer=3.0, deadline=30, goodbye=2, pause=0.01)
+PLAIN = redfish.Limits(connect=1.0, read=1.5, answer=3.0, deadline=30, goodbye=2, pause=0.01, expand=False)
 CHASSIS = f"{ROOT}/Chassis"
 SYSTEMS = f"{ROOT}/Systems"
 ASK = "$expand=.($levels=1)"
@@ -141,7 +141,7 @@ def test_what_a_bmc_gives_in_place_of_whole_members_is_not_believed(way: str, na
 )
 def test_a_whole_answer_that_fails_is_asked_for_once_and_the_plain_one_is_taken(fault: Fault) -> None:
     bodies = few() | {SYSTEMS: collection(SYSTEMS)}
-    limits = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, body=1 << 20, width=1)
+    limits = redfish.Limits(connect=1.0, read=1.5, answer=3.0, deadline=30, goodbye=2, body=1 << 20, width=1)
     with Mockup(bodies=bodies, expand=True, faults={f"{CHASSIS}?{ASK}": fault}, loses=True) as server:
         capture = read(server, limits)
     assert capture.bodies[CHASSIS] == bodies[CHASSIS]
@@ -160,7 +160,7 @@ def test_whole_answers_that_hang_are_not_taken_for_a_bmc_that_is_dumb() -> None:
     root: dict[str, object] = {n: link(f"{ROOT}/{n}") for n in names}
     bodies[ROOT] = root | {"ProtocolFeaturesSupported": {"ExpandQuery": ANNOUNCED}}
     hang = {f"{ROOT}/{n}?{ASK}": Fault("hang") for n in names}
-    limits = redfish.Limits(connect=1.0, read=0.4, answer=0.8, deadline=20, goodbye=2, width=4)
+    limits = redfish.Limits(connect=1.0, read=1.5, answer=3.0, deadline=30, goodbye=2, width=4)
     with Mockup(bodies=bodies, expand=True, faults=hang) as server:
         capture = read(server, limits, tuple(f"{n}/*" for n in names))
     assert not any(isinstance(body, Unknown) for body in capture.bodies.values())
@@ -547,12 +547,12 @@ def test_a_firmware_inventory_that_takes_long_comes(last: str, comes: bool) -> N
         place: collection(place),
         CHASSIS: collection(CHASSIS),
     }
-    limits = redfish.Limits(connect=1, read=0.2, answer=0.4, deadline=20, goodbye=2, retries=0)
+    limits = redfish.Limits(connect=1, read=0.8, answer=1.6, deadline=20, goodbye=2, retries=0)
 
     class Slow(Mockup):
         def body(self, uri: str) -> bytes | None:
             if uri == place:
-                self.over.wait(0.6)
+                self.over.wait(2.4)
             return super().body(uri)
 
     with Slow(bodies=bodies) as server:
