@@ -514,7 +514,7 @@ def test_a_job_that_hangs_is_given_up_and_another_thread_takes_its_place() -> No
 
     began = time.monotonic()
     done = dict(work(range(10), job, threads=2, seconds=0.5, stop=threading.Event()))
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20  # of 30
     assert isinstance(done.pop(5), ValueError)
     assert done == {n: None if n < 2 else n for n in range(10) if n != 5}
 

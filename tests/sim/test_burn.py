@@ -294,13 +294,13 @@ def test_records_come_in_their_own_time_and_at_the_pace_that_a_scenario_asks_for
     assert 1.4 < took[0] < PATIENCE
 
 
-def test_the_load_ends_within_a_second_once_the_line_ends(tmp_path: Path) -> None:
+def test_the_load_ends_long_before_its_plan_once_the_line_ends(tmp_path: Path) -> None:
     def speak(line: Line) -> None:
         heard(line, lambda rows: any(row["k"] == "sample" for row in rows))
         line.finish()
         begun = time.monotonic()
         rows = heard(line, lambda _: False)
-        assert time.monotonic() - begun < 1.0
+        assert time.monotonic() - begun < 10  # of 15
         assert (rows[-1]["k"], rows[-1]["status"], rows[-1]["why"]) == ("verdict", "stopped", "the line was closed")
         assert line.ended()[0] == 1
 

@@ -233,9 +233,9 @@ def test_the_session_is_given_back_when_the_run_is_stopped() -> None:
     with small(faults={ONE: Fault("hang")}) as server:
         threading.Timer(0.3, stop.set).start()
         began = time.monotonic()
-        capture, why = redfish.read(client(server), LINKS, redfish.Limits(read=15), stop=stop)
+        capture, why = redfish.read(client(server), LINKS, redfish.Limits(read=100, answer=200), stop=stop)
     assert why is None
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < HASTY.deadline
     assert trouble(capture, ONE).reason in {Reason.NOT_COLLECTED, Reason.TIMEOUT}
 
 
@@ -420,7 +420,7 @@ def test_a_silent_port_is_a_timeout() -> None:
         _, why = redfish.read(redfish.Bmc(url, "root", "calvin"), LINKS, HASTY)
     assert why is not None
     assert why.reason is Reason.TIMEOUT
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < HASTY.deadline
 
 
 @pytest.mark.parametrize("kind", ["hang", "drip", "drip-headers"])
@@ -443,7 +443,7 @@ def test_the_deadline_ends_a_visit_however_the_bmc_drags(kind: str) -> None:
     assert why is not None  # of one that lets us in and tells nothing, all of the plane has one reason
     assert why.reason is Reason.TIMEOUT
     assert "it lets us in and tells nothing: " in why.detail
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < HASTY.deadline
 
 
 def test_the_deadline_holds_for_the_root_too() -> None:
@@ -469,7 +469,7 @@ def test_a_flood_stops_at_the_cap(kind: str) -> None:
         capture, _ = read(server, redfish.Limits(body=4 << 20))
     assert trouble(capture, f"{ONE}/Bios").reason is Reason.TOO_LARGE
     assert server.sent < 24 << 20
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < HASTY.deadline
 
 
 def test_an_announced_flood_is_not_even_begun() -> None:
@@ -539,7 +539,7 @@ def test_a_503_that_asks_for_more_time_than_there_is_ends_at_once() -> None:
         capture, _ = read(server)
     assert trouble(capture, f"{ONE}/Bios").reason is Reason.NOT_READY
     assert server.gets[f"{ONE}/Bios"] == 1
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < HASTY.deadline
 
 
 @pytest.mark.parametrize(
