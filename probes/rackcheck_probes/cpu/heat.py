@@ -1,8 +1,11 @@
 """How hot the CPUs are, by their own sensors."""
 
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unreadable, collection, probe, quantity, spell_key, text
 from rackcheck.model import text as read
-from rackcheck.parse.host.os import hwmon
 
 # Of all sensors of the machine only the CPUs' are read: others may be slow to answer. /dev/null has grep name files.
 COMMAND = """\
@@ -35,8 +38,8 @@ def cpu_heat(answer: str) -> Facts:
         raise Unreadable("not the whole of the CPU sensors")
     if rows == ["end"]:
         raise Unreadable("no CPU sensor has a driver: nobody reads the CPUs' temperature", Reason.TOOL_MISSING)
-    found: dict[str, hwmon.Package] = {}
-    for package in hwmon.packages(rows[:-1]):
+    found: dict[str, Package] = {}
+    for package in packages(rows[:-1]):
         found[package.device] = package
         yield f"cpu.thermal/{spell_key(package.device)}.driver", package.driver
     for device, package in found.items():
@@ -48,3 +51,39 @@ def cpu_heat(answer: str) -> Facts:
                 yield f"{item}.{leaf}", Absent(f"no {name}")
         if hottest is not None:
             yield f"{item}.hottest", hottest
+
+
+# The temperature sensors of hwmon: rows `sensor DEVICE DRIVER` and, below each, `FILE THOUSANDTHS`.
+
+
+_SENSOR = re.compile(r"sensor (\S{1,60}) (coretemp|k10temp|zenpower)")
+_FILE = re.compile(r"(temp[0-9]{1,4}_(?:input|max|crit)) (-?[0-9]{1,9})")
+
+
+@dataclass(frozen=True)
+class Package:
+    """A CPU package's sensors: their device and driver, and by file the temperature in degrees Celsius."""
+
+    device: str
+    driver: str
+    told: dict[str, float] = field(default_factory=dict)
+
+    def hottest(self) -> float | None:
+        """Give the highest temperature of all its sensors, None where none was read."""
+        return max((value for name, value in self.told.items() if name.endswith("_input")), default=None)
+
+
+def packages(rows: Sequence[str]) -> Iterator[Package]:
+    """Give each package as its row comes; what it told is whole once the next was asked for.
+
+    Raises Unreadable at a row that is neither a sensor nor a temperature, and at a temperature before any sensor.
+    """
+    last: Package | None = None
+    for row in rows:
+        if match := _SENSOR.fullmatch(row):
+            last = Package(match[1], match[2])
+            yield last
+        elif (match := _FILE.fullmatch(row)) and last is not None:
+            last.told[match[1]] = int(match[2]) / 1000
+        else:
+            raise Unreadable(f"neither a sensor nor a temperature: {row[:60]!r}")

@@ -1,7 +1,10 @@
 """How much memory there is, and how much is left."""
 
+from collections.abc import Iterator
+
 from rackcheck import Class, Facts, Files, Read, integer, probe, quantity
-from rackcheck.parse.host.memory import meminfo
+from rackcheck.model.fact import Absent, Reading, Unreadable
+from rackcheck.model.text.values import key_values, kib, rows, whole
 
 PLACE = "/proc/meminfo"
 
@@ -24,5 +27,43 @@ PLACE = "/proc/meminfo"
 )
 def memory(files: Files) -> Facts:
     """Read meminfo; absent is what this kernel leaves out, unknown what a cut answer may have held."""
-    for leaf, reading in meminfo.sizes(files.text(PLACE)):
+    for leaf, reading in sizes(files.text(PLACE)):
         yield f"memory.{leaf}", reading
+
+
+# /proc/meminfo: sizes in kB, which are KiB, and counts of huge pages; see proc_meminfo(5).
+
+
+_MIB = 1 << 20
+_SIZES = {
+    "total": ("MemTotal", _MIB),
+    "available": ("MemAvailable", _MIB),
+    "swap.total": ("SwapTotal", _MIB),
+    "hugepages.size": ("Hugepagesize", 1),
+    "corrupted": ("HardwareCorrupted", 1),
+}
+"""Each size's line, and what its KiB are divided by."""
+
+
+def sizes(content: str) -> Iterator[tuple[str, Reading]]:
+    """Give sizes in GiB, those of a huge page and of corrupted memory in KiB, and the number of huge pages.
+
+    What this kernel leaves out is absent; what a cut file may have held is not given. Raises Unreadable on a file
+    without MemTotal, on a size that is no number, and at last on a number of huge pages that is none.
+    """
+    told = key_values("\n".join(rows(content)))
+    if "MemTotal" not in told:
+        raise Unreadable("no MemTotal in /proc/meminfo")
+    found = {key: kib(value) for key, value in told.items() if value.endswith(" kB")}
+    for leaf, (key, unit) in _SIZES.items():
+        if key in found:
+            yield leaf, found[key] / unit
+    # Left out by the kernel, or cut off? Told by a line that the kernel prints later.
+    if "HardwareCorrupted" not in told and told.keys() & {"HugePages_Total", "DirectMap4k"}:
+        yield "corrupted", Absent("this kernel does not handle memory failures")
+    if "MemAvailable" not in told and "Buffers" in told:
+        yield "available", Absent("kernels before 3.14 do not tell")
+    if {"SwapTotal", "SwapFree"} <= found.keys():
+        yield "swap.used", (found["SwapTotal"] - found["SwapFree"]) / _MIB
+    if "HugePages_Total" in told:
+        yield "hugepages.total", whole(told["HugePages_Total"])

@@ -1,7 +1,12 @@
 """The network interface under each RoCE port, as the RDMA core knows it."""
 
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
 from rackcheck import Facts, Shell, probe, spell_key, text
-from rackcheck.parse.host.nic import rdma_link
+from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 
 
 # To open its way to the kernel is to load the RDMA core (its alias is net-pf-16-proto-20): only a loaded one is asked.
@@ -18,5 +23,37 @@ from rackcheck.parse.host.nic import rdma_link
 )
 def rdma_links(answer: str) -> Facts:
     """Read each link's interface."""
-    for link in rdma_link.links(answer):
+    for link in links(answer):
         yield f"nic/{spell_key(link.device)}.port/{link.port}.interface", link.interface
+
+
+# What `rdma -j link show` of iproute2 prints: a list of RDMA ports, with the network interface under each.
+
+
+@dataclass(frozen=True)
+class Link:
+    """One port, by its device and number, and its interface; absent where there is none."""
+
+    device: str
+    port: int
+    interface: Reading
+
+
+def links(answer: str) -> Iterator[Link]:
+    """Give each link in the order of the answer; raises Unreadable at one without its name and port."""
+    try:
+        found = json.loads(answer)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"no JSON: {error}") from error
+    if not isinstance(found, list):
+        raise Unreadable("not a list of links")
+    yield from map(_link, found)
+
+
+def _link(told: Any) -> Link:
+    name, port = (told.get("ifname"), told.get("port")) if isinstance(told, dict) else (None, None)
+    if not isinstance(name, str) or not name or not isinstance(port, int) or isinstance(port, bool):
+        raise Unreadable(f"a link without its name and port: {str(told)[:80]}")
+    interface = told.get("netdev", Absent("no network interface"))
+    odd = Unknown(Reason.UNPARSABLE, f"not a name: {str(interface)[:80]}")
+    return Link(name, port, interface if isinstance(interface, str | Absent) else odd)

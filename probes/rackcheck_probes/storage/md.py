@@ -1,9 +1,11 @@
 """Software RAID arrays and their members."""
 
+from collections.abc import Iterable
+
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, collection, flag, integer, probe, spell_key, text
 from rackcheck.model import text as read
-from rackcheck.model.fact import Reading
-from rackcheck.parse.host.storage import md_array
+from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable
+from rackcheck.model.text.values import line, whole
 
 FOLDER = "/sys/block/{}/md"
 NAMES = ("array_state", "level", "metadata_version", "raid_disks", "degraded", "sync_action", "mismatch_cnt")
@@ -39,14 +41,51 @@ def md(files: Files) -> Facts:
     for (array,) in files.found(FOLDER.format("*") + "/array_state"):
         item, folder, states = f"storage.md/{spell_key(array)}", FOLDER.format(array), members.get(array, [])
         level = f"{folder}/level"
-        holds = md_array.is_container(files.read(f"{folder}/metadata_version").reading)
+        holds = is_container(files.read(f"{folder}/metadata_version").reading)
         container = Sourced(Absent("a container of arrays"), level)
-        yield f"{item}.works", container if holds else files.read(f"{folder}/array_state", md_array.works)
+        yield f"{item}.works", container if holds else files.read(f"{folder}/array_state", works)
         yield f"{item}.state", files.read(f"{folder}/array_state")
         yield f"{item}.level", container if holds and not files.contents.get(level, "").strip() else files.read(level)
-        yield f"{item}.devices", files.read(f"{folder}/raid_disks", md_array.devices)
+        yield f"{item}.devices", files.read(f"{folder}/raid_disks", devices)
         for leaf, word in (("active", "in_sync"), ("failed", "faulty"), ("spare", "spare")):
-            yield f"{item}.{leaf}", md_array.having(word, states)
+            yield f"{item}.{leaf}", having(word, states)
         yield f"{item}.degraded", files.read(f"{folder}/degraded", read.whole)
         yield f"{item}.sync", files.read(f"{folder}/sync_action")
         yield f"{item}.mismatches", files.read(f"{folder}/mismatch_cnt", read.whole)
+
+
+# The kernel's files of a software RAID array, /sys/block/*/md: the states of the array and of its members.
+
+
+WORKS = {"clear": False, "inactive": False, "suspended": False, "broken": False, "readonly": True, "read-auto": True,
+         "clean": True, "active": True, "write-pending": True, "active-idle": True}  # fmt: skip
+"""The states of the kernel's documentation of md, and whether data can be read in them."""
+
+
+def works(content: str) -> bool:
+    """Tell from the array's state whether it works; raises Unreadable on a state that the kernel does not document."""
+    state = line(content)
+    if state not in WORKS:
+        raise Unreadable(f"not a state of an array: {state[:80]!r}")
+    return WORKS[state]
+
+
+def devices(content: str) -> int:
+    """Read `4`, or `4 (3)` while an array is reshaped from three; raises Unreadable on anything else."""
+    return whole(line(content).partition(" (")[0])
+
+
+def is_container(metadata: Reading) -> bool:
+    """Tell from the version of its metadata whether an array is a container of others.
+
+    A container only holds metadata for the arrays in it, which are arrays of their own (external:/md127/0).
+    """
+    return isinstance(metadata, str) and metadata.startswith("external:") and not metadata.startswith("external:/")
+
+
+def having(word: str, states: Iterable[Reading]) -> int | Unknown:
+    """Count the members whose state (`in_sync`, `faulty,write_error`) has a word; one that is not known hides all."""
+    told = list(states)
+    if any(isinstance(state, Unknown) for state in told):
+        return Unknown(Reason.NOT_COLLECTED, "a member's state is not known")
+    return sum(word in str(state).split(",") for state in told)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from recordings import shared_text
 
 from rackcheck.model.fact import Absent, Unreadable
-from rackcheck.parse.host.memory import meminfo
+from rackcheck_probes.memory import memory as meminfo
 
 PIECES = ("MemTotal:", "MemAvailable:", "SwapTotal:", "SwapFree:", "HugePages_Total:", " 1048576", " kB", "-1", "\n")
 OLD = "MemTotal: 4194304 kB\nMemFree: 1048576 kB\nBuffers: 4 kB\nSwapTotal: 2097152 kB\nSwapFree: 1048576 kB\n"

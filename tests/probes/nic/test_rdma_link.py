@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recordings import shared_text
 
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.parse.host.nic import rdma_link
+from rackcheck_probes.nic import rdma_links as rdma_link
 
 
 def test_every_recorded_link_has_its_interface() -> None:

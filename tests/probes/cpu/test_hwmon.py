@@ -7,7 +7,7 @@ from recordings import OURS, recorded
 
 from rackcheck.model.capture import Output
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.os import hwmon
+from rackcheck_probes.cpu import heat as hwmon
 
 
 def recorded_packages(case: str) -> list[hwmon.Package]:

@@ -7,7 +7,7 @@ from recordings import OURS, recorded
 
 from rackcheck.model.capture import Output
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.storage.fstab import unmounted
+from rackcheck_probes.storage.fstab import unmounted
 
 PIECES = ("no fstab\n", "fstab /raid xfs auto\n", "fstab none swap auto\n", "mounted /raid\n", "end\n", "/", " ", "\n")
 

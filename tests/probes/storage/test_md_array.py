@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from recordings import OURS, recorded
 
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
-from rackcheck.parse.host.storage import md_array
+from rackcheck_probes.storage import md as md_array
 
 DENIED = Unknown(Reason.DENIED, "Permission denied")
 

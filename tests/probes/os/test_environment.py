@@ -7,7 +7,7 @@ from recordings import OURS, recorded
 
 from rackcheck.model.capture import Output
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.os.environment import assignments
+from rackcheck_probes.os.environment import assignments
 
 PLACES = ("/etc/environment", "/etc/nccl.conf")
 PIECES = ("== /etc/environment\n", "== /etc/x\n", "export ", "NCCL_DEBUG", "=", '"INFO"', " ", "-- end --\n", "\n")

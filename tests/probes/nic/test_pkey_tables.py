@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.nic import pkey_tables
+from rackcheck_probes.nic import rdma_pkeys as pkey_tables
 
 
 def test_a_port_has_its_keys_in_order_and_each_once() -> None:
