@@ -31,7 +31,7 @@ from rackcheck.probe.plan import Plan
 from rackcheck.probe.registry import registry
 from rackcheck.probe.script import compose
 from rackcheck.transport import ssh, ssh_config
-from rackcheck.transport.wire import Limits
+from rackcheck.transport.wire import ShellLimits
 
 ROUNDS = 5
 SLOW = (0.1, 0.3, 1.0)
@@ -64,7 +64,7 @@ def main() -> None:
 
         def ask(*asked: Shell | Read) -> Callable[[], object]:
             text = compose(asked, token_hex(16))
-            return lambda: ssh.run(target, text, Limits())
+            return lambda: ssh.run(target, text, ShellLimits())
 
         connection = median(ask(Shell("true")))
         whole = median(ask(*questions), 2 * ROUNDS)

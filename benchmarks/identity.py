@@ -24,7 +24,7 @@ from rackcheck.model.fact import Class
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Scope
 from rackcheck.model.tree import Leaf, Tree
-from rackcheck.probe.group import FLEET, Distilled, Group, Seat, gathered
+from rackcheck.probe.group import FLEET, Distilled, NodeGroup, Seat, gathered
 from rackcheck.probe.join import derive
 from rackcheck.probe.registry import registry
 from rackcheck.run.engine import ask_plane, audit
@@ -88,7 +88,7 @@ def one(found: Mapping[str, Leaf], nodes: int) -> tuple[float, float, float]:
         held[f"n{number:05}"] = fleet.distilled(tree)
         holds += time.process_time() - began
     began = time.process_time()
-    told = gathered(Group(FLEET, Scope.FLEET, tuple(map(Seat, held))), [fleet], held, TIME)
+    told = gathered(NodeGroup(FLEET, Scope.FLEET, tuple(map(Seat, held))), [fleet], held, TIME)
     last = time.process_time() - began
     assert told.leaves["fleet.identity.repeated"].reading == (), told.leaves["fleet.identity.repeated"].reading
     return joins, holds, last

@@ -34,11 +34,11 @@ from random import Random
 
 from rackcheck import inventory
 from rackcheck.evaluate.verdict import Status, judge
-from rackcheck.inventory import Bmc, Node
+from rackcheck.inventory import BmcAccess, Node
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Type
 from rackcheck.model.fact import VOLATILE, Absent, Class, Plane, Reading, Unknown
-from rackcheck.model.profile import Look, Phase, Profile, Rule, Scope
+from rackcheck.model.profile import Phase, Profile, Rule, RuleSelection, Scope
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
@@ -211,7 +211,7 @@ class Bench:
 
     def nodes(self, count: int) -> tuple[Node, ...]:
         """Name the nodes of the fleet, so many in each rack."""
-        bmc = Bmc("https://bmc.invalid")
+        bmc = BmcAccess("https://bmc.invalid")
         return tuple(Node(f"n{n:05}", host="n.invalid", bmc=bmc, rack=f"r{n // RACK:04}") for n in range(count))
 
 
@@ -342,9 +342,9 @@ def _plain(operand: object) -> bool:
     return isinstance(operand, (bool, int, float, str)) and operand != inf
 
 
-def _every(rule: Rule) -> Look | None:
+def _every(rule: Rule) -> RuleSelection | None:
     """The plainest look at the same items."""
-    return None if rule.look is None else Look("each", rule.look.collection, rule.look.plane)
+    return None if rule.look is None else RuleSelection("each", rule.look.collection, rule.look.plane)
 
 
 def _facts(rules: list[Rule], tree: Tree) -> dict[str, object]:

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from mockup_server import Mockup
 from trees import DGX, SUPERMICRO, client, links, tree
 
-from rackcheck.model.documents import Link
+from rackcheck.model.documents import LinkPattern
 from rackcheck.probe.plan import plan
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
@@ -54,7 +54,7 @@ INTEROP = {
 }
 
 
-def questions() -> dict[str, tuple[Link, ...]]:
+def questions() -> dict[str, tuple[LinkPattern, ...]]:
     """What is asked: BIOS and firmware, and what each profile of ours plans."""
     known = registry()
     asked = {"BIOS + firmware": links("bmc_bios", "bmc_firmware")}
@@ -64,7 +64,7 @@ def questions() -> dict[str, tuple[Link, ...]]:
     return asked
 
 
-def ours(name: str, asked: tuple[Link, ...], limits: redfish.Limits) -> tuple[int, list[float]]:
+def ours(name: str, asked: tuple[LinkPattern, ...], limits: redfish.Limits) -> tuple[int, list[float]]:
     """Read a BMC some times; gives its GETs, and the seconds of each time."""
     gets, took = 0, []
     for _ in range(ROUNDS):

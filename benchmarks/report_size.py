@@ -17,7 +17,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / 
 
 from dossiers import HOSTILE, sample  # noqa: E402  found by the path above
 
-from rackcheck.report.dossier import Dossier, Part  # noqa: E402
+from rackcheck.report.dossier import Dossier, Hardware  # noqa: E402
 
 RULES = 180
 PARTS = 40
@@ -32,7 +32,7 @@ def document(nodes: int, *, hostile: bool) -> Dossier:
     """Give a document of a size."""
     made = sample(nodes, RULES, hostile=hostile)
     parts = tuple(
-        Part(
+        Hardware(
             node.name, f"nic/mlx5_{p}", "nic", "MT4129", "MCX75310AAS-NEAT",
             HOSTILE[(n + p) % len(HOSTILE)] if hostile else f"MT{n:05}{p:04}", {"guid": f"a088:c203:{n:04}:{p:04}"},
         )

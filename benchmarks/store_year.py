@@ -26,8 +26,8 @@ from rackcheck.model.fact import Class
 from rackcheck.run.event import RunDone, RunStarted
 from rackcheck.run.index import file, pair, queries
 from rackcheck.run.index.adding import Adder
-from rackcheck.run.index.parts import Part, part_of
-from rackcheck.run.index.rows import Snap, Told, Vector, vector_of
+from rackcheck.run.index.parts import IndexPart, part_of
+from rackcheck.run.index.rows import IndexedEvent, Snap, Vector, vector_of
 
 STATUSES = ("pass", "warn", "fail", "unknown")
 
@@ -56,11 +56,11 @@ class Fleet:
             found[(node + day) % self.checks] = 2
         return tuple(sorted(found.items()))
 
-    def _identity(self, n: int) -> Part:
+    def _identity(self, n: int) -> IndexPart:
         mac = f"02:00:00:{n >> 16 & 255:02x}:{n >> 8 & 255:02x}:{n & 255:02x}"
         return part_of({"node.serial": _os(f"SN{n:06}"), "nic/eth0.mac": _os(mac)})
 
-    def _version(self, step: int) -> Part:
+    def _version(self, step: int) -> IndexPart:
         return part_of({"firmware.bmc": _os(f"1.{step}")})
 
     def _vector(self, codes: tuple[tuple[int, int], ...]) -> Vector:
@@ -68,7 +68,7 @@ class Fleet:
         words = {check: f"got-{check % 5}" for check in bad}
         return vector_of([(f"rule.{c:03}", STATUSES[bad.get(c, 0)], words.get(c, "")) for c in range(self.checks)])
 
-    def run(self, day: int) -> Iterator[Told]:
+    def run(self, day: int) -> Iterator[IndexedEvent]:
         """Give a day's run, as typed rows."""
         stamp = f"2026-01-01T00:00:00Z+{day}"
         yield RunStarted(run_name(day), stamp, "1", "fleet", "1", "0" * 64, self.names, ("os",), "all")

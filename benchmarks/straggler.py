@@ -16,10 +16,10 @@ from dataclasses import replace
 from itertools import chain
 from statistics import median
 
-from rackcheck.parse.burnin.pairs import Outcome as Told
+from rackcheck.parse.burnin.pairs import PairOutcome as Told
 from rackcheck.parse.burnin.pairs import matchings, round_robin, solve
 from rackcheck.parse.burnin.polish import polish, scale
-from rackcheck.parse.burnin.straggler import Held, Measured, Outcome, judge
+from rackcheck.parse.burnin.straggler import Measured, PeerComparison, StragglerOutcome, judge
 
 NODES, SLOTS = 16, 8
 POSITION, NODE, CHIP, WORK = 0.015, 0.005, 0.01, 0.002
@@ -87,9 +87,9 @@ def polished(z: float, effect: float) -> Rule:
     return rule
 
 
-def slow(held: Sequence[Held], far: bool = False) -> set[int]:
+def slow(held: Sequence[PeerComparison], far: bool = False) -> set[int]:
     """The numbers of what is slow."""
-    return {n for n, one in enumerate(held) if (one.far if far else one.outcome) is Outcome.SLOW}
+    return {n for n, one in enumerate(held) if (one.far if far else one.outcome) is StragglerOutcome.SLOW}
 
 
 RULES: dict[str, Rule] = {
@@ -151,7 +151,7 @@ def holes(racks: int) -> None:
             found += bad in slow(per_clock)
             blamed += len(slow(per_clock) - {bad})
             undecided += sum(
-                one.outcome is Outcome.NOT_TESTED for one, gpu in zip(per_clock, rack, strict=True) if gpu.rate
+                one.outcome is StragglerOutcome.NOT_TESTED for one, gpu in zip(per_clock, rack, strict=True) if gpu.rate
             )
         print(
             f"{part:4.0%} silent: 4 % less per clock found {found / racks:6.1%}, blamed {blamed / racks:.3f}, "

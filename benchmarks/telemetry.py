@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 from burn_nvml import numbered, travelling  # noqa: E402  the path to it is made above
 from joined import TELEMETRY, joined  # noqa: E402
 
-from rackcheck.burnin.node.wire import Line  # noqa: E402
+from rackcheck.burnin.node.wire import RecordStream  # noqa: E402
 
 telemetry = joined(*TELEMETRY)
 
@@ -71,7 +71,7 @@ def quantile(values: Iterable[float], part: float) -> float:
 
 def measured(nvml: Any, root: str, seconds: float) -> str:
     """Sample so long; say what it cost."""
-    line, stop = Line(os.open(os.devnull, os.O_WRONLY), time.monotonic()), threading.Event()
+    line, stop = RecordStream(os.open(os.devnull, os.O_WRONLY), time.monotonic()), threading.Event()
     gpus = telemetry.Gpus(nvml, line.tell, time.monotonic, root)
     found = gpus.hello()
     sampler = Timed(gpus, line.tell, time.monotonic, stop)

@@ -214,10 +214,10 @@ class Ours(Spared):
         """The racks."""
         from rackcheck.views.modes import Cell  # noqa: PLC0415
         from rackcheck.views.signs import Signs  # noqa: PLC0415
-        from rackcheck_tui.pace import Pace  # noqa: PLC0415
+        from rackcheck_tui.pace import FrameRate  # noqa: PLC0415
         from rackcheck_tui.widgets.rackview import Racks  # noqa: PLC0415
 
-        self.pace = Pace(self, slow=chosen.link == "slow")
+        self.pace = FrameRate(self, slow=chosen.link == "slow")
         self.racks = Racks(Signs(plain=False), id="body")
         self.states = [Cell(sign, style) for sign, style in STATES]
         yield self.racks
@@ -283,10 +283,10 @@ class OurTable(Spared):
     def body(self) -> Iterator[Widget]:
         """The table."""
         from rackcheck.views.signs import Signs  # noqa: PLC0415
-        from rackcheck_tui.widgets.table import Table  # noqa: PLC0415
+        from rackcheck_tui.widgets.table import TableWidget  # noqa: PLC0415
 
         self.rows = rows()
-        self.table = Table(Signs(plain=False), id="body")
+        self.table = TableWidget(Signs(plain=False), id="body")
         yield self.table
 
     def action_open(self) -> None:

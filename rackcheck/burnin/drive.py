@@ -22,7 +22,7 @@ from rackcheck.parse.burnin.plan import Tier, document, starts
 from rackcheck.run.event import Answered, Burning, Event, NodeAsked, RunDone
 from rackcheck.run.job import Job, now
 from rackcheck.run.judging import Judging, tree_of
-from rackcheck.transport.wire import Limits, Reply
+from rackcheck.transport.wire import ShellLimits, ShellReply
 
 MOST = 1024
 """Nodes under load at once from one controller: each takes a thread."""
@@ -126,7 +126,7 @@ class _Task:
         looker = threading.Thread(target=self._look, args=(talk, over), daemon=True, name=f"beside-{name}")
         looker.start()
         try:
-            reply = self._reach(pack.command(len(text)), Limits(deadline=plan["deadline"] + LATE), talk)
+            reply = self._reach(pack.command(len(text)), ShellLimits(deadline=plan["deadline"] + LATE), talk)
         finally:
             over.set()
         looker.join(EVERY)
@@ -137,7 +137,7 @@ class _Task:
             return Answered(name, Plane.BURNIN, now(), Unknown(Reason.UNPARSABLE, said))
         return Answered(name, Plane.BURNIN, now(), trouble, BurnCapture(records) if records else None)
 
-    def _reach(self, command: str, limits: Limits, talk: Talk) -> Reply:
+    def _reach(self, command: str, limits: ShellLimits, talk: Talk) -> ShellReply:
         if self.node.is_local:
             from rackcheck.transport import local  # noqa: PLC0415  only the transport that is used is loaded
 

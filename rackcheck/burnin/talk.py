@@ -8,7 +8,7 @@ from threading import Event, Lock
 from typing import Any
 
 from rackcheck.model.fact import Reason, Unknown, clean
-from rackcheck.transport.wire import Line
+from rackcheck.transport.wire import CommandStream
 
 CAP = 64 << 20
 """Bytes that one burn-in may write: a soak of eight GPUs writes about ten million."""
@@ -57,7 +57,7 @@ class Talk:
     _size: int = 0
     _noise: int = 0
 
-    def __call__(self, line: Line) -> Unknown:
+    def __call__(self, line: CommandStream) -> Unknown:
         """Speak to the end; gives why there is no whole answer, for the case that there is none."""
         try:
             line.send(self.text, 30.0)
@@ -81,7 +81,7 @@ class Talk:
         """Say how many seconds the burn-in runs, by the node's own clock; none before it said anything."""
         return None if self.offset is None else time.monotonic() - self.offset
 
-    def _listen(self, line: Line) -> Unknown:
+    def _listen(self, line: CommandStream) -> Unknown:
         left, pulsed, mute = 0.0, time.monotonic(), False
         while True:
             data = line.receive(0.2)

@@ -19,7 +19,7 @@ from rackcheck.model.fold import fold
 from rackcheck.profile import library, reviewed
 from rackcheck.report.build import machine_serial
 from rackcheck.report.dossier import Rework
-from rackcheck.report.gather import Told, canonical
+from rackcheck.report.gather import CollectedRun, canonical
 from rackcheck.report.settle import reworked
 from rackcheck.run import store
 from rackcheck.run.job import now
@@ -221,7 +221,7 @@ def _same_machines(found: Acceptance, run: str, machines: Mapping[str, str]) -> 
         )
 
 
-def _short(found: subject.Subject) -> None:
+def _short(found: subject.RunSubject) -> None:
     readings = list(found.tell())
     summary = subject.summary(found, readings)
     first, last = readings[0].done.outcome.value, summary.done.outcome.value
@@ -269,7 +269,7 @@ def show(name: str | None, every: bool, as_json: bool) -> int:
     return exit_code(summary, strict=False)
 
 
-def _lines(found: Acceptance, readings: list[Told]) -> list[Line]:
+def _lines(found: Acceptance, readings: list[CollectedRun]) -> list[Line]:
     by = f", superseded by {found.superseded}" if found.superseded else ""
     lines = [Line(((f"acceptance {found.name}", "bold"), (f"  {found.state}{by}", "")))]
     notes = {member.run: member.note for member in found.runs}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import click
 
 from rackcheck.base.mistake import Mistake
-from rackcheck.model.change import STEADY, Change, Facts
+from rackcheck.model.change import STEADY, Change, ComparedFacts
 from rackcheck.model.fact import Class
 from rackcheck.run import store
 from rackcheck.run.index import catching, file, pair, queries
@@ -17,7 +17,7 @@ from rackcheck.session.subject import readings
 from rackcheck.views import against as board
 from rackcheck.views import machine
 from rackcheck.views.covering import Covering
-from rackcheck.views.peers import Peers, peers
+from rackcheck.views.peers import PeerMajority, peers
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
 
@@ -30,20 +30,20 @@ Keep = Callable[[Change], object]
 
 
 @dataclass(frozen=True)
-class Baseline:
+class Reference:
     """What a node is held against: its name for people, its facts, and whether it is that same machine.
 
     `peers` is what most nodes of a role say, where it is that.
     """
 
     name: str
-    facts: Facts
+    facts: ComparedFacts
     same: bool = False
-    peers: Peers | None = None
+    peers: PeerMajority | None = None
 
 
 def held(
-    node: str, word: str, source: pair.Source, nodes: Mapping[str, Snap], classes: Sequence[Class], keep: Keep, *,
+    node: str, word: str, source: pair.ComparedRun, nodes: Mapping[str, Snap], classes: Sequence[Class], keep: Keep, *,
     as_json: bool,
 ) -> int:  # fmt: skip
     """Hold a node of a run against `peers`, against `before`, or against another run, and print what differs.
@@ -72,22 +72,26 @@ def held(
 
 
 def baseline(
-    node: str, word: str, source: pair.Source, nodes: Mapping[str, Snap], classes: Sequence[Class] = STEADY
-) -> Baseline:
+    node: str, word: str, source: pair.ComparedRun, nodes: Mapping[str, Snap], classes: Sequence[Class] = STEADY
+) -> Reference:
     """Find what a node of a run is held against; raises Mistake where there is no such thing."""
     if word == PEERS:
         return _peers(node, source, nodes, classes)
     other = readings(_earlier(node, source)) if word == BEFORE else readings(word)
     there = pair.merged(other, tuple(classes))
     if node in there and there[node].parts:
-        return Baseline(f"itself in {other.name}", pair.facts(there[node]), same=True)
+        return Reference(f"itself in {other.name}", pair.facts(there[node]), same=True)
     return _peers(node, other, there, classes, pair.facts(nodes[node]), _roles(source).get(node, ROLE))
 
 
 def _peers(
-    node: str, source: pair.Source, nodes: Mapping[str, Snap], classes: Sequence[Class], mine: Facts | None = None,
+    node: str,
+    source: pair.ComparedRun,
+    nodes: Mapping[str, Snap],
+    classes: Sequence[Class],
+    mine: ComparedFacts | None = None,
     role: str = "",
-) -> Baseline:  # fmt: skip
+) -> Reference:
     """Ask the nodes of a role what most of them say; the node itself is not asked, and counts as one that is there."""
     roles = _roles(source)
     role = role or roles.get(node, ROLE)
@@ -99,10 +103,10 @@ def _peers(
         some = several(len(told), "other node") if node in nodes else several(len(told), "node")
         note(f"rackcheck: {some} of role {role} told anything in {source.name}; {found.needed} must say the same")
     name = f"what at least {found.needed} of {several(expected, 'node')} of role {role} in {source.name} say"
-    return Baseline(name, found.facts, same=True, peers=found)
+    return Reference(name, found.facts, same=True, peers=found)
 
 
-def _roles(source: pair.Source) -> dict[str, str]:
+def _roles(source: pair.ComparedRun) -> dict[str, str]:
     """Read the nodes' roles from the heads of runs; one whose run does not say has none here."""
     found: dict[str, str] = {}
     for stored in source.runs:
@@ -113,7 +117,7 @@ def _roles(source: pair.Source) -> dict[str, str]:
     return found
 
 
-def _earlier(node: str, source: pair.Source) -> str:
+def _earlier(node: str, source: pair.ComparedRun) -> str:
     """Name the newest run before this one that read the node; raises Mistake where there is none."""
     now = next((run for run in reversed(source.runs) if _read(run, node)), source.runs[-1]).folder.resolve().name
     try:
@@ -158,7 +162,7 @@ def _lines(found: board.Against, *, told: bool) -> Iterator[Line]:
         yield Line(((f"{planes}: silent on both sides", ""),))
 
 
-def _document(node: str, run: str, base: Baseline, found: board.Against) -> dict[str, object]:
+def _document(node: str, run: str, base: Reference, found: board.Against) -> dict[str, object]:
     doc: dict[str, object] = {
         "rackcheck": machine.FORMAT, "node": node, "run": run, "against": base.name, "same-node": base.peers is None,
         "differing": [board.document(one) for one in found.differing],

@@ -33,7 +33,7 @@ from rackcheck.views.whereabouts import said
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class AuditOptions:
     """What `rackcheck audit` is given."""
 
     targets: tuple[str, ...]
@@ -84,8 +84,8 @@ class Given:
 @click.option("--fragment", is_flag=True, help="Try a fragment on purpose; it gives no verdict on a machine.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
-@options.collected(Given)
-def audit(given: Given) -> int:
+@options.collected(AuditOptions)
+def audit(given: AuditOptions) -> int:
     """Judge nodes against a profile; changes nothing on them.
 
     TARGET is a node, a node set (dgx[01-18]), a group (@rack:a01); none: the whole inventory, else this machine.
@@ -125,7 +125,7 @@ def audit(given: Given) -> int:
     return _fresh(given, request, joined)
 
 
-def _stored(given: Given, run: str, planes: frozenset[Plane]) -> int:
+def _stored(given: AuditOptions, run: str, planes: frozenset[Plane]) -> int:
     """Judge a stored run or a capture again, and show it."""
     if given.targets or given.file or given.rack or given.output or given.accept or given.again:
         said = "it takes no targets, no inventory, no rack, no acceptance, no output and no second reading"
@@ -148,7 +148,7 @@ def _agreed(joined: Acceptance, profile: str | None, values: tuple[str, ...]) ->
     return str(joined.profile), tuple(f"{name}={value}" for name, value in joined.head["profile"]["set"].items())
 
 
-def _fresh(given: Given, request: Request, joined: Acceptance | None) -> int:
+def _fresh(given: AuditOptions, request: Request, joined: Acceptance | None) -> int:
     """Ask nodes, judge them, store the run and show it."""
     quiet = given.quiet
     ready = prepare(lambda: _chosen(given, joined), request)
@@ -176,7 +176,7 @@ def _fresh(given: Given, request: Request, joined: Acceptance | None) -> int:
     return exit_code(summary, strict=given.strict)
 
 
-def _chosen(given: Given, joined: Acceptance | None) -> choice.Chosen:
+def _chosen(given: AuditOptions, joined: Acceptance | None) -> choice.Chosen:
     """Resolve whom to ask; raises Mistake where an acceptance is not about one of them."""
     chosen = choice.chosen(given.targets, given.file, given.rack)
     if joined is not None:
@@ -193,7 +193,9 @@ def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:
         yield event
 
 
-def _again(stored: store.Stored, given: Given, files: tuple[File, ...] | None, planes: frozenset[Plane]) -> Summary:
+def _again(
+    stored: store.Stored, given: AuditOptions, files: tuple[File, ...] | None, planes: frozenset[Plane]
+) -> Summary:
     """Judge a stored run: its own profile, waivers and planes unless others are named; asks no one, writes nothing."""
     waived = None if files is None else tuple(waiver for file in files for waiver in file.waivers)
     job = stored_job(stored, given.profile, choice.pairs(given.values), given.folders, waived, LAW)
@@ -222,7 +224,7 @@ def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
         yield f"this run was judged{law}; today's (law {LAW}) comes to the same outcomes"
 
 
-def _captured(kept: Captured, given: Given, files: tuple[File, ...], planes: frozenset[Plane]) -> Summary:
+def _captured(kept: Captured, given: AuditOptions, files: tuple[File, ...], planes: frozenset[Plane]) -> Summary:
     """Judge a capture by a profile: it has none of its own; asks no one, writes nothing."""
     waived = [waiver for file in files for waiver in file.waivers]
     job = captures.judging(kept, given.profile, choice.pairs(given.values), given.folders, waived)

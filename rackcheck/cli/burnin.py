@@ -31,7 +31,7 @@ PROFILE = "burn-in"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class BurninOptions:
     """What `rackcheck burnin` is given."""
 
     targets: tuple[str, ...]
@@ -88,8 +88,8 @@ class Given:
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("--screens", is_flag=True, help="Look on in the terminal's screens, beginning with what is under load.")
 @options.json_option
-@options.collected(Given)
-def burnin(given: Given) -> int:
+@options.collected(BurninOptions)
+def burnin(given: BurninOptions) -> int:
     """Put nodes under load, and judge what they do under it.
 
     All nodes work at once. Nothing is installed on them and nothing is left: python3 and the driver are enough. GPUs
@@ -143,7 +143,7 @@ def burnin(given: Given) -> int:
 def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool) -> Summary | None:
     """Put nodes under load behind the screens, which end it when they are left; none where it could not end."""
     from rackcheck.cli.tui import screens  # noqa: PLC0415
-    from rackcheck.session.desk import Desk  # noqa: PLC0415  only where the screens are wanted
+    from rackcheck.session.desk import RunSession  # noqa: PLC0415  only where the screens are wanted
 
     told: list[Event] = []
 
@@ -153,7 +153,7 @@ def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool) -> Summary | None
                 told.append(event)
             yield event
 
-    desk = Desk(ready=ready, drive=kept)
+    desk = RunSession(ready=ready, drive=kept)
     screens()("", lambda: desk, view="live", early=True, same="rackcheck burnin")
     if not quiet:
         note(f"Run:  {ready.folder}")

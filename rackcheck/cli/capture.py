@@ -19,7 +19,7 @@ from rackcheck.inventory import Node
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
 from rackcheck.run import captured
-from rackcheck.run.captured.writing import Head
+from rackcheck.run.captured.writing import CaptureHead
 from rackcheck.run.engine import ask_plane
 from rackcheck.run.engine import audit as drive
 from rackcheck.run.event import Answered, Event, FactsRead, RunDone
@@ -110,7 +110,7 @@ class _Taking:
 
     def ask(self, folder: Path, watch: Watch, stop: threading.Event) -> dict[str, Any]:
         """Ask every node, and write each answer as it comes; a disk that takes no more ends the asking, in order."""
-        writer = captured.Writer(folder, self.job.nodes)
+        writer = captured.CaptureWriter(folder, self.job.nodes)
         failed: OSError | None = None
         for event in drive(self.job, self._ask, stop):
             watch(event)
@@ -138,7 +138,7 @@ class _Taking:
             replace(node, name=hiding.nodes[node.name], rack=racks.get(node.rack, ""), slot="")
             for node in nodes.values()
         )
-        writer = captured.Writer(folder, renamed)
+        writer = captured.CaptureWriter(folder, renamed)
         for answer in old.answers():
             headers, seconds = old.beside(answer.node) if answer.plane is Plane.BMC else ({}, {})
             writer.write(
@@ -160,7 +160,7 @@ class _Taking:
         trace = self.traces[node.name] = Trace()
         return ask_plane(node, plane, job, stop, trace)
 
-    def _take(self, event: Event, writer: captured.Writer) -> None:
+    def _take(self, event: Event, writer: captured.CaptureWriter) -> None:
         match event:
             case Answered():
                 trace = self.traces.pop(event.node, None) if event.plane is Plane.BMC else None
@@ -176,9 +176,9 @@ class _Taking:
             case RunDone():
                 self.interrupted = event.interrupted
 
-    def _head(self) -> Head:
+    def _head(self) -> CaptureHead:
         planes = tuple(sorted(plane.value for plane in self.job.planes))
-        return Head(self.job.id, self.job.time, self.job.version, planes, interrupted=self.interrupted)
+        return CaptureHead(self.job.id, self.job.time, self.job.version, planes, interrupted=self.interrupted)
 
 
 def _tell(target: Path, doc: Mapping[str, Any]) -> None:

@@ -7,9 +7,9 @@ import click
 from rackcheck.base.mistake import Mistake
 from rackcheck.cli import filters, options
 from rackcheck.cli.against import BEFORE, PEERS, held
-from rackcheck.cli.drift import Told, compared, document, lines, unknown_in_both
-from rackcheck.filter.where import TEXT, Subject, Where
-from rackcheck.model.change import STEADY, Change, Facts, Turn, compare, gathered, turned
+from rackcheck.cli.drift import DriftChanges, compared, document, lines, unknown_in_both
+from rackcheck.filter.where import TEXT, FilterRow, Where
+from rackcheck.model.change import STEADY, Change, ComparedFacts, Turn, compare, gathered, turned
 from rackcheck.model.fact import Class
 from rackcheck.model.moves import Moved, names_a_part
 from rackcheck.profile.layers import did_you_mean
@@ -70,29 +70,29 @@ def _is_run(word: str) -> bool:
     return True
 
 
-def of_change(change: Change, *nodes: str) -> Subject:
+def of_change(change: Change, *nodes: str) -> FilterRow:
     """Give a change of these nodes as what a filter chooses among."""
     has = {"fact": (change.path,), "class": (change.cls.value,), "plane": (change.plane,), "node": nodes}
-    return Subject(has, f"{words.said(change)} {' '.join(nodes)}")
+    return FilterRow(has, f"{words.said(change)} {' '.join(nodes)}")
 
 
-def of_turn(turn: Turn, *nodes: str) -> Subject:
+def of_turn(turn: Turn, *nodes: str) -> FilterRow:
     """Give a turned verdict of these nodes as what a filter chooses among; its state is both that it had."""
     has = {"rule": (turn.rule,), "state": tuple(filter(None, (turn.before, turn.after))), "node": nodes}
-    return Subject(has, f"{words.turn(turn)} {' '.join(nodes)}")
+    return FilterRow(has, f"{words.turn(turn)} {' '.join(nodes)}")
 
 
-def of_moved(one: Moved, changes: Mapping[str, Iterable[Change]]) -> Iterator[Subject]:
+def of_moved(one: Moved, changes: Mapping[str, Iterable[Change]]) -> Iterator[FilterRow]:
     """Give each fact that names a moved part, where it was and where it is, as what a filter chooses among."""
     for node, item in (one.was, one.now):
         changed = {change.path: change for change in changes.get(node, ())}
         for word, name in one.ids:
             path = f"{item}.{word}"
             has = {"fact": (path,), "class": (Class.IDENTITY.value,), "node": (node,)}
-            yield of_change(changed[path], node) if path in changed else Subject(has, f"{path} {name} {node}")
+            yield of_change(changed[path], node) if path in changed else FilterRow(has, f"{path} {name} {node}")
 
 
-def _narrowed(found: pair.Pair, where: Where) -> pair.Pair:
+def _narrowed(found: pair.RunPair, where: Where) -> pair.RunPair:
     chosen = where.about({"node"})
     for node in list(found.changes):
         found.changes[node] = tuple(c for c in found.changes[node] if where.holds(of_change(c, node)))
@@ -101,12 +101,12 @@ def _narrowed(found: pair.Pair, where: Where) -> pair.Pair:
     found.changes = {node: some for node, some in found.changes.items() if some}
     found.turns = {node: some for node, some in found.turns.items() if some}
     for several in (found.new, found.missing, found.unread, *found.silent.values()):
-        several[:] = [node for node in several if chosen.holds(Subject({"node": (node,)}))]
+        several[:] = [node for node in several if chosen.holds(FilterRow({"node": (node,)}))]
     found.silent = {planes: some for planes, some in found.silent.items() if some}
     return found
 
 
-def _narrowed_told(found: pair.Pair, where: Where) -> Told:
+def _narrowed_told(found: pair.RunPair, where: Where) -> DriftChanges:
     """Keep what is asked for; a fact that somebody names is told also where a move explains it."""
     moved, rest = found.sorted_out()
     if not where:
@@ -122,7 +122,7 @@ def _narrowed_told(found: pair.Pair, where: Where) -> Told:
     return tuple(one for one in moved if id(one) in asked), {node: some for node, some in told.items() if some}
 
 
-def _runs(found: pair.Pair, told: Told, *, as_json: bool) -> int:
+def _runs(found: pair.RunPair, told: DriftChanges, *, as_json: bool) -> int:
     turns = list(words.turns(found.turns))
     if as_json:
         doc = document(found, told)
@@ -158,7 +158,7 @@ def _nodes(
     return _status(differs=differs, uncertain=bool(rest or turns or unread))
 
 
-def _changes(here: Facts, there: Facts, classes: Iterable[Class]) -> Iterator[Change]:
+def _changes(here: ComparedFacts, there: ComparedFacts, classes: Iterable[Class]) -> Iterator[Change]:
     return compare(here, there, classes) if here and there else iter(())
 
 

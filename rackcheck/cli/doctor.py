@@ -11,8 +11,8 @@ import click
 
 from rackcheck.cli import options
 from rackcheck.doctor.ask import Doctor
-from rackcheck.doctor.finding import Visit
-from rackcheck.doctor.pace import Pace
+from rackcheck.doctor.finding import PlaneVisit
+from rackcheck.doctor.pace import VisitLimits
 from rackcheck.doctor.told import document, lines
 from rackcheck.doctor.ward import Ward
 from rackcheck.inventory.targets import found
@@ -36,7 +36,7 @@ USER = "rackcheck"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DoctorOptions:
     """What `rackcheck doctor` is given."""
 
     targets: tuple[str, ...]
@@ -68,8 +68,8 @@ class Given:
 @click.option("--user", metavar="NAME", help=f"Whom the list of --sudoers is for: a user or a %group ({USER}).")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
-@options.collected(Given)
-def doctor(given: Given) -> int:
+@options.collected(DoctorOptions)
+def doctor(given: DoctorOptions) -> int:
     """Tell who answers, and what an audit would not know; changes nothing.
 
     Of every plane: name, port, key or certificate, login, sudo, tools, files, speed, and the line to type for each
@@ -95,7 +95,9 @@ def doctor(given: Given) -> int:
     nodes, origin = choice.choose(given.targets, given.file, given.rack)
     secrets, lost = fetched(nodes, wanted.planes)
     listed = given.rack is not None or found(given.file) is not None
-    asking = Doctor(wanted, nodes, secrets, lost, needed=loaded is not None, listed=listed, pace=Pace(given.seconds))
+    asking = Doctor(
+        wanted, nodes, secrets, lost, needed=loaded is not None, listed=listed, pace=VisitLimits(given.seconds)
+    )
     if not given.quiet:
         note(f"{origin}, {f'profile {loaded.name}' if loaded is not None else f'all {len(wanted.probes)} probes'}")
     visits, interrupted = _visits(asking, quiet=given.quiet)
@@ -128,10 +130,10 @@ def _plan(
     return Plan(tuple(probe for probe in whole.probes if probe.plane in planes), whole.wanted), profile
 
 
-def _visits(asking: Doctor, *, quiet: bool) -> tuple[tuple[Visit, ...], bool]:
+def _visits(asking: Doctor, *, quiet: bool) -> tuple[tuple[PlaneVisit, ...], bool]:
     """Ask everyone; the first Ctrl-C keeps what came in, the second ends at once."""
     stop = threading.Event()
-    found: list[Visit] = []
+    found: list[PlaneVisit] = []
     with _progress(len(asking.planes), quiet=quiet) as step:
         visits = asking.visits(stop)
         try:

@@ -21,7 +21,7 @@ from rackcheck.views.terminal import Line
 
 CLASSES = (*STEADY, Class.MEASUREMENT)
 
-Told = tuple[tuple[Moved, ...], Mapping[str, tuple[Change, ...]]]
+DriftChanges = tuple[tuple[Moved, ...], Mapping[str, tuple[Change, ...]]]
 """Parts that moved, and of every node what else changed."""
 
 
@@ -71,7 +71,7 @@ def chosen(names: str | None) -> tuple[Class, ...]:
     return tuple(cls for cls in CLASSES if cls in words_)
 
 
-def compared(before: str, after: str, classes: tuple[Class, ...], percent: float = 0.0) -> pair.Pair:
+def compared(before: str, after: str, classes: tuple[Class, ...], percent: float = 0.0) -> pair.RunPair:
     """Hold two sides against each other, by the index where both are runs that it has and it can be used."""
     old, new = readings(before), readings(after)
     if set(classes) <= set(STEADY):
@@ -88,7 +88,7 @@ def compared(before: str, after: str, classes: tuple[Class, ...], percent: float
     return pair.read(old, new, classes, percent)
 
 
-def _indexed(side: pair.Source) -> str:
+def _indexed(side: pair.ComparedRun) -> str:
     """Give the name under which the index has a run; "" for an acceptance, and for a folder elsewhere."""
     if side.nodes:
         return ""
@@ -96,7 +96,7 @@ def _indexed(side: pair.Source) -> str:
     return folder.name if folder.parent == store.runs_folder().resolve() else ""
 
 
-def lines(found: pair.Pair, told: Told) -> Iterator[str]:
+def lines(found: pair.RunPair, told: DriftChanges) -> Iterator[str]:
     """Say what differs, once for all nodes; what is not known stands apart, below."""
     moved, changes = told
     for what, nodes in (("new", found.new), ("missing", found.missing)):
@@ -114,7 +114,7 @@ def lines(found: pair.Pair, told: Told) -> Iterator[str]:
         yield f"{planes}: silent in both runs {words.where(nodes, found.nodes)}"
 
 
-def _notes(found: pair.Pair, classes: tuple[Class, ...]) -> None:
+def _notes(found: pair.RunPair, classes: tuple[Class, ...]) -> None:
     if not found.differs and not found.uncertain:
         note(f"no drift between {found.before} and {found.after} on {several(found.nodes, 'node')}")
     unknown_in_both(found)
@@ -122,21 +122,21 @@ def _notes(found: pair.Pair, classes: tuple[Class, ...]) -> None:
         note("measurements were not compared; --class measurement does")
 
 
-def unknown_in_both(found: pair.Pair) -> None:
+def unknown_in_both(found: pair.RunPair) -> None:
     """Say beside the result how much was compared by nobody."""
     if found.unknown:
         verb = "is unknown in both runs and was" if found.unknown == 1 else "are unknown in both runs and were"
         note(f"{several(found.unknown, 'fact')} {verb} not compared")
 
 
-def status(found: pair.Pair) -> int:
+def status(found: pair.RunPair) -> int:
     """Give the exit status: 1 drift, 3 nothing drifted and something is unknown, 0 none."""
     if any(not c.kind.uncertain for some in found.changes.values() for c in some) or found.new or found.missing:
         return 1
     return 3 if found.changes or found.unread or found.silent else 0
 
 
-def document(found: pair.Pair, told: Told) -> dict[str, object]:
+def document(found: pair.RunPair, told: DriftChanges) -> dict[str, object]:
     """Give the same as one document."""
     moved, changes = told
     every = folded({node: gathered(some) for node, some in changes.items()})

@@ -11,7 +11,7 @@ from rackcheck.base.mistake import Mistake
 from rackcheck.cli import options
 from rackcheck.model.profile import Rule
 from rackcheck.profile import library
-from rackcheck.profile.explained import Explained, Fact, Gone, Param, Said, explain
+from rackcheck.profile.explained import Explained, Fact, Param, RemovedKey, WrittenValue, explain
 from rackcheck.report.wants import wants
 from rackcheck.session import choice
 from rackcheck.session.known import known
@@ -104,16 +104,16 @@ def _weight(rule: Rule) -> Iterator[str]:
     yield f"for role {', '.join(rule.roles)}, in phase {rule.phase.value}"
 
 
-def _instead(said: Said) -> str:
+def _instead(said: WrittenValue) -> str:
     return "".join(f", instead of {old.value} ({old.place})" for old in said.before)
 
 
-def _said(said: Said) -> Line:
+def _said(said: WrittenValue) -> Line:
     where = f"  {said.place}, {said.layer}{_instead(said)}"
     return Line(((f"    {said.key}: ", "cyan"), (said.value, ""), (where, "dim")))
 
 
-def _gone(gone: Gone) -> Line:
+def _gone(gone: RemovedKey) -> Line:
     where = f"  {gone.was.place}, {gone.was.layer}; taken away by `{gone.by.key}`, {gone.by.place}"
     return Line(((f"    {gone.was.key}: ", "cyan"), (gone.was.value, ""), (where, "dim")))
 
@@ -172,6 +172,6 @@ def _document(told: Explained) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _said_doc(said: Said) -> dict[str, Any]:
+def _said_doc(said: WrittenValue) -> dict[str, Any]:
     plain = {"key": said.key, "value": said.value, "layer": said.layer, "place": said.place}
     return plain | ({"before": [_said_doc(old) for old in said.before]} if said.before else {})

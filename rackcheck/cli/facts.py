@@ -12,7 +12,7 @@ from rackcheck import inventory
 from rackcheck.base.mistake import Mistake
 from rackcheck.cli import filters, options
 from rackcheck.cli.tables import table
-from rackcheck.filter.where import COMPARED, TEXT, Subject, Where, left_out
+from rackcheck.filter.where import COMPARED, TEXT, FilterRow, Where, left_out
 from rackcheck.model import operator
 from rackcheck.model import path as paths
 from rackcheck.model.capture import Capture
@@ -34,7 +34,7 @@ from rackcheck.session.raw import documents, lines, said
 from rackcheck.session.secrets import secrets_of
 from rackcheck.session.stored import stored_nodes
 from rackcheck.views import machine
-from rackcheck.views.proof import Said
+from rackcheck.views.proof import NodeReplies
 from rackcheck.views.summary import several
 
 KEYS = frozenset({"fact", "class", "plane", COMPARED, TEXT})
@@ -42,7 +42,7 @@ KEYS = frozenset({"fact", "class", "plane", COMPARED, TEXT})
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FactsOptions:
     """What `rackcheck facts` is given."""
 
     node: str
@@ -70,8 +70,8 @@ class Given:
 @filters.where_option("Only such facts: 'class:version', '~nvme', 'gpu/*.temperature>80C'.", KEYS)
 @options.timeout_option
 @options.json_option
-@options.collected(Given)
-def facts(given: Given) -> int:
+@options.collected(FactsOptions)
+def facts(given: FactsOptions) -> int:
     """Read everything one node tells, and show it.
 
     FACT narrows to what begins like this.
@@ -123,7 +123,7 @@ class _Came:
         return cls(tree, captures, {a.plane: a.trouble for a in came if a.trouble is not None})
 
 
-def _subject(path: str, leaf: Leaf) -> Subject:
+def _subject(path: str, leaf: Leaf) -> FilterRow:
     """Give a fact as what a filter chooses among: a comparison is about the facts that it names, and about no other."""
     own = paths.parse(path)
 
@@ -132,7 +132,7 @@ def _subject(path: str, leaf: Leaf) -> Subject:
         return (leaf.reading,) if untold or _fits(pattern, own) else ()
 
     has = {"fact": (path,), "class": (leaf.kind.cls.value,), "plane": (leaf.plane.value,)}
-    return Subject(has, f"{path} {_words(leaf)[0]}", read)
+    return FilterRow(has, f"{path} {_words(leaf)[0]}", read)
 
 
 def _fits(pattern: FactPath, path: FactPath) -> bool:
@@ -203,7 +203,7 @@ def _never_asked(leaf: Leaf) -> bool:
 
 
 def show_tree(
-    name: str, tree: Tree, chosen: list[str], *, as_json: bool, source: bool = False, raw: Said | None = None
+    name: str, tree: Tree, chosen: list[str], *, as_json: bool, source: bool = False, raw: NodeReplies | None = None
 ) -> None:
     """Print facts of a tree, as a table or as the wire's document; with `raw`, each with what it was read from."""
     if as_json:

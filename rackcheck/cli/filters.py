@@ -7,7 +7,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from rackcheck.cli.options import complete_facts
-from rackcheck.filter.where import CLOSED, COMPARED, KEYS, WORDS, Where, Wrong
+from rackcheck.filter.where import CLOSED, COMPARED, KEYS, WORDS, FilterError, Where
 from rackcheck.filter.where import parse as parse_where
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Kind
@@ -40,7 +40,7 @@ def where(text: str, keys: frozenset[str] = KEYS) -> Where:
         return Where()
     try:
         return parse_where(text, kind_of, keys)
-    except Wrong as error:
+    except FilterError as error:
         raise click.UsageError(wrong_where(text, error)) from None
 
 
@@ -48,7 +48,7 @@ SEEN = 72
 """Letters of a filter that a message shows."""
 
 
-def wrong_where(text: str, error: Wrong) -> str:
+def wrong_where(text: str, error: FilterError) -> str:
     """Say what is wrong with a filter, in three lines: the message, the filter, and a mark below the place."""
     from rackcheck.session.known import known  # noqa: PLC0415
 

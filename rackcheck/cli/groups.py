@@ -9,17 +9,17 @@ import click
 from rackcheck.cli import filters, options
 from rackcheck.cli.tables import table
 from rackcheck.evaluate.verdict import Outcome
-from rackcheck.filter.where import FINDING_KEYS, NODE_KEYS, Subject, Where, left_out
+from rackcheck.filter.where import FINDING_KEYS, NODE_KEYS, FilterRow, Where, left_out
 from rackcheck.model.profile import Rule
 from rackcheck.session import choice, counting
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.subject import find
 from rackcheck.views import machine, whereabouts
-from rackcheck.views.grouped import Group, groups
+from rackcheck.views.grouped import FindingGroup, groups
 from rackcheck.views.signs import OUTCOME, Signs
 from rackcheck.views.summary import COUNTED, Finding, Summary, exit_code, several
 from rackcheck.views.terminal import OUTCOMES, STYLES, Line, why, within
-from rackcheck.views.traits import Sort
+from rackcheck.views.traits import HintKind
 
 KEYS = (NODE_KEYS | FINDING_KEYS) - {"class", "run"}
 """What a filter may ask: of nodes, and of the groups that these are in."""
@@ -65,7 +65,7 @@ def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...],
     return exit_code(summary, strict=False)
 
 
-def _row(group: Group, summary: Summary) -> Subject:
+def _row(group: FindingGroup, summary: Summary) -> FilterRow:
     """Give a group as a filter sees it."""
     known = {finding.rule.id: finding.rule for finding in summary.findings}
     rules = [known[rule] for rule in group.rules if rule in known]
@@ -78,23 +78,23 @@ def _row(group: Group, summary: Summary) -> Subject:
     reason = group.about.reason if isinstance(group.about, Finding) else " ".join(group.about.details)
     text = (group.status.value, group.rule, group.title, group.want, group.got, reason, *group.nodes)
     hint = (group.hint.words, group.hint.sentence) if group.hint is not None else ()
-    return Subject(words, " ".join((*text, *hint)))
+    return FilterRow(words, " ".join((*text, *hint)))
 
 
-def _facts(group: Group, rules: Sequence[Rule]) -> tuple[str, ...]:
+def _facts(group: FindingGroup, rules: Sequence[Rule]) -> tuple[str, ...]:
     """Give the patterns that the rules read, and the items that the evidence names."""
     items = [each.item for each in group.about.evidence] if isinstance(group.about, Finding) else []
     return tuple(dict.fromkeys([*items, *(str(fact) for rule in rules for fact in rule.facts())]))
 
 
-def _lines(summary: Summary, told: Sequence[Group], of: int, quiet: int, where: Where) -> Iterator[Line]:
+def _lines(summary: Summary, told: Sequence[FindingGroup], of: int, quiet: int, where: Where) -> Iterator[Line]:
     signs = Signs(plain=is_plain())
     started = summary.started
     head = f"{started.profile} {started.profile_version} on {started.targets}"
     yield from within(Line(((signs.text(head), "bold"),)), width(), 2)
     yield Line()
     yield from _table([_cells(group, summary, signs) for group in told], told)
-    hints = [group for group in told if group.hint is not None and group.hint.sort is not Sort.ALONE]
+    hints = [group for group in told if group.hint is not None and group.hint.sort is not HintKind.ALONE]
     if hints:
         yield Line()
     for group in hints:
@@ -105,7 +105,7 @@ def _lines(summary: Summary, told: Sequence[Group], of: int, quiet: int, where: 
     yield from _ending(summary, len(told), of, quiet, where, signs)
 
 
-def _cells(group: Group, summary: Summary, signs: Signs) -> tuple[str, ...]:
+def _cells(group: FindingGroup, summary: Summary, signs: Signs) -> tuple[str, ...]:
     share = whereabouts.share(group.nodes, summary.whole)
     if not group.nodes[0].startswith("@"):
         share = share.removesuffix("s").removesuffix(" node")
@@ -115,7 +115,7 @@ def _cells(group: Group, summary: Summary, signs: Signs) -> tuple[str, ...]:
     return (str(group.number), verdict, *map(signs.text, cells))
 
 
-def _table(rows: Sequence[Sequence[str]], told: Sequence[Group]) -> Iterator[Line]:
+def _table(rows: Sequence[Sequence[str]], told: Sequence[FindingGroup]) -> Iterator[Line]:
     """Lay the groups in columns where all of them have room, and else each in lines of its own: nothing is cut."""
     widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
     if not rows:
@@ -160,7 +160,7 @@ def _ending(summary: Summary, told: int, of: int, quiet: int, where: Where, sign
         yield from why(summary, width())
 
 
-def _document(summary: Summary, told: Sequence[Group], unsure: Sequence[str]) -> dict[str, Any]:
+def _document(summary: Summary, told: Sequence[FindingGroup], unsure: Sequence[str]) -> dict[str, Any]:
     return {
         "rackcheck": machine.FORMAT, "run": summary.started.run,
         "outcome": summary.done.outcome.value, **({"reason": summary.reason} if summary.reason else {}),
@@ -171,7 +171,7 @@ def _document(summary: Summary, told: Sequence[Group], unsure: Sequence[str]) ->
     }  # fmt: skip
 
 
-def _group(group: Group) -> dict[str, Any]:
+def _group(group: FindingGroup) -> dict[str, Any]:
     doc: dict[str, Any] = {
         "group": group.number, "status": group.status.value, "rule": group.rule, "rules": list(group.rules),
         "title": group.title, "severity": group.severity, "nodes": list(group.nodes),

@@ -12,7 +12,7 @@ from rackcheck.base.mistake import Mistake
 from rackcheck.cli import filters, options
 from rackcheck.cli.diff import of_change, of_moved, of_turn
 from rackcheck.cli.runs import progress
-from rackcheck.filter.where import EVERYTHING, TEXT, Subject, Where
+from rackcheck.filter.where import EVERYTHING, TEXT, FilterRow, Where
 from rackcheck.model.change import STEADY, folded, gathered
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
@@ -23,7 +23,7 @@ from rackcheck.session.output import note, print_lines
 from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
-Group = dict[str, Any]
+HistoryGroup = dict[str, Any]
 """Runs that are alike: the newest and the oldest of them, how many, and what is said of them."""
 
 RUN_KEYS = frozenset({"run", "profile"})
@@ -75,15 +75,15 @@ def _kind(db: sqlite3.Connection, name: str, kind: str | None) -> str:
     raise Mistake(f"no {' and no '.join(known)} {clean(name)} in any run{hint}")
 
 
-def _wanted(run: queries.Run, where: Where) -> bool:
+def _wanted(run: queries.IndexedRun, where: Where) -> bool:
     """Whether a run is asked for, by what of the filter is about runs."""
-    return where.about(RUN_KEYS).holds(Subject({"run": (run.name,), "profile": (run.profile,)})) is True
+    return where.about(RUN_KEYS).holds(FilterRow({"run": (run.name,), "profile": (run.profile,)})) is True
 
 
-def _node(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Iterator[Group]:
+def _node(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Iterator[HistoryGroup]:
     """Gather a node's runs where nothing changed between them; of changes those that are asked for."""
     contents = queries.Contents(db)
-    newest: queries.Run | None = None
+    newest: queries.IndexedRun | None = None
     alike = 0
     every = [*(one for one in queries.history(db, name) if _wanted(one[0], where)), None]
     asked = where.about(NODE_KEYS - RUN_KEYS)
@@ -100,9 +100,12 @@ def _node(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Itera
 
 
 def _since(
-    name: str, contents: queries.Contents, before: tuple[queries.Run, queries.State] | None, now: queries.State,
+    name: str,
+    contents: queries.Contents,
+    before: tuple[queries.IndexedRun, queries.IndexedState] | None,
+    now: queries.IndexedState,
     where: Where = EVERYTHING,
-) -> Group:  # fmt: skip
+) -> HistoryGroup:
     """Say what became of a node between two of its runs; where parts are concerned, as this node alone shows it."""
     if before is None:
         return {"first": True}
@@ -121,9 +124,9 @@ def _since(
     }  # fmt: skip
 
 
-def _rule(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Iterator[Group]:
+def _rule(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Iterator[HistoryGroup]:
     """Gather runs in which a rule went alike on the same nodes, of those that are asked for."""
-    newest: queries.Run | None = None
+    newest: queries.IndexedRun | None = None
     alike = 0
     runs = (run for run in queries.runs(db) if _wanted(run, where))
     asked = where.about(RULE_KEYS - RUN_KEYS)
@@ -142,7 +145,7 @@ def _rule(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Itera
 def _chosen(day: queries.Day, where: Where) -> queries.Day:
     """Keep of a day the nodes and verdicts that are asked for."""
     kept = {
-        status: tuple(n for n in nodes if where.holds(Subject({"state": (status,), "node": (n,)}, f"{status} {n}")))
+        status: tuple(n for n in nodes if where.holds(FilterRow({"state": (status,), "node": (n,)}, f"{status} {n}")))
         for status, nodes in day.nodes.items()
     }
     return replace(day, nodes={status: nodes for status, nodes in kept.items() if nodes})
@@ -158,12 +161,12 @@ def _pairs(days: Iterator[queries.Day]) -> Iterator[tuple[queries.Day, queries.D
         yield last, None
 
 
-def _group(newest: queries.Run, oldest: queries.Run, alike: int) -> Group:
+def _group(newest: queries.IndexedRun, oldest: queries.IndexedRun, alike: int) -> HistoryGroup:
     ends = {key: {"run": run.name, "time": run.time} for key, run in (("newest", newest), ("oldest", oldest))}
     return {**ends, "alike": alike}
 
 
-def _lines(group: Group) -> Iterator[tuple[str, str]]:
+def _lines(group: HistoryGroup) -> Iterator[tuple[str, str]]:
     newest, oldest = group["newest"], group["oldest"]
     head = f"{newest['time']}  {newest['run']}"
     if group["alike"] > 1:

@@ -17,8 +17,8 @@ from rackcheck.model.tree import Tree
 from rackcheck.probe.plan import Plan
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.profile.learn.claim import LONGEST
-from rackcheck.profile.learn.file import Head, text
-from rackcheck.profile.learn.rules import Learned, Sample
+from rackcheck.profile.learn.file import LearnedHead, text
+from rackcheck.profile.learn.rules import Learned, LearnedRun
 from rackcheck.profile.learn.rules import learn as learned_from
 from rackcheck.run.captured import Captured
 from rackcheck.run.event import Answered
@@ -74,7 +74,7 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
     learned = learned_from(_samples(found), catalogue, at_least=at_least)
     if not learned.lessons:
         raise Mistake(f"no rule can be learned from {_origin(found)}: {_nothing(learned)}")
-    written = text(learned, Head(called, _version(found), _origin(found), roles.pop(), _product(found)))
+    written = text(learned, LearnedHead(called, _version(found), _origin(found), roles.pop(), _product(found)))
     if output is None:
         click.echo(written, nl=False)
     else:
@@ -162,10 +162,10 @@ def _tell_silent(found: Sequence[_Read]) -> None:
             note(f"rackcheck: {fold(silent)} told nothing of the {plane.value} plane: no rule is learned of it")
 
 
-def _samples(found: Sequence[_Read]) -> list[Sample]:
+def _samples(found: Sequence[_Read]) -> list[LearnedRun]:
     """Name each machine, with its run where several runs were read."""
     several_runs = len({one.run for one in found}) > 1
-    return [Sample(f"{one.node.name} of {one.run}" if several_runs else one.node.name, one.tree) for one in found]
+    return [LearnedRun(f"{one.node.name} of {one.run}" if several_runs else one.node.name, one.tree) for one in found]
 
 
 def _origin(found: Sequence[_Read]) -> str:

@@ -8,16 +8,16 @@ import click
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.cli import filters, options
-from rackcheck.filter.where import NODE_KEYS, TEXT, Subject, Where, left_out
+from rackcheck.filter.where import NODE_KEYS, TEXT, FilterRow, Where, left_out
 from rackcheck.model.fold import fold, groups
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.session import counting
 from rackcheck.session.output import is_plain, note, print_lines, width
-from rackcheck.session.subject import Subject as Run
+from rackcheck.session.subject import RunSubject as Run
 from rackcheck.session.subject import find
 from rackcheck.views import machine
 from rackcheck.views.census import Census
-from rackcheck.views.odd import Deviation, Odd, Peers, peers
+from rackcheck.views.odd import Deviation, Odd, RoleMajority, peers
 from rackcheck.views.signs import Signs
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line, within
@@ -33,7 +33,7 @@ MOST = 20
 class _Shown:
     """What is told of a run: its roles, narrowed to what was asked for, and nodes of which nobody can tell."""
 
-    roles: tuple[Peers, ...]
+    roles: tuple[RoleMajority, ...]
     unsure: tuple[str, ...]
 
     @property
@@ -91,7 +91,7 @@ def _shown(subject: Run, census: Census, where: Where, role: str | None) -> _Sho
     return _Shown(tuple(kept), unsure)
 
 
-def _narrowed(each: Peers, left: frozenset[str], about: Where) -> Peers:
+def _narrowed(each: RoleMajority, left: frozenset[str], about: Where) -> RoleMajority:
     """Keep these nodes and facts; how many nodes have the usual value stays what it is."""
     deviations = {d: replace(d, nodes=tuple(n for n in d.nodes if n in left)) for d in each.deviations if _is(d, about)}
     odd = []
@@ -106,7 +106,7 @@ def _narrowed(each: Peers, left: frozenset[str], about: Where) -> Peers:
 
 def _is(each: Deviation, about: Where) -> bool:
     words = {"fact": each.paths, "class": (each.cls.value,), "node": each.nodes}
-    return about.holds(Subject(words, f"{each.said} {' '.join(each.nodes)}")) is True
+    return about.holds(FilterRow(words, f"{each.said} {' '.join(each.nodes)}")) is True
 
 
 def _lines(shown: _Shown, most: int | None) -> Iterator[Line]:
@@ -121,7 +121,7 @@ def _lines(shown: _Shown, most: int | None) -> Iterator[Line]:
                 yield Line(tuple((signs.piece(text), style) for text, style in piece.pieces))
 
 
-def _told(each: Peers, most: int | None) -> Iterator[Line]:
+def _told(each: RoleMajority, most: int | None) -> Iterator[Line]:
     head = f"{each.role or 'no role'}: {several(len(each.nodes), 'node')}"
     if each.why:
         yield Line(((head, "bold"), (f"; nobody can be called odd: {each.why}", "bold magenta")))
@@ -171,7 +171,7 @@ def _rest(count: int, most: int | None, what: str) -> Iterator[Line]:
         yield Line(((f"  and {several(count - most, f'more {what}')}: --all", "dim"),))
 
 
-def _role(each: Peers) -> dict[str, Any]:
+def _role(each: RoleMajority) -> dict[str, Any]:
     doc: dict[str, Any] = {
         "role": each.role, "nodes": list(each.nodes), "agreed": each.agreed, "split": each.split, "untold": each.untold,
         "odd": [_odd(one) for one in each.odd], "unknown": dict(each.silent),

@@ -14,13 +14,13 @@ from rackcheck.session.choice import LONGEST_WAIT
 from rackcheck.session.output import note
 
 F = TypeVar("F", bound=Callable[..., object])
-Given = TypeVar("Given")
+OptionsT = TypeVar("OptionsT")
 
 
-def collected(kind: type[Given]) -> Callable[[Callable[[Given], int]], Callable[..., int]]:
+def collected(kind: type[OptionsT]) -> Callable[[Callable[[OptionsT], int]], Callable[..., int]]:
     """Hand a command its options as one frozen value; stands below all of them."""
 
-    def made(command: Callable[[Given], int]) -> Callable[..., int]:
+    def made(command: Callable[[OptionsT], int]) -> Callable[..., int]:
         @wraps(command)
         def called(**given: Any) -> int:
             return command(kind(**given))

@@ -82,7 +82,7 @@ class _Checked:
     head: str
     said: str
     refused: bool
-    findings: tuple[lint.Finding, ...] = ()
+    findings: tuple[lint.LintFinding, ...] = ()
     notes: tuple[str, ...] = ()
 
     def plain(self) -> dict[str, object]:

@@ -26,7 +26,7 @@ SHIPPED = "shipped"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProfileRow:
     """A profile's file as it is listed; of one that cannot be used, the title says why."""
 
     name: str
@@ -50,13 +50,13 @@ def command(folders: tuple[Path, ...], as_json: bool) -> None:
         print_lines(_lines(rows, width()))
 
 
-def _row(found: library.Found, folders: tuple[Path, ...]) -> Row:
+def _row(found: library.ProfileFile, folders: tuple[Path, ...]) -> ProfileRow:
     try:
         loaded, laid = library.load_laid(str(found.path), known().catalogue, None, folders)
     except Mistake as error:
-        return Row(found.name, "profile", "?", "?", found.origin, f"cannot be used: {_short(error)}")
+        return ProfileRow(found.name, "profile", "?", "?", found.origin, f"cannot be used: {_short(error)}")
     kind = "fragment" if is_fragment(laid.head) else "profile"
-    return Row(found.name, kind, loaded.version, str(len(loaded.own)), found.origin, loaded.title)
+    return ProfileRow(found.name, kind, loaded.version, str(len(loaded.own)), found.origin, loaded.title)
 
 
 def _short(error: Mistake) -> str:
@@ -65,7 +65,7 @@ def _short(error: Mistake) -> str:
     return f"{first}, and {len(rest)} more" if rest else first
 
 
-def _lines(rows: Iterable[Row], room: int) -> Iterator[Line]:
+def _lines(rows: Iterable[ProfileRow], room: int) -> Iterator[Line]:
     """Lay each kind in a table of its own; where every file ships, nothing says so."""
     listed = list(rows)
     origins = any(row.origin != SHIPPED for row in listed)
@@ -83,5 +83,5 @@ def _lines(rows: Iterable[Row], room: int) -> Iterator[Line]:
         yield from wrapped(head, some, width=room, styles=styles)
 
 
-def _cells(row: Row, *, origins: bool) -> tuple[str, ...]:
+def _cells(row: ProfileRow, *, origins: bool) -> tuple[str, ...]:
     return (row.name, row.version, row.rules, *((row.origin,) if origins else ()), row.title)

@@ -9,7 +9,7 @@ import click
 from rackcheck.cli import filters, options
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.filter.where import NODE_KEYS, TEXT, Where, left_out, reader
-from rackcheck.filter.where import Subject as Row
+from rackcheck.filter.where import FilterRow as Row
 from rackcheck.inventory import Rack
 from rackcheck.model import path as paths
 from rackcheck.model.fact import Plane
@@ -23,10 +23,10 @@ from rackcheck.session import choice
 from rackcheck.session.known import known
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.stored import stored_racks
-from rackcheck.session.subject import Subject, find, shown
+from rackcheck.session.subject import RunSubject, find, shown
 from rackcheck.views import drawn, machine, whereabouts
-from rackcheck.views.elevation import Elevation, Panel, elevation
-from rackcheck.views.modes import LEFT_OUT, Cell, Mode, Picture, Seen, needs, picture, told
+from rackcheck.views.elevation import Elevation, RackPanel, elevation
+from rackcheck.views.modes import LEFT_OUT, Cell, KnownNodes, Mode, Picture, needs, picture, told
 from rackcheck.views.signs import OUTCOME, Signs
 from rackcheck.views.summary import Summary, exit_code, several
 from rackcheck.views.terminal import OUTCOMES, Line, why, within
@@ -65,7 +65,7 @@ def rack(run: str, mode: str, where: Where, waiver_files: tuple[File, ...], as_j
     outcomes = {each.node: each.outcome for each in summary.judged}
     answers = {node: where.holds(_row(subject, node, shapes, outcomes, trees)) for node in subject.places}
     chosen = tuple(node for node, answer in answers.items() if answer)
-    seen = Seen(chosen, outcomes, told={node: told(Mode(mode), trees[node]) for node in chosen if node in trees})
+    seen = KnownNodes(chosen, outcomes, told={node: told(Mode(mode), trees[node]) for node in chosen if node in trees})
     found = picture(Mode(mode), seen, signs)
     open_ = [node for node, answer in answers.items() if answer is None]
     if as_json:
@@ -78,12 +78,12 @@ def rack(run: str, mode: str, where: Where, waiver_files: tuple[File, ...], as_j
     return exit_code(summary, strict=False)
 
 
-def _racks(subject: Subject) -> dict[str, Rack]:
+def _racks(subject: RunSubject) -> dict[str, Rack]:
     """Give the shapes of all racks that the readings kept; of one that several describe, the newest is heard."""
     return {name: rack for stored, _, _ in subject.jobs for name, rack in stored_racks(stored).items()}
 
 
-def _trees(subject: Subject, facts: Sequence[Path]) -> dict[str, Tree]:
+def _trees(subject: RunSubject, facts: Sequence[Path]) -> dict[str, Tree]:
     """Read facts from each node's newest raw answers: a profile need not have asked for what it heard."""
     if not facts:
         return {}
@@ -100,7 +100,11 @@ def _trees(subject: Subject, facts: Sequence[Path]) -> dict[str, Tree]:
 
 
 def _row(
-    subject: Subject, node: str, shapes: Mapping[str, Rack], outcomes: Mapping[str, Outcome], trees: Mapping[str, Tree]
+    subject: RunSubject,
+    node: str,
+    shapes: Mapping[str, Rack],
+    outcomes: Mapping[str, Outcome],
+    trees: Mapping[str, Tree],
 ) -> Row:
     """Give a node as a filter sees it; its state is what it comes to, and `unknown` where nobody judged it."""
     place, shape, tree = subject.places[node], shapes.get(subject.places[node].rack), trees.get(node)
@@ -161,7 +165,7 @@ def _wholes(summary: Summary, signs: Signs) -> Iterator[Line]:
         yield Line(((said, OUTCOMES[outcome]), (f"  judged as a whole: {whereabouts.said(names)}", "")))
 
 
-def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture, seen: Seen) -> dict[str, Any]:
+def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture, seen: KnownNodes) -> dict[str, Any]:
     """Give the picture as one JSON document; a value that is not known is null, and its word says why."""
     measure = found.measure
     cells: dict[str, Any] = {node: {"sign": cell.sign, "word": cell.word} for node, cell in found.cells.items()}
@@ -183,7 +187,7 @@ def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture,
     }
 
 
-def _panel(panel: Panel) -> dict[str, Any]:
+def _panel(panel: RackPanel) -> dict[str, Any]:
     """Give a rack from its top to its bottom; `u` 0 says that nobody told it."""
     shelves = [
         {"u": s.u, "height": s.height, "slot": s.slot, "role": s.role, "nodes": list(s.nodes)} for s in panel.shelves

@@ -19,7 +19,7 @@ from rackcheck.profile.layers import did_you_mean
 from rackcheck.remedy.bios import NotFixable, patches
 from rackcheck.remedy.mend import ByHand, Firmware, Lines, by_hand, remedies
 from rackcheck.remedy.settings import settings
-from rackcheck.remedy.text import Order, Remedies, bmc_script, body, document, script, text
+from rackcheck.remedy.text import BmcOrder, RemedyText, bmc_script, body, document, script, text
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Judged
 from rackcheck.session import subject
@@ -81,7 +81,7 @@ class _Readings:
         self.runs |= {(judged.node, v.rule): run for v in judged.verdicts}
 
 
-def _told(found: subject.Subject, only: Collection[str], nodes: str | None) -> Remedies:
+def _told(found: subject.RunSubject, only: Collection[str], nodes: str | None) -> RemedyText:
     read = _Readings()
     for number, (stored, job, _) in enumerate(found.jobs):
         for event in replay(job, stored.answers(), stored.done()):
@@ -106,7 +106,7 @@ def _told(found: subject.Subject, only: Collection[str], nodes: str | None) -> R
         hands.setdefault(hand, []).append(node)
     place = {rule: number for number, rule in enumerate(rules)}
     ordered = sorted(hands.items(), key=lambda item: place[item[0].rule])
-    return Remedies(
+    return RemedyText(
         found.name, f"{found.profile.name} {found.profile.version}", steps, tuple(orders),
         tuple((hand, tuple(sorted(set(names), key=natural))) for hand, names in ordered),
     )  # fmt: skip
@@ -123,11 +123,11 @@ def _nodes(wanted: str | None, known: Mapping[str, object]) -> list[str]:
 
 
 def _firmware(
-    found: subject.Subject, needs: Mapping[str, list[Firmware]], runs: Mapping[tuple[str, str], int],
+    found: subject.RunSubject, needs: Mapping[str, list[Firmware]], runs: Mapping[tuple[str, str], int],
     rules: Mapping[str, Rule],
-) -> tuple[list[Order], list[tuple[ByHand, str]]]:  # fmt: skip
+) -> tuple[list[BmcOrder], list[tuple[ByHand, str]]]:  # fmt: skip
     """Make the bodies: a BMC's answers are read again, one after the other, from the run that judged it last."""
-    orders: list[Order] = []
+    orders: list[BmcOrder] = []
     left: list[tuple[ByHand, str]] = []
     done: set[tuple[str, str]] = set()
     known = settings() if needs else None
@@ -145,7 +145,7 @@ def _firmware(
             made, not_so = patches(answer.capture.documents, some, known)
             if made and not URL.match(url):
                 not_so, made = [*not_so, *(_unreached(made_for.rule) for p in made for made_for in p.changes)], []
-            orders += [Order(answer.node, url, patch, n) for n, patch in enumerate(made, start=1)]
+            orders += [BmcOrder(answer.node, url, patch, n) for n, patch in enumerate(made, start=1)]
             for each in not_so:
                 if (answer.node, each.rule) not in done:
                     done.add((answer.node, each.rule))
@@ -159,7 +159,7 @@ def _unreached(rule: str) -> NotFixable:
     return NotFixable(rule, "the inventory names no https address of this BMC")
 
 
-def _written(folder: Path, told: Remedies) -> None:
+def _written(folder: Path, told: RemedyText) -> None:
     """Write the scripts and bodies into a new folder; nothing that is there is ever written over."""
     pieces = dict(_pieces(told))
     try:
@@ -173,7 +173,7 @@ def _written(folder: Path, told: Remedies) -> None:
     note(f"Written for review: {several(len(pieces), 'file')} in {folder}; nothing was applied")
 
 
-def _pieces(told: Remedies) -> Iterator[tuple[str, str]]:
+def _pieces(told: RemedyText) -> Iterator[tuple[str, str]]:
     yield "remedy.txt", "\n".join(text(told)) + "\n"
     for number, group in enumerate((g for g in told.groups if g.steps), start=1):
         yield f"set-{number}.sh", script(group, told.run)

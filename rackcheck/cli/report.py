@@ -18,7 +18,7 @@ from rackcheck.report.dossier import Dossier
 from rackcheck.run.job import now
 from rackcheck.session import choice, subject
 from rackcheck.session.output import is_plain, note
-from rackcheck.session.subject import Subject
+from rackcheck.session.subject import RunSubject
 from rackcheck.signoff import acceptance, bill
 from rackcheck.signoff.signing import bundles, manifest
 from rackcheck.views import machine
@@ -32,7 +32,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ReportOptions:
     """What `rackcheck report` is given."""
 
     run: str
@@ -68,8 +68,8 @@ class Given:
 @options.waivers_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
-@options.collected(Given)
-def report(given: Given) -> int:
+@options.collected(ReportOptions)
+def report(given: ReportOptions) -> int:
     """Write the document of a run, or of an acceptance with all of its runs; asks no node.
 
     RUN is a run's id or folder, `last`, or the name of an acceptance.
@@ -194,7 +194,7 @@ def _tables(dossier: Dossier, output: Path | None, name: str, say: Callable[[str
 
 
 def _bundled(
-    found: Subject, dossier: Dossier, level: str, output: Path | None, template: Path | None,
+    found: RunSubject, dossier: Dossier, level: str, output: Path | None, template: Path | None,
     inputs: Mapping[str, bytes], say: Callable[[str], None], *, as_json: bool,
 ) -> int:  # fmt: skip
     full = ""

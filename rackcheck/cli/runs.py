@@ -18,7 +18,7 @@ from rackcheck.views import machine, terminal
 from rackcheck.views.summary import exit_code, summarize
 from rackcheck.views.terminal import Line
 
-Row = tuple[str, str, str, str, str, str, str, str]
+RunRow = tuple[str, str, str, str, str, str, str, str]
 
 WIDE = 100
 """Letters of a line from which on there is room for a column of times."""
@@ -54,7 +54,7 @@ def list_(limit: int, as_json: bool) -> None:
         note(f"and {more} more; --limit {len(rows) + more} shows all")
 
 
-def _laid(names: Sequence[str], rows: Sequence[Row]) -> list[Line]:
+def _laid(names: Sequence[str], rows: Sequence[RunRow]) -> list[Line]:
     """Lay the runs in columns; a narrow terminal gets no times where the names tell them."""
     styles = ("bold", "", "", "", "bold", "", "", "dim")
     keep = list(range(len(names)))
@@ -66,11 +66,11 @@ def _laid(names: Sequence[str], rows: Sequence[Row]) -> list[Line]:
     )  # fmt: skip
 
 
-def _indexed(limit: int) -> tuple[list[Row], int]:
+def _indexed(limit: int) -> tuple[list[RunRow], int]:
     """Give rows from the index, and how many more there are; raises Unusable before anything is said."""
     with file.opened(file.place()) as db:
         damaged = catching.catch_up(db, progress)
-        rows: list[Row] = [
+        rows: list[RunRow] = [
             (r.name, r.time, r.profile, str(r.nodes), r.outcome, str(r.fails), str(r.unknowns), r.targets)
             for r in queries.runs(db, limit)
         ]
@@ -86,12 +86,12 @@ def progress(done: int, of: int) -> None:
         note(f"{done} of {of} runs read into the index")
 
 
-def _folders(limit: int) -> tuple[list[Row], int]:
+def _folders(limit: int) -> tuple[list[RunRow], int]:
     """Give the same without an index, from the folders themselves."""
     for name in catching.closed():
         note(f"rackcheck: {catching.barred(name)}")
     known = store.ids()
-    rows: list[Row] = []
+    rows: list[RunRow] = []
     for run in known[: -limit - 1 : -1]:
         try:
             stored = store.find(str(store.runs_folder() / run))

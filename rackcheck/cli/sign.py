@@ -15,7 +15,7 @@ from rackcheck.evaluate.verdict import Status
 from rackcheck.run import store
 from rackcheck.session.output import is_plain, note, print_lines
 from rackcheck.signoff import acceptance, signing
-from rackcheck.signoff.signing import Fault, Signature, bundles, signers
+from rackcheck.signoff.signing import BundleFault, Signature, bundles, signers
 from rackcheck.views.terminal import ASCII, GLYPHS, STYLES, Line
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -71,7 +71,7 @@ def _tell_acceptance(folder: Path, made: Signature) -> None:
     note(f"acceptance {found.name} is signed by {made.party}")
 
 
-def fault_line(fault: Fault) -> Line:
+def fault_line(fault: BundleFault) -> Line:
     """Show one fault."""
     return Line(((mark(Status.FAIL), STYLES[Status.FAIL]), (str(fault), "")))
 

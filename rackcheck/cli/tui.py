@@ -15,11 +15,11 @@ from rackcheck.session import choice
 from rackcheck.session.output import note
 
 if TYPE_CHECKING:
-    from rackcheck.session.desk import Desk
+    from rackcheck.session.desk import RunSession
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class TuiOptions:
     """What `rackcheck tui` is given."""
 
     words: tuple[str, ...]
@@ -59,8 +59,8 @@ class Given:
     "--link", type=click.Choice(["auto", "slow"]), default="auto", show_default=True,
     help="slow: 16 colours, two frames a second, for serial consoles and far ends.",
 )  # fmt: skip
-@options.collected(Given)
-def tui(given: Given) -> int:
+@options.collected(TuiOptions)
+def tui(given: TuiOptions) -> int:
     """Open a run in the terminal's screens: a stored one, or one that is made while you look.
 
     Without a profile, RUN is a stored run or an acceptance, the newest if none is named: no node is asked. With one,
@@ -87,16 +87,16 @@ def tui(given: Given) -> int:
         return 0
 
     profile = given.profile
-    desks: list[Desk] = []
+    desks: list[RunSession] = []
 
     def ready() -> object:
-        from rackcheck.session.desk import Desk  # noqa: PLC0415  once there is a terminal to show it on
+        from rackcheck.session.desk import RunSession  # noqa: PLC0415  once there is a terminal to show it on
         from rackcheck.session.prepared import Request, prepare  # noqa: PLC0415
 
         files = choice.waiver_files(given.waiver_files, found=True)
         request = Request(profile, wanted, given.values, given.folders, files, seconds=given.seconds)
         made = prepare(lambda: choice.chosen(given.words, given.file, given.rack), request)
-        desks.append(Desk(ready=made))
+        desks.append(RunSession(ready=made))
         return desks[0]
 
     show("", ready, **shown, early=True)
@@ -119,11 +119,11 @@ def screens() -> Callable[..., None]:
 def _stored(run: str, waiver_files: tuple[Path, ...]) -> object:
     from rackcheck.run import store  # noqa: PLC0415
     from rackcheck.session import subject  # noqa: PLC0415
-    from rackcheck.session.desk import Desk  # noqa: PLC0415
+    from rackcheck.session.desk import RunSession  # noqa: PLC0415
 
     if run == "last" and not store.ids():
         raise Mistake(
             "there is no run yet: rackcheck tui -p PROFILE audits this machine, --rack sim:dgx-h100 a simulated rack"
         )
     files = choice.waiver_files(waiver_files, found=False) if waiver_files else None
-    return Desk(found=subject.find(run, files))
+    return RunSession(found=subject.find(run, files))

@@ -18,7 +18,7 @@ from rackcheck.model.fold import fold
 from rackcheck.model.profile import Profile, Rule
 from rackcheck.model.text import natural
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.report.gather import Told
+from rackcheck.report.gather import CollectedRun
 from rackcheck.report.settle import settle
 from rackcheck.session import subject
 from rackcheck.session.output import note
@@ -28,7 +28,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class WaiveOptions:
     """What `rackcheck waive` is given."""
 
     rule: str
@@ -66,8 +66,8 @@ class Given:
     help="File that it is added to.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the change and write nothing.")
-@options.collected(Given)
-def waive(given: Given) -> int:
+@options.collected(WaiveOptions)
+def waive(given: WaiveOptions) -> int:
     """Add a waiver of a finding to a file, and show the change; commit it where your profiles are.
 
     It pins what a stored run saw: the rule as it is, the nodes, the item and its value. It lapses when any of them
@@ -138,7 +138,7 @@ def _in_time(until: str) -> None:
         raise Mistake(f"--until {until}: more than a year ahead; {last_day(today)} is the last day it may name")
 
 
-def _verdicts(readings: list[Told], profile: Profile, rule: str) -> dict[str, Verdict]:
+def _verdicts(readings: list[CollectedRun], profile: Profile, rule: str) -> dict[str, Verdict]:
     settled = settle(readings, profile)
     return {node.node: v for node in settled.everyone for v in node.verdicts if v.rule == rule}
 

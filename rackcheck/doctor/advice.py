@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
-from rackcheck.doctor.finding import NO_INVENTORY, Finding, Place, Trouble
+from rackcheck.doctor.finding import NO_INVENTORY, PlaneAddress, PlaneTrouble, Trouble
 from rackcheck.inventory.files import LOCKED
 
 PACKAGES = {
@@ -55,11 +55,13 @@ class Advice:
     write: tuple[str, ...] = ()
 
 
-def together(places: Sequence[Place]) -> Place:
+def together(places: Sequence[PlaneAddress]) -> PlaneAddress:
     """Lay places together: what differs is written with NODE where it holds the node's name, else as a placeholder."""
     if len(places) == 1:
         return places[0]
-    return Place(**{f.name: _one([(getattr(p, f.name), p.node) for p in places], f.name) for f in fields(Place)})
+    return PlaneAddress(
+        **{f.name: _one([(getattr(p, f.name), p.node) for p in places], f.name) for f in fields(PlaneAddress)}
+    )
 
 
 def _one(values: Iterable[tuple[str, str]], name: str) -> str:
@@ -70,12 +72,12 @@ def _one(values: Iterable[tuple[str, str]], name: str) -> str:
     return spelt.pop() if len(spelt) == 1 else name.upper()
 
 
-def advice(finding: Finding, place: Place) -> Advice:
+def advice(finding: PlaneTrouble, place: PlaneAddress) -> Advice:
     """Say what to do about this trouble at this place."""
     return _BY_TROUBLE[finding.trouble](finding, place)
 
 
-def _ssh(place: Place, command: str, *, loud: bool = False) -> str:
+def _ssh(place: PlaneAddress, command: str, *, loud: bool = False) -> str:
     """Write the line that runs a command there: a place without a port is this machine."""
     if not place.port:
         return command
@@ -89,12 +91,12 @@ def _line(*words: str) -> str:
     return " ".join(f"~/{shlex.quote(word[2:])}" if word.startswith("~/") else shlex.quote(word) for word in words)
 
 
-def _url(place: Place) -> str:
+def _url(place: PlaneAddress) -> str:
     host = f"[{place.host}]" if ":" in place.host else place.host
     return f"https://{host}" + (f":{place.port}" if place.port != "443" else "")
 
 
-def _scan(place: Place) -> tuple[str, ...]:
+def _scan(place: PlaneAddress) -> tuple[str, ...]:
     port = [] if place.port == "22" else ["-p", place.port]
     alias = f" | sed {shlex.quote(f's/^[^ ]*/{place.alias}/')}" if place.alias else ""
     file = f"{place.node}.hostkey"
@@ -106,12 +108,12 @@ def _scan(place: Place) -> tuple[str, ...]:
     )
 
 
-def _no_host(_: Finding, __: Place) -> Advice:
+def _no_host(_: PlaneTrouble, __: PlaneAddress) -> Advice:
     words = "The inventory gives this node no host; to ask its operating system, write below its name:"
     return Advice(words, (), ('host: "{node}"',))
 
 
-def _no_bmc(finding: Finding, _: Place) -> Advice:
+def _no_bmc(finding: PlaneTrouble, _: PlaneAddress) -> Advice:
     if finding.seen == NO_INVENTORY:
         words = (
             "A BMC stands in an inventory, and there is none: name it (-i FILE), or make one from what you have "
@@ -121,7 +123,7 @@ def _no_bmc(finding: Finding, _: Place) -> Advice:
     return Advice("The inventory gives this node no BMC; write below its name, or audit with --planes os:", (), BMC)
 
 
-def _secret(finding: Finding, _: Place) -> Advice:
+def _secret(finding: PlaneTrouble, _: PlaneAddress) -> Advice:
     name = finding.seen.removeprefix("env:").partition(":")[0]
     words = (
         "The inventory names a secret that is not to be had here, so nobody is asked with it. Put it where the "
@@ -133,7 +135,7 @@ def _secret(finding: Finding, _: Place) -> Advice:
     return Advice(words, (f"stty -echo; read -r {name}; stty echo; export {name}",))
 
 
-def _no_password(finding: Finding, _: Place) -> Advice:
+def _no_password(finding: PlaneTrouble, _: PlaneAddress) -> Advice:
     words = (
         "No login is tried without one: it would only count as a wrong one. Write into `defaults`, or below its name:"
     )
@@ -141,7 +143,7 @@ def _no_password(finding: Finding, _: Place) -> Advice:
     return Advice(words, (), (head, user, password) if finding.seen else (head, password))
 
 
-def _ca_file(_: Finding, __: Place) -> Advice:
+def _ca_file(_: PlaneTrouble, __: PlaneAddress) -> Advice:
     words = (
         "`ca` is a file on this machine with the authority's certificate in PEM form. Look at it with the line below, "
         "mend it, or pin the BMC's own certificate as `fingerprint:` instead."
@@ -149,7 +151,7 @@ def _ca_file(_: Finding, __: Place) -> Advice:
     return Advice(words, ("openssl x509 -noout -subject -in FILE",))
 
 
-def _key_file(finding: Finding, place: Place) -> Advice:
+def _key_file(finding: PlaneTrouble, place: PlaneAddress) -> Advice:
     key = place.key or "KEY"
     if LOCKED in finding.seen:
         words = (
@@ -161,7 +163,7 @@ def _key_file(finding: Finding, place: Place) -> Advice:
     return Advice(words, (_line("ssh-keygen", "-y", "-f", key),))
 
 
-def _no_read(_: Finding, place: Place) -> Advice:
+def _no_read(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = (
         "They are there, and this login may not read them; what they tell stays unknown. sudo is for commands only: "
         "see who closed them, and why."
@@ -169,35 +171,35 @@ def _no_read(_: Finding, place: Place) -> Advice:
     return Advice(words, (_ssh(place, "id; ls -ld FILE"),))
 
 
-def _no_name(_: Finding, place: Place) -> Advice:
+def _no_name(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = "No resolver knows this name: mend it, or write an address into the inventory."
     return Advice(words, (_line("getent", "hosts", place.host),))
 
 
-def _refused(_: Finding, place: Place) -> Advice:
+def _refused(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = f"The address answers, and nothing listens on port {place.port}: is the service on, is it another port?"
     return Advice(words, (_line("nc", "-vz", place.host, place.port),))
 
 
-def _silent(_: Finding, place: Place) -> Advice:
+def _silent(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = "Off, unplugged, on another network, or behind a filter that drops us."
     return Advice(
         words, (_line("ping", "-c", "3", place.host), _line("nc", "-vz", "-w", "5", place.host, place.port or "22"))
     )
 
 
-def _no_ssh(_: Finding, place: Place) -> Advice:
+def _no_ssh(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     return Advice(
         "Something listens, but SSH does not come about in time: see where it stops.", (_ssh(place, "true", loud=True),)
     )
 
 
-def _key_unknown(_: Finding, place: Place) -> Advice:
+def _key_unknown(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = f"Fetch its key, compare the fingerprint with what its console says ({HOST_KEYS}), and only then trust it:"
     return Advice(words, _scan(place))
 
 
-def _key_changed(_: Finding, place: Place) -> Advice:
+def _key_changed(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = (
         "The node was set up anew, or another machine answers in its place. Ask its console "
         f"({HOST_KEYS}); only if that says the key that was found:"
@@ -207,12 +209,12 @@ def _key_changed(_: Finding, place: Place) -> Advice:
     return Advice(words, (forget, *_scan(place)))
 
 
-def _key_revoked(_: Finding, place: Place) -> Advice:
+def _key_revoked(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = f"{place.known or 'known_hosts'} marks this key as revoked: the node must be given new host keys."
     return Advice(words)
 
 
-def _login(_: Finding, place: Place) -> Advice:
+def _login(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     port = [] if place.port == "22" else ["-p", place.port]
     key = place.key or "~/.ssh/id_ed25519"
     public = place.public or f"{key}.pub"
@@ -228,17 +230,17 @@ def _login(_: Finding, place: Place) -> Advice:
     )
 
 
-def _cut(_: Finding, place: Place) -> Advice:
+def _cut(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = "We were let in, but no shell of ours answered whole: a forced command, a restricted shell, a full disk?"
     return Advice(words, (_ssh(place, "sh -c 'echo whole'"),))
 
 
-def _hangs(_: Finding, place: Place) -> Advice:
+def _hangs(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = "It hangs, or a filter swallows what it says; a BMC that stays like this needs a reset of its own."
     return Advice(words, (f"time {_line('curl', '-k', '-m', '60', f'{_url(place)}/redfish/v1/')}",))
 
 
-def _slow(_: Finding, place: Place) -> Advice:
+def _slow(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = (
         "It answers, but not within doctor's few seconds; an audit waits longer (--timeout SECONDS). See what is slow:"
     )
@@ -261,7 +263,7 @@ def _program(thing: str) -> str:
     return thing.rpartition("/")[2]
 
 
-def _tools(finding: Finding, _: Place) -> Advice:
+def _tools(finding: PlaneTrouble, _: PlaneAddress) -> Advice:
     names = tuple(map(_program, finding.things))
     lines = _packages(finding.things)
     words = []
@@ -281,7 +283,7 @@ def _tools(finding: Finding, _: Place) -> Advice:
     return Advice(" ".join(words), lines)
 
 
-def _root(finding: Finding, place: Place) -> Advice:
+def _root(finding: PlaneTrouble, place: PlaneAddress) -> Advice:
     login = place.user or "USER"
     if "off in the inventory" in finding.seen:
         return Advice("The inventory says `sudo: false` for this node: these facts stay unknown by your own word.")
@@ -295,13 +297,13 @@ def _root(finding: Finding, place: Place) -> Advice:
     )
 
 
-def _fingerprint(place: Place) -> str:
+def _fingerprint(place: PlaneAddress) -> str:
     at = f"[{place.host}]:{place.port}" if ":" in place.host else f"{place.host}:{place.port}"
     show = "openssl x509 -noout -fingerprint -sha256"
     return f"{_line('openssl', 's_client', '-connect', at)} </dev/null 2>/dev/null | {show}"
 
 
-def _cert_changed(_: Finding, place: Place) -> Advice:
+def _cert_changed(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = (
         "The BMC has a new certificate, or another machine answers in its place. Compare with what its own page or "
         "console shows; only if that is what was found, write it into the inventory as `fingerprint:`."
@@ -309,7 +311,7 @@ def _cert_changed(_: Finding, place: Place) -> Advice:
     return Advice(words, (_fingerprint(place),))
 
 
-def _cert_unknown(_: Finding, place: Place) -> Advice:
+def _cert_unknown(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = (
         "Nobody we trust vouches for this certificate. Compare it with the BMC's own page or console, then write it "
         "into the inventory's bmc as `fingerprint:`, or name your authority as `ca: FILE`."
@@ -317,39 +319,39 @@ def _cert_unknown(_: Finding, place: Place) -> Advice:
     return Advice(words, (_fingerprint(place),))
 
 
-def _bmc_login(_: Finding, place: Place) -> Advice:
+def _bmc_login(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = (
         "Wrong user or password, or no right to log in over Redfish. Try by hand, seldom: many BMCs lock the account."
     )
     return Advice(words, (_line("curl", "-k", "-u", place.user or "USER", f"{_url(place)}/redfish/v1/Systems"),))
 
 
-def _bmc_full(_: Finding, place: Place) -> Advice:
+def _bmc_full(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = "Somebody leaves sessions open. They end by themselves after a while; to see and close them:"
     user = place.user or "USER"
     return Advice(words, (_line("curl", "-k", "-u", user, f"{_url(place)}/redfish/v1/SessionService/Sessions"),))
 
 
-def _bmc_look(words: str) -> "Callable[[Finding, Place], Advice]":
+def _bmc_look(words: str) -> "Callable[[PlaneTrouble, PlaneAddress], Advice]":
     return lambda _, place: Advice(words, (_line("curl", "-k", f"{_url(place)}/redfish/v1/"),))
 
 
-def _bmc_role(_: Finding, place: Place) -> Advice:
+def _bmc_role(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = "Give this user the role ReadOnly at least (docs/guide/least-privilege.md); what it has now:"
     user = place.user or "USER"
     return Advice(words, (_line("curl", "-k", "-u", user, f"{_url(place)}/redfish/v1/AccountService/Accounts"),))
 
 
-def _bmc_gap(_: Finding, place: Place) -> Advice:
+def _bmc_gap(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = "The BMC names this resource and does not give it; facts below it stay unknown. Look at it by hand:"
     return Advice(words, (_line("curl", "-k", "-u", place.user or "USER", f"{_url(place)}/redfish/v1/Managers"),))
 
 
-def _ours(_: Finding, __: Place) -> Advice:
+def _ours(_: PlaneTrouble, __: PlaneAddress) -> Advice:
     return Advice("This is a fault of rackcheck, not of the node: please report it with the line above.")
 
 
-_BY_TROUBLE: dict[Trouble, Callable[[Finding, Place], Advice]] = {
+_BY_TROUBLE: dict[Trouble, Callable[[PlaneTrouble, PlaneAddress], Advice]] = {
     Trouble.NO_HOST: _no_host,
     Trouble.NO_BMC: _no_bmc,
     Trouble.SECRET: _secret,

@@ -15,9 +15,9 @@ from rackcheck.doctor.blind import of_plane
 from rackcheck.doctor.bmc import visit
 from rackcheck.doctor.controller import read, unread
 from rackcheck.doctor.crew import work
-from rackcheck.doctor.finding import NO_INVENTORY, Finding, Place, Trouble, Visit
+from rackcheck.doctor.finding import NO_INVENTORY, PlaneAddress, PlaneTrouble, PlaneVisit, Trouble
 from rackcheck.doctor.names import look_up
-from rackcheck.doctor.pace import Pace
+from rackcheck.doctor.pace import VisitLimits
 from rackcheck.doctor.system import Questions
 from rackcheck.inventory import Node
 from rackcheck.inventory.files import ca_trouble, key_trouble
@@ -52,7 +52,7 @@ class Doctor:
     """Whether a plane that the inventory does not name is a trouble: it is where a profile's rules need it."""
     listed: bool = True
     """Whether there is an inventory at all, into which something could be written."""
-    pace: Pace = field(default_factory=Pace)
+    pace: VisitLimits = field(default_factory=VisitLimits)
 
     @cached_property
     def planes(self) -> tuple[tuple[Node, Plane], ...]:
@@ -60,14 +60,14 @@ class Doctor:
         wanted = [plane for plane in (Plane.OS, Plane.BMC) if plane in self.plan.planes]
         return tuple((node, plane) for plane in wanted for node in self.nodes if self.needed or _has(node, plane))
 
-    def visits(self, stop: threading.Event) -> Generator[Visit]:
+    def visits(self, stop: threading.Event) -> Generator[PlaneVisit]:
         """Ask everyone and give each plane's visit as it ends; setting `stop` ends it early."""
         targets = self._targets(stop)
         hosts = {name: target.host for name, target in targets.items() if not target.proxy}
         bmcs = {node.name: urlsplit(node.bmc.url).hostname or "" for node in self.nodes if node.bmc is not None}
         lost = look_up([*hosts.values(), *bmcs.values()], stop)
 
-        def ask(job: tuple[Node, Plane]) -> Visit:
+        def ask(job: tuple[Node, Plane]) -> PlaneVisit:
             node, plane = job
             place = self._place(node, plane, targets.get(node.name))
             if not _has(node, plane):
@@ -103,17 +103,17 @@ class Doctor:
         said = work(remote, lambda n: ssh_config.resolve(n, self.secrets), threads=CONFIGS, seconds=CONFIG, stop=stop)
         return {node.name: target for node, target in said if isinstance(target, Target)}
 
-    def _place(self, node: Node, plane: Plane, target: Target | None) -> Place:
+    def _place(self, node: Node, plane: Plane, target: Target | None) -> PlaneAddress:
         if plane is Plane.BMC:
             url = urlsplit(node.bmc.url) if node.bmc is not None else None
             host, port = (url.hostname or "", str(url.port or 443)) if url is not None else ("", "")
-            return Place(node.name, host, port, node.bmc.user if node.bmc is not None else "")
+            return PlaneAddress(node.name, host, port, node.bmc.user if node.bmc is not None else "")
         if target is None:
-            return Place(node.name, node.host, user=getuser())
+            return PlaneAddress(node.name, node.host, user=getuser())
         key, public = _key(target, node)
         known = target.known_hosts[0] if target.known_hosts else ""
         user = target.user or getuser()
-        return Place(node.name, target.host, str(target.port), user, key, known, target.alias, public)
+        return PlaneAddress(node.name, target.host, str(target.port), user, key, known, target.alias, public)
 
     def _hindered(self, node: Node, plane: Plane) -> tuple[Trouble, str] | None:
         """Say what of our own keeps us from asking this plane at all: told without knocking at the node."""
@@ -127,11 +127,11 @@ class Doctor:
                 return Trouble.CA_FILE, f"{node.bmc.ca} {wrong}"
         return None
 
-    def _silent(self, place: Place, plane: Plane, trouble: Trouble, seen: str) -> Visit:
+    def _silent(self, place: PlaneAddress, plane: Plane, trouble: Trouble, seen: str) -> PlaneVisit:
         lost = of_plane(self.plan, plane)
-        return Visit(place.node, plane, place, (Finding(trouble, clean(seen, 300), (), lost),))
+        return PlaneVisit(place.node, plane, place, (PlaneTrouble(trouble, clean(seen, 300), (), lost),))
 
-    def _system(self, node: Node, target: Target | None, place: Place) -> Visit:
+    def _system(self, node: Node, target: Target | None, place: PlaneAddress) -> PlaneVisit:
         questions, mark, limits = self._questions[node.ssh.sudo], token_hex(16), self.pace.system
         text = script.compose(questions.asked, mark, sudo=node.ssh.sudo)
         began = time.time()
@@ -148,22 +148,22 @@ class Doctor:
         found, system, sent = questions.read(split.capture)
         if system is not None and sent is not None and began - 0.01 <= sent <= ended:
             system = replace(system, login=max(0.0, sent - began) if target is not None else None, script=ended - sent)
-        return Visit(node.name, Plane.OS, place, found, system)
+        return PlaneVisit(node.name, Plane.OS, place, found, system)
 
     @cached_property
     def _questions(self) -> Mapping[bool, Questions]:
         return {sudo: Questions(self.plan, sudo, self.pace.question) for sudo in (True, False)}
 
-    def _bmc(self, node: Node, place: Place, stop: threading.Event) -> Visit:
+    def _bmc(self, node: Node, place: PlaneAddress, stop: threading.Event) -> PlaneVisit:
         bmc = bmc_of(node, self.secrets)
         heard = visit(bmc, stop, self.pace.bmc)
         if isinstance(heard, Unknown):
             return self._silent(place, Plane.BMC, hurdle.of_bmc(heard), hurdle.seen(heard))
-        found: Sequence[Finding] = tuple(unread(heard.bodies, self.plan))
+        found: Sequence[PlaneTrouble] = tuple(unread(heard.bodies, self.plan))
         if heard.trouble is not None:
             trouble = hurdle.of_bmc(heard.trouble, answered=True)
-            found = (Finding(trouble, hurdle.seen(heard.trouble), (), of_plane(self.plan, Plane.BMC)),)
-        return Visit(node.name, Plane.BMC, place, tuple(found), read(heard.bodies, bmc.user, heard.seconds))
+            found = (PlaneTrouble(trouble, hurdle.seen(heard.trouble), (), of_plane(self.plan, Plane.BMC)),)
+        return PlaneVisit(node.name, Plane.BMC, place, tuple(found), read(heard.bodies, bmc.user, heard.seconds))
 
 
 def _has(node: Node, plane: Plane) -> bool:

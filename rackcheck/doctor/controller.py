@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from rackcheck.doctor.finding import Controller, Finding, Trouble
+from rackcheck.doctor.finding import Controller, PlaneTrouble, Trouble
 from rackcheck.model.documents import Documents, Missing
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.model.question import Redfish
@@ -63,7 +63,7 @@ def read(bodies: Mapping[str, Body | Unknown], user: str, seconds: Sequence[floa
     )  # fmt: skip
 
 
-def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[Finding]:
+def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[PlaneTrouble]:
     """Say which resources could not be read although the BMC let us in, and which probes that costs."""
     gone: dict[Trouble, dict[str, Unknown]] = {}
     for uri, body in bodies.items():
@@ -74,7 +74,7 @@ def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[Finding
         asks = ((probe.name, probe.ask) for probe in plan.probes if isinstance(probe.ask, Redfish))
         lost = tuple(name for name, ask in asks if any(str(link).partition("/")[0] in words for link in ask.links))
         said = "; ".join(f"{uri}: {why}" for uri, why in list(found.items())[:3])
-        yield Finding(trouble, clean(said, 300), (), lost)
+        yield PlaneTrouble(trouble, clean(said, 300), (), lost)
 
 
 def _at(docs: Documents, link: str) -> Iterator[Resource]:

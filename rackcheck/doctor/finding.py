@@ -60,7 +60,7 @@ class Grant(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaneAddress:
     """Where a plane is and how we go there: what a line to type needs. A text is empty where it does not apply."""
 
     node: str
@@ -75,7 +75,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PlaneTrouble:
     """One trouble: what was seen, the tools or commands in question, and the probes that stay without an answer."""
 
     trouble: Trouble
@@ -112,13 +112,13 @@ class Controller:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class PlaneVisit:
     """One plane of one node: what stands in the way, and who answered if anyone did."""
 
     node: str
     plane: Plane
-    place: Place
-    findings: tuple[Finding, ...] = ()
+    place: PlaneAddress
+    findings: tuple[PlaneTrouble, ...] = ()
     who: System | Controller | None = None
 
     @property

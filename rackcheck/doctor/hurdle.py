@@ -4,28 +4,28 @@ import re
 
 from rackcheck.doctor.finding import Trouble
 from rackcheck.model.fact import Reason, Unknown, clean
-from rackcheck.transport.wire import Stage
+from rackcheck.transport.wire import ConnectStage
 
 SESSIONS = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
 """iDRAC says so with HTTP 503, others by the standard's message: all sessions are taken."""
 
 
-def of_ssh(stage: Stage, why: Unknown, *, known: bool) -> Trouble:
+def of_ssh(stage: ConnectStage, why: Unknown, *, known: bool) -> Trouble:
     """Name the trouble of a connection that ended at this stage; `known` when we hold a key of this host."""
     match stage:
-        case Stage.NAME:
+        case ConnectStage.NAME:
             return Trouble.NO_NAME
-        case Stage.PORT:
+        case ConnectStage.PORT:
             return Trouble.REFUSED if "refused" in why.detail.casefold() else Trouble.SILENT
-        case Stage.HANDSHAKE:
+        case ConnectStage.HANDSHAKE:
             return Trouble.NO_SSH
-        case Stage.KEY if "revoked" in why.detail:
+        case ConnectStage.KEY if "revoked" in why.detail:
             return Trouble.KEY_REVOKED
-        case Stage.KEY:
+        case ConnectStage.KEY:
             return Trouble.KEY_CHANGED if known else Trouble.KEY_UNKNOWN
-        case Stage.LOGIN if why.reason is Reason.DENIED:
+        case ConnectStage.LOGIN if why.reason is Reason.DENIED:
             return Trouble.LOGIN
-        case Stage.LOGIN:
+        case ConnectStage.LOGIN:
             return Trouble.NO_SSH
     return Trouble.CUT
 

@@ -10,15 +10,15 @@ SECONDS = 8.0
 
 
 @dataclass(frozen=True)
-class Pace:
+class VisitLimits:
     """Bounds of a visit, in seconds; `seconds` is how long one plane may take, None for doctor's own few."""
 
     seconds: float | None = None
 
     @property
-    def system(self) -> wire.Limits:
+    def system(self) -> wire.ShellLimits:
         """What one operating system may cost."""
-        return wire.Limits(connect=self._connect, deadline=self.seconds or SECONDS, cap=1 << 20)
+        return wire.ShellLimits(connect=self._connect, deadline=self.seconds or SECONDS, cap=1 << 20)
 
     @property
     def question(self) -> float:
@@ -41,4 +41,4 @@ class Pace:
 
     @property
     def _connect(self) -> float:
-        return min(3.0 if self.seconds is None else max(1.0, self.seconds * 3 / 8), wire.Limits().connect)
+        return min(3.0 if self.seconds is None else max(1.0, self.seconds * 3 / 8), wire.ShellLimits().connect)

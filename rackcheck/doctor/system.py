@@ -7,7 +7,7 @@ from functools import cached_property
 
 from rackcheck.doctor import readable
 from rackcheck.doctor.blind import of_plane
-from rackcheck.doctor.finding import Finding, Grant, System, Trouble
+from rackcheck.doctor.finding import Grant, PlaneTrouble, System, Trouble
 from rackcheck.doctor.tools import Need, looked_for, needs
 from rackcheck.model.capture import NodeCapture, Output, named
 from rackcheck.model.fact import Plane, Reason, Unknown, clean
@@ -132,7 +132,7 @@ class Questions:
         shells = (named(probe.ask.command) for probe in self.plan.probes if isinstance(probe.ask, Shell))
         return tuple(dict.fromkeys(path for text in shells for path in re.findall(r"\bPATH=\$PATH:[\w/.-]+", text)))
 
-    def read(self, capture: NodeCapture) -> tuple[tuple[Finding, ...], System | None, float | None]:
+    def read(self, capture: NodeCapture) -> tuple[tuple[PlaneTrouble, ...], System | None, float | None]:
         """Read the answers: the findings, who answered, and our clock when the script was sent."""
         answer = capture.output(self._looks)
         if not isinstance(answer, Output) or not re.search(r"^asked all$", answer.out, re.MULTILINE):
@@ -145,17 +145,17 @@ class Questions:
         scripts = self._scripts(answer.out)
         if scripts and not python:
             said = "it did not answer" if python is None else ""
-            found.append(Finding(Trouble.NO_PYTHON, said, (PYTHON,), scripts))
+            found.append(PlaneTrouble(Trouble.NO_PYTHON, said, (PYTHON,), scripts))
         if denied:
             refused = tuple(dict.fromkeys(str(p.ask) for p in root_probes(self.plan.probes) if p.name in denied))
-            found.append(Finding(Trouble.NO_ROOT, grant.value, refused, tuple(denied)))
+            found.append(PlaneTrouble(Trouble.NO_ROOT, grant.value, refused, tuple(denied)))
         found += self._unread(capture)
         name = who.get("name", "").strip("\"' ")
         sent = who.get("sent", "")
         system = System(name, who.get("kernel", ""), who.get("user", ""), grant, python or "", None, None)
         return tuple(found), system, float(sent) if re.fullmatch(r"[0-9]{1,12}\.[0-9]{2}", sent) else None
 
-    def _missing(self, out: str) -> Iterable[Finding]:
+    def _missing(self, out: str) -> Iterable[PlaneTrouble]:
         """Say which programs are missing where a probe needs them: a device that is not there needs none."""
         said = set(re.findall(r"^missing (\S+)$", out, re.MULTILINE))
         idle = set(re.findall(r"^idle ([0-9]+)$", out, re.MULTILINE))
@@ -164,26 +164,28 @@ class Questions:
         if gone:
             tools = tuple(dict.fromkeys(need.tool for need in gone))
             lost = tuple(dict.fromkeys(probe for probes in gone.values() for probe in probes))
-            yield Finding(Trouble.NO_TOOL, "", tools, lost)
+            yield PlaneTrouble(Trouble.NO_TOOL, "", tools, lost)
 
-    def _unread(self, capture: NodeCapture) -> Iterable[Finding]:
+    def _unread(self, capture: NodeCapture) -> Iterable[PlaneTrouble]:
         """Say which files an audit would be refused; a look that did not end tells nothing of any of them."""
         for ask, globs in self._files.items():
             refused = readable.refused(capture.output(ask), globs)
             blind = globs if isinstance(refused, Unknown) else refused.values()
             lost = tuple(dict.fromkeys(probe for glob in blind for probe in self.files[glob]))
             if isinstance(refused, Unknown):
-                yield Finding(Trouble.SLOW if refused.reason is Reason.TIMEOUT else Trouble.CUT, str(refused), (), lost)
+                yield PlaneTrouble(
+                    Trouble.SLOW if refused.reason is Reason.TIMEOUT else Trouble.CUT, str(refused), (), lost
+                )
             elif refused:
-                yield Finding(Trouble.NO_READ, "", tuple(refused)[:FILES], lost)
+                yield PlaneTrouble(Trouble.NO_READ, "", tuple(refused)[:FILES], lost)
 
-    def _silent(self, answer: Output | Unknown) -> Finding:
+    def _silent(self, answer: Output | Unknown) -> PlaneTrouble:
         """Say why our own question has no answer: then nothing is known of tools and of root's part either."""
         said = str(answer) if isinstance(answer, Unknown) else f"status {answer.status}: {answer.err.strip()}"
         reason = answer.reason if isinstance(answer, Unknown) else Reason.TIMEOUT if answer.status in LATE else None
         trouble = {Reason.TOOL_MISSING: Trouble.NO_FRAME, Reason.TIMEOUT: Trouble.SLOW}.get(reason, Trouble.CUT)  # type: ignore[arg-type]
         things = ("timeout", "head", "tail") if trouble is Trouble.NO_FRAME else ()
-        return Finding(trouble, clean(said), things, of_plane(self.plan, Plane.OS))
+        return PlaneTrouble(trouble, clean(said), things, of_plane(self.plan, Plane.OS))
 
     def _python(self, answer: Output) -> str | None:
         """Give the version of python3; empty where there is none that runs, None where it did not answer in time."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from rackcheck.doctor.advice import advice, together
 from rackcheck.doctor.blind import of_plane
-from rackcheck.doctor.finding import Controller, System, Visit
-from rackcheck.doctor.ward import Blind, Shared, Ward
+from rackcheck.doctor.finding import Controller, PlaneVisit, System
+from rackcheck.doctor.ward import Blind, SharedTrouble, Ward
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
 from rackcheck.views.terminal import Line
@@ -60,7 +60,7 @@ def lines(ward: Ward, width: int) -> Iterator[Line]:
     )
 
 
-def _trouble(shared: Shared, ward: Ward, width: int) -> Iterator[Line]:
+def _trouble(shared: SharedTrouble, ward: Ward, width: int) -> Iterator[Line]:
     count = f"{len(shared.nodes)} of {len(ward.roles)}"
     yield from _block(f"{shared.plane.value}: {shared.trouble.value}  {count}: ", fold(shared.nodes), width, "bold red")
     seen: dict[str, list[str]] = {}
@@ -148,7 +148,7 @@ def _more(count: int) -> str:
     return f"{count} other kind{'' if count == 1 else 's'}"
 
 
-def _speed(visits: Iterable[Visit]) -> str:
+def _speed(visits: Iterable[PlaneVisit]) -> str:
     """Say how fast these answer: the median, and the slowest where it stands out."""
     people = [visit.who for visit in visits]
     logins = [who.login for who in people if isinstance(who, System) and who.login is not None]
@@ -228,7 +228,7 @@ def document(ward: Ward, targets: str) -> dict[str, Any]:
     }
 
 
-def _visit(visit: Visit) -> dict[str, Any]:
+def _visit(visit: PlaneVisit) -> dict[str, Any]:
     who = visit.who
     said = {} if who is None else {name: getattr(who, name) for name in who.__dataclass_fields__}
     return {

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rackcheck.doctor.blind import blind, scope
-from rackcheck.doctor.finding import Controller, Finding, Grant, Place, System, Trouble, Visit
+from rackcheck.doctor.finding import Controller, Grant, PlaneAddress, PlaneTrouble, PlaneVisit, System, Trouble
 from rackcheck.model.catalogue import Catalogue
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import groups
@@ -15,13 +15,13 @@ from rackcheck.probe.plan import Plan
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedTrouble:
     """One trouble, said once: its nodes with their places and with what was seen on each."""
 
     trouble: Trouble
     plane: Plane
-    finding: Finding
-    places: tuple[Place, ...]
+    finding: PlaneTrouble
+    places: tuple[PlaneAddress, ...]
     seen: Mapping[str, str]
 
     @property
@@ -45,7 +45,7 @@ class Ward:
 
     roles: Mapping[str, str]
     planes: Mapping[str, frozenset[Plane]]
-    visits: tuple[Visit, ...]
+    visits: tuple[PlaneVisit, ...]
     plan: Plan
     profile: Profile | None = None
     catalogue: Catalogue = field(default_factory=Catalogue)
@@ -54,9 +54,9 @@ class Ward:
     """The planes that an audit would be of."""
 
     @cached_property
-    def by_node(self) -> Mapping[str, tuple[Visit, ...]]:
+    def by_node(self) -> Mapping[str, tuple[PlaneVisit, ...]]:
         """The visits of each node, the operating system's first."""
-        found: dict[str, list[Visit]] = {name: [] for name in self.roles}
+        found: dict[str, list[PlaneVisit]] = {name: [] for name in self.roles}
         for visit in sorted(self.visits, key=lambda v: v.plane is not Plane.OS):
             found[visit.node].append(visit)
         return {name: tuple(visits) for name, visits in found.items()}
@@ -69,7 +69,7 @@ class Ward:
             if {v.plane for v in visits} >= self.planes[name] and visits and not any(map(self.hinders, visits))
         )  # fmt: skip
 
-    def hinders(self, visit: Visit) -> tuple[Trouble, ...]:
+    def hinders(self, visit: PlaneVisit) -> tuple[Trouble, ...]:
         """Give the troubles of a visit that stand in an audit's way.
 
         Without a profile nobody has said which facts matter: no machine has the tools of every make of device.
@@ -90,9 +90,9 @@ class Ward:
         return tuple(n for n, visits in self.by_node.items() if not {v.plane for v in visits} >= self.planes[n])
 
     @cached_property
-    def shared(self) -> tuple[Shared, ...]:
+    def shared(self) -> tuple[SharedTrouble, ...]:
         """The troubles, each said once for all nodes that have it alike; in the order of the way there."""
-        found: dict[tuple[Plane, Trouble, tuple[str, ...], tuple[str, ...]], list[tuple[Visit, Finding]]] = {}
+        found: dict[tuple[Plane, Trouble, tuple[str, ...], tuple[str, ...]], list[tuple[PlaneVisit, PlaneTrouble]]] = {}
         for visit in self.visits:
             for finding in visit.findings:
                 # Of a login the user belongs to the trouble, not only to the place.
@@ -132,23 +132,23 @@ class Ward:
             return len(self.plan.probes)
         return len(scope(self.profile, self.roles[name], self.asked))
 
-    def who(self, plane: Plane) -> list[tuple[tuple[str, ...], list[Visit]]]:
+    def who(self, plane: Plane) -> list[tuple[tuple[str, ...], list[PlaneVisit]]]:
         """Who answers on a plane, equal answers together, the largest group first."""
         found = [visit for visit in self.visits if visit.plane is plane and visit.who is not None]
-        kinds: dict[tuple[str, ...], list[Visit]] = {}
+        kinds: dict[tuple[str, ...], list[PlaneVisit]] = {}
         for visit in sorted(found, key=lambda v: natural(v.node)):
             kinds.setdefault(_kind(visit), []).append(visit)
         return sorted(kinds.items(), key=lambda entry: -len(entry[1]))
 
 
-def _shared(members: Iterable[tuple[Visit, Finding]]) -> Shared:
+def _shared(members: Iterable[tuple[PlaneVisit, PlaneTrouble]]) -> SharedTrouble:
     listed = sorted(members, key=lambda entry: natural(entry[0].node))
     visit, finding = listed[0]
     places = tuple(v.place for v, _ in listed)
-    return Shared(finding.trouble, visit.plane, finding, places, {v.node: f.seen for v, f in listed})
+    return SharedTrouble(finding.trouble, visit.plane, finding, places, {v.node: f.seen for v, f in listed})
 
 
-def _kind(visit: Visit) -> tuple[str, ...]:
+def _kind(visit: PlaneVisit) -> tuple[str, ...]:
     match visit.who:
         case System() as who:
             python = f"python {who.python}" if who.python else "no python3"

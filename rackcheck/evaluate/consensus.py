@@ -14,7 +14,7 @@ from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, said
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.model.path import EVERY, Path, Segment
-from rackcheck.model.profile import Across, Rule, Shared
+from rackcheck.model.profile import Across, AgreedFact, Rule
 from rackcheck.model.tree import Tree
 
 FEWEST = 3
@@ -26,7 +26,7 @@ TOLD = 3
 SHOWN = 256
 """Pieces of evidence kept for one verdict."""
 
-Key = tuple[str, object]
+VoteKey = tuple[str, object]
 K = TypeVar("K")
 
 
@@ -52,9 +52,9 @@ class Vote:
     """What the nodes say of one fact: how many say what, of how many that are expected; `right` has the quorum."""
 
     expected: int
-    right: Key | None
-    words: Mapping[Key, str]
-    counts: Mapping[Key, int]
+    right: VoteKey | None
+    words: Mapping[VoteKey, str]
+    counts: Mapping[VoteKey, int]
 
     @property
     def split(self) -> str:
@@ -70,7 +70,7 @@ class Poll:
     """The votes of one rule by the path of the fact; that at a star is of items that nobody who could tell has seen."""
 
     votes: Mapping[str, Vote] = field(default_factory=dict)
-    places: Mapping[str, tuple[Shared, Path]] = field(default_factory=dict)
+    places: Mapping[str, tuple[AgreedFact, Path]] = field(default_factory=dict)
 
 
 def large_enough(across: Across, targets: int, expected: int) -> bool:
@@ -81,7 +81,7 @@ def large_enough(across: Across, targets: int, expected: int) -> bool:
 def poll(across: Across, trees: Mapping[str, Tree], expected: int) -> Poll:
     """Count the votes of these nodes on each fact, and on each item that any of them has."""
     votes: dict[str, Vote] = {}
-    places: dict[str, tuple[Shared, Path]] = {}
+    places: dict[str, tuple[AgreedFact, Path]] = {}
     for shared in across.shared:
         asked = dict.fromkeys(path for tree in trees.values() for path in _paths(shared, tree))
         if any(segment.key == EVERY for segment in shared.fact.segments):
@@ -109,7 +109,7 @@ def agreed(rule: Rule, tree: Tree, found: Poll, pins: Granted) -> Verdict:
     return Verdict(rule.id, status, "; ".join(map(said, telling[:TOLD])) + more, (*telling[:SHOWN], *waived))
 
 
-def _paths(shared: Shared, tree: Tree) -> Iterable[Path]:
+def _paths(shared: AgreedFact, tree: Tree) -> Iterable[Path]:
     """The fact itself, or that of each item a node has."""
     owner, rest = _owner(shared.fact)
     if owner is None:
@@ -126,7 +126,7 @@ def _owner(fact: Path) -> tuple[Path | None, tuple[Segment, ...]]:
     return Path((*fact.segments[:last], Segment(fact.segments[last].word))), fact.segments[last + 1 :]
 
 
-def _reading(shared: Shared, path: Path, tree: Tree) -> Reading:
+def _reading(shared: AgreedFact, path: Path, tree: Tree) -> Reading:
     """What a node says; of items nobody has seen, whether it can have any."""
     owner, _ = _owner(path)
     if owner is None:
@@ -136,8 +136,8 @@ def _reading(shared: Shared, path: Path, tree: Tree) -> Reading:
 
 
 def _vote(readings: Iterable[Reading], kind: Kind, quorum: float, expected: int) -> Vote:
-    counts: dict[Key, int] = {}
-    words: dict[Key, str] = {}
+    counts: dict[VoteKey, int] = {}
+    words: dict[VoteKey, str] = {}
     for reading in readings:
         if not isinstance(reading, Unknown):
             key = _key(reading, kind)
@@ -146,7 +146,7 @@ def _vote(readings: Iterable[Reading], kind: Kind, quorum: float, expected: int)
     return Vote(expected, most(counts, expected, quorum), words, counts)
 
 
-def _key(reading: Reading, kind: Kind) -> Key:
+def _key(reading: Reading, kind: Kind) -> VoteKey:
     """What makes two values the same; settings that are numbers are compared as numbers."""
     if isinstance(reading, Absent):
         return "absent", None
@@ -155,7 +155,7 @@ def _key(reading: Reading, kind: Kind) -> Key:
     return "value", reading
 
 
-def _evidence(path: Path, shared: Shared, tree: Tree, vote: Vote) -> Evidence:
+def _evidence(path: Path, shared: AgreedFact, tree: Tree, vote: Vote) -> Evidence:
     reading = _reading(shared, path, tree)
     leaf = tree.leaf(path)
     source = leaf.source if leaf is not None else ""

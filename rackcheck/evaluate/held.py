@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from rackcheck.evaluate.reads import OWN, Numbered, Read, Reads
+from rackcheck.evaluate.reads import OWN, Numbered, Reads, RuleReads
 from rackcheck.model.fact import Plane
 from rackcheck.model.path import Path
 from rackcheck.model.tree import Leaf, Tree
@@ -12,17 +12,17 @@ TREES = 1024
 """Trees among which that of another node is looked for."""
 
 
-def read_of(facts: Iterable[Path]) -> Read:
+def read_of(facts: Iterable[Path]) -> RuleReads:
     """Give what is held of these facts: they, and the collections on their way."""
     wanted = frozenset(facts)
     ways = frozenset(way for fact in wanted for way in fact.collections)
-    return Read(wanted | ways, ways, frozenset(Plane))
+    return RuleReads(wanted | ways, ways, frozenset(Plane))
 
 
-class Held:
+class TreeNarrower:
     """Narrows trees to what is read; `newest` is the time of the newest leaf that came."""
 
-    def __init__(self, read: Read, reads: Reads) -> None:
+    def __init__(self, read: RuleReads, reads: Reads) -> None:
         self.newest = ""
         self._patterns = frozenset(str(fact.pattern) for fact in read.facts)
         self._places = reads.places(read)

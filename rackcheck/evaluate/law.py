@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from rackcheck.model.evidence import Status, Verdict
 from rackcheck.model.fact import clean
-from rackcheck.model.fit import NOT_STATED, Fit, Match
+from rackcheck.model.fit import NOT_STATED, Match, ProfileFit
 from rackcheck.model.profile import FIRST, LAW, Rule
 
 REASON = 160
@@ -39,7 +39,7 @@ class Conclusion:
 def conclude(
     verdicts: Iterable[Verdict],
     rules: Mapping[str, Rule],
-    fit: Fit = NOT_STATED,
+    fit: ProfileFit = NOT_STATED,
     *,
     law: int = LAW,
     together: bool = False,

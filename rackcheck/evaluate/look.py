@@ -14,7 +14,7 @@ from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, any_ho
 from rackcheck.model.fact import Absent, Unknown, Value
 from rackcheck.model.operator import SIBLINGS, WARNING, Test
 from rackcheck.model.path import EVERY, Path, Segment
-from rackcheck.model.profile import Clause, Look, Rule
+from rackcheck.model.profile import Clause, Rule, RuleSelection
 from rackcheck.model.siblings import empty_doubt
 from rackcheck.model.tree import Tree
 
@@ -54,7 +54,7 @@ class _Chosen:
         return float("inf") if self.more is not None else len(self.sure) + len(self.doubtful)
 
 
-def looked(rule: Rule, look: Look, tree: Tree, pins: Granted = NOTHING) -> Verdict:
+def looked(rule: Rule, look: RuleSelection, tree: Tree, pins: Granted = NOTHING) -> Verdict:
     """Judge a rule that looks at items; what `pins` waives is taken out before they are combined."""
     chosen = _choose(look, tree)
     if chosen.more is not None and not chosen.sure:
@@ -84,7 +84,7 @@ def looked(rule: Rule, look: Look, tree: Tree, pins: Granted = NOTHING) -> Verdi
     return _with_count(rule, look, chosen, status, found, pins, waived)
 
 
-def _choose(look: Look, tree: Tree) -> _Chosen:
+def _choose(look: RuleSelection, tree: Tree) -> _Chosen:
     selection = tree.select(look.collection, look.plane)
     more = selection.unknown
     if more is None and look.siblings is not None:
@@ -105,14 +105,14 @@ def _choose(look: Look, tree: Tree) -> _Chosen:
     return _Chosen(tuple(sure), tuple(doubtful), more, tuple(left))
 
 
-def _what(look: Look) -> str:
+def _what(look: RuleSelection) -> str:
     if look.where is None:
         return str(look.collection)
     tests = " and ".join(operator.expectation(t, look.where.kind) for t in look.where.tests)
     return f"{look.collection} whose {look.where.fact} {tests}"
 
 
-def _hidden(look: Look, more: Unknown) -> Evidence:
+def _hidden(look: RuleSelection, more: Unknown) -> Evidence:
     return Evidence(Status.UNKNOWN, str(look.collection), "", "must be read whole", "", more)
 
 
@@ -130,7 +130,13 @@ def _item(rule: Rule, item: Path, tree: Tree, pins: Granted) -> list[Evidence]:
 
 
 def _combined(
-    rule: Rule, look: Look, found: list[Evidence], chosen: _Chosen, tree: Tree, pins: Granted, waived: list[Evidence]
+    rule: Rule,
+    look: RuleSelection,
+    found: list[Evidence],
+    chosen: _Chosen,
+    tree: Tree,
+    pins: Granted,
+    waived: list[Evidence],
 ) -> tuple[Status, list[Evidence]]:
     """Combine what is left; what is waived of the items together is added to `waived`."""
     statuses = [e.status for e in found]
@@ -158,7 +164,7 @@ def _combined(
     return _each(rule, look, statuses, chosen), found
 
 
-def _each(rule: Rule, look: Look, statuses: list[Status], chosen: _Chosen) -> Status:
+def _each(rule: Rule, look: RuleSelection, statuses: list[Status], chosen: _Chosen) -> Status:
     fails, unknowns = statuses.count(Status.FAIL), float(statuses.count(Status.UNKNOWN))
     if chosen.more is not None:
         unknowns = float("inf")
@@ -188,7 +194,7 @@ def _turned(evidence: Evidence) -> Evidence:
 
 def _with_count(
     rule: Rule,
-    look: Look,
+    look: RuleSelection,
     chosen: _Chosen,
     status: Status,
     found: list[Evidence],
@@ -222,7 +228,7 @@ def _interval(least: int, most: float, wanted: int) -> Status:
     return Status.UNKNOWN if least <= wanted <= most else Status.FAIL
 
 
-def _counted(rule: Rule, look: Look, chosen: _Chosen, pins: Granted) -> Verdict:
+def _counted(rule: Rule, look: RuleSelection, chosen: _Chosen, pins: Granted) -> Verdict:
     (clause,) = rule.clauses
     # Every count of the interval must agree. An answer changes only beside a number that a test names.
     named = {n + d for t in clause.tests for n in _numbers(t) for d in (-1, 0, 1)}

@@ -19,7 +19,7 @@ from rackcheck.model.tree import Tree
 HELD = 128
 """Verdicts held of one rule."""
 
-Key = tuple[int, ...]
+MemoKey = tuple[int, ...]
 
 
 class Memo:
@@ -28,7 +28,7 @@ class Memo:
     def __init__(self, rules: Sequence[Rule], reads: Reads, polls: Mapping[str, Poll] = NO_POLLS) -> None:
         self._rules = rules
         self._polls = polls
-        self._known: dict[str, dict[tuple[Key, str], Verdict]] = {rule.id: {} for rule in rules}
+        self._known: dict[str, dict[tuple[MemoKey, str], Verdict]] = {rule.id: {} for rule in rules}
         self._order = [(rule, _getter(reads.places(read_by(rule)))) for rule in needs_first(rules)]
         self._apart = frozenset(rule.id for rule in rules if rule.twice or rule.called is not None)
 
@@ -60,7 +60,7 @@ class Memo:
         return tuple(done[rule.id] for rule in self._rules)
 
 
-def _getter(places: Sequence[int]) -> Callable[[Sequence[int]], Key]:
+def _getter(places: Sequence[int]) -> Callable[[Sequence[int]], MemoKey]:
     """Give what takes the numbers at these places."""
     if len(places) > 1:
         return itemgetter(*places)

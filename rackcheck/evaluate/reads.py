@@ -43,7 +43,7 @@ _NOTHING = Leaf("", Kind(Type.TEXT, ""), Plane.DERIVED, "\0", "")
 """Stands where there is no leaf; its source is none that a leaf has."""
 
 
-class Part:
+class ContentNumbers:
     """Numbers the contents of one part, the same for equal ones; holds few, and none where hardly one comes again."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class RuleReads:
     """What a rule reads: facts, collections whose items it asks for, and planes that may be silent."""
 
     facts: frozenset[Path]
@@ -87,7 +87,7 @@ class Read:
     planes: frozenset[Plane]
 
 
-def read_by(rule: Rule) -> Read:
+def read_by(rule: Rule) -> RuleReads:
     """Give all that decides a rule's verdict on a node, or stands in it; as patterns from the node."""
     facts, look = rule.facts() | rule.kin(), rule.look
     if look is not None and any(not clause.fact.segments for clause in rule.parts()):
@@ -97,7 +97,7 @@ def read_by(rule: Rule) -> Read:
     beside = [None if look is None else look.siblings]
     beside += [each for clause in rule.parts() for each in (clause.siblings, clause.other_siblings)]
     planes = rule.planes.union(*(each.planes for each in beside if each is not None))
-    return Read(facts | ways, ways | looked, planes)
+    return RuleReads(facts | ways, ways | looked, planes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class Numbered:
 class Reads:
     """Numbers the parts of trees: first facts by pattern, then the items of collections, then planes."""
 
-    def __init__(self, reads: Iterable[Read]) -> None:
+    def __init__(self, reads: Iterable[RuleReads]) -> None:
         reads = tuple(reads)
         named: dict[str, list[str]] = {}
         for fact in sorted({fact for read in reads for fact in read.facts}, key=str):
@@ -173,11 +173,11 @@ class Reads:
         self._planes = tuple(sorted({plane for read in reads for plane in read.planes}))
         order = [*named, *map(_items, self._collections), *self._planes]
         self._place = {name: place for place, name in enumerate(order)}
-        self._parts = [Part() for _ in order]
+        self._parts = [ContentNumbers() for _ in order]
         self._layouts: dict[tuple[int, ...], _Layout] = {}
         self._patterns: dict[str, str] = {}
 
-    def places(self, read: Read) -> tuple[int, ...]:
+    def places(self, read: RuleReads) -> tuple[int, ...]:
         """Give the places of all parts of what is read."""
         facts = (str(fact.pattern) for fact in read.facts)
         items = (_items(str(collection.pattern)) for collection in read.collections)
@@ -210,7 +210,7 @@ class Reads:
             numbers[place] = self._parts[place].number((layout.texts[start:end], told.between(start, end)), end - start)
         return numbers
 
-    def _part(self, name: str) -> Part:
+    def _part(self, name: str) -> ContentNumbers:
         return self._parts[self._place[name]]
 
     def _listed(self, tree: Tree) -> Mapping[str, list[tuple[str, ...]]]:

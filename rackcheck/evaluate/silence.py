@@ -55,10 +55,10 @@ def asked(rules: Iterable[Rule]) -> tuple[Asked, ...]:
     return tuple(found.values())
 
 
-Sort = tuple[str, ...]
+SiblingSort = tuple[str, ...]
 """What groups items: their grouping facts, as texts."""
 
-_Key = tuple[str, Asked, Sort]
+_Key = tuple[str, Asked, SiblingSort]
 
 
 @dataclass
@@ -73,13 +73,13 @@ class Silences:
 
     def take(self, role: str, node: str, facts: Sequence[Asked], tree: Tree) -> None:
         """Count what the parts of a node return."""
-        families: dict[Hashable, tuple[list[tuple[str, Path, Sort | None]], bool]] = {}
+        families: dict[Hashable, tuple[list[tuple[str, Path, SiblingSort | None]], bool]] = {}
         for each in facts:
             if each.siblings not in families:
                 families[each.siblings] = _items(each.siblings, tree)
             items, hidden = families[each.siblings]
             rest = f".{each.rest}"
-            sorts: dict[Sort, set[bool | None]] = {}
+            sorts: dict[SiblingSort, set[bool | None]] = {}
             lost = hidden
             for text, item, sort in items:
                 leaf = tree.leaves.get(text + rest)
@@ -103,7 +103,7 @@ class Silences:
 
     def reading(self, expected: Mapping[str, int]) -> Reading:
         """Give the silent nodes; `expected` counts the nodes of each role that the inventory has."""
-        found: dict[tuple[str, Sort, tuple[str, ...], str], list[str]] = {}
+        found: dict[tuple[str, SiblingSort, tuple[str, ...], str], list[str]] = {}
         doubt: Unknown | None = None
         for key in dict.fromkeys((*self.given, *self.unsure, *self.silent)):
             role, each, sort = key
@@ -130,14 +130,14 @@ def _doubt(each: Asked, given: int, lost: int, of: int) -> Unknown:
     return Unknown(Reason.NO_CONSENSUS, f"{each}: {given} of {of} nodes return it, and of {lost} it is unknown")
 
 
-def _items(siblings: Siblings, tree: Tree) -> tuple[list[tuple[str, Path, Sort | None]], bool]:
+def _items(siblings: Siblings, tree: Tree) -> tuple[list[tuple[str, Path, SiblingSort | None]], bool]:
     """Give the items of a node with what groups them, None where that is unknown; and whether there may be more."""
     selection = tree.select(siblings.collection, siblings.plane)
     kept = (item for item in selection.items if occupied(item, siblings, tree))
     return [(str(item), item, sort_of(item, siblings, tree)) for item in kept], selection.unknown is not None
 
 
-def _said(role: str, sort: Sort, nodes: tuple[str, ...], share: str, facts: Sequence[str]) -> str:
+def _said(role: str, sort: SiblingSort, nodes: tuple[str, ...], share: str, facts: Sequence[str]) -> str:
     more = f" and {len(facts) - NAMED} more" if len(facts) > NAMED else ""
     parts = f" of {clean(' '.join(sort), 60)}" if any(sort) else ""
     return f"{clean(fold(nodes), 120)}: no {', '.join(facts[:NAMED])}{more}{parts}, which {share} {role} nodes return"

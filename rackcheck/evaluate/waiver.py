@@ -46,7 +46,7 @@ Granted = Mapping[Pin, Waiver]
 NOTHING: Granted = {}
 
 
-class State(StrEnum):
+class WaiverState(StrEnum):
     """How a waiver stands in a run."""
 
     USED = "used"
@@ -62,7 +62,7 @@ class Standing:
     """How a waiver stands on some of its nodes, and why."""
 
     waiver: Waiver
-    state: State
+    state: WaiverState
     nodes: tuple[str, ...]
     detail: str = ""
 
@@ -72,17 +72,17 @@ def last_day(day: str) -> str:
     return f"{int(day[:4]) + 1:04}{day[4:]}"
 
 
-def troubled(waiver: Waiver, rules: Mapping[str, Rule], day: str) -> tuple[State, str] | None:
+def troubled(waiver: Waiver, rules: Mapping[str, Rule], day: str) -> tuple[WaiverState, str] | None:
     """Say why a waiver holds nowhere on this day: its date, or the rule; None where it may hold."""
     if waiver.until < day:
-        return State.EXPIRED, f"its last day was {waiver.until}"
+        return WaiverState.EXPIRED, f"its last day was {waiver.until}"
     if waiver.until > last_day(day):
-        return State.EXPIRED, f"until {waiver.until} is more than a year after {day}, which no waiver may be"
+        return WaiverState.EXPIRED, f"until {waiver.until} is more than a year after {day}, which no waiver may be"
     rule = rules.get(waiver.rule)
     if rule is None:
-        return State.UNUSED, f"the profile has no rule {waiver.rule}"
+        return WaiverState.UNUSED, f"the profile has no rule {waiver.rule}"
     if rule.digest != waiver.digest:
-        return State.LAPSED, "the rule was changed since it was waived"
+        return WaiverState.LAPSED, "the rule was changed since it was waived"
     return None
 
 
@@ -125,7 +125,7 @@ def standings(
         if trouble is not None:
             yield Standing(waiver, trouble[0], waiver.nodes, trouble[1])
             continue
-        told: dict[tuple[State, str], list[str]] = {}
+        told: dict[tuple[WaiverState, str], list[str]] = {}
         for node in waiver.nodes:
             verdict = index.get(node, {}).get(waiver.rule)
             told.setdefault(_stands(waiver, verdict), []).append(node)
@@ -133,20 +133,20 @@ def standings(
             yield Standing(waiver, state, tuple(nodes), detail)
 
 
-def _stands(waiver: Waiver, verdict: Verdict | None) -> tuple[State, str]:
+def _stands(waiver: Waiver, verdict: Verdict | None) -> tuple[WaiverState, str]:
     if verdict is None:
-        return State.ELSEWHERE, "not judged in this run"
+        return WaiverState.ELSEWHERE, "not judged in this run"
     seen = {evidence.item: evidence for evidence in verdict.evidence}
     states = [_pin_stands(pin, seen.get(pin.item), verdict) for pin in waiver.pins]
-    order = (State.LAPSED, State.WAITING, State.USED, State.UNUSED)
+    order = (WaiverState.LAPSED, WaiverState.WAITING, WaiverState.USED, WaiverState.UNUSED)
     return min(states, key=lambda told: order.index(told[0]))
 
 
-def _pin_stands(pin: Pin, seen: Evidence | None, verdict: Verdict) -> tuple[State, str]:
+def _pin_stands(pin: Pin, seen: Evidence | None, verdict: Verdict) -> tuple[WaiverState, str]:
     if seen is not None and seen.status is Status.WAIVED:
-        return State.USED, ""
+        return WaiverState.USED, ""
     if seen is not None and seen.status in {Status.FAIL, Status.WARN} and pinned(seen) != pin:
-        return State.LAPSED, f"{pin.item} is {pinned(seen).observed} now, and was waived as {pin.observed}"
+        return WaiverState.LAPSED, f"{pin.item} is {pinned(seen).observed} now, and was waived as {pin.observed}"
     if verdict.status is Status.UNKNOWN:
-        return State.WAITING, f"what {pin.item} is now is not known"
-    return State.UNUSED, f"the rule is {verdict.status.value} there"
+        return WaiverState.WAITING, f"what {pin.item} is now is not known"
+    return WaiverState.UNUSED, f"the rule is {verdict.status.value} there"

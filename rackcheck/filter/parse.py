@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from rackcheck.filter.terms import ORDERS, Bare, Body, Compared, Found, Named, Term
+from rackcheck.filter.terms import ORDERS, Bare, ComparisonTerm, Named, Term, TermBody, TextTerm
 from rackcheck.filter.words import CLOSED, NUMBERED, TREES, WORDS, pieces, unfolded
 from rackcheck.model import operator
 from rackcheck.model import path as paths
@@ -21,7 +21,7 @@ TERMS = 64
 KindOf = Callable[[str], Kind | None]
 
 
-class Wrong(Exception):
+class FilterError(Exception):
     """A text that is no filter; the message names the term.
 
     `column` counts letters of the text from 1. `word` is what was written where one of `known` is wanted; `fact` is a
@@ -36,15 +36,15 @@ class Wrong(Exception):
 def terms(text: str, kind_of: KindOf, keys: frozenset[str]) -> Iterator[Term]:
     """Read the terms of a filter, which may be about these keys; raises Wrong, and nothing else."""
     if len(text) > LETTERS:
-        raise Wrong(f"a filter has at most {LETTERS:,} letters, and this has {len(text):,}", LETTERS + 1)
+        raise FilterError(f"a filter has at most {LETTERS:,} letters, and this has {len(text):,}", LETTERS + 1)
     words = list(_words(text))
     if len(words) > TERMS:
-        raise Wrong(f"a filter has at most {TERMS} terms, and this has {len(words)}", words[TERMS][1])
+        raise FilterError(f"a filter has at most {TERMS} terms, and this has {len(words)}", words[TERMS][1])
     for word, column in words:
         term = _term(word, column, kind_of)
         if term.body.key not in keys:
             there = ", ".join(f"{key}:" for key in WORDS if key in keys)
-            raise Wrong(f"`{clean(word, 60)}`: what is shown here has {there} and text", column)
+            raise FilterError(f"`{clean(word, 60)}`: what is shown here has {there} and text", column)
         yield term
 
 
@@ -61,7 +61,7 @@ def _words(text: str) -> Iterator[tuple[str, int]]:
         elif start < 0:
             start = at
     if quote >= 0:
-        raise Wrong(f"`{clean(text[start:], 60)}`: the quote is not closed", quote + 1)
+        raise FilterError(f"`{clean(text[start:], 60)}`: the quote is not closed", quote + 1)
     if start >= 0:
         yield text[start:], start + 1
 
@@ -69,7 +69,7 @@ def _words(text: str) -> Iterator[tuple[str, int]]:
 def _term(word: str, column: int, kind_of: KindOf) -> Term:
     body = word.removeprefix("!")
     if not body or body.startswith("!"):
-        raise Wrong(f"`{clean(word, 60)}`: one `!` and then what is not wanted", column)
+        raise FilterError(f"`{clean(word, 60)}`: one `!` and then what is not wanted", column)
     at = column + len(word) - len(body)
     return Term(_body(body, at, kind_of), word != body)
 
@@ -79,9 +79,9 @@ _COMPARES = re.compile(r'(?P<path>(?:"[^"]*"|!(?!=)|[^"<>=!])*)(?P<op><=|>=|==|!
 _QUOTED = re.compile(r'"[^"]*"\Z')
 
 
-def _body(word: str, column: int, kind_of: KindOf) -> Body:
+def _body(word: str, column: int, kind_of: KindOf) -> TermBody:
     if word.startswith("~"):
-        return Found(_values(word[1:], word, column, 1))
+        return TextTerm(_values(word[1:], word, column, 1))
     mark = _MARK.match(word)
     if mark is not None and mark["mark"] == ":" and re.fullmatch("[A-Za-z_]+", mark["head"]):
         return _named(word, mark["head"], column)
@@ -90,11 +90,11 @@ def _body(word: str, column: int, kind_of: KindOf) -> Body:
         return _compared(word, compares, column, kind_of)
     values = _values(word, word, column, 0)
     if word.startswith('"'):
-        return Found(values)
+        return TextTerm(values)
     if all(re.search(r"\[[0-9][0-9,-]*\]", value) for value in values):
         return _named(f"node:{word}", "node", column - len("node:"))
     if any(re.search(r"\w\[[0-9,-]*\Z", value) for value in values):
-        raise Wrong(f"`{clean(word, 60)}`: the set is not closed; text with a bracket stands in quotes", column)
+        raise FilterError(f"`{clean(word, 60)}`: the set is not closed; text with a bracket stands in quotes", column)
     return Bare(values)
 
 
@@ -103,9 +103,9 @@ def _values(text: str, word: str, column: int, skipped: int) -> tuple[str, ...]:
     found, at = [], column + skipped
     for piece in pieces(text):
         if not piece or piece == '""':
-            raise Wrong(f"`{clean(word, 60)}`: a word is missing", at)
+            raise FilterError(f"`{clean(word, 60)}`: a word is missing", at)
         if piece.startswith('"') and not _QUOTED.match(piece):
-            raise Wrong(f"`{clean(word, 60)}`: what begins with a quote ends with it", at)
+            raise FilterError(f"`{clean(word, 60)}`: what begins with a quote ends with it", at)
         found.append(piece[1:-1] if piece.startswith('"') else piece)
         at += len(piece) + 1
     return tuple(found)
@@ -116,7 +116,7 @@ def _named(word: str, head: str, column: int) -> Named:
     if key not in WORDS:
         said = f"`{clean(word, 60)}`: no key `{clean(head, 30)}`; text with a colon stands in quotes"
         known = (*WORDS, "state:waived") if key == "waived" else WORDS
-        raise Wrong(said, column, word="state:waived" if key == "waived" else head, known=known)
+        raise FilterError(said, column, word="state:waived" if key == "waived" else head, known=known)
     values = _values(word[len(head) + 1 :], word, column, len(head) + 1)
     at = column + len(head) + 1
     return Named(key, tuple(_value(key, value, word, at) for value in values))
@@ -132,42 +132,44 @@ def _value(key: str, value: str, word: str, column: int) -> str:
         value = value.casefold()
         if not any(operator.glob(value, each) for each in closed):
             said = f"`{shown}`: no {key} `{clean(value, 30)}`; there are {', '.join(closed)}"
-            raise Wrong(said, column, word=value, known=closed)
+            raise FilterError(said, column, word=value, known=closed)
         return value
     if key in NUMBERED and not re.fullmatch(r"[0-9]{1,9}|[0-9*?]*\[[0-9,-]+\]|[0-9*?]+", value):
-        raise Wrong(f"`{shown}`: a number is wanted, or several as in `{key}:[1-3,7]`", column)
+        raise FilterError(f"`{shown}`: a number is wanted, or several as in `{key}:[1-3,7]`", column)
     try:
         unfolded(value)
     except ValueError as error:
-        raise Wrong(f"`{shown}`: {error}", column) from None
+        raise FilterError(f"`{shown}`: {error}", column) from None
     return value
 
 
-def _compared(word: str, found: re.Match[str], column: int, kind_of: KindOf) -> Compared:
+def _compared(word: str, found: re.Match[str], column: int, kind_of: KindOf) -> ComparisonTerm:
     shown, op = clean(word, 60), "=" if found["op"] == "==" else found["op"]
     hint = "" if found["path"] else "; text with such a sign stands in quotes"
     try:
         path = paths.parse(found["path"])
     except BadPath as error:
         said = clean(str(error), 120) if found["path"] else f"`{op}` wants a fact before it"
-        raise Wrong(f"`{shown}`: {said}{hint}", column) from None
+        raise FilterError(f"`{shown}`: {said}{hint}", column) from None
     kind = kind_of(str(path))
     if kind is None:
         said = f"`{shown}`: no fact {clean(str(path), 80)}; text with `{op}` stands in quotes"
-        raise Wrong(said, column, fact=str(path))
+        raise FilterError(said, column, fact=str(path))
     if kind.type is Type.COLLECTION:
-        raise Wrong(f"`{shown}`: {path} is a collection; a fact of its items can be compared", column, fact=str(path))
+        raise FilterError(
+            f"`{shown}`: {path} is a collection; a fact of its items can be compared", column, fact=str(path)
+        )
     at = column + found.end()
     values = tuple(_meant(value, kind) for value in _values(word[found.end() :], word, column, found.end()))
     if op in ORDERS and len(values) > 1:
-        raise Wrong(f"`{shown}`: `{op}` takes one value", at)
+        raise FilterError(f"`{shown}`: `{op}` takes one value", at)
     if op in ORDERS and not kind.ordered:
-        raise Wrong(f"`{shown}`: `{op}` needs an order, and a fact of type {kind} has none", at)
+        raise FilterError(f"`{shown}`: `{op}` needs an order, and a fact of type {kind} has none", at)
     try:
         tests = tuple(_test(op, value, kind) for value in values)
     except BadOperand as error:
-        raise Wrong(f"`{shown}`: {clean(str(error), 200)}", at) from None
-    return Compared(path, op, values, tests, kind)
+        raise FilterError(f"`{shown}`: {clean(str(error), 200)}", at) from None
+    return ComparisonTerm(path, op, values, tests, kind)
 
 
 def _meant(value: str, kind: Kind) -> str:

@@ -16,7 +16,7 @@ from rackcheck.model.fact import Absent, Reading, Unknown
 from rackcheck.model.operator import Test
 from rackcheck.model.path import Path
 
-Answer = bool | None
+TriState = bool | None
 
 ORDERS: Mapping[str, str] = {"<": "below", "<=": "at-most", ">": "above", ">=": "at-least"}
 """The operators of an order, and what a profile calls each."""
@@ -25,7 +25,7 @@ _LIKE_PATH = re.compile(r"[a-z*][^/.*]*[/.*]|[*]")
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class FilterRow:
     """A row to be judged: what it has by key, the text it shows, and how its facts are read.
 
     `words` maps a key of `WORDS` to all that the row has of it; a key that is not there is a row that has none.
@@ -45,7 +45,7 @@ class Named:
     key: str
     values: tuple[str, ...]
 
-    def holds(self, subject: Subject) -> Answer:
+    def holds(self, subject: FilterRow) -> TriState:
         """Whether the row has any of them."""
         return any(named(self.key, value, word) for word in subject.words.get(self.key, ()) for value in self.values)
 
@@ -54,13 +54,13 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TextTerm:
     """`~sriov`: the row's text holds one of these, letter by letter; capitals make no difference."""
 
     values: tuple[str, ...]
     key: str = field(default=TEXT, init=False)
 
-    def holds(self, subject: Subject) -> Answer:
+    def holds(self, subject: FilterRow) -> TriState:
         """Whether the text holds any of them."""
         return _in_text(self.values, subject)
 
@@ -75,11 +75,11 @@ class Bare:
     values: tuple[str, ...]
     key: str = field(default=TEXT, init=False)
 
-    def holds(self, subject: Subject) -> Answer:
+    def holds(self, subject: FilterRow) -> TriState:
         """Whether the row is called so, or holds it."""
         return any(self._one(value, subject) for value in self.values)
 
-    def _one(self, value: str, subject: Subject) -> bool:
+    def _one(self, value: str, subject: FilterRow) -> bool:
         if any(named("node", value, word) for word in subject.words.get("node", ())):
             return True
         if not _LIKE_PATH.match(value):
@@ -92,7 +92,7 @@ class Bare:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonTerm:
     """`gpu/*.temperature>80C`: one of the facts of this pattern compares so; of several values one is enough."""
 
     path: Path
@@ -102,19 +102,19 @@ class Compared:
     kind: Kind
     key: str = field(default=COMPARED, init=False)
 
-    def holds(self, subject: Subject) -> Answer:
+    def holds(self, subject: FilterRow) -> TriState:
         """Whether any of them does; a fact that is absent compares with nothing."""
         if subject.read is None:
             return None
         return any_of(self._one(reading) for reading in subject.read(self.path))
 
-    def _one(self, reading: Reading) -> Answer:
+    def _one(self, reading: Reading) -> TriState:
         if isinstance(reading, Absent):
             return False
         if isinstance(reading, Unknown) or not _fits(reading, self.kind):
             return None
         if isinstance(reading, tuple):
-            equal: Answer = any(_in_list(value, reading) for value in self.values)
+            equal: TriState = any(_in_list(value, reading) for value in self.values)
         else:
             said = (operator.holds(test, reading, self.kind) for test in self.tests)
             equal = any_of(None if isinstance(each, Unknown) else each for each in said)
@@ -125,17 +125,17 @@ class Compared:
         return f"{self.path}{self.op}{','.join(values)}"
 
 
-Body = Named | Found | Bare | Compared
+TermBody = Named | TextTerm | Bare | ComparisonTerm
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
     """One thing that is asked, or its denial."""
 
-    body: Body
+    body: TermBody
     denies: bool = False
 
-    def holds(self, subject: Subject) -> Answer:
+    def holds(self, subject: FilterRow) -> TriState:
         """Answer for one row; the denial of what nobody can tell is nothing that anybody could."""
         found = self.body.holds(subject)
         return denied(found) if self.denies else found
@@ -144,24 +144,24 @@ class Term:
         return f"{'!' * self.denies}{self.body}"
 
 
-def denied(answer: Answer) -> Answer:
+def denied(answer: TriState) -> TriState:
     """Deny an answer; None stays None."""
     return None if answer is None else not answer
 
 
-def any_of(answers: Iterable[Answer]) -> Answer:
+def any_of(answers: Iterable[TriState]) -> TriState:
     """Join by or: one True is enough, else one None leaves it open."""
     found = set(answers)
     return True if True in found else None if None in found else False
 
 
-def all_of(answers: Iterable[Answer]) -> Answer:
+def all_of(answers: Iterable[TriState]) -> TriState:
     """Join by and: one False is enough, else one None leaves it open."""
     found = set(answers)
     return False if False in found else None if None in found else True
 
 
-def _in_text(values: Iterable[str], subject: Subject) -> bool:
+def _in_text(values: Iterable[str], subject: FilterRow) -> bool:
     text = subject.text.casefold()
     return any(value.casefold() in text for value in values)
 

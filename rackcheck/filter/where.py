@@ -9,8 +9,8 @@ nor passed over in silence: `holds` gives None, and whoever shows rows says how 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from rackcheck.filter.parse import LETTERS, TERMS, KindOf, Wrong, terms
-from rackcheck.filter.terms import Answer, Compared, Subject, Term, all_of
+from rackcheck.filter.parse import LETTERS, TERMS, FilterError, KindOf, terms
+from rackcheck.filter.terms import ComparisonTerm, FilterRow, Term, TriState, all_of
 from rackcheck.filter.words import CLOSED, COMPARED, FINDING_KEYS, KEYS, NODE_KEYS, TEXT, WORDS
 from rackcheck.model.fact import Plane, Reading
 from rackcheck.model.path import EVERY, Path, Segment
@@ -27,10 +27,10 @@ __all__ = [
     "TERMS",
     "TEXT",
     "WORDS",
-    "Answer",
-    "Subject",
+    "FilterError",
+    "FilterRow",
+    "TriState",
     "Where",
-    "Wrong",
     "left_out",
     "parse",
     "reader",
@@ -59,7 +59,7 @@ class Where:
     @property
     def facts(self) -> tuple[Path, ...]:
         """The patterns of facts that it compares: what must be read of a node to judge it."""
-        return tuple(dict.fromkeys(term.body.path for term in self.terms if isinstance(term.body, Compared)))
+        return tuple(dict.fromkeys(term.body.path for term in self.terms if isinstance(term.body, ComparisonTerm)))
 
     def about(self, keys: Iterable[str]) -> "Where":
         """Keep the terms about these keys only."""
@@ -67,9 +67,9 @@ class Where:
         kept = tuple(term for term in self.terms if term.body.key in wanted)
         return self if kept == self.terms else Where(kept, " ".join(map(str, kept)))
 
-    def holds(self, subject: Subject) -> Answer:
+    def holds(self, subject: FilterRow) -> TriState:
         """Whether a row is chosen; None where a fact that it compares is unknown, or cannot be compared."""
-        answer: Answer = True
+        answer: TriState = True
         for term in self.terms:
             answer = all_of((answer, term.holds(subject)))
             if answer is False:

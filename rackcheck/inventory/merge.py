@@ -6,37 +6,37 @@ from dataclasses import dataclass
 from rackcheck.base.mistake import Mistake
 from rackcheck.inventory.nodeset import is_name, unfold
 from rackcheck.model.fold import fold
-from rackcheck.profile.document import SHOWN, BadFile, Place, Problem, Scalar, Table
+from rackcheck.profile.document import SHOWN, BadFile, Problem, Scalar, SourcePlace, YamlMapping
 from rackcheck.profile.layers import did_you_mean, texts
 
 MEMBERS = 1_000_000
 """Memberships of nodes in groups that one inventory may unfold to."""
 
-Words = Mapping[str, Scalar]
+NodeVars = Mapping[str, Scalar]
 """What is said of a node, flat: `role`, `host`, `u`, `ssh.user`, `bmc.url`, …"""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NodesEntry:
     """One key of `nodes`: the names it unfolds to, and what it says of them."""
 
     names: tuple[str, ...]
-    place: Place
-    words: Words
+    place: SourcePlace
+    words: NodeVars
 
 
-def words_of(table: Table) -> dict[str, Scalar]:
+def words_of(table: YamlMapping) -> dict[str, Scalar]:
     """Flatten a table of at most two levels."""
     found: dict[str, Scalar] = {}
     for key, node in table.items.items():
         if isinstance(node, Scalar):
             found[key] = node
-        elif isinstance(node, Table):
+        elif isinstance(node, YamlMapping):
             found |= {f"{key}.{inner}": word for inner, word in node.items.items() if isinstance(word, Scalar)}
     return found
 
 
-def named(key: str, place: Place, problems: list[Problem]) -> tuple[str, ...]:
+def named(key: str, place: SourcePlace, problems: list[Problem]) -> tuple[str, ...]:
     """Unfold a node set of the file; none where it is wrong."""
     try:
         names = tuple(unfold(key))
@@ -52,9 +52,9 @@ def named(key: str, place: Place, problems: list[Problem]) -> tuple[str, ...]:
     return names
 
 
-def merged(entries: Collection[Entry], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
+def merged(entries: Collection[NodesEntry], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
     """Lay single names over the sets that hold them, in the file's order; overlaps are problems with both places."""
-    places: dict[tuple[str, bool], Place] = {}
+    places: dict[tuple[str, bool], SourcePlace] = {}
     found: dict[str, dict[str, Scalar]] = {name: {} for entry in entries for name in entry.names}
     for entry in sorted(entries, key=lambda e: len(e.names) == 1):  # sets first, then what refines them
         is_single = len(entry.names) == 1
@@ -68,17 +68,19 @@ def merged(entries: Collection[Entry], problems: list[Problem]) -> dict[str, dic
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class InventoryGroup:
     """One group of the file: its nodes, and what it says of them."""
 
     name: str
     nodes: tuple[str, ...]
-    words: Words
+    words: NodeVars
 
 
-def groups(tables: Mapping[str, Table], known: Collection[str], problems: list[Problem]) -> dict[str, Group]:
+def groups(
+    tables: Mapping[str, YamlMapping], known: Collection[str], problems: list[Problem]
+) -> dict[str, InventoryGroup]:
     """Read the groups of a file; a name that is no node of it is a problem."""
-    found: dict[str, Group] = {}
+    found: dict[str, InventoryGroup] = {}
     count = 0
     for name, table in tables.items():
         nodes: dict[str, None] = {}
@@ -94,14 +96,14 @@ def groups(tables: Mapping[str, Table], known: Collection[str], problems: list[P
                 more = f" and {len(strange) - SHOWN} more" if len(strange) > SHOWN else ""
                 problems.append(Problem(text.place, f"group {name}: no node {fold(strange[:SHOWN])}{more}{near}"))
         words = {key: word for key, word in words_of(table).items() if key != "nodes"}
-        found[name] = Group(name, tuple(nodes), words)
+        found[name] = InventoryGroup(name, tuple(nodes), words)
     return found
 
 
-def said_by_groups(found: Mapping[str, Group], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
+def said_by_groups(found: Mapping[str, InventoryGroup], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
     """Gather what groups say of each node; two that differ on one key are a problem with both places."""
     said: dict[str, dict[str, Scalar]] = {}
-    clashes: dict[tuple[str, Place, Place, str], list[str]] = {}
+    clashes: dict[tuple[str, SourcePlace, SourcePlace, str], list[str]] = {}
     for group in found.values():
         for node in group.nodes:
             own = said.setdefault(node, {})
@@ -113,6 +115,6 @@ def said_by_groups(found: Mapping[str, Group], problems: list[Problem]) -> dict[
     return said
 
 
-def _told(clashes: Mapping[tuple[str, Place, Place, str], list[str]]) -> Iterator[Problem]:
+def _told(clashes: Mapping[tuple[str, SourcePlace, SourcePlace, str], list[str]]) -> Iterator[Problem]:
     for (key, place, before, name), nodes in clashes.items():
         yield Problem(place, f"group {name} gives {fold(nodes)} one `{key}`, and another group another at {before}")

@@ -27,7 +27,7 @@ class Ssh:
 
 
 @dataclass(frozen=True, slots=True)
-class Bmc:
+class BmcAccess:
     """How to reach a node's BMC; `password` is a reference, never the secret itself.
 
     `width` GETs are on their way at once; without `expand`, no collection is asked for whole.
@@ -53,7 +53,7 @@ class Node:
     role: str = "compute"
     host: str = ""
     ssh: Ssh = field(default_factory=Ssh)
-    bmc: Bmc | None = None
+    bmc: BmcAccess | None = None
     rack: str = ""
     u: int = 0
     height: int = 1
@@ -81,7 +81,7 @@ def references(node: Node, plane: Plane) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class RackSlot:
     """A named place of a rack type: its lowest unit, its height in units, and the role it is for, if for one only."""
 
     u: int
@@ -97,7 +97,7 @@ class Rack:
     row: str = ""
     title: str = ""
     height: int = 0
-    slots: Mapping[str, Slot] = field(default_factory=dict)
+    slots: Mapping[str, RackSlot] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

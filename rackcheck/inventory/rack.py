@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from rackcheck.base.mistake import Mistake
-from rackcheck.inventory.merge import Words
-from rackcheck.inventory.node import Node, Rack, Slot
+from rackcheck.inventory.merge import NodeVars
+from rackcheck.inventory.node import Node, Rack, RackSlot
 from rackcheck.profile.conform import conform
-from rackcheck.profile.document import BadFile, Place, Problem, Scalar, Table, read
+from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, YamlMapping, read
 from rackcheck.profile.layers import did_you_mean, entries, word
 from rackcheck.profile.library import shipped, text_of
 from rackcheck.profile.schema import rack_type as rack_type_schema
@@ -41,11 +41,11 @@ def rack_type(path: Path) -> Rack:
         problems.append(Problem(table.items["rack-type"].place, f"the file is {path.name}, and its type is {name}"))
     height = int(word(table, "height"))
     problems += _outside(name, 1, height, UNITS, table.items["height"].place)
-    slots: dict[str, Slot] = {}
+    slots: dict[str, RackSlot] = {}
     taken: dict[int, str] = {}
     for slot_name, given in entries(table, "slots").items():
-        assert isinstance(given, Table)
-        slot = Slot(int(word(given, "u")), int(word(given, "height", "1")), word(given, "role"))
+        assert isinstance(given, YamlMapping)
+        slot = RackSlot(int(word(given, "u")), int(word(given, "height", "1")), word(given, "role"))
         slots[slot_name] = slot
         wrong = _outside(slot_name, slot.u, slot.height, min(height, UNITS), given.place)
         problems += wrong
@@ -58,7 +58,7 @@ def rack_type(path: Path) -> Rack:
     return Rack("", "", title or name, height, slots)
 
 
-def _outside(name: str, u: int, units: int, height: int, place: Place) -> list[Problem]:
+def _outside(name: str, u: int, units: int, height: int, place: SourcePlace) -> list[Problem]:
     if u < 1 or units < 1:
         return [Problem(place, f"{name}: rack units are counted from 1")]
     if u + units - 1 > height:
@@ -66,7 +66,7 @@ def _outside(name: str, u: int, units: int, height: int, place: Place) -> list[P
     return []
 
 
-def racks(tables: Mapping[str, Table], beside: Path, problems: list[Problem]) -> dict[str, Rack]:
+def racks(tables: Mapping[str, YamlMapping], beside: Path, problems: list[Problem]) -> dict[str, Rack]:
     """Give the racks that a file declares, each with what its type says."""
     known = types(beside) if tables else {}
     read_before: dict[str, Rack] = {}
@@ -93,7 +93,7 @@ def racks(tables: Mapping[str, Table], beside: Path, problems: list[Problem]) ->
 
 
 def placed(
-    nodes: Mapping[str, Node], said: Mapping[str, Words], found: Mapping[str, Rack], declared: Collection[str],
+    nodes: Mapping[str, Node], said: Mapping[str, NodeVars], found: Mapping[str, Rack], declared: Collection[str],
     problems: list[Problem],
 ) -> dict[str, Node]:  # fmt: skip
     """Give the nodes in their racks; a place that is none, or taken, is a problem.
@@ -123,7 +123,7 @@ def placed(
     return standing
 
 
-def _in_slot(node: Node, said: Words, found: Mapping[str, Rack], declared: Collection[str]) -> Node:
+def _in_slot(node: Node, said: NodeVars, found: Mapping[str, Rack], declared: Collection[str]) -> Node:
     """Give a node with the place that its slot has, or its own; raises BadFile where it has none."""
     if "rack" in said and declared and node.rack not in declared:
         near = did_you_mean(node.rack, list(declared)) if len(declared) <= NEAR else ""

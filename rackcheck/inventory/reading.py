@@ -6,11 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from rackcheck.inventory import merge, rack, ways
-from rackcheck.inventory.merge import Entry, Words
-from rackcheck.inventory.node import Bmc, Inventory, Node, Ssh
+from rackcheck.inventory.merge import NodesEntry, NodeVars
+from rackcheck.inventory.node import BmcAccess, Inventory, Node, Ssh
 from rackcheck.inventory.nodeset import NODES
 from rackcheck.inventory.shape import Shaped, bounded, shaped
-from rackcheck.profile.document import BadFile, Place, Problem, Scalar, Table
+from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, YamlMapping
 from rackcheck.profile.layers import word
 from rackcheck.profile.library import text_of
 
@@ -33,7 +33,7 @@ def parse(text: str, origin: str, beside: Path) -> Inventory:
     groups = merge.groups(file.entries("groups"), said.keys() | doubtful, problems)
     under = merge.said_by_groups(groups, problems)
     defaults = file.table.get("defaults")
-    base = merge.words_of(defaults) if isinstance(defaults, Table) else {}
+    base = merge.words_of(defaults) if isinstance(defaults, YamlMapping) else {}
     whole: dict[str, dict[str, Scalar]] = {n: {**base, **under.get(n, {}), **own} for n, own in said.items()}
     builder = _Builder(problems)
     for entry in entries:
@@ -41,7 +41,7 @@ def parse(text: str, origin: str, beside: Path) -> Inventory:
             if name not in doubtful:
                 builder.add(name, whole[name], said[name], entry)
     listed = file.table.get("racks")
-    declared = tuple(listed.items) if isinstance(listed, Table) else ()
+    declared = tuple(listed.items) if isinstance(listed, YamlMapping) else ()
     racks = rack.racks(file.entries("racks"), beside, problems)
     nodes = rack.placed(builder.nodes, whole, racks, declared, problems)
     if problems:
@@ -50,11 +50,11 @@ def parse(text: str, origin: str, beside: Path) -> Inventory:
     return Inventory(nodes, origin, racks, members, word(file.table, "inventory"))
 
 
-def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[Entry], frozenset[str]]:
+def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[NodesEntry], frozenset[str]]:
     """Give the sound entries of `nodes`, and the names of whose entries one is not sound."""
     listed = file.table.items["nodes"]
-    assert isinstance(listed, Table)
-    found: list[Entry] = []
+    assert isinstance(listed, YamlMapping)
+    found: list[NodesEntry] = []
     doubtful: set[str] = set()
     count = 0
     for key, table in listed.items.items():
@@ -64,8 +64,8 @@ def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[Entry], frozen
             raise BadFile([*problems, Problem(listed.keys[key], f"more than the {NODES} nodes that a file may hold")])
         if key in file.spoilt.get("nodes", ()):
             doubtful |= set(names)
-        elif isinstance(table, Table):
-            found.append(Entry(names, listed.keys[key], merge.words_of(table)))
+        elif isinstance(table, YamlMapping):
+            found.append(NodesEntry(names, listed.keys[key], merge.words_of(table)))
     return found, frozenset(doubtful)
 
 
@@ -76,9 +76,9 @@ class _Builder:
         self.problems = problems
         self.nodes: dict[str, Node] = {}
         self.readable: dict[str, bool] = {}
-        self.wrong: set[Place] = set()
+        self.wrong: set[SourcePlace] = set()
 
-    def add(self, name: str, words: Words, own: Words, entry: Entry) -> None:
+    def add(self, name: str, words: NodeVars, own: NodeVars, entry: NodesEntry) -> None:
         """Add a node, once; `own` is what its entries say, without defaults and groups."""
         if name in self.nodes:
             return
@@ -123,8 +123,8 @@ class _Builder:
         return self.readable[file]
 
 
-def _bmc(told: Mapping[str, str]) -> Bmc:
-    return Bmc(
+def _bmc(told: Mapping[str, str]) -> BmcAccess:
+    return BmcAccess(
         told["url"],
         told.get("user", ""),
         told.get("password", ""),

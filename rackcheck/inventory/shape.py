@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rackcheck.inventory.credential import FORMS
 from rackcheck.profile.conform import deviations
-from rackcheck.profile.document import SIZE, BadFile, Place, Problem, Table, read
+from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace, YamlMapping, read
 from rackcheck.profile.schema import inventory as inventory_schema
 
 SECRETS = frozenset({"password", "passphrase"})
@@ -20,15 +20,15 @@ ENTRIES = frozenset({"nodes", "groups", "racks"})
 class Shaped:
     """The file's table, the keys of entries in it whose shape is wrong (by their table), and what is wrong."""
 
-    table: Table
+    table: YamlMapping
     spoilt: Mapping[str, frozenset[str]]
     problems: tuple[Problem, ...]
 
-    def entries(self, name: str) -> dict[str, Table]:
+    def entries(self, name: str) -> dict[str, YamlMapping]:
         """Give the sound entries of one of the file's tables."""
         listed = self.table.get(name)
-        found = listed.items if isinstance(listed, Table) else {}
-        return {k: v for k, v in found.items() if isinstance(v, Table) and k not in self.spoilt.get(name, ())}
+        found = listed.items if isinstance(listed, YamlMapping) else {}
+        return {k: v for k, v in found.items() if isinstance(v, YamlMapping) and k not in self.spoilt.get(name, ())}
 
 
 def shaped(text: str, file: str) -> Shaped:
@@ -52,7 +52,7 @@ def shaped(text: str, file: str) -> Shaped:
             spoilt.setdefault(str(path[0]), set()).add(str(path[1]))
         else:
             whole = False
-    if not whole or not isinstance(root, Table):
+    if not whole or not isinstance(root, YamlMapping):
         raise BadFile(problems)
     return Shaped(root, {name: frozenset(keys) for name, keys in spoilt.items()}, tuple(problems))
 
@@ -64,7 +64,7 @@ def bounded(size: int, file: str) -> None:
             f"{size:,} bytes, and an inventory may have {SIZE:,}: write nodes that are alike as one set "
             "(dgx[001-512]), and what they share under `defaults` or a group"
         )
-        raise BadFile([Problem(Place(file, 1, 1), words)])
+        raise BadFile([Problem(SourcePlace(file, 1, 1), words)])
 
 
 def _discreet(problem: Problem, text: str) -> Problem:

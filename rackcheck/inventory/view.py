@@ -11,10 +11,10 @@ from rackcheck.model.fold import fold
 HEAD = ("nodes", "count", "role", "host", "bmc", "rack", "u")
 """The columns of the folded table."""
 
-Row = tuple[str, ...]
+InventoryRow = tuple[str, ...]
 
 
-def rows(nodes: Iterable[Node]) -> list[Row]:
+def rows(nodes: Iterable[Node]) -> list[InventoryRow]:
     """Give one row for each set of nodes that differ in name and place only; a name inside a host is `{node}` again."""
     shapes: dict[tuple[object, ...], list[Node]] = {}
     for node in nodes:

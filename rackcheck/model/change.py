@@ -18,7 +18,7 @@ from rackcheck.model.text import natural
 Doc = Mapping[str, Any]
 """A reading as on the wire."""
 
-Facts = Mapping[Class, Mapping[str, Doc]]
+ComparedFacts = Mapping[Class, Mapping[str, Doc]]
 """What one node told, by class and path."""
 
 STEADY = (Class.IDENTITY, Class.VERSION, Class.CONFIG)
@@ -28,7 +28,7 @@ THERE = "there"
 """What is said of a whole item, or of facts below a place that went silent."""
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """How a fact differs."""
 
     CHANGED = "changed"
@@ -48,7 +48,7 @@ class Kind(StrEnum):
     @property
     def uncertain(self) -> bool:
         """Whether one side is not known, so that nobody can tell."""
-        return self in {Kind.UNKNOWN_NOW, Kind.KNOWN_AGAIN}
+        return self in {ChangeKind.UNKNOWN_NOW, ChangeKind.KNOWN_AGAIN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Change:
 
     path: str
     cls: Class
-    kind: Kind
+    kind: ChangeKind
     before: Reading
     after: Reading
     unit: str = ""
@@ -104,7 +104,7 @@ def _text(doc: Doc) -> str:
 class _Side:
     """One of two readings; what it does not hold, it says why."""
 
-    facts: Facts
+    facts: ComparedFacts
     docs: dict[str, Doc] = field(init=False, default_factory=dict)
     classes: dict[str, Class] = field(init=False, default_factory=dict)
 
@@ -134,7 +134,7 @@ class _Side:
         return Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it"), ""
 
 
-def compare(before: Facts, after: Facts, classes: Iterable[Class] = STEADY) -> Iterator[Change]:
+def compare(before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class] = STEADY) -> Iterator[Change]:
     """Give every fact of these classes that differs, by class and path; both sides bring all the facts they have."""
     old, new = _Side(before), _Side(after)
     for cls in classes:
@@ -165,21 +165,21 @@ def _plain(doc: Doc) -> bool:
     return not isinstance(doc.get("value"), bool | int | float)
 
 
-def kind_of(before: Reading, after: Reading, *, other: bool = False) -> Kind | None:
+def kind_of(before: Reading, after: Reading, *, other: bool = False) -> ChangeKind | None:
     """Say how two readings differ; None where they do not, or where neither is known. `other`: in another unit."""
     match before, after:
         case (Unknown(), Unknown()) | (Absent(), Absent()):
             return None
         case _, Unknown():
-            return Kind.UNKNOWN_NOW
+            return ChangeKind.UNKNOWN_NOW
         case Unknown(), _:
-            return Kind.KNOWN_AGAIN
+            return ChangeKind.KNOWN_AGAIN
         case _, Absent():
-            return Kind.GONE
+            return ChangeKind.GONE
         case Absent(), _:
-            return Kind.APPEARED
+            return ChangeKind.APPEARED
     alike = before == after and isinstance(before, bool) == isinstance(after, bool)
-    return None if alike and not other else Kind.CHANGED
+    return None if alike and not other else ChangeKind.CHANGED
 
 
 def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
@@ -210,7 +210,7 @@ def _order(change: Change) -> tuple[int, tuple[tuple[int, int, str], ...]]:
 def beyond(changes: Iterable[Change], percent: float) -> Iterator[Change]:
     """Keep of measurements only what rose or fell by more than this share of what it was, and what is not known."""
     for change in changes:
-        share = moved_by(change) if change.kind is Kind.CHANGED else math.inf
+        share = moved_by(change) if change.kind is ChangeKind.CHANGED else math.inf
         if share is not None and abs(share) > percent:
             yield change
 
@@ -265,11 +265,11 @@ def folded(changes: Mapping[str, Iterable[Change]]) -> tuple[Folded, ...]:
 def _key(change: Change) -> tuple[object, ...]:
     head = (change.cls, change.path, change.kind)
     match change.kind:
-        case Kind.UNKNOWN_NOW:
+        case ChangeKind.UNKNOWN_NOW:
             return (*head, change.after)
-        case Kind.KNOWN_AGAIN:
+        case ChangeKind.KNOWN_AGAIN:
             return (*head, change.before)
-        case Kind.CHANGED if change.cls is Class.MEASUREMENT:
+        case ChangeKind.CHANGED if change.cls is Class.MEASUREMENT:
             return (*head, (moved_by(change) or 0.0) > 0)
         case _ if change.cls is Class.IDENTITY:
             return head
@@ -280,7 +280,9 @@ def _values(change: Change) -> tuple[str, str, str]:
     return repr(change.before), repr(change.after), change.unit
 
 
-def unknown_both(before: Facts, after: Facts, classes: Iterable[Class] = STEADY) -> tuple[int, tuple[str, ...]]:
+def unknown_both(
+    before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class] = STEADY
+) -> tuple[int, tuple[str, ...]]:
     """Count facts of these classes that neither side knows, and name the planes that were silent both times."""
     count, wanted = 0, set(classes)
     planes: list[str] = []

@@ -42,7 +42,7 @@ class Walk:
         return self.said
 
 
-Link = str | Walk
+LinkPattern = str | Walk
 """Names of links from the service root, one after the other, or a way that a reader chooses."""
 
 
@@ -130,7 +130,7 @@ class Documents:
         """Give the resource at a URI that a body named; raises Missing, and Unreadable where the text is no URI."""
         return self._fetched(_safe(uri, above.uri), above)
 
-    def wanted(self, links: Iterable[Link]) -> dict[str, bool]:
+    def wanted(self, links: Iterable[LinkPattern]) -> dict[str, bool]:
         """Name the URIs that must be fetched next so that these links can be followed; empty when all can.
 
         With each stands whether it is a collection of which every member will be asked for.
@@ -272,7 +272,7 @@ class Documents:
         return Resource(uri, body, above=above, heard=self.times.get(place))
 
 
-def wanted(links: Iterable[Link], bodies: Mapping[str, Body | Unknown]) -> dict[str, bool]:
+def wanted(links: Iterable[LinkPattern], bodies: Mapping[str, Body | Unknown]) -> dict[str, bool]:
     """Name the URIs that must be fetched next so that these links can be followed; empty when all can."""
     return Documents(bodies).wanted(links)
 

@@ -30,7 +30,7 @@ class Match(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class ProfileFit:
     """How a node matches the `applies-to` of a profile; `words` say what it is instead, or why that is unknown."""
 
     match: Match = Match.NOT_STATED
@@ -42,7 +42,7 @@ class Fit:
         return self.match not in {Match.OTHER, Match.FRAGMENT}
 
 
-NOT_STATED = Fit()
+NOT_STATED = ProfileFit()
 """What a node is where a profile names no machine, or no plane was asked that could show it."""
 
 NAMED: Mapping[str, tuple[tuple[Plane, str], ...]] = {
@@ -73,7 +73,7 @@ def wanted(applies: Mapping[str, Sequence[str]], planes: Iterable[Plane]) -> fro
     return frozenset(paths.parse(path) for plane, path in facts if path in ASKED and plane in asked)
 
 
-def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plane]) -> Fit:
+def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plane]) -> ProfileFit:
     """Hold a node's facts against `applies-to`; `planes` are those that this run asks of the node.
 
     Where a profile names products and the node's name is known, names alone decide: a machine of another maker may hold
@@ -83,28 +83,28 @@ def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plan
     names = [each for key, each in held.items() if key in NAMES]
     decided = "product" in applies and any(each.match is Match.OTHER for each in names)
     if any(each.match is Match.FITS for each in (names if decided else held.values())):
-        return Fit(Match.FITS)
+        return ProfileFit(Match.FITS)
     known = [each.words for each in held.values() if each.match is Match.OTHER]
     if known:
-        return Fit(Match.OTHER, ", ".join(known))
+        return ProfileFit(Match.OTHER, ", ".join(known))
     return next((each for each in held.values() if each.match is Match.UNKNOWN), NOT_STATED)
 
 
-def _held(key: str, globs: Sequence[str], tree: Tree, planes: frozenset[Plane]) -> Fit:
+def _held(key: str, globs: Sequence[str], tree: Tree, planes: frozenset[Plane]) -> ProfileFit:
     """Hold the readings of one key against its globs."""
     readings = list(_devices(tree, planes) if key == "device" else _named(key, tree, planes))
     values = dict.fromkeys(each for each in readings if isinstance(each, str))
     unknown = next((each for each in readings if isinstance(each, Unknown)), None)
     if any(operator.glob(glob, value) for glob in globs for value in values):
-        return Fit(Match.FITS)
+        return ProfileFit(Match.FITS)
     if key == "device":
         values = {}
     if values:
         shown = ", ".join(clean(value, SHOWN) for value in list(values)[:3])
-        return Fit(Match.OTHER, f"{key} {shown}" + (" ..." if len(values) > 3 else ""))
+        return ProfileFit(Match.OTHER, f"{key} {shown}" + (" ..." if len(values) > 3 else ""))
     if unknown is not None:
-        return Fit(Match.UNKNOWN, f"{key}: {unknown}")
-    return Fit(Match.OTHER, f"no {' or '.join(globs)} device") if key == "device" and readings else NOT_STATED
+        return ProfileFit(Match.UNKNOWN, f"{key}: {unknown}")
+    return ProfileFit(Match.OTHER, f"no {' or '.join(globs)} device") if key == "device" and readings else NOT_STATED
 
 
 def _named(key: str, tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:

@@ -180,7 +180,7 @@ class Spot(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class PlaneIdentities:
     """Identities of one kind that one plane gives, by how they are spelled here; and why there may be more."""
 
     keys: Mapping[str, Spot]
@@ -190,7 +190,7 @@ class Given:
 Spell = Callable[[str], str | tuple[str, ...]]
 
 
-def given(readings: Iterable[tuple[str, Reading]], spell: Spell, hidden: Unknown | None = None) -> Given:
+def given(readings: Iterable[tuple[str, Reading]], spell: Spell, hidden: Unknown | None = None) -> PlaneIdentities:
     """Spell the identities of several places; what is no text is none."""
     keys: dict[str, Spot] = {}
     seen: set[str] = set()  # two planes give most of them alike
@@ -206,10 +206,10 @@ def given(readings: Iterable[tuple[str, Reading]], spell: Spell, hidden: Unknown
                     keys.setdefault(key, Spot(place, reading))
         elif isinstance(reading, Unknown) and not gives_none(reading):
             lost = lost or reading
-    return Given(keys, lost)
+    return PlaneIdentities(keys, lost)
 
 
-def held(host: Given, bmc: Given) -> bool | Unknown | None:
+def held(host: PlaneIdentities, bmc: PlaneIdentities) -> bool | Unknown | None:
     """Whether two planes give one identity: true where any is shared, None where one of them gives none for certain."""
     if host.keys.keys() & bmc.keys.keys():
         return True
@@ -229,7 +229,7 @@ def settled_by(answers: Iterable[bool | Unknown | None]) -> bool | Unknown | Non
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class IdentityComparison:
     """One kind of identity on both planes; one that does not decide can show one machine, and never two."""
 
     kind: str
@@ -238,14 +238,14 @@ class Compared:
     decides: bool = True
 
 
-def common(kinds: Iterable[Compared]) -> tuple[str, ...] | Unknown:
+def common(kinds: Iterable[IdentityComparison]) -> tuple[str, ...] | Unknown:
     """Name the kinds that both planes give alike; unknown while one of them is."""
     told = list(kinds)
     lost = next((each.answer for each in told if isinstance(each.answer, Unknown)), None)
     return lost if lost is not None else tuple(each.kind for each in told if each.answer is True)
 
 
-def differing(kinds: Iterable[Compared]) -> tuple[str, ...] | Unknown:
+def differing(kinds: Iterable[IdentityComparison]) -> tuple[str, ...] | Unknown:
     """Say which identities differ: one does whatever others do; none only where one is shared and none may differ."""
     told = list(kinds)
     found = tuple(each.says for each in told if each.decides and each.answer is False)
@@ -259,5 +259,5 @@ def differing(kinds: Iterable[Compared]) -> tuple[str, ...] | Unknown:
     return ()
 
 
-def _shared(told: Iterable[Compared]) -> bool:
+def _shared(told: Iterable[IdentityComparison]) -> bool:
     return any(each.answer is True for each in told)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rackcheck.model import path as paths
 from rackcheck.model.fact import Plane, Reading, Unknown
 from rackcheck.model.path import EVERY
-from rackcheck.model.tree import Selection, Tree
+from rackcheck.model.tree import ItemSelection, Tree
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Inputs:
     def items(self, collection: str) -> tuple[tuple[str, ...], Unknown | None]:
         """The names of a collection's items, and why they may not be all."""
         asked = paths.parse(collection)
-        chosen: Selection = self.tree.select(asked, self.planes[str(asked.pattern)])
+        chosen: ItemSelection = self.tree.select(asked, self.planes[str(asked.pattern)])
         return tuple(item.segments[-1].key or "" for item in chosen.items), chosen.unknown
 
     def every(self, pattern: str) -> tuple[Mapping[str, Reading], Unknown | None]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from rackcheck.model import path as paths
-from rackcheck.model.change import THERE, Change, Facts, Kind
+from rackcheck.model.change import THERE, Change, ChangeKind, ComparedFacts
 from rackcheck.model.fact import Absent, Class
 from rackcheck.model.text import natural
 
@@ -18,7 +18,7 @@ TRACKED = ("serial", "uuid", "guid")
 
 PLANE = "plane/"
 
-Place = tuple[str, str]
+PartPlace = tuple[str, str]
 """A node, and an item of it."""
 
 Id = tuple[str, str]
@@ -30,8 +30,8 @@ class Moved:
     """One part that is in another place now: all that names it, by word, the best first; where it was, where it is."""
 
     ids: tuple[tuple[str, str], ...]
-    was: Place
-    now: Place
+    was: PartPlace
+    now: PartPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def names_a_part(change: Change) -> bool:
     return change.cls is Class.IDENTITY and _word(change.path) in TRACKED
 
 
-def still(before: Facts, after: Facts) -> Still:
+def still(before: ComparedFacts, after: ComparedFacts) -> Still:
     """Say of one node's facts what no change tells."""
     old, new = before.get(Class.IDENTITY, {}), after.get(Class.IDENTITY, {})
     held = {
@@ -75,7 +75,7 @@ def joined(many: Iterable[Still]) -> Still:
     return Still(frozenset(held), frozenset(before), frozenset(after), nobody)
 
 
-def _unknown(facts: Facts) -> Iterator[str]:
+def _unknown(facts: ComparedFacts) -> Iterator[str]:
     for cls in (Class.IDENTITY, Class.CONFIG):
         for path, doc in facts.get(cls, {}).items():
             if "unknown" in doc:
@@ -124,12 +124,12 @@ class _Ends:
     """Where each identity left and where it came, what of that is a move, and what is sure of the others."""
 
     def __init__(self, changes: Mapping[str, tuple[Change, ...]], beside: Still) -> None:
-        self.left: dict[Id, list[Place]] = {}
-        self.came: dict[Id, list[Place]] = {}
+        self.left: dict[Id, list[PartPlace]] = {}
+        self.came: dict[Id, list[PartPlace]] = {}
         before, after = set(beside.before), set(beside.after)
         for node, some in changes.items():
             for change in some:
-                for kind, hidden in ((Kind.KNOWN_AGAIN, before), (Kind.UNKNOWN_NOW, after)):
+                for kind, hidden in ((ChangeKind.KNOWN_AGAIN, before), (ChangeKind.UNKNOWN_NOW, after)):
                     if change.kind is kind:
                         hidden |= {p if p.startswith(PLANE) else _pattern(p) for p in (change.path, change.under) if p}
                 if names_a_part(change):
@@ -138,8 +138,8 @@ class _Ends:
                             side.setdefault((_pattern(change.path), value), []).append((node, _item(change.path)))
         self._hidden = {"left": after, "came": before}
         self._held, self._nobody = beside.held, beside.nobody
-        self.moved: dict[tuple[Place, Place], list[tuple[str, str]]] = {}
-        self._paired: Counter[tuple[str, Id, Place]] = Counter()
+        self.moved: dict[tuple[PartPlace, PartPlace], list[tuple[str, str]]] = {}
+        self._paired: Counter[tuple[str, Id, PartPlace]] = Counter()
         # What names one part alone says where it went; only then what several parts share, as two of one board do.
         for shared in (False, True):
             for one, was in self.left.items():
@@ -147,7 +147,7 @@ class _Ends:
                 if len(was) == len(now) and (len(was) > 1) is shared:
                     self._pair(one, list(was), list(now))
 
-    def _pair(self, one: Id, was: list[Place], now: list[Place]) -> None:
+    def _pair(self, one: Id, was: list[PartPlace], now: list[PartPlace]) -> None:
         known = [(a, b) for a in was for b in now if (a, b) in self.moved] if len(was) > 1 else []
         for a, b in known:
             if a in was and b in now:
@@ -157,7 +157,7 @@ class _Ends:
         for a, b in zip(was, now, strict=True):
             self._move(one, a, b)
 
-    def _move(self, one: Id, was: Place, now: Place) -> None:
+    def _move(self, one: Id, was: PartPlace, now: PartPlace) -> None:
         self.moved.setdefault((was, now), []).append((_word(one[0]), one[1]))
         self._paired["left", one, was] += 1
         self._paired["came", one, now] += 1
@@ -190,7 +190,7 @@ def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Chang
     elsewhere = {
         _item(c.path)
         for c in changes
-        if names_a_part(c) and c.kind is Kind.CHANGED and any(ends.is_moved(e, node, c) for e in ("left", "came"))
+        if names_a_part(c) and c.kind is ChangeKind.CHANGED and any(ends.is_moved(e, node, c) for e in ("left", "came"))
     }
     for change in changes:
         if change.under in items:
@@ -198,7 +198,7 @@ def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Chang
                 yield from _identity(node, replace(change, under=""), ends)
         elif names_a_part(change):
             yield from _identity(node, change, ends)
-        elif change.kind is Kind.CHANGED and change.path in listings:
+        elif change.kind is ChangeKind.CHANGED and change.path in listings:
             continue  # the moves say it
         elif change.cls is Class.IDENTITY and not change.kind.uncertain and _item(change.path) in elsewhere:
             continue  # two parts were compared
@@ -211,17 +211,21 @@ def _items(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[tupl
     """Give items that came or went with a part, each as one change that names it; None where a move says it."""
     found: dict[str, list[Change]] = {}
     for change in changes:
-        if names_a_part(change) and change.under == _item(change.path) and change.kind in {Kind.APPEARED, Kind.GONE}:
+        if (
+            names_a_part(change)
+            and change.under == _item(change.path)
+            and change.kind in {ChangeKind.APPEARED, ChangeKind.GONE}
+        ):
             found.setdefault(change.under, []).append(change)
     for item, parts in found.items():
-        end = "left" if parts[0].kind is Kind.GONE else "came"
+        end = "left" if parts[0].kind is ChangeKind.GONE else "came"
         if paths.parse(item).segments[-1].key is None:
             continue
         if any(ends.is_moved(end, node, change) for change in parts):
             yield item, None
             continue
         best = min(parts, key=lambda c: TRACKED.index(_word(c.path)))
-        kind = best.kind if ends.is_sure(end, best) else (Kind.LEFT if end == "left" else Kind.CAME)
+        kind = best.kind if ends.is_sure(end, best) else (ChangeKind.LEFT if end == "left" else ChangeKind.CAME)
         yield item, replace(best, path=item, kind=kind)
 
 
@@ -230,18 +234,18 @@ def _identity(node: str, change: Change, ends: _Ends) -> Iterator[Change]:
     left, came = (isinstance(value, str) and value != "" for value in (change.before, change.after))
     went, brought = left and ends.is_moved("left", node, change), came and ends.is_moved("came", node, change)
     match change.kind:
-        case Kind.UNKNOWN_NOW:
+        case ChangeKind.UNKNOWN_NOW:
             yield replace(change, before=THERE) if went else change
-        case Kind.KNOWN_AGAIN:
+        case ChangeKind.KNOWN_AGAIN:
             yield replace(change, after=THERE) if brought else change
         case _ if left and came and not went and not brought:
             sure = ends.is_sure("left", change) and ends.is_sure("came", change)
-            yield replace(change, kind=Kind.SWAPPED) if sure else change
+            yield replace(change, kind=ChangeKind.SWAPPED) if sure else change
         case _ if left and not went:
-            kind = Kind.GONE if ends.is_sure("left", change) else Kind.LEFT
+            kind = ChangeKind.GONE if ends.is_sure("left", change) else ChangeKind.LEFT
             yield replace(change, kind=kind, after=Absent())
         case _ if came and not brought:
-            kind = Kind.NEW if ends.is_sure("came", change) else Kind.CAME
+            kind = ChangeKind.NEW if ends.is_sure("came", change) else ChangeKind.CAME
             yield replace(change, kind=kind, before=Absent())
         case _ if not left and not came:
             yield change

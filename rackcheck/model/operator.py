@@ -199,7 +199,7 @@ def holds(test: Test, found: Value, kind: Kind) -> bool | Unknown:
         return Unknown(Reason.UNPARSABLE, f"cannot be ordered: {error}")
 
 
-Answer = bool | Unknown
+TestResult = bool | Unknown
 
 
 def _as_int(found: object) -> int | None:
@@ -234,52 +234,52 @@ def _compare(left: Value, right: Value, kind: Kind) -> float:
     return 0.0 if equal(left, right, kind) else left - right
 
 
-def _is(found: Value, operand: Operand, kind: Kind) -> Answer:
+def _is(found: Value, operand: Operand, kind: Kind) -> TestResult:
     return equal(found, operand, kind)  # type: ignore[arg-type]  # the compiler read it by this kind
 
 
-def _one_of(found: Value, operand: Operand, kind: Kind) -> Answer:
+def _one_of(found: Value, operand: Operand, kind: Kind) -> TestResult:
     assert isinstance(operand, tuple)
     return any(equal(found, o, kind) for o in operand)
 
 
-def _within(found: Value, operand: Operand, _: Kind) -> Answer:
+def _within(found: Value, operand: Operand, _: Kind) -> TestResult:
     assert isinstance(operand, Within) and isinstance(found, (int, float))  # noqa: PT018
     by = abs(operand.of) * operand.by / 100 if operand.share else operand.by
     distance = abs(found - operand.of)
     return distance <= by or math.isclose(distance, by, rel_tol=1e-9)
 
 
-def _mask(found: Value, operand: Operand, _: Kind) -> Answer:
+def _mask(found: Value, operand: Operand, _: Kind) -> TestResult:
     assert isinstance(operand, Mask)
     return isinstance(found, int) and found & operand.bits == operand.is_  # unlimited is no number of bits
 
 
-def _like(found: Value, operand: Operand, _: Kind) -> Answer:
+def _like(found: Value, operand: Operand, _: Kind) -> TestResult:
     return glob(str(operand), str(found)[:4096])
 
 
-def _matches(found: Value, operand: Operand, _: Kind) -> Answer:
+def _matches(found: Value, operand: Operand, _: Kind) -> TestResult:
     import re2  # noqa: PLC0415  linear time on hostile text; loaded for the few profiles that use it
 
     return re2.search(str(operand), str(found)[:4096]) is not None
 
 
-def _includes(found: Value, operand: Operand, _: Kind) -> Answer:
+def _includes(found: Value, operand: Operand, _: Kind) -> TestResult:
     assert isinstance(operand, tuple) and isinstance(found, tuple)  # noqa: PT018
     return set(operand) <= set(found)
 
 
-def _excludes(found: Value, operand: Operand, _: Kind) -> Answer:
+def _excludes(found: Value, operand: Operand, _: Kind) -> TestResult:
     assert isinstance(operand, tuple) and isinstance(found, tuple)  # noqa: PT018
     return not set(operand) & set(found)
 
 
-def _order(accept: Callable[[float], bool]) -> Callable[[Value, Operand, Kind], Answer]:
+def _order(accept: Callable[[float], bool]) -> Callable[[Value, Operand, Kind], TestResult]:
     return lambda found, operand, kind: accept(_compare(found, operand, kind))  # type: ignore[arg-type]
 
 
-_HOLDS: Mapping[str, Callable[[Value, Operand, Kind], Answer]] = {
+_HOLDS: Mapping[str, Callable[[Value, Operand, Kind], TestResult]] = {
     "is": _is,
     "is-not": lambda f, o, k: not _is(f, o, k),
     "one-of": _one_of,

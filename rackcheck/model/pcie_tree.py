@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 
-Table = Mapping[str, Reading]
+PcieTable = Mapping[str, Reading]
 """One fact of every function, by its address."""
 
 CODING = {2.5: 8 / 10, 5.0: 8 / 10, 8.0: 128 / 130, 16.0: 128 / 130, 32.0: 128 / 130, 64.0: 1.0}
@@ -46,19 +46,19 @@ class Links:
     `speed` is that of the moment; nobody but `slowed` needs it.
     """
 
-    max_speed: Table
-    max_width: Table
-    width: Table
-    speed: Table = field(default_factory=dict)
+    max_speed: PcieTable
+    max_width: PcieTable
+    width: PcieTable
+    speed: PcieTable = field(default_factory=dict)
 
 
-def ports(address: str, upstream: Table) -> tuple[str, ...] | Unknown:
+def ports(address: str, upstream: PcieTable) -> tuple[str, ...] | Unknown:
     """Give the ports above a function, the nearest first; none on a root bus; unknown where one step is."""
     found, trouble = climbed(address, upstream)
     return trouble or found
 
 
-def hops(address: str, upstream: Table) -> tuple[Hop, ...] | Unknown:
+def hops(address: str, upstream: PcieTable) -> tuple[Hop, ...] | Unknown:
     """Give the links from a function up to its root port, the nearest first."""
     above = ports(address, upstream)
     if isinstance(above, Unknown):
@@ -68,7 +68,7 @@ def hops(address: str, upstream: Table) -> tuple[Hop, ...] | Unknown:
     return tuple(Hop(way[n], way[n + 1]) for n in range(len(above)) if (len(above) - n) % 2)
 
 
-def switch(address: str, upstream: Table) -> Reading:
+def switch(address: str, upstream: PcieTable) -> Reading:
     """Give the upper port of the nearest switch that a function hangs on or, a lower port itself, is a part of."""
     above = ports(address, upstream)
     if isinstance(above, Unknown):
@@ -125,7 +125,7 @@ def carries(hop: Hop, links: Links) -> Reading:
     return bandwidth(expected_speed(hop, links), trained_width(hop, links))
 
 
-def narrowed(address: str, upstream: Table, links: Links) -> Reading:
+def narrowed(address: str, upstream: PcieTable, links: Links) -> Reading:
     """Name the links on a function's way that trained fewer lanes than both ends have; absent on a root bus."""
     way = hops(address, upstream)
     if not isinstance(way, tuple) or not way:
@@ -133,7 +133,7 @@ def narrowed(address: str, upstream: Table, links: Links) -> Reading:
     return _below((hop, trained_width(hop, links), expected_width(hop, links), 1) for hop in way)
 
 
-def slowed(address: str, upstream: Table, links: Links) -> tuple[Reading, Reading]:
+def slowed(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Reading]:
     """Name the links on a function's way that go slower now than both ends know: all, and those above its own.
 
     A GPU that idles lowers the speed of its own link itself, and of no other, unless it is one of AMD's with a switch
@@ -147,7 +147,7 @@ def slowed(address: str, upstream: Table, links: Links) -> tuple[Reading, Readin
     return _below(told), _below(row for row in told if row[0].below != address)
 
 
-def bottleneck(address: str, upstream: Table, links: Links) -> tuple[Reading, Reading]:
+def bottleneck(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Reading]:
     """Name the link on a function's way that carries least, the nearest of several, and give its Gb/s."""
     way = hops(address, upstream)
     if isinstance(way, Unknown):
@@ -164,7 +164,7 @@ def bottleneck(address: str, upstream: Table, links: Links) -> tuple[Reading, Re
     return str(least_of[1]), least_of[0]
 
 
-def climbed(address: str, upstream: Table) -> tuple[tuple[str, ...], Unknown | None]:
+def climbed(address: str, upstream: PcieTable) -> tuple[tuple[str, ...], Unknown | None]:
     """Give the ports above as far as they are known, and why no farther; none where the way ends on a root bus."""
     found: dict[str, None] = {}
     at = address

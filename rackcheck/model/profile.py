@@ -85,7 +85,7 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RuleSelection:
     """Where a rule looks; `mode` is each, any, no or count; `siblings` of the items that hold a nested collection."""
 
     mode: str
@@ -99,7 +99,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class AgreedFact:
     """A fact that nodes are to agree on; a pattern (`nic/*.firmware`) stands for that of every item."""
 
     fact: Path
@@ -113,7 +113,7 @@ class Across:
     """Nodes of one role that are to agree: a value is right where `quorum` % of the expected ones have it."""
 
     role: str
-    shared: tuple[Shared, ...]
+    shared: tuple[AgreedFact, ...]
     quorum: float
     left: frozenset[Path] = frozenset()  # single items' facts that may differ
 
@@ -144,7 +144,7 @@ class Rule:
 
     id: str
     clauses: tuple[Clause, ...]
-    look: Look | None = None
+    look: RuleSelection | None = None
     join: str = "all"
     when: Clause | None = None
     needs: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rackcheck.model.documents import Link
+from rackcheck.model.documents import LinkPattern
 from rackcheck.model.path import Path
 from rackcheck.model.text import covers
 
@@ -121,10 +121,10 @@ class Redfish:
     GET for each of hundreds of parts: it is asked where one of its facts is named, and not where all facts are.
     """
 
-    links: tuple[Link, ...]
+    links: tuple[LinkPattern, ...]
     dear: bool
 
-    def __init__(self, *links: Link, dear: bool = False) -> None:
+    def __init__(self, *links: LinkPattern, dear: bool = False) -> None:
         object.__setattr__(self, "links", links)
         object.__setattr__(self, "dear", dear)
 

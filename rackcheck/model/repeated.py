@@ -41,7 +41,7 @@ class Own:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class IdentityKind:
     """One kind of identity: its words, what each node gives of it, and what it takes to say so."""
 
     word: str
@@ -54,7 +54,7 @@ HOLDERS, SENTENCES = 8, 64
 """Nodes that are named in one sentence, and sentences."""
 
 
-def repeated(kinds: Sequence[Kind], names: Sequence[str]) -> tuple[str, ...] | Unknown:
+def repeated(kinds: Sequence[IdentityKind], names: Sequence[str]) -> tuple[str, ...] | Unknown:
     """Say which identities come twice; where none does, unknown if one that is not known might."""
     found: list[str] = []
     lost: Unknown | None = None
@@ -74,7 +74,7 @@ def named(why: Unknown, name: str) -> Unknown:
     return Unknown(why.reason, f"{name}: {why.detail}".rstrip(": "))
 
 
-def _within(kind: Kind, names: Sequence[str]) -> tuple[list[str], Unknown | None]:
+def _within(kind: IdentityKind, names: Sequence[str]) -> tuple[list[str], Unknown | None]:
     found: list[tuple[str, str]] = []
     lost: Unknown | None = None
     for number, name in enumerate(names):
@@ -86,7 +86,7 @@ def _within(kind: Kind, names: Sequence[str]) -> tuple[list[str], Unknown | None
     return [sentence for _, sentence in sorted(found, key=lambda told: natural(told[0]))], lost
 
 
-def _across(kind: Kind, names: Sequence[str]) -> tuple[list[str], Unknown | None]:
+def _across(kind: IdentityKind, names: Sequence[str]) -> tuple[list[str], Unknown | None]:
     """Find what several nodes give; and what is not known, where a second node may give it."""
     seen: dict[str, int] = {}
     twice: dict[str, set[int]] = {}
@@ -119,7 +119,7 @@ def _several(twice: Mapping[str, set[int]]) -> dict[str, set[int]]:
     return {key: nodes for key, nodes in twice.items() if len(nodes) != 2 or pairs[tuple(sorted(nodes))] > 1}
 
 
-def _partly(twice: Mapping[str, set[int]], kind: Kind, unsure: Set[int]) -> dict[str, set[int]]:
+def _partly(twice: Mapping[str, set[int]], kind: IdentityKind, unsure: Set[int]) -> dict[str, set[int]]:
     """Leave out what nodes share that share all; a node that may give more differs only by what others lack."""
     own = {node: frozenset(kind.nodes[node].spots) for node in {n for nodes in twice.values() for n in nodes}}
     return {key: nodes for key, nodes in twice.items() if _differ({n: own[n] for n in nodes}, unsure)}
@@ -130,7 +130,7 @@ def _differ(own: Mapping[int, frozenset[str]], unsure: Set[int]) -> bool:
     return len(whole) > 1 or any(own[node] - keys for keys in whole for node in own.keys() & unsure)
 
 
-def _sentences(kind: Kind, twice: Mapping[str, Set[int]], names: Sequence[str]) -> Iterator[str]:
+def _sentences(kind: IdentityKind, twice: Mapping[str, Set[int]], names: Sequence[str]) -> Iterator[str]:
     """Name each identity with everyone who gives it; several that the same nodes give are one sentence."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for key in sorted(twice):
@@ -153,11 +153,11 @@ def enumerated(shown: Sequence[str], count: int) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-Parts = Mapping[str, tuple[str, str]]
+NamedParts = Mapping[str, tuple[str, str]]
 """Parts of one node by place: the identity of each, as it is compared and as it is spelled."""
 
 
-def within(places: Parts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
+def within(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
     """Say which identities several parts of one node give, by place.
 
     `unsure` are parts whose identity is not known; with `cut`, there may be more parts.
@@ -166,7 +166,7 @@ def within(places: Parts, unsure: Sequence[Unknown], cut: Unknown | None) -> tup
     return found or _doubt(places, unsure, cut) or ()
 
 
-def boards(places: Parts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
+def boards(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
     """Say the same of serial numbers; where each is given equally often, it is that of a board with several parts."""
     counts = Counter(key for key, _ in places.values())
     doubt = _doubt(places, unsure, cut)
@@ -175,7 +175,7 @@ def boards(places: Parts, unsure: Sequence[Unknown], cut: Unknown | None) -> tup
     return doubt if cut is not None or not counts or _evened(counts, len(unsure)) else _places(places)
 
 
-def _doubt(places: Parts, unsure: Sequence[Unknown], cut: Unknown | None) -> Unknown | None:
+def _doubt(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> Unknown | None:
     """Give why it is not known whether two parts give one identity; one part alone cannot."""
     if cut is not None:
         return cut
@@ -191,7 +191,7 @@ def _evened(counts: Mapping[str, int], more: int) -> bool:
     )
 
 
-def _places(places: Parts) -> tuple[str, ...]:
+def _places(places: NamedParts) -> tuple[str, ...]:
     groups: dict[str, list[str]] = {}
     for place in sorted(places, key=natural):
         groups.setdefault(places[place][0], []).append(place)

@@ -23,7 +23,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class ItemSelection:
     """The items of a collection; with `unknown`, there may be more of them."""
 
     items: tuple[Path, ...]
@@ -97,7 +97,7 @@ class Tree:
         whole = self.leaf(path.pattern)  # why a probe could not tell this fact of any item
         return whole.reading if whole is not None else Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it")
 
-    def select(self, collection: Path, plane: Plane) -> Selection:
+    def select(self, collection: Path, plane: Plane) -> ItemSelection:
         """The items of a collection, stars before its last word filled in every way."""
         before = next((i for i, s in enumerate(collection.segments) if s.key == EVERY), None)
         if before is None:
@@ -111,9 +111,9 @@ class Tree:
             inner = self.select(Path(item.segments + rest), plane)
             found += inner.items
             unknown = unknown or inner.unknown
-        return Selection(tuple(found), unknown)
+        return ItemSelection(tuple(found), unknown)
 
-    def _items_of(self, collection: Path, plane: Plane) -> Selection:
+    def _items_of(self, collection: Path, plane: Plane) -> ItemSelection:
         reading = self.reading(collection, plane)
         keys = sorted(self._items.get(str(collection), {}), key=natural)
-        return Selection(tuple(collection.item(k) for k in keys), reading if isinstance(reading, Unknown) else None)
+        return ItemSelection(tuple(collection.item(k) for k in keys), reading if isinstance(reading, Unknown) else None)

@@ -27,7 +27,7 @@ class Unordered(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class VersionKey:
     """What a scheme read from a version.
 
     `numbers` order it. Versions of two families have no order. Where the numbers are alike, two builds have none
@@ -45,10 +45,10 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:59]}…")
 
 
-def reader(read: Callable[[str], Key | None], refusal: str) -> Callable[[str], Key]:
+def reader(read: Callable[[str], VersionKey | None], refusal: str) -> Callable[[str], VersionKey]:
     """Read a version without the blanks around it; raises Unordered where `read` knows none, or it has no end."""
 
-    def bounded(text: str) -> Key:
+    def bounded(text: str) -> VersionKey:
         key = read(text.strip()) if len(text) <= LONGEST else None
         if key is None:
             raise Unordered(f"{shown(text)} {refusal}")
@@ -73,22 +73,22 @@ _KERNEL = re.compile(
 )
 
 
-def _dotted(text: str) -> Key | None:
-    return Key(significant([int(part) for part in text.split(".")])) if _DOTTED.match(text) else None
+def _dotted(text: str) -> VersionKey | None:
+    return VersionKey(significant([int(part) for part in text.split(".")])) if _DOTTED.match(text) else None
 
 
-def _hex_dotted(text: str) -> Key | None:
-    return Key(significant([int(part, 16) for part in text.split(".")])) if _HEX.match(text) else None
+def _hex_dotted(text: str) -> VersionKey | None:
+    return VersionKey(significant([int(part, 16) for part in text.split(".")])) if _HEX.match(text) else None
 
 
-def _kernel(text: str) -> Key | None:
+def _kernel(text: str) -> VersionKey | None:
     # Release, patch level and the distribution's build number (5.15.0-1053-nvidia). What follows is flavour:
     # it tells builds apart, and orders nothing.
     match = _KERNEL.match(text)
-    return None if match is None else Key(tuple(int(part or 0) for part in match.groups()))
+    return None if match is None else VersionKey(tuple(int(part or 0) for part in match.groups()))
 
 
-def _opaque(_: str) -> Key | None:
+def _opaque(_: str) -> VersionKey | None:
     return None
 
 
@@ -110,7 +110,7 @@ _DAYS = (
 )
 
 
-def _date(text: str) -> Key | None:
+def _date(text: str) -> VersionKey | None:
     """Read a date; none for another form, or a day that no calendar has."""
     for form in _DAYS:
         match = form.match(text)
@@ -119,7 +119,7 @@ def _date(text: str) -> Key | None:
                 day = date(int(match["year"]), int(match["month"]), int(match["day"]))
             except ValueError:
                 return None
-            return Key((day.year, day.month, day.day))
+            return VersionKey((day.year, day.month, day.day))
     return None
 
 
@@ -139,12 +139,12 @@ _V = re.compile(r"(?<![0-9A-Za-z])[vV]\.?\s*\Z")
 _PARTING = " :-_/=,"
 
 
-def _prefixed(text: str) -> Key | None:
+def _prefixed(text: str) -> VersionKey | None:
     """Read a version; none where there is not one dotted number that stands for itself."""
     rest, note = _bracket(text)
     alone = _ALONE.match(rest)
     if alone is not None:
-        return Key(significant([int(alone[1])]), note=note)
+        return VersionKey(significant([int(alone[1])]), note=note)
     found = list(_NUMBER.finditer(rest))
     before = _V.sub("", rest[: found[0].start()]) if found else ""
     build = rest[found[0].end() :] if found else ""
@@ -152,7 +152,7 @@ def _prefixed(text: str) -> Key | None:
     if len(found) != 1 or before[-1:] not in {"", *_PARTING} or build[:1] == "." or build[:1].isalnum():
         return None
     numbers = significant([int(part) for part in found[0][0].split(".")])
-    return Key(numbers, " ".join(before.split()).rstrip(_PARTING), " ".join(build.split()), note)
+    return VersionKey(numbers, " ".join(before.split()).rstrip(_PARTING), " ".join(build.split()), note)
 
 
 def _bracket(text: str) -> tuple[str, str]:
@@ -179,7 +179,7 @@ _DEB_TURN = re.compile(r"([^0-9]*)([0-9]*)")
 _DEB_BEFORE, _DEB_END, _DEB_BEHIND = 0, 1, 256  # `~`; the end of letters; what every sign but a letter is moved by
 
 
-def _deb(text: str) -> Key | None:
+def _deb(text: str) -> VersionKey | None:
     """Read a version; none for what the policy does not allow."""
     epoch, colon, rest = text.partition(":")
     if not colon:
@@ -189,7 +189,7 @@ def _deb(text: str) -> Key | None:
         upstream, revision = rest, "0"  # none is the same as 0
     if not (_EPOCH.match(epoch) and _DEB_UPSTREAM.match(upstream) and _DEB_REVISION.match(revision)):
         return None
-    return Key((int(epoch), *_deb_part(upstream), *_deb_part(revision)))
+    return VersionKey((int(epoch), *_deb_part(upstream), *_deb_part(revision)))
 
 
 def _deb_part(text: str) -> Iterator[int]:
@@ -222,7 +222,7 @@ _RPM_NO_RELEASE, _RPM_RELEASE = 0, 1
 _RPM_TILDE, _RPM_END, _RPM_CARET, _RPM_LETTERS, _RPM_NUMBER = range(5)
 
 
-def _rpm(text: str) -> Key | None:
+def _rpm(text: str) -> VersionKey | None:
     """Read a version; one without a release is older than any with one. None for what rpm does not build."""
     epoch, colon, rest = text.partition(":")
     if not colon:
@@ -233,7 +233,7 @@ def _rpm(text: str) -> Key | None:
     if not (_EPOCH.match(epoch) and _RPM_PART.match(version) and (not dash or _RPM_PART.match(release))):
         return None
     behind = (_RPM_RELEASE, *_rpm_part(release)) if dash else (_RPM_NO_RELEASE,)
-    return Key((int(epoch), *_rpm_part(version), *behind))
+    return VersionKey((int(epoch), *_rpm_part(version), *behind))
 
 
 def _rpm_part(text: str) -> Iterator[int]:
@@ -253,7 +253,7 @@ def _rpm_part(text: str) -> Iterator[int]:
 
 # ---- schemes ---------------------------------------------------------------------------------------------------------
 
-SCHEMES: dict[str, Callable[[str], Key]] = {
+SCHEMES: dict[str, Callable[[str], VersionKey]] = {
     "dotted": reader(_dotted, "is not dotted numbers"),
     "hex-dotted": reader(_hex_dotted, "is not dotted hexadecimal"),
     "prefixed": reader(_prefixed, "is not one dotted number with words beside it"),

@@ -14,10 +14,10 @@ from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.derived import Derivation, Ending, described, leaf, places_of
 from rackcheck.probe.group import Member, Seat
 
-Told = Iterator[tuple[str, str, Reading | Sourced]]
+ItemFacts = Iterator[tuple[str, str, Reading | Sourced]]
 """What a comparison yields: a node's name, a path and its reading."""
 
-Compare = Callable[[Sequence[Member]], Told]
+Compare = Callable[[Sequence[Member]], ItemFacts]
 
 
 class Comparison(Derivation[Compare]):

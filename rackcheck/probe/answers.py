@@ -11,7 +11,7 @@ from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.question import Read, Shell
 from rackcheck.model.refusal import LATE
 from rackcheck.model.text import SILENT, covering, matching
-from rackcheck.probe.script import NOTHING, Question, folder, kept, lanes
+from rackcheck.probe.script import NOTHING, NodeQuestion, folder, kept, lanes
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Split:
     whole: bool
 
 
-def split(raw: bytes, questions: Iterable[Question], mark: str, why: Unknown) -> Split:
+def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown) -> Split:
     """Read a node's output; questions whose answer did not come through are unknown for the reason `why`."""
     asked = list(questions)
     text = raw.decode("utf-8", "surrogateescape")
@@ -39,7 +39,7 @@ def split(raw: bytes, questions: Iterable[Question], mark: str, why: Unknown) ->
     return Split(merge(captures), whole=f"\n{mark}>{len(asked)}\n" in text)
 
 
-def _lost(asked: Sequence[Question], lane: Sequence[int], status: int) -> Unknown:
+def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Unknown:
     """Say why a question of a lane has no answer though the lane has ended: who was before it took all its time."""
     if status in LATE:
         return Unknown(Reason.TIMEOUT, f"no answer within {max(asked[i].seconds for i in lane):g} s, with others")
@@ -76,13 +76,13 @@ def _ends(text: str, mark: str) -> Iterator[tuple[int, int]]:
             yield int(lane[1]), int(status[1]) if status else CUT
 
 
-def _unanswered(question: Question, why: Unknown) -> NodeCapture:
+def _unanswered(question: NodeQuestion, why: Unknown) -> NodeCapture:
     if isinstance(question, Shell):
         return NodeCapture(commands={named(question.command): why})
     return NodeCapture(globs=dict.fromkeys(question.globs, why))
 
 
-def _answered(question: Question, output: Output) -> NodeCapture:
+def _answered(question: NodeQuestion, output: Output) -> NodeCapture:
     # The shell drops bytes of zero, so a cut answer may be short; one that has no end was cut.
     full = len(output.out.encode("utf-8", "surrogateescape")) >= question.cap or output.status == CUT
     large = Unknown(Reason.TOO_LARGE, f"more than {question.cap} bytes")

@@ -64,7 +64,7 @@ def described(function: Callable[..., object]) -> tuple[str, str]:
     return getattr(function, "__name__", "derivation"), doc[0] if doc else ""
 
 
-Places = Callable[[str], Iterable[str]]
+ItemPlaces = Callable[[str], Iterable[str]]
 """The paths that a promised pattern stands for."""
 
 
@@ -93,7 +93,7 @@ class Ending:
         return error is None or isinstance(error, Exception)
 
     def fill(
-        self, leaves: dict[str, Leaf], each: Derivation[Function], places: Places, source: str, time: str
+        self, leaves: dict[str, Leaf], each: Derivation[Function], places: ItemPlaces, source: str, time: str
     ) -> Mapping[str, Leaf]:
         """Let each promise that has no reading end as unknown, with why."""
         for pattern, kind in each.gives.items():
@@ -102,7 +102,7 @@ class Ending:
         return leaves
 
 
-def places_of(each: Derivation[Function], tree: Tree) -> Places:
+def places_of(each: Derivation[Function], tree: Tree) -> ItemPlaces:
     """Give for a promised pattern its paths among the items of a node; none for a collection, unknown by itself."""
 
     def places(pattern: str) -> Iterable[str]:

@@ -27,7 +27,7 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NodeGroup:
     """Nodes that are judged together; its `name` can be no node's: `@rack:a01`, `@fleet`."""
 
     name: str
@@ -43,7 +43,7 @@ def is_group(name: str) -> bool:
     return name.startswith("@")
 
 
-def groups(expected: Sequence[Seat], asked: frozenset[str]) -> Iterator[Group]:
+def groups(expected: Sequence[Seat], asked: frozenset[str]) -> Iterator[NodeGroup]:
     """Every rack all of whose nodes are asked, and the fleet where all nodes are; by name, as their nodes are."""
     racks: dict[str, list[Seat]] = {}
     expected = sorted(expected, key=lambda seat: natural(seat.name))
@@ -52,9 +52,9 @@ def groups(expected: Sequence[Seat], asked: frozenset[str]) -> Iterator[Group]:
             racks.setdefault(seat.rack, []).append(seat)
     for rack, seats in sorted(racks.items(), key=lambda item: natural(item[0])):
         if all(seat.name in asked for seat in seats):
-            yield Group(f"@rack:{rack}", Scope.RACK, tuple(seats))
+            yield NodeGroup(f"@rack:{rack}", Scope.RACK, tuple(seats))
     if len(expected) > 1 and all(seat.name in asked for seat in expected):
-        yield Group(FLEET, Scope.FLEET, tuple(expected))
+        yield NodeGroup(FLEET, Scope.FLEET, tuple(expected))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +93,12 @@ class Distilled:
     newest: str = ""
 
 
-class Fault(str):
+class GroupFault(str):
     """Why nothing could be made of a node's facts."""
 
 
 @dataclass(frozen=True)
-class Gathering(Derivation[Gather]):
+class Aggregate(Derivation[Gather]):
     """Facts of a group from those of its nodes, all of which must be there."""
 
     scope: Scope = Scope.FLEET
@@ -111,14 +111,14 @@ class Gathering(Derivation[Gather]):
         try:
             return Distilled(self.distil(Inputs(tree, self.planes)), newest)
         except Exception as error:  # noqa: BLE001  it may be anybody's code: its fault costs its own facts only
-            return Distilled(Fault(clean(repr(error))), newest)
+            return Distilled(GroupFault(clean(repr(error))), newest)
 
     def member(self, seat: Seat, held: Tree | Distilled) -> Member:
         """Give a node as it is gathered, from its facts or from what was made of them."""
         if isinstance(held, Tree) and self.distil is None:
             return Member(seat, Inputs(held, self.planes))
         own = self.distilled(held).own if isinstance(held, Tree) else held.own
-        if isinstance(own, Fault):
+        if isinstance(own, GroupFault):
             raise TypeError(own)
         return Member(seat, Inputs(_EMPTY, self.planes), own)
 
@@ -131,16 +131,16 @@ def gathering(
     beside: Iterable[str] = (),
     gives: Mapping[str, Kind],
     distil: Distil | None = None,
-) -> Callable[[Gather], Gathering]:
+) -> Callable[[Gather], Aggregate]:
     """Make one of the function below; name and help are the function's, as with a probe."""
     needed, read, planned = tuple(needs), tuple(also), tuple(beside)
     for pattern in gives:
         if paths.parse(pattern).segments[0].word != scope.value:
             raise ValueError(f"{pattern} is no fact of a {scope.value}")
 
-    def made(function: Gather) -> Gathering:
+    def made(function: Gather) -> Aggregate:
         name, words = described(function)
-        return Gathering(
+        return Aggregate(
             name, needed, dict(gives), function, words, also=read, beside=planned, scope=scope, distil=distil
         )
 
@@ -150,7 +150,7 @@ def gathering(
 _EMPTY = Tree({})
 
 
-def gathered(group: Group, known: Iterable[Gathering], held: Mapping[str, Tree | Distilled], time: str) -> Tree:
+def gathered(group: NodeGroup, known: Iterable[Aggregate], held: Mapping[str, Tree | Distilled], time: str) -> Tree:
     """Compute the facts of a group from what is held of its nodes, all of which must be there."""
     leaves: dict[str, Leaf] = {}
     count = f"{len(group.seats)} {'node' if len(group.seats) == 1 else 'nodes'}"

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 
 from rackcheck.model.fact import Absent, Reading, Unknown
 from rackcheck.probe.join import settled
-from rackcheck.probe.pcie_near import Places, nearest, nearness
+from rackcheck.probe.pcie_near import PcieLocations, nearest, nearness
 
 
-def nearest_named(address: Reading, others: Mapping[str, Reading], hidden: Unknown | None, places: Places) -> Reading:
+def nearest_named(
+    address: Reading, others: Mapping[str, Reading], hidden: Unknown | None, places: PcieLocations
+) -> Reading:
     """Name those of the others that are nearest to an address; `hidden` says why there may be more others.
 
     One whose place is not known might be the nearest; one that has none is not.
@@ -29,7 +31,7 @@ def nearest_named(address: Reading, others: Mapping[str, Reading], hidden: Unkno
     return found if isinstance(found, Unknown) else tuple(name for place in found for name in by_place[place])
 
 
-def distance(address: Reading, found: Reading, others: Mapping[str, Reading], places: Places) -> Reading:
+def distance(address: Reading, found: Reading, others: Mapping[str, Reading], places: PcieLocations) -> Reading:
     """Say how far those are that `nearest_named` found, in the words of `Near`; absent where it found none."""
     if not isinstance(found, tuple):
         return found

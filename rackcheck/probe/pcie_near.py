@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rackcheck.model.fact import Absent, Reason, Unknown
-from rackcheck.model.pcie_tree import UNTOLD, Table, climbed
+from rackcheck.model.pcie_tree import UNTOLD, PcieTable, climbed
 
 
 class Near(StrEnum):
@@ -22,12 +22,12 @@ class Near(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class PcieLocations:
     """Where every function is: the port above it, its host bridge, its NUMA node."""
 
-    upstream: Table
-    host_bridge: Table
-    numa: Table
+    upstream: PcieTable
+    host_bridge: PcieTable
+    numa: PcieTable
     _ways: dict[str, "_Way"] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def way(self, address: str) -> "_Way":
@@ -47,7 +47,7 @@ class _Way:
     trouble: Unknown | None
 
 
-def nearness(one: str, other: str, places: Places) -> Near | Unknown:
+def nearness(one: str, other: str, places: PcieLocations) -> Near | Unknown:
     """Say how near two functions are.
 
     PIX: at most one switch between them; PXB: several; PHB: one host bridge; NODE: one NUMA node; SYS: two.
@@ -56,7 +56,7 @@ def nearness(one: str, other: str, places: Places) -> Near | Unknown:
     return span.why or span.best
 
 
-def nearest(one: str, others: Iterable[str], places: Places) -> tuple[str, ...] | Unknown:
+def nearest(one: str, others: Iterable[str], places: PcieLocations) -> tuple[str, ...] | Unknown:
     """Give those of the others that are nearest, in their order; unknown where one of them might be as near."""
     spans = {other: _span(one, other, places) for other in others}
     if not spans:
@@ -79,7 +79,7 @@ class _Span:
     why: Unknown | None = None
 
 
-def _span(one: str, other: str, places: Places) -> _Span:
+def _span(one: str, other: str, places: PcieLocations) -> _Span:
     met = _meeting(places.way(one), places.way(other))
     if isinstance(met, Near):
         return _Span(met, met)
@@ -107,7 +107,7 @@ def _meeting(mine: _Way, theirs: _Way) -> Near | Unknown | None:
     return mine.trouble or theirs.trouble
 
 
-def _same(one: str, other: str, table: Table, what: str) -> bool | Unknown:
+def _same(one: str, other: str, table: PcieTable, what: str) -> bool | Unknown:
     """Say whether two functions have one value; of a function that has none nothing can be said."""
     mine, theirs = table.get(one, UNTOLD), table.get(other, UNTOLD)
     for reading in (mine, theirs):

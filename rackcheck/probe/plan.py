@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.model.catalogue import Catalogue
-from rackcheck.model.documents import Link
+from rackcheck.model.documents import LinkPattern
 from rackcheck.model.fact import Plane
 from rackcheck.model.path import Path
 from rackcheck.model.path import parse as parse_path
 from rackcheck.model.question import Read, Redfish, Shell
 from rackcheck.probe.among import Comparison
 from rackcheck.probe.contract import AnyProbe
-from rackcheck.probe.group import Gathering
+from rackcheck.probe.group import Aggregate
 from rackcheck.probe.join import Join
 
 
@@ -22,7 +22,7 @@ class Plan:
     probes: tuple[AnyProbe, ...]
     wanted: tuple[Path, ...] = ()
     joins: tuple[Join, ...] = ()
-    gatherings: tuple[Gathering, ...] = ()
+    gatherings: tuple[Aggregate, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
 
     @property
@@ -34,7 +34,7 @@ class Plan:
         return (*commands, *bundled(ask for ask in asks if isinstance(ask, Read)))
 
     @property
-    def links(self) -> tuple[Link, ...]:
+    def links(self) -> tuple[LinkPattern, ...]:
         """The links to follow on a BMC, without doubles."""
         asks = (probe.ask for probe in self.probes)
         return tuple(dict.fromkeys(link for ask in asks if isinstance(ask, Redfish) for link in ask.links))
@@ -115,7 +115,7 @@ def plan(
     probes: Sequence[AnyProbe],
     catalogue: Catalogue,
     joins: Sequence[Join] = (),
-    gatherings: Sequence[Gathering] = (),
+    gatherings: Sequence[Aggregate] = (),
     comparisons: Sequence[Comparison] = (),
 ) -> Plan:
     """Choose the probes that give these facts, or what these follow from, and those that list their collections."""
@@ -135,7 +135,7 @@ def plan(
 
 
 def _beside(
-    names: Mapping[str, None], probes: Sequence[AnyProbe], catalogue: Catalogue, gatherings: Iterable[Gathering]
+    names: Mapping[str, None], probes: Sequence[AnyProbe], catalogue: Catalogue, gatherings: Iterable[Aggregate]
 ) -> dict[str, None]:
     """Name the probes of facts that chosen gatherings read on planes that are asked anyway.
 
@@ -155,7 +155,7 @@ def _as_root(probe: AnyProbe) -> bool:
 
 
 def _followed(
-    paths: Iterable[Path], catalogue: Catalogue, givers: Iterable[Join | Gathering | Comparison]
+    paths: Iterable[Path], catalogue: Catalogue, givers: Iterable[Join | Aggregate | Comparison]
 ) -> Iterable[Path]:
     """Every fact that wanted ones follow from, and those that these follow from."""
     needs = {giver.name: [parse_path(need) for need in giver.needs] for giver in givers}

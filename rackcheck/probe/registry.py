@@ -18,7 +18,7 @@ from rackcheck.model.profile import Phase
 from rackcheck.model.siblings import ENTRY
 from rackcheck.probe.among import Comparison
 from rackcheck.probe.contract import AnyProbe, Probe, names
-from rackcheck.probe.group import Gathering
+from rackcheck.probe.group import Aggregate
 from rackcheck.probe.join import Join
 from rackcheck.probe.plan import Plan, plan
 
@@ -33,7 +33,7 @@ class Registry:
     catalogue: Catalogue
     broken: tuple[str, ...] = ()
     joins: tuple[Join, ...] = ()
-    gatherings: tuple[Gathering, ...] = ()
+    gatherings: tuple[Aggregate, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
 
     def planned(self, wanted: Iterable[Path], phases: Iterable[Phase]) -> Plan:
@@ -90,7 +90,7 @@ def modules(package: str, places: Iterable[str]) -> Iterator[str]:
 
 def _called(module: ModuleType) -> str:
     """Give the name that a module is found by in the order of all: that of what it holds, where it bears it."""
-    held = {each.name for each in vars(module).values() if isinstance(each, Probe | Join | Gathering | Comparison)}
+    held = {each.name for each in vars(module).values() if isinstance(each, Probe | Join | Aggregate | Comparison)}
     own, *longer = names(module.__name__)
     return next((name for name in longer if name in held), own)
 
@@ -102,11 +102,11 @@ class _Loading:
         self.entries: dict[str, Entry] = {}
         self.probes: dict[int, AnyProbe] = {}
         self.joins: dict[int, Join] = {}
-        self.gatherings: dict[int, Gathering] = {}
+        self.gatherings: dict[int, Aggregate] = {}
         self.comparisons: dict[int, Comparison] = {}
         self.broken: list[str] = []
         self._unbound: dict[int, Join] = {}
-        self._unbound_gatherings: dict[int, Gathering] = {}
+        self._unbound_gatherings: dict[int, Aggregate] = {}
         self._unbound_comparisons: dict[int, Comparison] = {}
 
     @contextmanager
@@ -126,7 +126,7 @@ class _Loading:
         self._add(entry for probe in probes.values() for entry in probe.entries())
         self.probes |= probes
         self._unbound |= {id(v): v for v in values if isinstance(v, Join)}
-        self._unbound_gatherings |= {id(v): v for v in values if isinstance(v, Gathering)}
+        self._unbound_gatherings |= {id(v): v for v in values if isinstance(v, Aggregate)}
         self._unbound_comparisons |= {id(v): v for v in values if isinstance(v, Comparison)}
 
     def bind(self) -> None:

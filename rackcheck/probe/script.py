@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rackcheck.model.question import Read, Shell
 
-Question = Shell | Read
+NodeQuestion = Shell | Read
 
 # The token is one line in a pipe that the shell opens for itself at both ends (7): reading it takes it, writing gives
 # it back. A command's answer goes a way of its own (9) beside its complaints, of which the last bytes are kept; its
@@ -120,7 +120,7 @@ for d in {folders}; do [ ! -d "$d" ] || [ -r "$d" ] || echo "hidden $d" >&2; don
 exit $s"""
 
 
-def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> str:
+def compose(questions: Iterable[NodeQuestion], mark: str, *, sudo: bool = True) -> str:
     """Write the script; `mark` is 32 random hexadecimal digits; without `sudo`, root's questions go as we are."""
     questions = tuple(questions)
     needs = any(isinstance(question, Shell) and question.root for question in questions)
@@ -139,7 +139,7 @@ def compose(questions: Iterable[Question], mark: str, *, sudo: bool = True) -> s
     )
 
 
-def lanes(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
+def lanes(questions: Sequence[NodeQuestion]) -> tuple[tuple[int, ...], ...]:
     """Share out the quick questions, then put those of each lane together; by their places in the list."""
     asked = {index: question for index, question in enumerate(questions) if isinstance(question, Shell)}
     quick = [index for index, question in asked.items() if question.quick]
@@ -150,13 +150,13 @@ def lanes(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
     )
 
 
-def _lane(number: int, asked: Mapping[int, Question]) -> str:
+def _lane(number: int, asked: Mapping[int, NodeQuestion]) -> str:
     seconds, cap = max(q.seconds for q in asked.values()), sum(q.cap for q in asked.values())
     words = " ".join(f"{index} {shlex.quote(_command(question))}" for index, question in asked.items())
     return f"lane {number} {seconds:g} {cap} {words} ;"
 
 
-def _own(index: int, question: Question, look: "_Look") -> str:
+def _own(index: int, question: NodeQuestion, look: "_Look") -> str:
     words = (
         f"{index} {question.seconds:g} {question.cap} {shlex.quote(_command(question))}",
         f"{kept(question)} {_root(question)}{look.program or '-'} {shlex.quote(look.without)} {look.places}",
@@ -164,17 +164,17 @@ def _own(index: int, question: Question, look: "_Look") -> str:
     return f"own {' '.join(words)} ;"
 
 
-def _root(question: Question) -> str:
+def _root(question: NodeQuestion) -> str:
     """Mark a program that root may be allowed to run where this login is not."""
     return "+" if isinstance(question, Shell) and question.root else ""
 
 
-def kept(question: Question) -> int:
+def kept(question: NodeQuestion) -> int:
     """Give how many bytes of complaints are kept: a file that `head` complained of must not look like one not there."""
     return 1 << 18 if isinstance(question, Read) else 4096
 
 
-def _command(question: Question) -> str:
+def _command(question: NodeQuestion) -> str:
     if isinstance(question, Shell):
         command = f"$ROOT {question.command}" if question.root else question.command
         return (
@@ -216,7 +216,7 @@ NOTHING = "nothing is there"
 """The answer to a question for files of the kernel whose folders are not there."""
 
 
-def _look(question: Question) -> _Look:
+def _look(question: NodeQuestion) -> _Look:
     """Say what a question needs.
 
     It is the program that a plain command is of, or the one or the place that a script looks for before it does

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from rackcheck.model import operator
 from rackcheck.model.operator import Test
-from rackcheck.model.profile import Across, Clause, Look, Rule, Severity
+from rackcheck.model.profile import Across, Clause, Rule, RuleSelection, Severity
 
 
 class Lean(StrEnum):
@@ -86,7 +86,7 @@ def _condition(old: Rule, new: Rule) -> tuple[Lean, str]:
     return (Lean.STRICTER, "applies always") if new.when is None else (Lean.DIFFERENT, "another condition")
 
 
-def _look(old: Look | None, new: Look | None) -> Iterator[tuple[Lean, str]]:
+def _look(old: RuleSelection | None, new: RuleSelection | None) -> Iterator[tuple[Lean, str]]:
     if old is None or new is None or (old.mode, old.collection, old.where) != (new.mode, new.collection, new.where):
         yield Lean.DIFFERENT, "looks elsewhere"
         return

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from rackcheck.profile.document import BadFile, Listing, Node, Place, Problem, Scalar, Table, plain
+from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, YamlMapping, YamlNode, YamlSequence, plain
 from rackcheck.profile.schema import Schema, rule
 
 MEANT: Mapping[str, str] = {
@@ -37,16 +37,16 @@ LISTED: Mapping[str, str] = {"is": "one-of", "is-not": "none-of"}
 """The operator that takes a list, for one that takes a value."""
 
 
-def conform(node: Node, schema: Schema) -> Table:
+def conform(node: YamlNode, schema: Schema) -> YamlMapping:
     """Give the file's table if it has the schema's shape; raises BadFile with all that has not."""
     problems = [problem for _, problem in deviations(node, schema)]
     if problems:
         raise BadFile(problems)
-    assert isinstance(node, Table)
+    assert isinstance(node, YamlMapping)
     return node
 
 
-def deviations(node: Node, schema: Schema) -> Iterator[tuple[tuple[str | int, ...], Problem]]:
+def deviations(node: YamlNode, schema: Schema) -> Iterator[tuple[tuple[str | int, ...], Problem]]:
     """Every deviation from the schema, with the keys that lead to it."""
     import jsonschema  # noqa: PLC0415  loaded for files only, so that help stays fast
 
@@ -55,12 +55,12 @@ def deviations(node: Node, schema: Schema) -> Iterator[tuple[tuple[str | int, ..
             yield tuple(error.absolute_path), problem
 
 
-def _problems(root: Node, error: Any) -> Iterable[Problem]:
+def _problems(root: YamlNode, error: Any) -> Iterable[Problem]:
     node, place = _at(root, error.absolute_path)
     name = _name(list(error.absolute_path))
     match error.validator:
         case "additionalProperties":
-            assert isinstance(node, Table)
+            assert isinstance(node, YamlMapping)
             known = error.schema.get("properties", {})
             for key in node.items:
                 if key not in known:
@@ -76,7 +76,7 @@ def _problems(root: Node, error: Any) -> Iterable[Problem]:
         case "type":
             said = f"{name} must be {_shape(error.validator_value)}, not {_shape(_type(node))}"
             yield Problem(place, said + _as_wanted(node, error))
-        case "pattern" if isinstance(node, Table):  # of a key, which jsonschema tells as its table's
+        case "pattern" if isinstance(node, YamlMapping):  # of a key, which jsonschema tells as its table's
             said = f"a name in {name} cannot be {_spelt(error)}"
             yield Problem(node.keys.get(error.instance, place), said)
         case "pattern":
@@ -108,10 +108,10 @@ def _name(path: list[str | int]) -> str:
             return f"`{path[-1]}`"
 
 
-def _as_wanted(node: Node, error: Any) -> str:
+def _as_wanted(node: YamlNode, error: Any) -> str:
     """Say how a value of the wrong shape is written right, where that is plain."""
     other = LISTED.get(str(error.absolute_path[-1])) if error.absolute_path else None
-    if isinstance(node, Listing) and other:
+    if isinstance(node, YamlSequence) and other:
         return f"; `{other}` takes a list"
     if isinstance(node, Scalar) and error.validator_value == "array":
         return f"; write [{node.text[:80]}]"
@@ -156,19 +156,19 @@ def _near(word: object, words: list[str]) -> str:
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
-def _at(root: Node, path: Iterable[str | int]) -> tuple[Node, Place]:
+def _at(root: YamlNode, path: Iterable[str | int]) -> tuple[YamlNode, SourcePlace]:
     """Find the node at a path of keys and numbers, with the place its key or itself stands at."""
     node = root
     for step in path:
-        if isinstance(node, Table):
+        if isinstance(node, YamlMapping):
             node = node.items[str(step)]
-        elif isinstance(node, Listing):
+        elif isinstance(node, YamlSequence):
             node = node.items[int(step)]
     return node, node.place
 
 
-def _type(node: Node) -> str:
-    return {Scalar: "string", Listing: "array", Table: "object"}[type(node)]
+def _type(node: YamlNode) -> str:
+    return {Scalar: "string", YamlSequence: "array", YamlMapping: "object"}[type(node)]
 
 
 def _shape(types: str | list[str]) -> str:

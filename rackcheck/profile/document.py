@@ -29,7 +29,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class SourcePlace:
     """A place in a file, counted from 1."""
 
     file: str
@@ -44,7 +44,7 @@ class Place:
 class Problem:
     """One thing wrong at one place."""
 
-    place: Place
+    place: SourcePlace
     text: str
 
     def __str__(self) -> str:
@@ -67,44 +67,44 @@ class Scalar:
     """A text, as it stands in the file."""
 
     text: str
-    place: Place
+    place: SourcePlace
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class YamlSequence:
     """A sequence."""
 
-    items: tuple["Node", ...]
-    place: Place
+    items: tuple["YamlNode", ...]
+    place: SourcePlace
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class YamlMapping:
     """A mapping; `keys` gives each key its own place."""
 
-    items: Mapping[str, "Node"]
-    keys: Mapping[str, Place]
-    place: Place
+    items: Mapping[str, "YamlNode"]
+    keys: Mapping[str, SourcePlace]
+    place: SourcePlace
 
-    def get(self, key: str) -> "Node | None":
+    def get(self, key: str) -> "YamlNode | None":
         """Give the node at a key, if it is there."""
         return self.items.get(key)
 
 
-Node = Scalar | Listing | Table
+YamlNode = Scalar | YamlSequence | YamlMapping
 
 
 QUICK = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The parser in C, ten times as fast. It takes some texts that the other one refuses, and its errors are terser."""
 
 
-def read(text: str, file: str, *, ours: bool = False) -> Node:
+def read(text: str, file: str, *, ours: bool = False) -> YamlNode:
     """Read one YAML document; raises BadFile with the place of what is wrong.
 
     A file of `ours`, which ships, is read by the quick parser; a test holds both against each other on every one.
     """
     if len(text) > SIZE:
-        raise BadFile([Problem(Place(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
+        raise BadFile([Problem(SourcePlace(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
     builder = _Builder(file)
     try:
         events = yaml.parse(text, Loader=QUICK if ours else yaml.SafeLoader)
@@ -117,7 +117,7 @@ def read(text: str, file: str, *, ours: bool = False) -> Node:
         ) from None
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
-        at = Place(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
+        at = SourcePlace(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
         raise BadFile([Problem(at, f"a character YAML does not allow: {chr(error.character)!a}")]) from None
     except (ValueError, OverflowError) as error:  # of PyYAML, which reads escapes and version numbers without a bound
         raise BadFile(
@@ -125,8 +125,8 @@ def read(text: str, file: str, *, ours: bool = False) -> Node:
         ) from None
 
 
-def _mark(mark: Any, file: str) -> Place:
-    return Place(file, mark.line + 1, mark.column + 1) if mark is not None else Place(file, 1, 1)
+def _mark(mark: Any, file: str) -> SourcePlace:
+    return SourcePlace(file, mark.line + 1, mark.column + 1) if mark is not None else SourcePlace(file, 1, 1)
 
 
 def _said(error: yaml.MarkedYAMLError) -> str:
@@ -142,14 +142,14 @@ def _said(error: yaml.MarkedYAMLError) -> str:
     return problem
 
 
-def plain(node: Node) -> object:
+def plain(node: YamlNode) -> object:
     """Give the same tree as bare dicts, lists and texts."""
     match node:
         case Scalar():
             return node.text
-        case Listing():
+        case YamlSequence():
             return [plain(item) for item in node.items]
-        case Table():
+        case YamlMapping():
             return {key: plain(item) for key, item in node.items.items()}
 
 
@@ -160,12 +160,12 @@ class _Builder:
         self.file = file
         self.problems: list[Problem] = []
         self.odd = 0
-        self.place = Place(file, 1, 1)
+        self.place = SourcePlace(file, 1, 1)
 
-    def build(self, events: Iterator[yaml.Event]) -> Node:
+    def build(self, events: Iterator[yaml.Event]) -> YamlNode:
         # One open container per level: its start, its flow style, its nodes so far (keys and values in turn).
-        levels: list[tuple[Place, bool, bool, list[Node]]] = []
-        root: list[Node] = []
+        levels: list[tuple[SourcePlace, bool, bool, list[YamlNode]]] = []
+        root: list[YamlNode] = []
         documents = 0
         for event in events:
             self.place = place = _mark(event.start_mark, self.file)
@@ -187,20 +187,20 @@ class _Builder:
             elif isinstance(event, yaml.CollectionEndEvent):
                 start, is_table, _, nodes = levels.pop()
                 into = levels[-1][3] if levels else root
-                into.append(self._table(start, nodes) if is_table else Listing(tuple(nodes), start))
+                into.append(self._table(start, nodes) if is_table else YamlSequence(tuple(nodes), start))
         if self.problems:
             raise BadFile(self.problems)
         if not root:
-            raise BadFile([Problem(Place(self.file, 1, 1), "an empty file")])
+            raise BadFile([Problem(SourcePlace(self.file, 1, 1), "an empty file")])
         return root[0]
 
-    def _no_magic(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, place: Place) -> None:
+    def _no_magic(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, place: SourcePlace) -> None:
         if event.anchor is not None:
             self.problems.append(Problem(place, f"an anchor (&{event.anchor}); write it out"))
         if event.tag is not None and event.tag != "!":
             self.problems.append(Problem(place, f"a tag ({event.tag}); values are read by the fact's type"))
 
-    def _scalar(self, event: yaml.ScalarEvent, place: Place, *, in_flow: bool) -> Scalar:
+    def _scalar(self, event: yaml.ScalarEvent, place: SourcePlace, *, in_flow: bool) -> Scalar:
         if in_flow and event.style is None and event.value.count('"') % 2 and place.line != self.odd:
             self.problems.append(Problem(place, f"put the whole in single quotes: '{event.value}…'"))
             self.odd = place.line  # what stands behind the comma is the other half of it
@@ -210,9 +210,9 @@ class _Builder:
             self.problems.append(Problem(place, "half a character: a \\u escape of D800 to DFFF stands for none"))
         return Scalar(event.value, place)
 
-    def _table(self, start: Place, nodes: list[Node]) -> Table:
-        items: dict[str, Node] = {}
-        keys: dict[str, Place] = {}
+    def _table(self, start: SourcePlace, nodes: list[YamlNode]) -> YamlMapping:
+        items: dict[str, YamlNode] = {}
+        keys: dict[str, SourcePlace] = {}
         for key, value in zip(nodes[::2], nodes[1::2], strict=True):
             if not isinstance(key, Scalar):
                 self.problems.append(Problem(key.place, "a key is a plain text"))
@@ -223,4 +223,4 @@ class _Builder:
                 self.problems.append(Problem(key.place, f"`{key.text}` stands here twice; first at line {first.line}"))
             else:
                 items[key.text], keys[key.text] = value, key.place
-        return Table(items, keys, start)
+        return YamlMapping(items, keys, start)

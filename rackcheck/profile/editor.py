@@ -14,7 +14,7 @@ from rackcheck.model.catalogue import FAMILY, Catalogue, Entry, Type
 from rackcheck.model.fact import Class
 from rackcheck.model.path import EVERY
 from rackcheck.profile import editor_help as said
-from rackcheck.profile.editor_words import Words, shipped
+from rackcheck.profile.editor_words import EditorWords, shipped
 from rackcheck.profile.schema import LOOKS, VALUE, Schema, profile
 
 MANY = 40
@@ -32,7 +32,7 @@ TYPED: Schema = {"type": ["string", "object", "number", "boolean"]}
 LEAVES = ("all-of", "any-of")
 
 
-def schema(catalogue: Catalogue, words: Words) -> Schema:
+def schema(catalogue: Catalogue, words: EditorWords) -> Schema:
     """Give the schema of a profile with the catalogue's facts and these words to choose from."""
     whole: Schema = json.loads(json.dumps(profile()))  # its parts are shared, and each gets its own words
     facts = {path: entry for path, entry in catalogue.entries.items() if not path.endswith(FAMILY)}

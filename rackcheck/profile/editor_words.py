@@ -6,12 +6,12 @@ from pathlib import Path
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.profile import library
-from rackcheck.profile.document import BadFile, Table, read
+from rackcheck.profile.document import BadFile, YamlMapping, read
 from rackcheck.profile.layers import entries, texts, version_of, word
 
 
 @dataclass(frozen=True)
-class Words:
+class EditorWords:
     """What an editor may offer beside the facts: ids with what they are."""
 
     profiles: Mapping[str, str] = field(default_factory=dict)
@@ -25,17 +25,17 @@ ROLES = ("any", "compute")
 """Roles that mean something to rackcheck itself."""
 
 
-def shipped() -> Words:
+def shipped() -> EditorWords:
     """Give what ships, and nothing of this machine or its user."""
     return words([library.shipped("profiles")])
 
 
-def here(extra: Sequence[Path] = ()) -> Words:
+def here(extra: Sequence[Path] = ()) -> EditorWords:
     """Give all that a name finds on this machine."""
     return words([folder for _, folder in library.folders(extra)])
 
 
-def words(folders: Sequence[Path]) -> Words:
+def words(folders: Sequence[Path]) -> EditorWords:
     """Read the profiles and the sources of these folders, first hit first; what cannot be read offers nothing."""
     profiles: dict[str, str] = {}
     sources: dict[str, str] = {}
@@ -43,15 +43,15 @@ def words(folders: Sequence[Path]) -> Words:
     for table in _tables(folders):
         if "sources" in table.items:
             for source, said in entries(table, "sources").items():
-                sources.setdefault(source, word(said, "title") if isinstance(said, Table) else "")
+                sources.setdefault(source, word(said, "title") if isinstance(said, YamlMapping) else "")
             continue
         profiles.setdefault(version_of(table), word(table, "title"))
         for rule in entries(table, "rules").values():
-            roles |= dict.fromkeys(role.text for role in texts(rule, "role")) if isinstance(rule, Table) else {}
-    return Words(profiles, sources, tuple(roles))
+            roles |= dict.fromkeys(role.text for role in texts(rule, "role")) if isinstance(rule, YamlMapping) else {}
+    return EditorWords(profiles, sources, tuple(roles))
 
 
-def _tables(folders: Sequence[Path]) -> Iterator[Table]:
+def _tables(folders: Sequence[Path]) -> Iterator[YamlMapping]:
     seen = {library.BUILT_IN}  # in every profile already: nobody extends or includes it
     for folder in folders:
         for path in sorted(folder.glob("*.yaml")):
@@ -62,5 +62,5 @@ def _tables(folders: Sequence[Path]) -> Iterator[Table]:
                 table = read(library.text_of(path), path.name, ours=folder == library.shipped("profiles"))
             except (BadFile, Mistake):
                 continue
-            if isinstance(table, Table):
+            if isinstance(table, YamlMapping):
                 yield table

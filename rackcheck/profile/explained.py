@@ -6,28 +6,28 @@ from dataclasses import dataclass, field
 from rackcheck.base.mistake import Mistake
 from rackcheck.model.catalogue import Catalogue, Entry
 from rackcheck.model.profile import Profile, Rule, Source
-from rackcheck.profile.document import Listing, Node, Place, Scalar, Table
-from rackcheck.profile.layers import FORMS, LEAVES, Layers, Written, did_you_mean, rule_over, word
+from rackcheck.profile.document import Scalar, SourcePlace, YamlMapping, YamlNode, YamlSequence
+from rackcheck.profile.layers import FORMS, LEAVES, LayerEntry, Layers, did_you_mean, rule_over, word
 from rackcheck.profile.schema import LOOKS, NARROWING
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class WrittenValue:
     """A value at a key, who wrote it and where (FILE:LINE); `before` are those it took the place of, newest first."""
 
     key: str
     value: str
     layer: str
     place: str
-    before: tuple["Said", ...] = ()
+    before: tuple["WrittenValue", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class RemovedKey:
     """A key that is judged no more; `by` is the one whose writing took it away."""
 
-    was: Said
-    by: Said
+    was: WrittenValue
+    by: WrittenValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Param:
 
     name: str
     value: str | None
-    origin: Said | None
+    origin: WrittenValue | None
     given: bool
     type: str
     about: str
@@ -65,8 +65,8 @@ class Explained:
 
     id: str
     rule: Rule | None
-    keys: tuple[Said, ...]
-    gone: tuple[Gone, ...]
+    keys: tuple[WrittenValue, ...]
+    gone: tuple[RemovedKey, ...]
     drops: tuple[Dropped, ...]
     params: tuple[Param, ...] = ()
     facts: tuple[Fact, ...] = ()
@@ -99,14 +99,14 @@ def explain(rule_id: str, profile: Profile, laid: Layers, catalogue: Catalogue, 
 class _Telling:
     """Lays what was written of a rule as `layers` does, and notes who wrote which key."""
 
-    keys: dict[str, Said] = field(default_factory=dict)
-    gone: list[Gone] = field(default_factory=list)
+    keys: dict[str, WrittenValue] = field(default_factory=dict)
+    gone: list[RemovedKey] = field(default_factory=list)
     drops: list[Dropped] = field(default_factory=list)
-    table: Table | None = None
+    table: YamlMapping | None = None
     ended: bool = False
 
-    def lay(self, written: Written) -> None:
-        assert isinstance(written.node, Table)
+    def lay(self, written: LayerEntry) -> None:
+        assert isinstance(written.node, YamlMapping)
         if "drop" in written.node.items:
             reason = word(written.node, "drop")
             self.drops.append(Dropped(reason, written.layer, line(written.node.keys["drop"])))
@@ -117,19 +117,19 @@ class _Telling:
         self.table = rule_over(self.table, written.node)
         news = {key: _said(key, node, written) for key, node in written.node.items.items()}
         for key in [key for key in self.keys if key not in self.table.items]:
-            self.gone.append(Gone(self.keys.pop(key), _taker(key, news)))
+            self.gone.append(RemovedKey(self.keys.pop(key), _taker(key, news)))
         for key, said in news.items():
             old = self.keys.get(key)
-            before = (Said(old.key, old.value, old.layer, old.place), *old.before) if old is not None else ()
-            self.keys[key] = Said(said.key, said.value, said.layer, said.place, before)
+            before = (WrittenValue(old.key, old.value, old.layer, old.place), *old.before) if old is not None else ()
+            self.keys[key] = WrittenValue(said.key, said.value, said.layer, said.place, before)
 
 
-def _said(key: str, node: Node, written: Written) -> Said:
-    assert isinstance(written.node, Table)
-    return Said(key, spelt(node), written.layer, line(written.node.keys[key]))
+def _said(key: str, node: YamlNode, written: LayerEntry) -> WrittenValue:
+    assert isinstance(written.node, YamlMapping)
+    return WrittenValue(key, spelt(node), written.layer, line(written.node.keys[key]))
 
 
-def _taker(key: str, news: Mapping[str, Said]) -> Said:
+def _taker(key: str, news: Mapping[str, WrittenValue]) -> WrittenValue:
     """Give the new key that takes this one away: a look what narrowed the old one, a fact what judged that.
 
     Or the key that makes another kind of rule of it.
@@ -139,53 +139,55 @@ def _taker(key: str, news: Mapping[str, Said]) -> Said:
     return next(news[name] for name in (*group, *makes) if name in news)
 
 
-def line(place: Place) -> str:
+def line(place: SourcePlace) -> str:
     """Give a place as FILE:LINE."""
     return f"{place.file}:{place.line}"
 
 
-def spelt(node: Node) -> str:
+def spelt(node: YamlNode) -> str:
     """Write a node in one line, as a person would in YAML."""
     match node:
         case Scalar():
             return node.text
-        case Listing():
+        case YamlSequence():
             return f"[{', '.join(map(spelt, node.items))}]"
-        case Table():
+        case YamlMapping():
             return f"{{ {', '.join(f'{key}: {spelt(item)}' for key, item in node.items.items())} }}"
 
 
-def _params(table: Table, profile: Profile, laid: Layers, values: Mapping[str, str]) -> Iterator[Param]:
+def _params(table: YamlMapping, profile: Profile, laid: Layers, values: Mapping[str, str]) -> Iterator[Param]:
     for name in dict.fromkeys(text[1:] for text in _texts(table) if text.startswith("$")):
         if name not in laid.params:
             continue
         node = laid.params[name]
-        assert isinstance(node, Table)
-        told: Said | None = None
+        assert isinstance(node, YamlMapping)
+        told: WrittenValue | None = None
         for written in laid.params_written[name]:
             place, default = _default(written)
             if default is not None:
-                before = () if told is None else (Said(told.key, told.value, told.layer, told.place), *told.before)
-                told = Said("default", default, written.layer, line(place), before)
+                before = (
+                    () if told is None else (WrittenValue(told.key, told.value, told.layer, told.place), *told.before)
+                )
+                told = WrittenValue("default", default, written.layer, line(place), before)
         yield Param(name, profile.params[name], told, name in values, word(node, "type"), word(node, "about"))
 
 
-def _default(written: Written) -> tuple[Place, str | None]:
+def _default(written: LayerEntry) -> tuple[SourcePlace, str | None]:
     match written.node:
         case Scalar(text):
             return written.place, text
-        case Table() as table if "default" in table.items:
+        case YamlMapping() as table if "default" in table.items:
             return table.keys["default"], word(table, "default")
     return written.place, None
 
 
-def _texts(node: Node) -> Iterator[str]:
+def _texts(node: YamlNode) -> Iterator[str]:
     match node:
         case Scalar():
             yield node.text
-        case Listing():
+        case YamlSequence():
             yield from (text for item in node.items for text in _texts(item))
-        case Table():
+        case YamlMapping():
             yield from (text for item in node.items.values() for text in _texts(item))
 
 

@@ -12,7 +12,7 @@ from rackcheck.model.operator import Test, Within
 from rackcheck.model.path import Path
 from rackcheck.model.profile import Clause, Profile, Rule
 from rackcheck.model.unit import BadUnit
-from rackcheck.profile.document import Node, Scalar
+from rackcheck.profile.document import Scalar, YamlNode
 from rackcheck.profile.peak import ANY, Peak, closest, of, slip
 from rackcheck.profile.peak import peaks as read_peaks
 
@@ -107,7 +107,7 @@ def shipped_peaks() -> tuple[Peak, ...]:
     return read_peaks(json.loads((files("rackcheck") / "peaks.json").read_text("utf-8")))
 
 
-def as_written(node: Node | None, profile: Profile) -> str:
+def as_written(node: YamlNode | None, profile: Profile) -> str:
     """Give an operand as it was written; of a param, its value; empty where it is no single value."""
     text = node.text if isinstance(node, Scalar) else ""
     return (profile.params.get(text[1:]) or "") if text.startswith("$") else text

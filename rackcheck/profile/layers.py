@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rackcheck.base.names import transposed
 from rackcheck.model.operator import WORDS
-from rackcheck.profile.document import BadFile, Listing, Node, Place, Problem, Scalar, Table
+from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, YamlMapping, YamlNode, YamlSequence
 from rackcheck.profile.schema import LOOKS, NARROWING
 
 LEAVES = ("fact", "all-of", "any-of")
@@ -30,12 +30,12 @@ BEGUN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class LayerEntry:
     """A rule or a param as one file writes it; `layer` is that file's NAME@VERSION, `place` that of the key."""
 
     layer: str
-    place: Place
-    node: Node
+    place: SourcePlace
+    node: YamlNode
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ class Layers:
     """
 
     name: str
-    head: Table
-    params: Mapping[str, Node]
-    rules: Mapping[str, Table]
+    head: YamlMapping
+    params: Mapping[str, YamlNode]
+    rules: Mapping[str, YamlMapping]
     dropped: Mapping[str, str]
     lineage: tuple[str, ...]
-    applies: Mapping[str, Node] = field(default_factory=dict)
-    rules_written: Mapping[str, tuple[Written, ...]] = field(default_factory=dict)
-    params_written: Mapping[str, tuple[Written, ...]] = field(default_factory=dict)
+    applies: Mapping[str, YamlNode] = field(default_factory=dict)
+    rules_written: Mapping[str, tuple[LayerEntry, ...]] = field(default_factory=dict)
+    params_written: Mapping[str, tuple[LayerEntry, ...]] = field(default_factory=dict)
     built_in: frozenset[str] = frozenset()
 
 
@@ -62,25 +62,25 @@ class Layers:
 class Pile:
     """What has been laid so far; what is wrong with it is noted, so that all of it is told at once."""
 
-    params: dict[str, Node] = field(default_factory=dict)
-    rules: dict[str, Table] = field(default_factory=dict)
+    params: dict[str, YamlNode] = field(default_factory=dict)
+    rules: dict[str, YamlMapping] = field(default_factory=dict)
     dropped: dict[str, str] = field(default_factory=dict)
-    applies: dict[str, Node] = field(default_factory=dict)
-    rules_written: dict[str, list[Written]] = field(default_factory=dict)
-    params_written: dict[str, list[Written]] = field(default_factory=dict)
+    applies: dict[str, YamlNode] = field(default_factory=dict)
+    rules_written: dict[str, list[LayerEntry]] = field(default_factory=dict)
+    params_written: dict[str, list[LayerEntry]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     built_in: frozenset[str] = frozenset()
 
-    def build_in(self, table: Table) -> None:
+    def build_in(self, table: YamlMapping) -> None:
         """Put the rules that belong to every profile at the bottom."""
         self.add(table)
         self.built_in = frozenset(self.rules)
 
-    def lay(self, table: Table) -> None:
+    def lay(self, table: YamlMapping) -> None:
         """Lay a profile's own words over what is there."""
         for rule_id, written in _written(table, "rules"):
             rule = written.node
-            assert isinstance(rule, Table)
+            assert isinstance(rule, YamlMapping)
             reason = rule.get("drop")
             if isinstance(reason, Scalar):
                 if rule_id not in self.rules:
@@ -102,12 +102,12 @@ class Pile:
             self.applies = {key: node for key, node in self.applies.items() if key not in MACHINE}
         self.applies |= applies
 
-    def add(self, fragment: Table) -> None:
+    def add(self, fragment: YamlMapping) -> None:
         """Put a fragment's rules and params beside what is there: it changes nothing of it."""
         name = word(fragment, "profile")
         for rule_id, written in _written(fragment, "rules"):
             rule = written.node
-            assert isinstance(rule, Table)
+            assert isinstance(rule, YamlMapping)
             there = self.rules_written.get(rule_id)
             if "drop" in rule.items:
                 said = f"fragment {name} drops `{rule_id}`; a fragment only adds: who includes it may drop"
@@ -130,7 +130,7 @@ class Pile:
                 said = f"param `{param}` of fragment {name} has type {ours}"
                 self._note(written.place, f"{said}; in {first.layer} it has type {theirs}: {first.place}")
 
-    def laid(self, head: Table, lineage: tuple[str, ...]) -> Layers:
+    def laid(self, head: YamlMapping, lineage: tuple[str, ...]) -> Layers:
         """Give the pile as it stands, as the profile with this head; raises BadFile with all that is wrong with it."""
         if self.problems:
             raise BadFile(self.problems)
@@ -144,19 +144,19 @@ class Pile:
             name, head, self.params, ordered, self.dropped, lineage, self.applies, rules, params, self.built_in
         )
 
-    def _note(self, place: Place, text: str) -> None:
+    def _note(self, place: SourcePlace, text: str) -> None:
         self.problems.append(Problem(place, text))
 
 
-def _written(table: Table, key: str) -> Iterator[tuple[str, Written]]:
+def _written(table: YamlMapping, key: str) -> Iterator[tuple[str, LayerEntry]]:
     """Give what a file writes of rules or params: the id, and by whom and where it is written."""
     held = table.get(key)
-    if isinstance(held, Table):
+    if isinstance(held, YamlMapping):
         for name, node in held.items.items():
-            yield name, Written(version_of(table), held.keys[name], node)
+            yield name, LayerEntry(version_of(table), held.keys[name], node)
 
 
-def rule_over(under: Table | None, over: Table) -> Table:
+def rule_over(under: YamlMapping | None, over: YamlMapping) -> YamlMapping:
     """Merge a rule key by key; a new look or fact takes the old one's place, with what narrowed or judged that one."""
     if under is None:
         return over
@@ -168,55 +168,57 @@ def rule_over(under: Table | None, over: Table) -> Table:
         if any(key in over.items for key in makes):
             gone |= {key for others, keys in FORMS if others is not makes for key in keys}
     items = {k: v for k, v in under.items.items() if k not in gone} | dict(over.items)
-    return Table(items, {**under.keys, **over.keys}, over.place)
+    return YamlMapping(items, {**under.keys, **over.keys}, over.place)
 
 
-def _whole(param: Node) -> Node:
+def _whole(param: YamlNode) -> YamlNode:
     """Give a param in its whole form: a bare value is its default."""
-    return Table({"default": param}, {"default": param.place}, param.place) if isinstance(param, Scalar) else param
+    return (
+        YamlMapping({"default": param}, {"default": param.place}, param.place) if isinstance(param, Scalar) else param
+    )
 
 
-def _param_over(under: Node | None, over: Node) -> Node:
+def _param_over(under: YamlNode | None, over: YamlNode) -> YamlNode:
     over = _whole(over)
-    if isinstance(under, Table) and isinstance(over, Table):
-        return Table({**under.items, **over.items}, {**under.keys, **over.keys}, over.place)
+    if isinstance(under, YamlMapping) and isinstance(over, YamlMapping):
+        return YamlMapping({**under.items, **over.items}, {**under.keys, **over.keys}, over.place)
     return over
 
 
-def _defined(param: Node) -> tuple[str, str]:
+def _defined(param: YamlNode) -> tuple[str, str]:
     """Give what makes two params the same: type and default; what they are about is for people."""
     table = _whole(param)
-    assert isinstance(table, Table)
+    assert isinstance(table, YamlMapping)
     return word(table, "type", "none"), word(table, "default", "unset")
 
 
-def version_of(table: Table) -> str:
+def version_of(table: YamlMapping) -> str:
     """Name a profile's file as `extends` does: NAME@VERSION."""
     return f"{word(table, 'profile')}@{word(table, 'version')}"
 
 
-def entries(table: Table, key: str) -> Mapping[str, Node]:
+def entries(table: YamlMapping, key: str) -> Mapping[str, YamlNode]:
     """Give the entries of a table inside a table; none where there is none."""
     node = table.get(key)
-    return node.items if isinstance(node, Table) else {}
+    return node.items if isinstance(node, YamlMapping) else {}
 
 
-def word(table: Table, key: str, default: str = "") -> str:
+def word(table: YamlMapping, key: str, default: str = "") -> str:
     """Give a single value at a key, or the default."""
     node = table.get(key)
     return node.text if isinstance(node, Scalar) else default
 
 
-def texts(table: Table, key: str) -> tuple[Scalar, ...]:
+def texts(table: YamlMapping, key: str) -> tuple[Scalar, ...]:
     """Give the values at a key: one, or a list of them."""
     return listed(table.get(key))
 
 
-def listed(node: Node | None) -> tuple[Scalar, ...]:
+def listed(node: YamlNode | None) -> tuple[Scalar, ...]:
     """Give the values that a node holds: one, or a list of them."""
     if isinstance(node, Scalar):
         return (node,)
-    return tuple(i for i in node.items if isinstance(i, Scalar)) if isinstance(node, Listing) else ()
+    return tuple(i for i in node.items if isinstance(i, Scalar)) if isinstance(node, YamlSequence) else ()
 
 
 def did_you_mean(word: str, words: list[str]) -> str:

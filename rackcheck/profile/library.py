@@ -18,7 +18,7 @@ from rackcheck.model.path import parse
 from rackcheck.model.profile import Profile, Source
 from rackcheck.profile.compile import compile_profile, read_profile
 from rackcheck.profile.conform import conform
-from rackcheck.profile.document import SIZE, BadFile, Place, Problem, Table, read
+from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace, YamlMapping, read
 from rackcheck.profile.layers import Layers, did_you_mean, entries, texts, word
 from rackcheck.profile.lineage import layers
 from rackcheck.profile.schema import sources as sources_schema
@@ -33,7 +33,7 @@ _SOURCE = ("title", "section", "publisher", "date", "confidence")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ProfileFile:
     """A profile's file, and the kind of place it was found in."""
 
     name: str
@@ -56,17 +56,17 @@ def folders(extra: Sequence[Path] = ()) -> list[tuple[str, Path]]:
     return [*places, ("shipped", shipped("profiles"))]
 
 
-def profiles(extra: Sequence[Path] = ()) -> dict[str, Found]:
+def profiles(extra: Sequence[Path] = ()) -> dict[str, ProfileFile]:
     """Every profile that a name finds; the first folder that has it wins."""
-    found: dict[str, Found] = {}
+    found: dict[str, ProfileFile] = {}
     for origin, folder in folders(extra):
         for path in _files(folder):
             if path.name not in {SOURCES, BUILT_IN}:
-                found.setdefault(path.stem, Found(path.stem, path, origin))
+                found.setdefault(path.stem, ProfileFile(path.stem, path, origin))
     return found
 
 
-def seems_fragment(found: Found) -> bool:
+def seems_fragment(found: ProfileFile) -> bool:
     """Whether a file seems to call itself a fragment: looked for, and not read, as completion has no time for that."""
     try:
         return _FRAGMENT.search(text_of(found.path)) is not None
@@ -93,14 +93,14 @@ def closed() -> Iterator[str]:
             yield f"no profile was looked for in {folder}: {error.strerror}"
 
 
-def find(name: str, extra: Sequence[Path] = ()) -> Found:
+def find(name: str, extra: Sequence[Path] = ()) -> ProfileFile:
     """Find a profile by name or by file; raises Mistake with the nearest name."""
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.exists():
             ours = f"; did you mean the profile {path.stem}?" if path.stem in profiles(extra) else ""
             raise Mistake(f"no profile file {name}{ours}")
-        return Found(path.stem, path, "file")
+        return ProfileFile(path.stem, path, "file")
     known = profiles(extra)
     if name not in known:
         here = f"; the file is meant by ./{name}" if Path(name).is_file() else ""
@@ -129,7 +129,7 @@ def load_laid(
         raise BadFile([Problem(table.items["profile"].place, said)])
     refs = set(_refs(table))
 
-    def below(wanted: str, place: Place) -> Table:
+    def below(wanted: str, place: SourcePlace) -> YamlMapping:
         beside = found.path.parent / f"{wanted}.yaml"
         try:
             read_now = _read(beside if beside.is_file() else find(wanted, extra).path, files, problems)
@@ -153,15 +153,15 @@ def load_laid(
     return replace(compiled, files={**files, SOURCES: _cited(cited)}, meant=meant), laid
 
 
-def _built_in(catalogue: Catalogue) -> Table | None:
+def _built_in(catalogue: Catalogue) -> YamlMapping | None:
     """Give the rules that belong to every profile, where their facts are given at all: a made catalogue has none."""
     table = _built_in_table()
-    facts = (word(rule, "fact") for rule in entries(table, "rules").values() if isinstance(rule, Table))
+    facts = (word(rule, "fact") for rule in entries(table, "rules").values() if isinstance(rule, YamlMapping))
     return table if all(catalogue.find(parse(fact)) is not None for fact in facts) else None
 
 
 @cache
-def _built_in_table() -> Table:
+def _built_in_table() -> YamlMapping:
     path = shipped("profiles") / BUILT_IN
     table, problems = read_profile(read(text_of(path), BUILT_IN, ours=True))
     if problems:
@@ -192,10 +192,10 @@ def _below(name: str, heads: Mapping[str, str]) -> Iterator[str]:
                     yield each
 
 
-def _refs(table: Table) -> Iterator[str]:
+def _refs(table: YamlMapping) -> Iterator[str]:
     """Give the sources that a file's own rules cite."""
     for rule in entries(table, "rules").values():
-        if isinstance(rule, Table):
+        if isinstance(rule, YamlMapping):
             yield from (ref.text for ref in texts(rule, "refs"))
 
 
@@ -212,7 +212,7 @@ def text_of(path: Path) -> str:
     return bounded.text(path, SIZE)
 
 
-def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> Table:
+def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> YamlMapping:
     text = text_of(path)
     table, wrong = _parsed(text, _shown(path), ours=_ships(path) or _shipped(path.name) == text)
     problems += wrong
@@ -224,7 +224,7 @@ def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> Table:
 
 
 @lru_cache(maxsize=256)
-def _parsed(text: str, shown: str, *, ours: bool) -> tuple[Table, tuple[Problem, ...]]:
+def _parsed(text: str, shown: str, *, ours: bool) -> tuple[YamlMapping, tuple[Problem, ...]]:
     """Read a profile's text: fragments are those of many profiles, and each is read once."""
     table, wrong = read_profile(read(text, shown, ours=ours))
     return table, tuple(wrong)
@@ -264,10 +264,10 @@ def _sources(path: Path) -> Iterator[Source]:
 def _told(text: str, shown: str, *, ours: bool) -> tuple[Source, ...]:
     table = conform(read(text, shown, ours=ours), sources_schema())
     listed = table.items["sources"]
-    assert isinstance(listed, Table)
+    assert isinstance(listed, YamlMapping)
     found: list[Source] = []
     for source_id, source in listed.items.items():
-        assert isinstance(source, Table)
+        assert isinstance(source, YamlMapping)
         title, section, publisher, date, confidence = (word(source, name) for name in _SOURCE)
         found.append(Source(source_id, title, section, publisher, date, confidence))
     return tuple(found)

@@ -6,22 +6,22 @@ A file counts once, however often it is reached, so that the order of an `includ
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rackcheck.profile.document import BadFile, Place, Problem, Scalar, Table
+from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, YamlMapping
 from rackcheck.profile.layers import Layers, Pile, texts, version_of, word
 
-Finder = Callable[[str, Place], Table]
+Finder = Callable[[str, SourcePlace], YamlMapping]
 """Finds a profile's file by its name, for the place that asked."""
 
 DEPTH = 8
 """Fragments that may lie in one another; nobody can follow more, and no file can make the reader go on for ever."""
 
 
-def is_fragment(table: Table) -> bool:
+def is_fragment(table: YamlMapping) -> bool:
     """Whether a file says of itself that it is there to be included, and not to judge by alone."""
     return word(table, "fragment") == "true"
 
 
-def layers(table: Table, find: Finder, built_in: Table | None = None) -> Layers:
+def layers(table: YamlMapping, find: Finder, built_in: YamlMapping | None = None) -> Layers:
     """Lay a profile over its parents and fragments, and all over what is `built_in`.
 
     Raises BadFile on a wrong version, a circle or a clash.
@@ -50,10 +50,10 @@ class _Shelf:
     """The files found so far; `heights` says how many fragments lie in one another below each that was laid."""
 
     find: Finder
-    tables: dict[str, Table] = field(default_factory=dict)
+    tables: dict[str, YamlMapping] = field(default_factory=dict)
     heights: dict[str, int] = field(default_factory=dict)
 
-    def parents(self, table: Table) -> list[Table]:
+    def parents(self, table: YamlMapping) -> list[YamlMapping]:
         """Give a profile with its parents, the oldest first."""
         chain, names = [table], [word(table, "profile")]
         while isinstance(parent := chain[-1].get("extends"), Scalar):
@@ -65,14 +65,14 @@ class _Shelf:
             names.append(wanted)
         return chain[::-1]
 
-    def fragments(self, chain: Sequence[Table]) -> Iterator[Table]:
+    def fragments(self, chain: Sequence[YamlMapping]) -> Iterator[YamlMapping]:
         """Give what the first of a chain includes and nobody below it does; the rest of the chain lies over it."""
         names = [word(table, "profile") for table in reversed(chain)]
         before = set(self.heights)
         self._climb(chain[0], (" extends ".join(names),), frozenset(names))
         yield from (self.tables[name] for name in self.heights if name not in before and name != names[-1])
 
-    def _climb(self, table: Table, way: tuple[str, ...], above: frozenset[str]) -> None:
+    def _climb(self, table: YamlMapping, way: tuple[str, ...], above: frozenset[str]) -> None:
         """Note a file after everything that it includes; `way` are the names that lead here, `above` the same as words.
 
         What is above a file can be none of its fragments.
@@ -96,7 +96,7 @@ class _Shelf:
                 raise BadFile([Problem(ref.place, f"{trail}: fragments in one another, more than {DEPTH} deep")])
         self.heights[word(table, "profile")] = height
 
-    def _found(self, ref: Scalar, how: str) -> Table:
+    def _found(self, ref: Scalar, how: str) -> YamlMapping:
         """Find what NAME or NAME@VERSION names, once; raises BadFile where it is another."""
         wanted, versioned, version = ref.text.partition("@")
         if wanted not in self.tables:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rackcheck.model.operator import expectation, spell
-from rackcheck.model.profile import Clause, Look, Phase, Profile, Rule, Scope
-from rackcheck.profile.document import BadFile, Place, Table
+from rackcheck.model.profile import Clause, Phase, Profile, Rule, RuleSelection, Scope
+from rackcheck.profile.document import BadFile, SourcePlace, YamlMapping
 from rackcheck.profile.floors import as_written, below, floors, shipped_peaks
 from rackcheck.profile.layers import Layers, did_you_mean
 from rackcheck.profile.lineage import is_fragment
 from rackcheck.profile.peak import Peak
-from rackcheck.profile.places import Places
+from rackcheck.profile.places import LayerPlaces
 from rackcheck.profile.possible import can_fail, can_hold
 
 EVERY_ROLE = "any"
@@ -40,10 +40,10 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class LintFinding:
     """One thing to look at, at its place."""
 
-    place: Place
+    place: SourcePlace
     level: Level
     text: str
     rule: str = ""
@@ -60,24 +60,24 @@ class Finding:
         }  # fmt: skip
 
 
-def of_file(error: BadFile) -> list[Finding]:
+def of_file(error: BadFile) -> list[LintFinding]:
     """Give what the loader refuses a file for in the same form."""
-    return [Finding(problem.place, Level.ERROR, problem.text) for problem in error.problems]
+    return [LintFinding(problem.place, Level.ERROR, problem.text) for problem in error.problems]
 
 
-def chosen(found: Sequence[Finding], *, strict: bool) -> list[Finding]:
+def chosen(found: Sequence[LintFinding], *, strict: bool) -> list[LintFinding]:
     """Leave out what is not told: hints, unless they are asked for."""
     return [finding for finding in found if strict or finding.level is not Level.HINT]
 
 
-def refused(found: Sequence[Finding], *, strict: bool) -> bool:
+def refused(found: Sequence[LintFinding], *, strict: bool) -> bool:
     """Whether a profile with these findings is refused: for an error, and strictly for any of them."""
     return any(strict or finding.level is Level.ERROR for finding in found)
 
 
-def findings(profile: Profile, laid: Layers, peaks: Sequence[Peak] | None = None) -> list[Finding]:
+def findings(profile: Profile, laid: Layers, peaks: Sequence[Peak] | None = None) -> list[LintFinding]:
     """Look at a loaded profile and the layers it is made of; what is found stands in the order of its places."""
-    at = Places(laid)
+    at = LayerPlaces(laid)
     profile = replace(profile, rules=profile.own)
     table = shipped_peaks() if peaks is None else peaks
     found = [*_params(profile, at), *_roles(profile, at), *_twins(profile, at), *_dropped(profile, at)]
@@ -92,50 +92,52 @@ def findings(profile: Profile, laid: Layers, peaks: Sequence[Peak] | None = None
     return sorted(set(found))
 
 
-def _params(profile: Profile, at: Places) -> Iterator[Finding]:
+def _params(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     used = at.used()
     for name in profile.params:
         if name not in used:
             near = did_you_mean(name, sorted(used - set(profile.params))) or f"; a rule uses it as `${name}`"
-            yield Finding(at.param(name), Level.WARNING, f"no rule uses the param `{name}`{near}")
+            yield LintFinding(at.param(name), Level.WARNING, f"no rule uses the param `{name}`{near}")
 
 
-def _roles(profile: Profile, at: Places) -> Iterator[Finding]:
+def _roles(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     judged = sorted({role for rule in profile.rules for role in rule.roles})
     if "role" not in profile.applies_to:
         return
     (role,) = profile.applies_to["role"]
     if not {role, EVERY_ROLE} & set(judged):
         text = f"no rule is for the role `{role}`, which the profile applies to{did_you_mean(role, judged)}"
-        yield Finding(at.applies("role"), Level.WARNING, text)
+        yield LintFinding(at.applies("role"), Level.WARNING, text)
         return
     for rule in profile.rules:
         if not {role, EVERY_ROLE} & set(rule.roles):
             text = f"rule {rule.id} is for {_several(rule.roles)}, and the profile applies to the role `{role}`"
-            yield Finding(at.key(rule.id, "role"), Level.WARNING, text + did_you_mean(rule.roles[0], [role]), rule.id)
+            yield LintFinding(
+                at.key(rule.id, "role"), Level.WARNING, text + did_you_mean(rule.roles[0], [role]), rule.id
+            )
 
 
-def _of_fragment(laid: Layers, at: Places) -> Iterator[Finding]:
+def _of_fragment(laid: Layers, at: LayerPlaces) -> Iterator[LintFinding]:
     """Tell what is written for nothing in a fragment."""
     if "applies-to" in laid.head.items:
         text = "a fragment's `applies-to` is ignored: who includes it says which machines that is for"
-        yield Finding(at.head("applies-to"), Level.WARNING, text)
+        yield LintFinding(at.head("applies-to"), Level.WARNING, text)
 
 
-def _verdict(profile: Profile, at: Places) -> Iterator[Finding]:
+def _verdict(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     """Tell a profile that no node can pass: only a blocker or major of its own is evidence."""
     own = [rule for rule in profile.rules if rule.scope is Scope.NODE]
     decided = {rule.phase for rule in own if rule.severity.decides}
     if not decided:
-        yield Finding(
+        yield LintFinding(
             at.head("profile"), Level.WARNING, "it can give no verdict: no rule of a node is a blocker or major"
         )
     elif Phase.CONFIG in {rule.phase for rule in own} - decided:
         text = "an audit by it can give no verdict: no rule of phase config is a blocker or major"
-        yield Finding(at.head("profile"), Level.WARNING, text)
+        yield LintFinding(at.head("profile"), Level.WARNING, text)
 
 
-def _twins(profile: Profile, at: Places) -> Iterator[Finding]:
+def _twins(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     first: dict[object, Rule] = {}
     for rule in profile.rules:
         asks = rule.look or rule.across or rule.called or any(clause.tests for clause in rule.clauses)
@@ -149,17 +151,17 @@ def _twins(profile: Profile, at: Places) -> Iterator[Finding]:
         if other is not rule:
             where = at.rule(other.id)
             text = f"rule {rule.id} asks what {other.id} asks ({where.file}:{where.line}); one of them is enough"
-            yield Finding(at.rule(rule.id), Level.WARNING, text, rule.id)
+            yield LintFinding(at.rule(rule.id), Level.WARNING, text, rule.id)
 
 
-def _dropped(profile: Profile, at: Places) -> Iterator[Finding]:
+def _dropped(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     for rule_id, reason in profile.dropped.items():
         if reason.strip().casefold() in NO_REASON:
             text = f"rule {rule_id} is dropped, and nobody says why: `drop` holds the reason, not {reason!r}"
-            yield Finding(at.rule(rule_id), Level.WARNING, text, rule_id)
+            yield LintFinding(at.rule(rule_id), Level.WARNING, text, rule_id)
 
 
-def _needs(rule: Rule, profile: Profile, at: Places) -> Iterator[Finding]:
+def _needs(rule: Rule, profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     known = {other.id: other for other in profile.rules}
     for need in rule.needs:
         other = known.get(need)
@@ -175,10 +177,10 @@ def _needs(rule: Rule, profile: Profile, at: Places) -> Iterator[Finding]:
             )
         else:
             continue
-        yield Finding(at.key(rule.id, "needs"), Level.WARNING, text, rule.id)
+        yield LintFinding(at.key(rule.id, "needs"), Level.WARNING, text, rule.id)
 
 
-def _contradictions(rule: Rule, at: Places) -> Iterator[Finding]:
+def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
     """Tell a clause that nothing passes, and a narrowing that takes away all that could pass, or all that could not."""
     named, given = ("where", rule.look.where) if rule.look is not None else ("when", rule.when)
     mode = rule.look.mode if rule.look is not None else ""
@@ -187,7 +189,7 @@ def _contradictions(rule: Rule, at: Places) -> Iterator[Finding]:
             place = at.key(rule.id, *_key(clause, rule, at), "fact")
             what = clause.fact if clause.fact.segments else "count"
             asked = ", ".join(expectation(test, clause.kind) for test in clause.tests)
-            yield Finding(place, Level.ERROR, f"no value of {what} passes all of this: {asked}", rule.id)
+            yield LintFinding(place, Level.ERROR, f"no value of {what} passes all of this: {asked}", rule.id)
             return
     if given is None or mode == "count":
         return
@@ -200,25 +202,25 @@ def _contradictions(rule: Rule, at: Places) -> Iterator[Finding]:
     place = at.key(rule.id, named)
     if all(never) if rule.join == "any" else any(never):
         told = "it can never fail" if mode == "no" else "it can never pass"
-        yield Finding(place, Level.ERROR, f"`{named}` contradicts the rule on {given.fact}: {told}", rule.id)
+        yield LintFinding(place, Level.ERROR, f"`{named}` contradicts the rule on {given.fact}: {told}", rule.id)
     elif _silent(rule.look) and every and (any(always) if rule.join == "any" else all(always)):
         text = f"`{named}` asks of {given.fact} what the rule asks: it can never fail"
-        yield Finding(place, Level.ERROR, text, rule.id)
+        yield LintFinding(place, Level.ERROR, text, rule.id)
 
 
-def _quorum(rule: Rule, at: Places) -> Iterator[Finding]:
+def _quorum(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
     """Tell a vote that nobody can lose: where all have to say the same, one other word leaves nothing to be right."""
     if rule.across is not None and rule.across.quorum >= 100 and not rule.unset:
         text = "a `quorum` of 100 % can never fail a node: one that differs takes it away, and all are unknown"
-        yield Finding(at.key(rule.id, "agree", "quorum"), Level.ERROR, text, rule.id)
+        yield LintFinding(at.key(rule.id, "agree", "quorum"), Level.ERROR, text, rule.id)
 
 
-def _silent(look: Look | None) -> bool:
+def _silent(look: RuleSelection | None) -> bool:
     """Whether a look says nothing against a choice of items as such: neither that there is none, nor how many."""
     return look is None or (look.mode == "each" and look.allow_empty and look.expect_count is None)
 
 
-def _lists(rule: Rule, at: Places) -> Iterator[Finding]:
+def _lists(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
     for clause in rule.parts():
         for test in clause.tests:
             if test.op not in {"one-of", "none-of"} or not isinstance(test.operand, tuple):
@@ -226,38 +228,38 @@ def _lists(rule: Rule, at: Places) -> Iterator[Finding]:
             place = at.key(rule.id, *_key(clause, rule, at), test.op)
             if len(test.operand) == 1:
                 said = f"{'is' if test.op == 'one-of' else 'is-not'}: {spell(test.operand[0], clause.kind)}"
-                yield Finding(place, Level.WARNING, f"`{test.op}` holds one value: `{said}` says that", rule.id)
+                yield LintFinding(place, Level.WARNING, f"`{test.op}` holds one value: `{said}` says that", rule.id)
             elif len(set(test.operand)) < len(test.operand):
                 twice = next(v for n, v in enumerate(test.operand) if v in test.operand[:n])
-                yield Finding(place, Level.WARNING, f"`{test.op}` holds {spell(twice, clause.kind)} twice", rule.id)
+                yield LintFinding(place, Level.WARNING, f"`{test.op}` holds {spell(twice, clause.kind)} twice", rule.id)
 
 
-def _words(rule: Rule, at: Places) -> Iterator[Finding]:
+def _words(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
     wanted = ("title", "why", "fix") if at.of_site(rule.id) else ("title", "why", "fix", "refs")
     missing = [word for word in wanted if not getattr(rule, word)]
     if missing:
         words = ", ".join(f"`{word}`" for word in missing)
-        yield Finding(at.rule(rule.id), Level.HINT, f"rule {rule.id} has no {words}", rule.id)
+        yield LintFinding(at.rule(rule.id), Level.HINT, f"rule {rule.id} has no {words}", rule.id)
 
 
-def _floors(rule: Rule, profile: Profile, at: Places, table: Sequence[Peak]) -> Iterator[Finding]:
+def _floors(rule: Rule, profile: Profile, at: LayerPlaces, table: Sequence[Peak]) -> Iterator[LintFinding]:
     reasoned = bool(rule.why and rule.refs and not rule.from_memory)
     for floor in floors(rule, profile, table):
         keys = (*_key(floor.clause, rule, at), *floor.keys)
         told = f"{floor.told()}{floor.meant(as_written(at.node(rule.id, *keys), profile))}"
         place = at.key(rule.id, *keys)
         if floor.too_high:
-            yield Finding(place, Level.WARNING if floor.for_any_part else Level.ERROR, told, rule.id)
+            yield LintFinding(place, Level.WARNING if floor.for_any_part else Level.ERROR, told, rule.id)
         elif floor.for_any_part:
             continue
         elif below(floor, HOPELESS):
-            yield Finding(place, Level.ERROR, told, rule.id)
+            yield LintFinding(place, Level.ERROR, told, rule.id)
         elif below(floor, LOW) and not reasoned:
             text = f"{told}; a reason for so low a floor is a `why` and, in `refs`, a source that was read"
-            yield Finding(place, Level.WARNING, text, rule.id)
+            yield LintFinding(place, Level.WARNING, text, rule.id)
 
 
-def _key(clause: Clause, rule: Rule, at: Places) -> tuple[str | int, ...]:
+def _key(clause: Clause, rule: Rule, at: LayerPlaces) -> tuple[str | int, ...]:
     """Where the operators of a clause stand: in `where` or `when`, in a fact's map, in a list, or beside the fact."""
     if rule.look is not None and clause is rule.look.where:
         return ("where",)
@@ -266,7 +268,7 @@ def _key(clause: Clause, rule: Rule, at: Places) -> tuple[str | int, ...]:
     for key in ("all-of", "any-of"):
         if at.node(rule.id, key) is not None:
             return (key, rule.clauses.index(clause))
-    return ("fact",) if isinstance(at.node(rule.id, "fact"), Table) else ()
+    return ("fact",) if isinstance(at.node(rule.id, "fact"), YamlMapping) else ()
 
 
 def _several(roles: Sequence[str]) -> str:

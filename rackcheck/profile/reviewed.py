@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from rackcheck.profile.document import BadFile, Scalar, Table, read
+from rackcheck.profile.document import BadFile, Scalar, YamlMapping, read
 
 KEY, BY = "reviewed", "reviewed-by"
 
@@ -27,7 +27,7 @@ def _waits(name: str, text: str) -> bool:
         table = read(text, name)
     except BadFile:
         return False
-    if not isinstance(table, Table) or KEY not in table.items:
+    if not isinstance(table, YamlMapping) or KEY not in table.items:
         return False
     by = table.get(BY)
     return not (isinstance(by, Scalar) and by.text.strip())

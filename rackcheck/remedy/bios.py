@@ -16,7 +16,7 @@ from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc import bios, bios_registry
 from rackcheck.parse.bmc.bios_table import MIXED, Setting, spelled, spelling
 from rackcheck.remedy.mend import Firmware
-from rackcheck.remedy.words import Entry, Spelt, Table, registry, row_of, spelling_of
+from rackcheck.remedy.words import RegistryAttribute, SettingTable, Spelt, registry, row_of, spelling_of
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:+()\[\]/&#-]{0,119}\Z")
 PLACE = re.compile(r"/redfish/v1(/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,99}){1,20}/?\Z")
@@ -26,7 +26,7 @@ ON_RESET = {"@odata.type": "#Settings.v1_3_0.PreferredApplyTime", "ApplyTime": "
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AttributeChange:
     """One attribute, what it is to be, for which rule and setting, and where that spelling is from."""
 
     rule: str
@@ -41,7 +41,7 @@ class Patch:
     """What one BIOS is to be sent: to which settings object, and what."""
 
     place: str
-    changes: tuple[Change, ...]
+    changes: tuple[AttributeChange, ...]
     on_reset: bool = False
 
     @property
@@ -59,7 +59,7 @@ class NotFixable:
     why: str
 
 
-def patches(docs: Documents, needs: Sequence[Firmware], table: Table) -> tuple[list[Patch], list[NotFixable]]:
+def patches(docs: Documents, needs: Sequence[Firmware], table: SettingTable) -> tuple[list[Patch], list[NotFixable]]:
     """Give the bodies for the BIOSes of one BMC, and what cannot be mended so."""
     try:
         found = bios.with_attributes(docs)
@@ -69,7 +69,7 @@ def patches(docs: Documents, needs: Sequence[Firmware], table: Table) -> tuple[l
     left: dict[str, str] = {}
     for resource in found:
         place = _settings(resource)
-        changes: dict[str, Change] = {}
+        changes: dict[str, AttributeChange] = {}
         reader = _Reader.of(docs, resource, table)
         for need in needs:
             told = "this BMC names no settings object that can be written" if place is None else reader.changes(need)
@@ -111,17 +111,17 @@ class _Reader:
 
     given: bios.Attributes
     shown: Mapping[str, str]
-    allowed: Mapping[str, Entry]
-    table: Table
+    allowed: Mapping[str, RegistryAttribute]
+    table: SettingTable
 
     @classmethod
-    def of(cls, docs: Documents, resource: Resource, table: Table) -> "_Reader":
+    def of(cls, docs: Documents, resource: Resource, table: SettingTable) -> "_Reader":
         given = bios.attributes(resource)
         ask = bios_registry.needed(table.settings, given)
         shown = bios_registry.shown(docs, resource) if ask else bios.NOTHING
         return cls(given, shown, registry(docs, frozenset(given)), table)
 
-    def changes(self, need: Firmware) -> list[Change] | str:
+    def changes(self, need: Firmware) -> list[AttributeChange] | str:
         """Give the attributes that must change so that a rule passes on this BIOS; none where it does already."""
         name = need.fact.segments[1].word
         if name == "attribute":
@@ -134,7 +134,7 @@ class _Reader:
             return []
         if not told.attributes:
             return "no attribute of this BIOS is known to tell it"
-        found: list[Change] = []
+        found: list[AttributeChange] = []
         for attribute in told.attributes:
             one = self._change(need, setting, attribute)
             if isinstance(one, str):
@@ -143,7 +143,7 @@ class _Reader:
         after = bios.tell(setting, {**self.given, **{c.attribute: c.value for c in found}}, self.shown)
         return found if _passes(need, after.reading) else "its attributes would still not say what is wanted"
 
-    def _raw(self, need: Firmware) -> list[Change] | str:
+    def _raw(self, need: Firmware) -> list[AttributeChange] | str:
         """A rule about an attribute by its own name: the profile says the name and the word."""
         attribute = need.fact.segments[1].key or ""
         if attribute not in self.given or not NAME.match(attribute):
@@ -158,9 +158,9 @@ class _Reader:
             value = int(want) if re.fullmatch(r"-?[0-9]{1,18}", want) else None
         if value is None:
             return "the profile's word is none that this attribute can say"
-        return [Change(need.rule, str(need.fact), attribute, value, "the profile")]
+        return [AttributeChange(need.rule, str(need.fact), attribute, value, "the profile")]
 
-    def _change(self, need: Firmware, setting: Setting, attribute: str) -> Change | str | None:
+    def _change(self, need: Firmware, setting: Setting, attribute: str) -> AttributeChange | str | None:
         if not NAME.match(attribute):
             return "the name of its attribute is not fit for a body"
         known = row_of(setting, attribute, spelled([attribute]))
@@ -177,7 +177,7 @@ class _Reader:
         )  # fmt: skip
         if isinstance(spelt, str):
             return spelt
-        return Change(need.rule, f"bios.{setting.name}", attribute, *spelt)
+        return AttributeChange(need.rule, f"bios.{setting.name}", attribute, *spelt)
 
 
 def _passes(need: Firmware, reading: object) -> bool:

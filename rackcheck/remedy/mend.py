@@ -15,7 +15,7 @@ from rackcheck.model.path import EVERY, BadPath, Path
 from rackcheck.model.profile import Clause, Rule
 from rackcheck.model.text import natural
 from rackcheck.remedy.tunables import When, fits, found, known
-from rackcheck.remedy.value import Wanted, wanted
+from rackcheck.remedy.value import WantedValue, wanted
 
 BAD = frozenset({Status.FAIL, Status.WARN})
 SPECIAL = frozenset({"present", "same-as", "equal", "spread", "steady", "rate"})
@@ -41,7 +41,7 @@ class Firmware:
     rule: str
     fact: Path
     clause: Clause
-    want: Wanted
+    want: WantedValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _clause(rule: Rule, clause: Clause, rules: Sequence[Rule]) -> Lines | Firmwa
     return Lines(rule.id, str(fact), want.text, want.how, how.when, how.filled(fact, value), how.note)
 
 
-def _otherwise(rule: Rule, fact: Path, want: Wanted, rules: Sequence[Rule]) -> Iterator[str]:
+def _otherwise(rule: Rule, fact: Path, want: WantedValue, rules: Sequence[Rule]) -> Iterator[str]:
     """Name the other rules of this node that what this one wants would break."""
     for other in rules:
         if other.id == rule.id or other.unset or other.across is not None or other.join != "all":
@@ -188,7 +188,7 @@ def _refuses(test: Test, value: Value, clause: Clause) -> bool:
 
 
 @dataclass(frozen=True)
-class Group:
+class RemedyGroup:
     """Nodes with the same lines, in order; `firmware` where their BIOS is to be changed, too."""
 
     nodes: tuple[str, ...]
@@ -201,14 +201,14 @@ class Group:
         return self.firmware or any(step.when is When.REBOOT for step in self.steps)
 
 
-def grouped(steps: Mapping[str, Sequence[Lines]], firmware: Collection[str]) -> tuple[Group, ...]:
+def grouped(steps: Mapping[str, Sequence[Lines]], firmware: Collection[str]) -> tuple[RemedyGroup, ...]:
     """Gather the nodes that get the same lines; the largest set first, then by name."""
     found: dict[tuple[tuple[Lines, ...], bool], list[str]] = {}
     for node in sorted({*steps, *firmware}, key=natural):
         lines = steps.get(node, ())
         if lines or node in firmware:
             found.setdefault((_in_order(lines), node in firmware), []).append(node)
-    groups = [Group(tuple(nodes), lines, bios) for (lines, bios), nodes in found.items()]
+    groups = [RemedyGroup(tuple(nodes), lines, bios) for (lines, bios), nodes in found.items()]
     return tuple(sorted(groups, key=lambda group: (-len(group.nodes), natural(group.nodes[0]))))
 
 

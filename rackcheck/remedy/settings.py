@@ -5,13 +5,13 @@ from importlib.metadata import entry_points
 from importlib.resources import files
 
 from rackcheck.probe.registry import GROUP
-from rackcheck.remedy.words import Table, table
+from rackcheck.remedy.words import SettingTable, table
 
 
-def settings() -> Table:
+def settings() -> SettingTable:
     """Read the table of BIOS settings, which lies beside the probe that reads by it."""
     for point in entry_points(group=GROUP):
         place = files(point.value) / "bios_settings.json"
         if place.is_file():
             return table(json.loads(place.read_text("utf-8")))
-    return Table({}, {})
+    return SettingTable({}, {})

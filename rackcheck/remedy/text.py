@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 from rackcheck.remedy.bios import Patch
-from rackcheck.remedy.mend import ByHand, Group, Lines, grouped
+from rackcheck.remedy.mend import ByHand, Lines, RemedyGroup, grouped
 
 HEAD = (
     "# Nothing of this was applied: rackcheck wrote it for review, and asked no machine.",
@@ -28,7 +28,7 @@ FIX = 1000
 
 
 @dataclass(frozen=True)
-class Order:
+class BmcOrder:
     """One BMC and what it is to be sent."""
 
     node: str
@@ -43,22 +43,22 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Remedies:
+class RemedyText:
     """All that would mend a run: by node what its shell is told, the BMCs' bodies, and what is left to people."""
 
     run: str
     profile: str
     steps: Mapping[str, Sequence[Lines]]
-    orders: tuple[Order, ...]
+    orders: tuple[BmcOrder, ...]
     hands: tuple[tuple[ByHand, tuple[str, ...]], ...]
 
     @property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[RemedyGroup, ...]:
         """The nodes that get the same lines."""
         return grouped(self.steps, {order.node for order in self.orders})
 
 
-def text(told: Remedies) -> Iterator[str]:
+def text(told: RemedyText) -> Iterator[str]:
     """Write all of it: the BIOS first, then the nodes, one reboot for each set, and what is left to people."""
     yield from HEAD
     yield f"# Run {told.run}, profile {told.profile}."
@@ -101,7 +101,7 @@ def _people(head: str, hands: Sequence[tuple[ByHand, tuple[str, ...]]]) -> Itera
             yield f"#     {clean(hand.fix, FIX)}"
 
 
-def script(group: Group, run: str) -> str:
+def script(group: RemedyGroup, run: str) -> str:
     """Write the script of one set of nodes; the reboot stands at its end, as a comment."""
     lines = ["#!/bin/sh", *HEAD, f"# For {fold(group.nodes)}; from run {run}. As root, on each of them.", "set -eu", ""]
     lines += _steps(group.steps)
@@ -111,16 +111,16 @@ def script(group: Group, run: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def bmc_script(orders: Sequence[Order], run: str) -> str:
+def bmc_script(orders: Sequence[BmcOrder], run: str) -> str:
     """Write the script that sends each BMC its body; it reads the files beside it."""
     head = ["#!/bin/sh", *HEAD, f"# For the BMCs of {fold([o.node for o in orders])}; from run {run}.", "set -eu"]
     return "\n".join([*head, 'cd "$(dirname "$0")"', "", *bmc_lines(orders, inline=False)]) + "\n"
 
 
-def bmc_lines(orders: Sequence[Order], *, inline: bool) -> Iterator[str]:
+def bmc_lines(orders: Sequence[BmcOrder], *, inline: bool) -> Iterator[str]:
     """Write the lines for all BMCs; what is sent stands once for those that are sent the same, or lies in files."""
     yield from ASK
-    alike: dict[str, list[Order]] = {}
+    alike: dict[str, list[BmcOrder]] = {}
     for order in orders:
         alike.setdefault(json.dumps([order.patch.place, body(order.patch)]), []).append(order)
     for same in alike.values():
@@ -144,7 +144,7 @@ def body(patch: Patch, indent: int | None = None) -> str:
     return json.dumps(patch.body, indent=indent, ensure_ascii=True, sort_keys=True)
 
 
-def document(told: Remedies) -> dict[str, object]:
+def document(told: RemedyText) -> dict[str, object]:
     """Give the document for `--json`."""
     return {
         "run": told.run,

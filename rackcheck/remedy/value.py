@@ -12,7 +12,7 @@ from rackcheck.remedy.tunables import ABSENT
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedValue:
     """A value that passes all tests of a clause; `text` is it as a profile says it, `how` why this one of several."""
 
     value: Value | None
@@ -23,11 +23,11 @@ class Wanted:
 LEAST, MOST = frozenset({"at-least", "above", "warn-below"}), frozenset({"at-most", "below", "warn-above"})
 
 
-def wanted(clause: Clause) -> Wanted | str:
+def wanted(clause: Clause) -> WantedValue | str:
     """Choose the value that a clause wants, or say why nobody can: what it wants must follow from its tests alone."""
     ops = {test.op: test.operand for test in clause.tests}
     if ops.get("present") is False and len(ops) == 1:
-        return Wanted(None, ABSENT)
+        return WantedValue(None, ABSENT)
     tests = [test for test in clause.tests if test.op != "present"]
     chosen = _chosen(clause)
     if isinstance(chosen, str):
@@ -35,7 +35,7 @@ def wanted(clause: Clause) -> Wanted | str:
     value, how = chosen
     if any(operator.holds(test, value, clause.kind) is not True for test in tests):
         return "no value that follows from one of its tests passes all of them"
-    return Wanted(value, _text(value, clause), how)
+    return WantedValue(value, _text(value, clause), how)
 
 
 def _chosen(clause: Clause) -> tuple[Value, str] | str:

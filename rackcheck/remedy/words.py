@@ -7,7 +7,7 @@ from typing import Any
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Value
-from rackcheck.parse.bmc.bios_table import Candidate, Setting, Settings, scalar, settings
+from rackcheck.parse.bmc.bios_table import BiosSettings, Candidate, Setting, scalar, settings
 
 Spelt = str | int | bool
 
@@ -22,7 +22,7 @@ READ_ONLY = "its registry says that it cannot be written"
 
 
 @dataclass(frozen=True)
-class Words:
+class SettingWords:
     """Of one row of the table: its own words by meaning, the common ones, and what recorded machines say."""
 
     own: Mapping[str, Sequence[str]]
@@ -31,51 +31,51 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Table:
+class SettingTable:
     """The table of BIOS settings, with the spelling of its words; `words` go with the rows of a setting."""
 
-    settings: Settings
-    words: Mapping[str, tuple[Words, ...]]
+    settings: BiosSettings
+    words: Mapping[str, tuple[SettingWords, ...]]
 
 
-def table(doc: Mapping[str, Any]) -> Table:
+def table(doc: Mapping[str, Any]) -> SettingTable:
     """Read the table of BIOS settings."""
     found = {
         name: tuple(
-            Words(row.get("words", {}), {**doc["words"], **given.get("words", {})}, row["seen"])
+            SettingWords(row.get("words", {}), {**doc["words"], **given.get("words", {})}, row["seen"])
             for row in given["rows"]
         )
         for name, given in doc["settings"].items()
     }  # fmt: skip
-    return Table(settings(doc), found)
+    return SettingTable(settings(doc), found)
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegistryAttribute:
     """What a registry says of one attribute: the values it may get, each with its name on the screen, if it may."""
 
     values: tuple[tuple[str, str], ...]
     fixed: bool = False
 
 
-def registry(docs: Documents, names: frozenset[str]) -> Mapping[str, Entry]:
+def registry(docs: Documents, names: frozenset[str]) -> Mapping[str, RegistryAttribute]:
     """Give what the registry of a BIOS with these attributes allows; nothing where none or two were read."""
     found = [entries for body in docs.bodies.values() if isinstance(body, Mapping) and (entries := _entries(body))]
     covering = [entries for entries in found if names <= set(entries)]
     return covering[0] if len(covering) == 1 else {}
 
 
-def _entries(body: Mapping[str, Any]) -> dict[str, Entry]:
+def _entries(body: Mapping[str, Any]) -> dict[str, RegistryAttribute]:
     held = body.get("RegistryEntries")
     listed = held.get("Attributes") if isinstance(held, Mapping) else None
-    found: dict[str, Entry] = {}
+    found: dict[str, RegistryAttribute] = {}
     for each in listed if isinstance(listed, list) else ():
         name = each.get("AttributeName") if isinstance(each, Mapping) else None
         if isinstance(name, str):
             told = each.get("Value")
             values = tuple(_value(v) for v in told if isinstance(v, Mapping)) if isinstance(told, list) else ()
             fixed = any(each.get(word) is True for word in ("ReadOnly", "Immutable", "GrayOut", "Hidden"))
-            found[name] = Entry(values, fixed)
+            found[name] = RegistryAttribute(values, fixed)
     return found
 
 
@@ -86,7 +86,13 @@ def _value(value: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def spelling_of(
-    setting: Setting, number: int, words: Words, attribute: str, now: object, want: Value, entry: Entry | None
+    setting: Setting,
+    number: int,
+    words: SettingWords,
+    attribute: str,
+    now: object,
+    want: Value,
+    entry: RegistryAttribute | None,
 ) -> tuple[Spelt, str] | str:
     """Spell a wanted value for one attribute, with where the spelling is from; else say why nobody can.
 
@@ -117,7 +123,7 @@ def spelling_of(
     return UNSURE
 
 
-def _allowed(entry: Entry | None, now: object) -> list[str]:
+def _allowed(entry: RegistryAttribute | None, now: object) -> list[str]:
     """Give the values of a registry as the attributes say them: by their names, or (Supermicro) as they are shown."""
     if entry is None or not entry.values:
         return []
@@ -131,7 +137,7 @@ def _partner(now: object) -> tuple[str, ...]:
     return tuple(b if now == a else a for a, b in PAIRS if now in {a, b}) if isinstance(now, str) else ()
 
 
-def _listed(words: Words) -> Iterator[str]:
+def _listed(words: SettingWords) -> Iterator[str]:
     for group in (words.own, words.common):
         for each in group.values():
             yield from each

@@ -10,7 +10,7 @@ from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fit import Match
 from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
-from rackcheck.report.dossier import LETTERS, OUT, Dossier, GroupRow, NodeRow, Part, Versions
+from rackcheck.report.dossier import LETTERS, OUT, Dossier, GroupRow, Hardware, NodeRow, Versions
 
 IDENTITIES = ("uuid", "guid", "wwn", "mac")
 """What tells one thing from another where it has no serial, the first that is known."""
@@ -20,7 +20,7 @@ LOUD = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class ComponentGroup:
     """Components that have the very same versions on the very same nodes; `facts` are their paths."""
 
     facts: tuple[str, ...]
@@ -43,7 +43,7 @@ class Unread:
 
     nodes: tuple[str, ...]
     why: str
-    components: tuple[Component, ...]
+    components: tuple[ComponentGroup, ...]
 
     @property
     def count(self) -> int:
@@ -55,9 +55,9 @@ class Unread:
 class Matrix:
     """The firmware and software of all nodes: `odd` has several versions, `even` one on all nodes."""
 
-    odd: tuple[Component, ...]
+    odd: tuple[ComponentGroup, ...]
     unread: tuple[Unread, ...]
-    even: tuple[Component, ...]
+    even: tuple[ComponentGroup, ...]
 
     @property
     def evens(self) -> int:
@@ -71,9 +71,9 @@ def firmware(versions: Iterable[Versions]) -> Matrix:
     for one in versions:
         gathered.setdefault((one.plane, one.groups, one.why), []).append(one)
     odd, even = [], []
-    unread: dict[tuple[tuple[str, ...], str], list[Component]] = {}
+    unread: dict[tuple[tuple[str, ...], str], list[ComponentGroup]] = {}
     for members in gathered.values():
-        component = Component(tuple(one.fact for one in members), members[0])
+        component = ComponentGroup(tuple(one.fact for one in members), members[0])
         told = [version for version, _ in members[0].groups if version]
         if len(told) > 1:
             odd.append(component)
@@ -87,7 +87,7 @@ def firmware(versions: Iterable[Versions]) -> Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class PartShelf:
     """Parts of one make on one node; `items` are fact paths, each with its identity, which is of the sort `identity`.
 
     The sort is empty, and so is each identity, where nobody told any; `why` says why, if that is known.
@@ -112,7 +112,7 @@ class Shelf:
         return tuple((item.removeprefix(f"{self.kind}/"), value) for item, value in self.items)
 
 
-def shelves(parts: Iterable[Part]) -> tuple[Shelf, ...]:
+def shelves(parts: Iterable[Hardware]) -> tuple[PartShelf, ...]:
     """Gather each node's parts, in the order of the first of a make."""
     gathered: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for part in parts:
@@ -121,12 +121,12 @@ def shelves(parts: Iterable[Part]) -> tuple[Shelf, ...]:
         key = (part.node, part.kind, part.model, part.part_number, sort, why)
         gathered.setdefault(key, []).append((part.item, value))
     return tuple(
-        Shelf(node, kind, model, number, sort, why, tuple(items))
+        PartShelf(node, kind, model, number, sort, why, tuple(items))
         for (node, kind, model, number, sort, why), items in gathered.items()
     )
 
 
-def _identity(part: Part) -> tuple[str, str]:
+def _identity(part: Hardware) -> tuple[str, str]:
     if part.serial:
         return "serial", part.serial
     for word in IDENTITIES:
@@ -136,7 +136,7 @@ def _identity(part: Part) -> tuple[str, str]:
     return "", ""
 
 
-def unread(parts: Iterable[Part]) -> tuple[tuple[str, int, str], ...]:
+def unread(parts: Iterable[Hardware]) -> tuple[tuple[str, int, str], ...]:
     """Count parts without a serial, by kind and by what they are known by instead (empty: by nothing)."""
     found: dict[tuple[str, str], int] = {}
     for part in parts:

@@ -26,8 +26,8 @@ OWN = ("model", "part_number", "serial")
 
 BOM = "\ufeff"
 
-Cell = str | int
-Row = Sequence[Cell]
+CsvValue = str | int
+CsvRow = Sequence[CsvValue]
 
 _SIGNS = "=+\\-@" + "＝＋－＠" + "﹦﹢﹣﹫" + "\u2212"  # noqa: RUF001  full-width, small and mathematical forms are meant
 _BLANKS = r"[\s\u200b\u2060\ufeff]*"
@@ -45,7 +45,7 @@ def unguarded(cell: str) -> str:
     return _GUARDED.sub(r"\1\2\3", cell)
 
 
-def table(header: Sequence[str], rows: Iterable[Row]) -> str:
+def table(header: Sequence[str], rows: Iterable[CsvRow]) -> str:
     """Write one file: texts are guarded, numbers stay numbers."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
@@ -94,7 +94,7 @@ def _inventory(dossier: Dossier) -> str:
     """Tabulate every part; what nobody could read is said, because an empty serial would look like one that is not."""
     others = sorted({name for part in dossier.parts for name in part.other} - set(OWN))
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[CsvRow]:
         for p in dossier.parts:
             other = (p.other.get(name, "") for name in others)
             own = (p.model or p.other.get("model", ""), p.part_number or p.other.get("part_number", ""))
@@ -115,7 +115,7 @@ def _bill(dossier: Dossier) -> str:
 
 
 def _nodes(dossier: Dossier) -> str:
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[CsvRow]:
         for n in dossier.nodes:
             counts = (n.vector.count(letter) for letter in LETTERS.values())
             place = (n.rack, n.u, n.height, n.slot)
@@ -171,7 +171,7 @@ def _verdicts(dossier: Dossier) -> str:
 
 
 def _firmware(dossier: Dossier) -> str:
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[CsvRow]:
         for v in dossier.firmware:
             for version, nodes in v.groups:
                 why = "" if version else v.why
@@ -183,7 +183,7 @@ def _firmware(dossier: Dossier) -> str:
 def _burn_in(dossier: Dossier) -> str:
     """Tabulate every figure of every thing that was under load, one a line; what was not told or tested is said."""
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[CsvRow]:
         for t in dossier.burned.tables if dossier.burned else ():
             for r in t.rows:
                 for f, value in zip(t.figures, r.values, strict=False):
@@ -223,7 +223,7 @@ def _waivers(dossier: Dossier) -> str:
 
 
 def _rules(dossier: Dossier) -> str:
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[CsvRow]:
         for g in dossier.gates:
             counts = (g.counts.get(status, 0) for status in LETTERS)
             words = ("; ".join(g.expects), g.why, g.fix, ", ".join(g.refs), ", ".join(g.unset))

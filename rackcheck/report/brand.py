@@ -8,7 +8,7 @@ from rackcheck.base import bounded
 from rackcheck.base.mistake import Mistake
 from rackcheck.model.fact import clean
 from rackcheck.profile.conform import conform
-from rackcheck.profile.document import SIZE, BadFile, Listing, Problem, Scalar, Table, read
+from rackcheck.profile.document import SIZE, BadFile, Problem, Scalar, YamlMapping, YamlSequence, read
 from rackcheck.profile.layers import word
 from rackcheck.profile.schema import brand as schema
 from rackcheck.report.dossier import Brand, Logo, Party
@@ -23,7 +23,7 @@ def load(path: Path) -> Brand:
     """Read a brand; its logo is a file beside it. Raises Mistake or BadFile."""
     table = conform(read(bounded.text(path, SIZE), path.name), schema())
     told = table.items["brand"]
-    assert isinstance(told, Table)
+    assert isinstance(told, YamlMapping)
     logo = told.get("logo")
     return Brand(
         word(told, "title"), word(told, "integrator"), word(told, "customer"), word(told, "site"), word(told, "hall"),
@@ -33,10 +33,12 @@ def load(path: Path) -> Brand:
     )  # fmt: skip
 
 
-def _parties(told: Table) -> tuple[Party, ...]:
+def _parties(told: YamlMapping) -> tuple[Party, ...]:
     listed = told.get("parties")
-    found = listed.items if isinstance(listed, Listing) else ()
-    parties = tuple(Party(word(party, "role"), word(party, "name")) for party in found if isinstance(party, Table))
+    found = listed.items if isinstance(listed, YamlSequence) else ()
+    parties = tuple(
+        Party(word(party, "role"), word(party, "name")) for party in found if isinstance(party, YamlMapping)
+    )
     roles = [party.role for party in parties]
     twice = next((role for role in roles if roles.count(role) > 1), None)
     if twice is not None and listed is not None:

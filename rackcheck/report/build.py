@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rackcheck.evaluate.verdict import Evidence, Outcome, Status, worst
-from rackcheck.evaluate.waiver import Standing, State, Waiver, standings
+from rackcheck.evaluate.waiver import Standing, Waiver, WaiverState, standings
 from rackcheck.model.fact import Class, Plane
 from rackcheck.model.profile import Profile
 from rackcheck.model.text import natural
@@ -20,27 +20,27 @@ from rackcheck.report.dossier import (
     OUT,
     Baseline,
     Brand,
-    Change,
+    CountedRun,
     Dossier,
     Exemption,
     Exhibit,
-    Found,
+    FindingEntry,
     Gate,
     GroupRow,
     NodeRow,
-    Reading,
-    Subject,
+    ReportSubject,
+    RuleChange,
 )
-from rackcheck.report.gather import Print, Told, canonical
+from rackcheck.report.gather import CollectedRun, Print, canonical
 from rackcheck.report.hardware import compared, parts, versions
 from rackcheck.report.outcome import areas, punch, tally, unchecked
 from rackcheck.report.settle import Settled, reworked, settle
 from rackcheck.report.wants import wants
 from rackcheck.run.event import Judged
-from rackcheck.signoff.bill import Bill as Ordered
+from rackcheck.signoff.bill import Bom as Ordered
 from rackcheck.views.reasons import NEVER_READ
 from rackcheck.views.summary import COUNTED, Finding, findings, notes, waiver_notes
-from rackcheck.views.whereabouts import RACK, Place
+from rackcheck.views.whereabouts import RACK, NodeLocation
 
 SHOWN = 12
 """Pieces of evidence that a finding shows; the run holds the rest."""
@@ -49,7 +49,7 @@ NO_BURN_IN = "No burn-in was run: nothing here says how fast these machines are.
 
 
 @dataclass(frozen=True)
-class Order:
+class ReportJob:
     """What a document is made of beside its readings; `lineage` are the profile and its parents, the oldest first.
 
     `fragments` are the files that any of these includes, each as the profile that it is by itself.
@@ -61,7 +61,7 @@ class Order:
     profile: Profile
     lineage: tuple[Profile, ...]
     given: Mapping[str, str]
-    places: Mapping[str, Place]
+    places: Mapping[str, NodeLocation]
     waivers: tuple[Waiver, ...] = ()
     inventory: str = ""
     planes: frozenset[Plane] | None = None
@@ -71,7 +71,7 @@ class Order:
     fragments: tuple[Profile, ...] = ()
 
 
-def build(readings: Sequence[Told], order: Order) -> Dossier:
+def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
     """Make the whole document; readings are the oldest first."""
     profile = order.profile
     rules = {rule.id: rule for rule in profile.rules}
@@ -84,7 +84,10 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
     silent = {(node, plane): why for node, tree in settled.trees.items() for plane, why in tree.silent.items()}
     stand = tuple(standings(order.waivers, {n.node: n.verdicts for n in settled.everyone}, profile.rules, day))
     owners = {
-        (s.waiver.rule, node): (s.waiver.by, s.waiver.until) for s in stand if s.state is State.USED for node in s.nodes
+        (s.waiver.rule, node): (s.waiver.by, s.waiver.until)
+        for s in stand
+        if s.state is WaiverState.USED
+        for node in s.nodes
     }
     asked = {
         node: {plane for told in readings if node in told.judged for plane in told.started.planes}
@@ -128,27 +131,27 @@ def build(readings: Sequence[Told], order: Order) -> Dossier:
     )  # fmt: skip
 
 
-def _subject(readings: Sequence[Told], order: Order) -> Subject:
+def _subject(readings: Sequence[CollectedRun], order: ReportJob) -> ReportSubject:
     profile = order.profile
     told = tuple(
-        Reading(
+        CountedRun(
             t.started.run, t.started.time, t.done.time, _kind(t), t.done.outcome, t.done.interrupted, t.started.nodes,
             t.started.planes, t.started.targets, t.started.version, t.operator, t.note,
         )
         for t in readings
     )  # fmt: skip
-    return Subject(
+    return ReportSubject(
         order.kind, order.name, order.state, told, profile.name, profile.version, profile.title, profile.digest,
         profile.lineage, profile.params, order.given, order.inventory,
     )  # fmt: skip
 
 
-def _kind(told: Told) -> str:
+def _kind(told: CollectedRun) -> str:
     """What kind of reading a run was; one that asked for nothing but a load is a burn-in, however it was added."""
     return "burn-in" if told.kind == "audit" and set(told.started.planes) == {Plane.BURNIN.value} else told.kind
 
 
-def _simulated(told: Told) -> bool:
+def _simulated(told: CollectedRun) -> bool:
     """Whether a run was over a rack of ours; its nodes say so, and so does what was asked for."""
     return any(burnt.about.simulated for burnt in told.burns.values()) or " sim:" in f" {told.started.targets}"
 
@@ -166,7 +169,7 @@ def _gates(judged: Sequence[Judged], profile: Profile) -> Iterator[Gate]:
         )  # fmt: skip
 
 
-def _changes(lineage: Sequence[Profile], fragments: Sequence[Profile]) -> Iterator[Change]:
+def _changes(lineage: Sequence[Profile], fragments: Sequence[Profile]) -> Iterator[RuleChange]:
     """Tell what each profile of the lineage changed of the rules below it: its parent's, and those that it includes."""
     brought = {rule.id: rule for fragment in fragments for rule in fragment.rules}
     for parent, child in pairwise((None, *lineage)):
@@ -176,16 +179,16 @@ def _changes(lineage: Sequence[Profile], fragments: Sequence[Profile]) -> Iterat
         # What a parent dropped is below it: a child that writes the rule anew adds one.
         before = {name: rule for name, rule in brought.items() if name not in gone} | under
         for told in differences(before, {rule.id: rule for rule in child.rules}):
-            yield Change(told.rule, told.lean.value, f"{told.how} ({child.name})")
+            yield RuleChange(told.rule, told.lean.value, f"{told.how} ({child.name})")
         for rule, reason in child.dropped.items():
             if rule not in gone:
-                yield Change(rule, "dropped", f"{reason} ({child.name})")
+                yield RuleChange(rule, "dropped", f"{reason} ({child.name})")
 
 
-def _rows(settled: Settled, order: Order) -> Iterator[NodeRow]:
+def _rows(settled: Settled, order: ReportJob) -> Iterator[NodeRow]:
     judged = {node.node: node for node in settled.judged}
     for name in sorted({*order.places, *judged}, key=natural):
-        place = order.places.get(name, Place(""))
+        place = order.places.get(name, NodeLocation(""))
         where = (place.rack, place.u, place.height, place.slot, place.host, place.bmc)
         node = judged.get(name)
         if node is None:
@@ -204,14 +207,14 @@ def _rows(settled: Settled, order: Order) -> Iterator[NodeRow]:
         )  # fmt: skip
 
 
-def _unread(order: Order) -> str:
+def _unread(order: ReportJob) -> str:
     """Say why a node is INCOMPLETE that no run has read."""
     if order.kind == "run":
         return NEVER_READ
     return f"no run of this acceptance has read it; rackcheck audit --accept {order.name} adds one"
 
 
-def _group(group: Judged, order: Order) -> GroupRow:
+def _group(group: Judged, order: ReportJob) -> GroupRow:
     rack = group.node.removeprefix(RACK)
     inside = (name for name, place in order.places.items() if group.node == FLEET or place.rack == rack)
     return GroupRow(
@@ -238,10 +241,10 @@ def _text(tree: Tree, path: str) -> str:
     return leaf.reading if leaf is not None and isinstance(leaf.reading, str) else ""
 
 
-def _found(finding: Finding) -> Found:
+def _found(finding: Finding) -> FindingEntry:
     shown = tuple(map(_exhibit, finding.evidence[:SHOWN]))
     more = max(0, len(finding.evidence) - SHOWN)
-    return Found(finding.rule.id, finding.status, finding.reason, finding.nodes, shown, more, finding.truth)
+    return FindingEntry(finding.rule.id, finding.status, finding.reason, finding.nodes, shown, more, finding.truth)
 
 
 def _exhibit(evidence: Evidence) -> Exhibit:
@@ -252,7 +255,7 @@ def _exhibit(evidence: Evidence) -> Exhibit:
 def _exemption(stand: Standing) -> Exemption:
     waiver = stand.waiver
     pins = tuple((pin.item, pin.observed) for pin in waiver.pins)
-    used = stand.nodes if stand.state is State.USED else ()
+    used = stand.nodes if stand.state is WaiverState.USED else ()
     return Exemption(
         waiver.rule, stand.nodes, pins, waiver.until, waiver.by, waiver.ticket, waiver.reason, waiver.place,
         stand.state.value, stand.detail, used,

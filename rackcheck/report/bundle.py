@@ -33,7 +33,7 @@ ACCEPTANCE = (LOG, "profile", "waivers")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenBundle:
     """A bundle as written: its folder, the digest of its manifest, and what is to be said of it."""
 
     folder: Path
@@ -72,7 +72,7 @@ def write(
     target: Path, dossier: Dossier, *, full: str = "", runs: Mapping[str, Path], accepted: Path | None = None,
     inputs: Mapping[str, bytes] = NOTHING, unreviewed: Sequence[str] = (), template: Path | None = None,
     tell: Callable[[str], None] = lambda _: None,
-) -> Written:  # fmt: skip
+) -> WrittenBundle:  # fmt: skip
     """Write a bundle to a folder that is new, or that holds an unsigned bundle; nothing half-written is left there.
 
     `runs` are folders by run, `accepted` the acceptance's, `inputs` files by name; all for the full level only.
@@ -110,7 +110,7 @@ def write(
         if target.exists():
             shutil.rmtree(target)
         made.replace(target)
-    return Written(target, sums, tuple(notes))
+    return WrittenBundle(target, sums, tuple(notes))
 
 
 def _content(log: Path) -> None:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from rackcheck.model.text import natural
-from rackcheck.parse.burnin.series import FAN, Points, Series, envelope
+from rackcheck.parse.burnin.series import FAN, Series, SeriesPoints, envelope
 from rackcheck.report.burn_model import BurnBand, BurnChart, BurnLine, BurnPanel
 from rackcheck.report.burn_read import Burnt
 
@@ -95,7 +95,7 @@ def _name(curve: Series) -> str:
     return f"GPU {key}" if kind == "gpu" else "CPU" if kind == "node" else curve.of
 
 
-def points(found: Points) -> str:
+def points(found: SeriesPoints) -> str:
     """Write points as the model has them: milliseconds and tenths."""
     return " ".join(f"{_ms(t)},{round(value * 10)}" for t, value in found)
 

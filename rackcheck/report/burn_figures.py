@@ -48,7 +48,7 @@ RATES = {"tensor": "tensor.rate"}
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ThingKind:
     """A kind of thing: `collection` of a node's facts, empty for the node itself, and its figures."""
 
     name: str
@@ -57,10 +57,10 @@ class Kind:
 
 
 KINDS = (
-    Kind("GPUs", "gpu", GPU),
-    Kind("GPU links", "gpu", LINK),
-    Kind("processors", "", CPU),
-    Kind("machines", "", AIR),
+    ThingKind("GPUs", "gpu", GPU),
+    ThingKind("GPU links", "gpu", LINK),
+    ThingKind("processors", "", CPU),
+    ThingKind("machines", "", AIR),
 )
 
 

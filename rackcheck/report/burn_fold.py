@@ -21,7 +21,7 @@ from rackcheck.report.burn_model import (
     figure,
     unit,
 )
-from rackcheck.report.burn_read import About, Burnt, Part
+from rackcheck.report.burn_read import About, BurnPart, Burnt
 
 MOST = 400
 """Findings that are listed; what is beyond is counted."""
@@ -31,7 +31,7 @@ UNVERIFIED = "unverified on hardware"
 SCALES = {"C", "%", ""}
 """Units of which a share says nothing: degrees have no zero that matters, and shares are shares."""
 
-Told = tuple[Burnt, Thing]
+BurntThing = tuple[Burnt, Thing]
 
 _NUMBER = re.compile(r"(?<![\w.])\d++(?:\.\d++)?+(?!\w|\.\d)")
 
@@ -107,7 +107,7 @@ def _untested(latest: Sequence[Burnt]) -> Iterator[BurnUntested]:
 
 def _faults(burnt: Burnt) -> Iterator[BurnFault]:
     for wrong in sorted(burnt.wrong, key=lambda each: (natural(each.item), each.name, each.stage)):
-        part = burnt.parts.get(wrong.item, Part())
+        part = burnt.parts.get(wrong.item, BurnPart())
         yield BurnFault(
             burnt.node, wrong.item, wrong.name, wrong.stage, part.model, part.serial, part.slot, wrong.said,
             wrong.count, burnt.about.seed, burnt.about.tier,
@@ -118,7 +118,7 @@ def _tables(latest: Sequence[Burnt]) -> Iterator[BurnTable]:
     """Give a table for each kind and model; a figure that nobody told is no column of it."""
     meanings = {name: meaning for burnt in latest for name, meaning in burnt.meanings.items()}
     for number, kind in enumerate(KINDS):
-        models: dict[str, list[Told]] = defaultdict(list)
+        models: dict[str, list[BurntThing]] = defaultdict(list)
         for burnt in latest:
             for thing in burnt.things:
                 if thing.kind == number:
@@ -135,13 +135,13 @@ def _tables(latest: Sequence[Burnt]) -> Iterator[BurnTable]:
 
 
 def _row(burnt: Burnt, thing: Thing, kept: Sequence[int]) -> BurnRow:
-    part = burnt.parts.get(thing.item, Part())
+    part = burnt.parts.get(thing.item, BurnPart())
     values = tuple("" if (value := thing.values[n]) is None else figure(value) for n in kept)
     odd = thing.item in burnt.odd or any(wrong.item == thing.item for wrong in burnt.wrong)
     return BurnRow(burnt.node, thing.item, part.serial, part.slot, odd, values)
 
 
-def _figure(name: str, meaning: Meaning, told: Sequence[Told], n: int) -> BurnFigure:
+def _figure(name: str, meaning: Meaning, told: Sequence[BurntThing], n: int) -> BurnFigure:
     known = [(value, (burnt.node, thing.item)) for burnt, thing in told if (value := thing.values[n]) is not None]
     low, high = min(known, key=lambda each: each[0]), max(known, key=lambda each: each[0])
     share = meaning.unit not in SCALES and high[0] > 0

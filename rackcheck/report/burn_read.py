@@ -41,7 +41,7 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class BurnFinding:
     """One finding: of what, its name, at which stage, where in it and what was seen, how often."""
 
     item: str
@@ -52,7 +52,7 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BurnPart:
     """A GPU as the driver told of it."""
 
     model: str = ""
@@ -69,10 +69,10 @@ class Burnt:
 
     node: str
     about: About
-    parts: Mapping[str, Part]
+    parts: Mapping[str, BurnPart]
     curves: tuple[Series, ...] = field(repr=False)
     bands: tuple[Band, ...] = field(repr=False)
-    wrong: tuple[Wrong, ...]
+    wrong: tuple[BurnFinding, ...]
     more_wrong: int
     untested: tuple[tuple[str, str], ...]
     things: tuple[Thing, ...] = field(default=(), repr=False)
@@ -121,20 +121,20 @@ def _thing(item: str) -> str:
     return f"{ITEMS[kind]}/{key}"
 
 
-def _part(told: Mapping[str, object]) -> Part:
+def _part(told: Mapping[str, object]) -> BurnPart:
     model, serial, slot = (
         clean(v, 120) if isinstance(v := told.get(n), str) else "" for n in ("model", "serial", "pci")
     )
-    return Part(model, serial, slot)
+    return BurnPart(model, serial, slot)
 
 
-def _wrong(faults: Iterable[Fault]) -> list[Wrong]:
+def _wrong(faults: Iterable[Fault]) -> list[BurnFinding]:
     """Fold findings that are alike but for when they came: the first of them is told."""
     found: dict[tuple[str, str, str], list[Fault]] = {}
     for fault in faults:
         found.setdefault((fault.of, fault.name, fault.word("stage")), []).append(fault)
     return [
-        Wrong(of, name, stage, ", ".join(_said(told)), sum(_count(fault) for fault in told))
+        BurnFinding(of, name, stage, ", ".join(_said(told)), sum(_count(fault) for fault in told))
         for (of, name, stage), told in found.items()
     ]
 

@@ -46,7 +46,7 @@ CLASSES = {name: f'class="ch-{name}"' for name in STYLES}
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class AxisScale:
     """What an axis shows: milliseconds, and tenths of the unit, with its marks."""
 
     begin: int
@@ -65,7 +65,7 @@ class Scale:
         return round(HIGH - BOTTOM - (tenths - self.low) / (self.high - self.low) * (HIGH - TOP - BOTTOM))
 
 
-def scales(charts: Sequence[BurnChart]) -> Mapping[str, Scale]:
+def scales(charts: Sequence[BurnChart]) -> Mapping[str, AxisScale]:
     """Give the scale of each kind of panel, over all charts."""
     found: dict[str, list[tuple[int, int]]] = {}
     for chart in charts:
@@ -83,7 +83,7 @@ def points(line: BurnLine) -> list[tuple[int, int]]:
     return [(int(t), int(value)) for t, value in pairs]
 
 
-def svg(chart: BurnChart, panel: BurnPanel, scale: Scale, look: Mapping[str, str] = STYLES, said: str = "") -> str:
+def svg(chart: BurnChart, panel: BurnPanel, scale: AxisScale, look: Mapping[str, str] = STYLES, said: str = "") -> str:
     """Draw one panel; `look` gives the attributes of each kind of mark, `said` says the whole in words."""
     label = f' role="img" aria-label="{_text(said)}"' if said else ""
     marks = [*_bands(chart, panel, scale, look), *_axes(scale, look), *_lines(panel, scale, look)]
@@ -117,12 +117,12 @@ def _span(line: BurnLine) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _scale(begin: int, end: int, values: Sequence[int]) -> Scale:
+def _scale(begin: int, end: int, values: Sequence[int]) -> AxisScale:
     low, high = (min(values), max(values)) if values else (0, 10)
     if 0 < low < 0.6 * high:
         low = 0
     step = _step((high - low) or max(abs(high), 10))
-    return Scale(begin, end, math.floor(low / step) * step, (math.floor(high / step) + 1) * step, step)
+    return AxisScale(begin, end, math.floor(low / step) * step, (math.floor(high / step) + 1) * step, step)
 
 
 def _step(wide: float) -> float:
@@ -131,7 +131,7 @@ def _step(wide: float) -> float:
     return next(tens * part for part in (1, 2, 5, 10) if wide / (tens * part) <= 5)
 
 
-def _bands(chart: BurnChart, panel: BurnPanel, scale: Scale, look: Mapping[str, str]) -> Iterator[str]:
+def _bands(chart: BurnChart, panel: BurnPanel, scale: AxisScale, look: Mapping[str, str]) -> Iterator[str]:
     side = "cpu" if panel.what.startswith("CPU") else "gpu"
     kept: list[BurnBand] = [band for band in chart.bands if band.side == side] or list(chart.bands)
     for number, band in enumerate(kept):
@@ -145,7 +145,7 @@ def _bands(chart: BurnChart, panel: BurnPanel, scale: Scale, look: Mapping[str, 
             yield _word(look["word"], (left + right) // 2, TOP - 10, stage, "middle")
 
 
-def _axes(scale: Scale, look: Mapping[str, str]) -> Iterator[str]:
+def _axes(scale: AxisScale, look: Mapping[str, str]) -> Iterator[str]:
     right, floor = WIDE - RIGHT, HIGH - BOTTOM
     for number in range(round((scale.high - scale.low) / scale.step) + 1):
         value = scale.low + number * scale.step
@@ -162,7 +162,7 @@ def _axes(scale: Scale, look: Mapping[str, str]) -> Iterator[str]:
     yield _word(look["word"], right + 30, floor + 34, "s", "start")
 
 
-def _lines(panel: BurnPanel, scale: Scale, look: Mapping[str, str]) -> Iterator[str]:
+def _lines(panel: BurnPanel, scale: AxisScale, look: Mapping[str, str]) -> Iterator[str]:
     by_role = {line.role: line for line in panel.lines}
     if {"lowest", "highest"} <= by_role.keys():
         edge = [*points(by_role["highest"]), *reversed(points(by_role["lowest"]))]
@@ -174,12 +174,12 @@ def _lines(panel: BurnPanel, scale: Scale, look: Mapping[str, str]) -> Iterator[
     yield from _names(panel, scale, look)
 
 
-def _path(told: Sequence[tuple[int, int]], scale: Scale) -> str:
+def _path(told: Sequence[tuple[int, int]], scale: AxisScale) -> str:
     drawn = [f"{scale.x(t)},{scale.y(value)}" for t, value in told]
     return " ".join(point for n, point in enumerate(drawn) if n == 0 or point != drawn[n - 1])
 
 
-def _names(panel: BurnPanel, scale: Scale, look: Mapping[str, str]) -> Iterator[str]:
+def _names(panel: BurnPanel, scale: AxisScale, look: Mapping[str, str]) -> Iterator[str]:
     """Name the lines that bear a name beside their end, apart from each other."""
     ends = [
         (scale.y(points(line)[-1][1]), line) for line in panel.lines if line.role in {"odd", "inlet"} and line.points

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rackcheck.evaluate.verdict import Outcome, Status
-from rackcheck.model.fit import Fit, Match
+from rackcheck.model.fit import Match, ProfileFit
 from rackcheck.model.fold import fold
 from rackcheck.model.profile import Severity, Source
 from rackcheck.report.burn_model import Burned
@@ -22,7 +22,7 @@ LETTERS = {
 
 OUT = "-"
 
-NO_FIT = Fit()
+NO_FIT = ProfileFit()
 """Nothing says for which machines the profile is."""
 
 
@@ -59,7 +59,7 @@ class Brand:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CountedRun:
     """One run that counts here: `kind` is audit, re-audit, rework or burn-in."""
 
     run: str
@@ -77,7 +77,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ReportSubject:
     """What the document is about; `kind` is run or acceptance, `state` draft or superseded.
 
     It is never "signed": who signs does so after this was written. `digest` is the profile's, `params` all of them,
@@ -87,7 +87,7 @@ class Subject:
     kind: str
     name: str
     state: str
-    readings: tuple[Reading, ...]
+    readings: tuple[CountedRun, ...]
     profile: str
     profile_version: str
     profile_title: str
@@ -109,7 +109,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class VerdictTally:
     """What it comes to: `counts` of verdicts and their `total`, `nodes` by outcome, `severe` by severity.
 
     The verdicts of racks and the fleet count as those of nodes do; their outcomes stand in `Dossier.groups`.
@@ -154,7 +154,7 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RuleChange:
     """A rule that an overlay made weaker, stricter or different than its parent's, or dropped; `how` says what."""
 
     rule: str
@@ -186,7 +186,7 @@ class NodeRow:
     note: str = ""
     not_in_scope: int = 0
     reason: str = ""
-    fit: Fit = NO_FIT
+    fit: ProfileFit = NO_FIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ class Exhibit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FindingEntry:
     """One rule's verdict with the same reason on one or many nodes, or racks; title, why and fix stand in its gate.
 
     `truth` is the verdict without waivers, where that differs. `more` pieces of evidence are not shown.
@@ -237,7 +237,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Hardware:
     """One thing with an identity: `item` is its fact path (`gpu/0`, `node`); a text is empty where nothing told it."""
 
     node: str
@@ -265,7 +265,7 @@ class Billed:
 
 
 @dataclass(frozen=True, slots=True)
-class Bill:
+class BomComparison:
     """The bill of materials beside what was found."""
 
     file: str
@@ -357,7 +357,7 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RawReply:
     """One raw answer: where it lies in the bundle by its SHA-256, or why there is none."""
 
     run: str
@@ -378,18 +378,18 @@ class Dossier:
     level: str
     brand: Brand
     version: str
-    subject: Subject
-    tally: Tally
+    subject: ReportSubject
+    tally: VerdictTally
     unchecked: tuple[Unchecked, ...]
     gates: tuple[Gate, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[RuleChange, ...]
     sources: tuple[Source, ...]
     nodes: tuple[NodeRow, ...]
     groups: tuple[GroupRow, ...]
-    findings: tuple[Found, ...]
+    findings: tuple[FindingEntry, ...]
     notes: tuple[str, ...]
-    parts: tuple[Part, ...]
-    bill: Bill | None
+    parts: tuple[Hardware, ...]
+    bill: BomComparison | None
     firmware: tuple[Versions, ...]
     compliance: tuple[Area, ...]
     performance: str
@@ -397,7 +397,7 @@ class Dossier:
     punch: tuple[Punch, ...]
     rework: tuple[Rework, ...]
     baseline: Baseline
-    evidence: tuple[Answer, ...]
+    evidence: tuple[RawReply, ...]
     burned: Burned | None = None
     simulated: bool = False
 

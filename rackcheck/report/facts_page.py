@@ -84,7 +84,7 @@ AREAS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Question:
+class PageQuestion:
     """One thing that is asked, as the page shows it."""
 
     heading: str
@@ -166,12 +166,12 @@ def _cell(text: str) -> str:
 
 def _questions(registry: Registry) -> Iterator[str]:
     """Name each question once, with the probes that read its answer."""
-    asked: dict[Question, list[str]] = {}
+    asked: dict[PageQuestion, list[str]] = {}
     for probe in registry.probes:
         asked.setdefault(_asked(probe), []).append(probe.name)
     for join in registry.joins:
         facts = (*join.needs, *(f"{fact}, where it was collected" for fact in join.also))
-        asked.setdefault(Question(DERIVED, tuple(sorted(facts, key=natural))), []).append(join.name)
+        asked.setdefault(PageQuestion(DERIVED, tuple(sorted(facts, key=natural))), []).append(join.name)
     for heading, words in WORDS.items():
         found = {", ".join(sorted(names)): question for question, names in asked.items() if question.heading == heading}
         if found:
@@ -181,17 +181,17 @@ def _questions(registry: Registry) -> Iterator[str]:
             yield from ("", f"- {names}", "", *(f"      {line}".rstrip() for line in question.lines))
 
 
-def _asked(probe: AnyProbe) -> Question:
+def _asked(probe: AnyProbe) -> PageQuestion:
     ask = probe.ask
     if isinstance(ask, Shell):
         each = tuple(f"{{}}: {glob}" for glob in ask.each.split())
-        return Question(ROOT if ask.root else COMMANDS, (*named(ask.command).splitlines(), *each))
+        return PageQuestion(ROOT if ask.root else COMMANDS, (*named(ask.command).splitlines(), *each))
     if isinstance(ask, Redfish):
-        return Question(REDFISH, tuple(str(link) or "/" for link in ask.links))
+        return PageQuestion(REDFISH, tuple(str(link) or "/" for link in ask.links))
     if isinstance(ask, Load):
-        return Question(LOAD, (str(ask),))
+        return PageQuestion(LOAD, (str(ask),))
     family = (f"{ask.family[1]}/…: any that a profile names as {ask.family[0]}.…",) if ask.family else ()
-    return Question(FILES, (*ask.globs, *family))
+    return PageQuestion(FILES, (*ask.globs, *family))
 
 
 def main() -> None:

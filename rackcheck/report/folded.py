@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.profile import Severity
 from rackcheck.model.text import natural
-from rackcheck.report.dossier import Found, Gate, Unchecked
+from rackcheck.report.dossier import FindingEntry, Gate, Unchecked
 from rackcheck.views import whereabouts
 from rackcheck.views.causes import told
 from rackcheck.views.summary import several
@@ -32,7 +32,7 @@ class Block:
     nodes of each.
     """
 
-    findings: tuple[Found, ...]
+    findings: tuple[FindingEntry, ...]
     causes: tuple[str, ...] = ()
     spread: tuple[tuple[str, ...], ...] = ()
 
@@ -70,14 +70,14 @@ class Block:
         return "; ".join(told(dict(zip(self.causes, self.spread, strict=True)))[:most]) + more
 
 
-def blocks(findings: Sequence[Found]) -> tuple[Block, ...]:
+def blocks(findings: Sequence[FindingEntry]) -> tuple[Block, ...]:
     """Gather findings, in the order of their first; what shares its cause with no other rule stays as it is."""
     homes = _homes(findings)
-    gathered: dict[object, list[tuple[Found, str]]] = {}
+    gathered: dict[object, list[tuple[FindingEntry, str]]] = {}
     for place, found in enumerate(findings):
         home = homes.get(place)
         gathered.setdefault(home or place, []).append((found, home[0] if home else ""))
-    merged: dict[object, list[tuple[Found, str]]] = {}
+    merged: dict[object, list[tuple[FindingEntry, str]]] = {}
     for key, members in gathered.items():
         rules = frozenset(found.rule for found, _ in members)
         kind = members[0][1].partition(":")[0]
@@ -90,7 +90,7 @@ def blocks(findings: Sequence[Found]) -> tuple[Block, ...]:
     )
 
 
-def _shared(members: Sequence[tuple[Found, str]]) -> Block:
+def _shared(members: Sequence[tuple[FindingEntry, str]]) -> Block:
     nodes: dict[str, set[str]] = {}
     for found, cause in members:
         nodes.setdefault(cause, set()).update(found.nodes)
@@ -98,7 +98,7 @@ def _shared(members: Sequence[tuple[Found, str]]) -> Block:
     return Block(tuple(found for found, _ in members), tuple(nodes), spread)
 
 
-def _homes(findings: Sequence[Found]) -> dict[int, tuple[str, tuple[str, ...]]]:
+def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, ...]]]:
     """Give, by a finding's place, its cause and nodes; what was blocked by a rule has that rule's cause."""
     homes = {}
     waiting = {}

@@ -17,7 +17,7 @@ from rackcheck.probe.collect import collect
 from rackcheck.probe.registry import registry
 from rackcheck.report import burn_read
 from rackcheck.report.burn_read import Burnt
-from rackcheck.report.dossier import Answer
+from rackcheck.report.dossier import RawReply
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
 
 KEPT = frozenset({Class.IDENTITY, Class.VERSION})
@@ -33,7 +33,7 @@ class Print:
 
 
 @dataclass(frozen=True)
-class Told:
+class CollectedRun:
     """What one run told; `trees` hold what names things, `prints` are by node, plane and class, `burns` by node."""
 
     started: RunStarted
@@ -41,21 +41,21 @@ class Told:
     judged: Mapping[str, Judged]
     trees: Mapping[str, Tree] = field(repr=False)
     prints: Mapping[str, Mapping[tuple[Plane, Class], Print]] = field(repr=False)
-    answers: tuple[Answer, ...] = field(repr=False)
+    answers: tuple[RawReply, ...] = field(repr=False)
     kind: str = "audit"
     operator: str = ""
     note: str = ""
     burns: Mapping[str, Burnt] = field(default_factory=dict, repr=False)
 
 
-def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", note: str = "") -> Told:
+def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", note: str = "") -> CollectedRun:
     """Read a whole run's events."""
     started: RunStarted | None = None
     done: RunDone | None = None
     judged: dict[str, Judged] = {}
     trees: dict[str, Tree] = {}
     prints: dict[str, Mapping[tuple[Plane, Class], Print]] = {}
-    answers: list[Answer] = []
+    answers: list[RawReply] = []
     burns: dict[str, Burnt] = {}
     run = ""
     for event in events:
@@ -63,7 +63,7 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", 
             case RunStarted():
                 started, run = event, event.run
             case Answered(node, plane, time, trouble, capture, digest):
-                answers.append(Answer(run, node, plane.value, time, digest, str(trouble) if trouble else ""))
+                answers.append(RawReply(run, node, plane.value, time, digest, str(trouble) if trouble else ""))
                 if isinstance(capture, BurnCapture) and started is not None:
                     # All that its records tell, not only what rules ask for: figures are told beside what they mean.
                     leaves = collect(registry().probes, capture, time)
@@ -78,7 +78,7 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", 
             case RunDone():
                 done = event
     assert started is not None and done is not None  # noqa: PT018
-    return Told(started, done, judged, trees, prints, tuple(answers), kind, operator, note, burns)
+    return CollectedRun(started, done, judged, trees, prints, tuple(answers), kind, operator, note, burns)
 
 
 def _names(tree: Tree) -> Tree:

@@ -8,9 +8,9 @@ from rackcheck.model.fact import Absent, Class, Plane, Unknown
 from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Tree
-from rackcheck.report.dossier import Bill, Billed, Part, Versions
-from rackcheck.signoff.bill import Bill as Ordered
-from rackcheck.signoff.bill import Line
+from rackcheck.report.dossier import Billed, BomComparison, Hardware, Versions
+from rackcheck.signoff.bill import Bom as Ordered
+from rackcheck.signoff.bill import BomLine
 
 REASONS = 3
 """Reasons named of why a component's version is not known everywhere."""
@@ -22,7 +22,7 @@ MODELS = ("model", "name", "product", "type")
 """Words that say what a part is, the best first."""
 
 
-def parts(trees: Mapping[str, Tree]) -> Iterator[Part]:
+def parts(trees: Mapping[str, Tree]) -> Iterator[Hardware]:
     """Give every part that any node names, by node and item; what could not be read is said in `other`."""
     for node in sorted(trees, key=natural):
         items: dict[str, dict[str, str | Unknown]] = {}
@@ -48,7 +48,7 @@ def parts(trees: Mapping[str, Tree]) -> Iterator[Part]:
 UNREAD = "not read"
 
 
-def _part(node: str, item: str, said: Mapping[str, str | Unknown]) -> Part:
+def _part(node: str, item: str, said: Mapping[str, str | Unknown]) -> Hardware:
     known = {word: value for word, value in said.items() if isinstance(value, str)}
     model = next((word for word in MODELS if known.get(word)), "")
     taken = {model, "serial", "part_number"} & set(known)
@@ -57,17 +57,19 @@ def _part(node: str, item: str, said: Mapping[str, str | Unknown]) -> Part:
         for word, value in sorted(said.items())
         if word not in taken
     }
-    return Part(
+    return Hardware(
         node, item, _kind(item), known.get(model, ""), known.get("part_number", ""), known.get("serial", ""), other
     )
 
 
-def compared(ordered: Ordered, found: Sequence[Part], trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Bill:
+def compared(
+    ordered: Ordered, found: Sequence[Hardware], trees: Mapping[str, Tree], never: Sequence[str] = ()
+) -> BomComparison:
     """Hold parts against a bill; a thing that nobody could look for is unread, never missing.
 
     `never` are nodes of the inventory that no run has read. Every row is matched by its serial, or is one difference.
     """
-    by_serial: dict[str, list[Part]] = {}
+    by_serial: dict[str, list[Hardware]] = {}
     for part in found:
         if part.serial:
             by_serial.setdefault(part.serial, []).append(part)
@@ -101,10 +103,10 @@ def compared(ordered: Ordered, found: Sequence[Part], trees: Mapping[str, Tree],
             used |= _views(part, by_serial[part.serial])
     order = ("missing", "swapped", "extra", "unread")
     ranked = sorted(differences, key=lambda d: (order.index(d.kind), natural(d.node), natural(d.item), d.line))
-    return Bill(ordered.name, ordered.digest, len(ordered.lines), len(matched), tuple(ranked))
+    return BomComparison(ordered.name, ordered.digest, len(ordered.lines), len(matched), tuple(ranked))
 
 
-def _zeros(line: Line, by_serial: Mapping[str, Sequence[Part]]) -> Sequence[Part]:
+def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequence[Hardware]:
     """Give the parts whose serial is the bill's with zeros before it: spreadsheets take those for nothing."""
     if not line.serial.isdecimal():
         return ()
@@ -114,13 +116,13 @@ def _zeros(line: Line, by_serial: Mapping[str, Sequence[Part]]) -> Sequence[Part
     ]
 
 
-def _views(part: Part, holders: Sequence[Part]) -> set[int]:
+def _views(part: Hardware, holders: Sequence[Hardware]) -> set[int]:
     """Give a part with what other planes tell of it: the same serial on the same node, once for each kind."""
     first = {p.kind: p for p in reversed(holders) if p.node == part.node} | {part.kind: part}
     return {id(p) for p in first.values()}
 
 
-def _another(line: Line, right: Sequence[Part]) -> str:
+def _another(line: BomLine, right: Sequence[Hardware]) -> str:
     """Say what of a thing with the right serial is not what the bill says; empty where all that it tells fits."""
 
     def alike(one: str, other: str) -> bool:
@@ -135,7 +137,7 @@ def _another(line: Line, right: Sequence[Part]) -> str:
     return ""
 
 
-def _missed(line: Line, holders: Sequence[Part], trees: Mapping[str, Tree], never: Sequence[str]) -> Billed:
+def _missed(line: BomLine, holders: Sequence[Hardware], trees: Mapping[str, Tree], never: Sequence[str]) -> Billed:
     what = (line.node, line.item, line.serial)
     if not line.serial:
         return Billed("unread", *what, "the bill gives no serial: nothing to hold it against", line.row)

@@ -27,7 +27,7 @@ from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fact import clean, visible
 from rackcheck.model.fit import Match
 from rackcheck.report import record
-from rackcheck.report.dossier import LETTERS, OUT, Dossier, Exemption, Found, Gate, GroupRow, NodeRow
+from rackcheck.report.dossier import LETTERS, OUT, Dossier, Exemption, FindingEntry, Gate, GroupRow, NodeRow
 from rackcheck.report.withheld import missing
 from rackcheck.views.reasons import LONGEST
 from rackcheck.views.summary import several
@@ -59,7 +59,7 @@ def text(dossier: Dossier, digest: str = "") -> str:
     return "".join(_lines(dossier, found, digest or record.digest(record.text(dossier))))
 
 
-def _lines(dossier: Dossier, found: Mapping[tuple[str, str], Found], digest: str) -> Iterator[str]:
+def _lines(dossier: Dossier, found: Mapping[tuple[str, str], FindingEntry], digest: str) -> Iterator[str]:
     everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
     counts = [_counts(node, node.vector[: len(dossier.gates)]) for node in everyone]
     whole = _Counts(*(sum(getattr(c, name) for c in counts) for name in ("tests", "failures", "errors", "skipped")))
@@ -133,7 +133,7 @@ def _counts(node: NodeRow | GroupRow, letters: str) -> _Counts:
     return _Counts(sum(count.values()) + own, fails, unknowns + own, skipped)
 
 
-def _cases(dossier: Dossier, node: NodeRow | GroupRow, found: Mapping[tuple[str, str], Found]) -> Iterator[str]:
+def _cases(dossier: Dossier, node: NodeRow | GroupRow, found: Mapping[tuple[str, str], FindingEntry]) -> Iterator[str]:
     profile = dossier.subject.profile
     letters = node.vector[: len(dossier.gates)]
     if _stands_in(node, letters):
@@ -155,14 +155,14 @@ def _case(area: str, name: str, inner: str) -> str:
     return f"{opened}>{inner}</testcase>\n" if inner else f"{opened}/>\n"
 
 
-def _aside(status: Status, finding: Found | None) -> str:
+def _aside(status: Status, finding: FindingEntry | None) -> str:
     """Give what stands in the case of a rule that does not decide, as the machine is another."""
     said = f"{status}, which does not decide: the profile is not for this machine"
     reason = f": {finding.reason}" if finding is not None and finding.reason else ""
     return f"<skipped {_named(message=said + reason)}/>"
 
 
-def _told(dossier: Dossier, gate: Gate, status: Status, finding: Found | None, node: str) -> str:
+def _told(dossier: Dossier, gate: Gate, status: Status, finding: FindingEntry | None, node: str) -> str:
     """Give what stands in a case that did not simply pass."""
     reason = finding.reason if finding is not None and finding.reason else "no reason is kept"
     match status:
@@ -190,7 +190,7 @@ def _until(exemptions: tuple[Exemption, ...], gate: Gate, node: str) -> str:
     return f" until {', '.join(ends)}" if ends else ""
 
 
-def _inside(gate: Gate, finding: Found | None, first: str = "") -> str:
+def _inside(gate: Gate, finding: FindingEntry | None, first: str = "") -> str:
     """Give the text of a case: evidence, why and fix, a line each."""
     lines = [first, gate.title]
     for e in finding.evidence if finding is not None else ():

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fit import Match
 from rackcheck.model.profile import Phase, Profile, Rule, Scope, Severity
-from rackcheck.report.dossier import Area, Punch, Tally, Unchecked
+from rackcheck.report.dossier import Area, Punch, Unchecked, VerdictTally
 from rackcheck.run.event import Judged
 from rackcheck.views.apart import deciding
 from rackcheck.views.causes import Cause, causes
@@ -16,7 +16,7 @@ from rackcheck.views.summary import COUNTED, Finding, Silent, several
 def tally(
     judged: Sequence[Judged], unread: Sequence[str], rules: Mapping[str, Rule], outcome: Outcome, *, cut: bool,
     groups: Sequence[Judged] = (),
-) -> Tally:  # fmt: skip
+) -> VerdictTally:  # fmt: skip
     """Count verdicts, also of racks and the fleet, and nodes; a node that no run has read is incomplete."""
     counts = dict.fromkeys(COUNTED, 0)
     severe = {severity: dict.fromkeys(COUNTED, 0) for severity in Severity}
@@ -28,7 +28,7 @@ def tally(
             severe[Severity.MINOR if minor else rule.severity][verdict.status] += 1
     nodes = {o: tuple(node.node for node in judged if node.outcome is o) for o in Outcome}
     nodes[Outcome.INCOMPLETE] += tuple(unread)
-    return Tally(outcome, cut, counts, sum(counts.values()), nodes, severe)
+    return VerdictTally(outcome, cut, counts, sum(counts.values()), nodes, severe)
 
 
 def unchecked(

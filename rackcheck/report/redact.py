@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fact import Class, Plane, Reason
-from rackcheck.model.fit import Fit
+from rackcheck.model.fit import ProfileFit
 from rackcheck.model.profile import Phase, Severity, Source
 from rackcheck.model.text import natural
 from rackcheck.probe.group import FLEET
@@ -39,29 +39,29 @@ from rackcheck.report.burn_model import (
 from rackcheck.report.dossier import (
     LETTERS,
     OUT,
-    Answer,
     Area,
     Baseline,
-    Bill,
     Billed,
+    BomComparison,
     Brand,
-    Change,
+    CountedRun,
     Dossier,
     Exemption,
     Exhibit,
-    Found,
+    FindingEntry,
     Gate,
     GroupRow,
+    Hardware,
     Logo,
     NodeRow,
-    Part,
     Party,
     Punch,
-    Reading,
+    RawReply,
+    ReportSubject,
     Rework,
-    Subject,
-    Tally,
+    RuleChange,
     Unchecked,
+    VerdictTally,
     Versions,
 )
 from rackcheck.views.whereabouts import RACK
@@ -126,18 +126,18 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
         "site": (H.KEEP, H.SITES), "hall": (H.KEEP, H.SITE), "contract": (H.KEEP, H.SITE),
         "revision": (H.WORDS, H.WORDS), "footer": (H.WORDS, H.GONE), "logo": (H.KEEP, H.GONE),
     },
-    Reading: {
+    CountedRun: {
         "run": (H.KEEP, H.RUN), "time": (H.TIME, H.TIME), "ended": (H.TIME, H.TIME), "kind": (H.WORDS, H.WORDS),
         "nodes": (H.KEEP, H.NODE), "planes": (H.WORDS, H.WORDS), "targets": (H.TEXT, H.GONE),
         "version": (H.VERSION, H.VERSION), "operator": (H.LOGIN, H.LOGIN), "note": (H.TEXT, H.GONE),
     },
-    Subject: {
+    ReportSubject: {
         "kind": (H.WORDS, H.WORDS), "name": (H.KEEP, H.SUBJECT), "state": (H.WORDS, H.WORDS),
         "profile": (H.WORDS, H.WORDS), "profile_version": (H.VERSION, H.VERSION), "profile_title": (H.WORDS, H.WORDS),
         "digest": (H.DIGEST, H.DIGEST), "lineage": (H.VERSION, H.VERSION), "params": (H.WORDS, H.WORDS),
         "given": (H.WORDS, H.PARAM), "inventory": (H.DIGEST, H.GONE),
     },
-    Tally: {"counts": (H.KEEP, H.KEEP), "nodes": (H.KEEP, H.NODE), "severe": (H.KEEP, H.KEEP)},
+    VerdictTally: {"counts": (H.KEEP, H.KEEP), "nodes": (H.KEEP, H.NODE), "severe": (H.KEEP, H.KEEP)},
     Unchecked: {
         "kind": (H.WORDS, H.WORDS), "what": (H.TEXT, H.NODE_OR_TEXT), "why": (H.TEXT, H.TEXT),
         "nodes": (H.KEEP, H.NODE),
@@ -146,7 +146,7 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
         **dict.fromkeys(("id", "title", "phase", "planes", "expects"), (H.WORDS, H.WORDS)),
         **dict.fromkeys(("why", "fix", "refs", "unset", "scope"), (H.WORDS, H.WORDS)), "counts": (H.KEEP, H.KEEP),
     },
-    Change: {"rule": (H.WORDS, H.WORDS), "kind": (H.WORDS, H.WORDS), "how": (H.WORDS, H.CHANGE)},
+    RuleChange: {"rule": (H.WORDS, H.WORDS), "kind": (H.WORDS, H.WORDS), "how": (H.WORDS, H.CHANGE)},
     Source: dict.fromkeys(("id", "title", "section", "publisher", "date", "confidence"), (H.WORDS, H.WORDS)),
     NodeRow: {
         "name": (H.KEEP, H.NODE), "role": (H.WORDS, H.WORDS), "vector": (H.VECTOR, H.VECTOR), "rack": (H.KEEP, H.RACK),
@@ -154,18 +154,18 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
         "vendor": (H.VERSION, H.VERSION), "product": (H.VERSION, H.VERSION), "serial": (H.KEEP, H.SERIAL),
         "run": (H.KEEP, H.RUN), "note": (H.TEXT, H.TEXT), "reason": (H.TEXT, H.TEXT),
     },
-    Fit: {"words": (H.VERSION, H.VERSION)},
+    ProfileFit: {"words": (H.VERSION, H.VERSION)},
     GroupRow: {
         "name": (H.KEEP, H.NODE), "scope": (H.WORDS, H.WORDS), "vector": (H.VECTOR, H.VECTOR),
         "nodes": (H.KEEP, H.NODE), "reason": (H.TEXT, H.TEXT),
     },
     Exhibit: dict.fromkeys(("item", "observed", "expected", "source"), (H.TEXT, H.TEXT)),
-    Found: {"rule": (H.WORDS, H.WORDS), "reason": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE)},
-    Part: {
+    FindingEntry: {"rule": (H.WORDS, H.WORDS), "reason": (H.TEXT, H.TEXT), "nodes": (H.KEEP, H.NODE)},
+    Hardware: {
         "node": (H.KEEP, H.NODE), "item": (H.TEXT, H.TEXT), "kind": (H.WORDS, H.WORDS), "model": (H.VERSION, H.VERSION),
         "part_number": (H.VERSION, H.VERSION), "serial": (H.KEEP, H.SERIAL), "other": (H.TEXT, H.OTHER),
     },
-    Bill: {"file": (H.FILE, H.GONE), "digest": (H.DIGEST, H.GONE)},
+    BomComparison: {"file": (H.FILE, H.GONE), "digest": (H.DIGEST, H.GONE)},
     Billed: {
         "kind": (H.WORDS, H.WORDS), "node": (H.KEEP, H.NODE), "item": (H.TEXT, H.TEXT), "serial": (H.KEEP, H.SERIAL),
         "said": (H.TEXT, H.TEXT),
@@ -189,7 +189,7 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
         "steps": ((H.KEEP, H.TIME, H.TEXT), (H.RUN, H.TIME, H.TEXT)),
     },
     Baseline: {"digest": (H.DIGEST, H.GONE), "classes": (H.DIGEST, H.GONE), "nodes": (H.DIGEST, H.GONE)},
-    Answer: {
+    RawReply: {
         "run": (H.KEEP, H.RUN), "node": (H.KEEP, H.NODE), "plane": (H.WORDS, H.WORDS), "time": (H.TIME, H.TIME),
         "digest": (H.DIGEST, H.DIGEST), "trouble": (H.TEXT, H.TEXT),
     },

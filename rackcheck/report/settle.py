@@ -11,14 +11,14 @@ from rackcheck.evaluate.verdict import Outcome, Status, Verdict, in_scope, over
 from rackcheck.model import path as paths
 from rackcheck.model.evidence import Evidence, said
 from rackcheck.model.fact import Absent, Class, Plane, Reason, Unknown
-from rackcheck.model.fit import Fit
+from rackcheck.model.fit import ProfileFit
 from rackcheck.model.moves import TRACKED
 from rackcheck.model.profile import Across, Phase, Profile, Rule, Scope
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.group import FLEET, Seat, groups, is_group
 from rackcheck.report.dossier import Rework
-from rackcheck.report.gather import Print, Told
+from rackcheck.report.gather import CollectedRun, Print
 from rackcheck.run.event import Judged
 from rackcheck.run.judging import concluded, of_profile
 
@@ -43,7 +43,7 @@ class Settled:
 
 
 def settle(
-    readings: Sequence[Told],
+    readings: Sequence[CollectedRun],
     profile: Profile,
     agreed: frozenset[Plane] | None = None,
     seats: Sequence[Seat] = (),
@@ -71,7 +71,9 @@ def settle(
         ordered = tuple(verdicts[rule.id] for rule in rules if rule.id in verdicts)
         own = sum(not known[verdict.rule].built_in for verdict in ordered)
         left = sum(rule.scope is Scope.NODE for rule in profile.own) - own
-        fit = next((told.judged[node].fit for told in reversed(mine) if told.judged[node].fit != Fit()), Fit())
+        fit = next(
+            (told.judged[node].fit for told in reversed(mine) if told.judged[node].fit != ProfileFit()), ProfileFit()
+        )
         judged.append(
             concluded(
                 Judged(node, newest.role, Outcome.INCOMPLETE, ordered, left, newest.note, fit=fit), known, profile.law
@@ -85,7 +87,7 @@ def settle(
 
 
 def _together(
-    readings: Sequence[Told], profile: Profile, agreed: frozenset[Plane] | None, seats: Sequence[Seat]
+    readings: Sequence[CollectedRun], profile: Profile, agreed: frozenset[Plane] | None, seats: Sequence[Seat]
 ) -> Iterator[Judged]:
     """Give the newest verdicts of racks and of the fleet; where they were agreed on and never judged, unknown."""
     rules = profile.rules
@@ -113,7 +115,7 @@ def _comparable(across: Across, seats: Sequence[Seat]) -> bool:
     return large_enough(across, expected, expected)
 
 
-def _newest(mine: Sequence[Told]) -> Mapping[Plane, Told]:
+def _newest(mine: Sequence[CollectedRun]) -> Mapping[Plane, CollectedRun]:
     """Give for each plane the newest reading that asked it."""
     return {Plane(plane): told for told in mine for plane in told.started.planes}
 
@@ -145,7 +147,7 @@ def _unasked(
     return found
 
 
-def _tree(node: str, mine: Sequence[Told], agreed: frozenset[Plane]) -> Tree:
+def _tree(node: str, mine: Sequence[CollectedRun], agreed: frozenset[Plane]) -> Tree:
     found: dict[str, Leaf] = {}
     silent: dict[Plane, Unknown] = {}
     for plane, told in _newest(mine).items():
@@ -157,7 +159,7 @@ def _tree(node: str, mine: Sequence[Told], agreed: frozenset[Plane]) -> Tree:
     return Tree(found, silent)
 
 
-def _prints(node: str, mine: Sequence[Told]) -> Mapping[tuple[Plane, Class], Print]:
+def _prints(node: str, mine: Sequence[CollectedRun]) -> Mapping[tuple[Plane, Class], Print]:
     return {
         key: told_print
         for plane, told in _newest(mine).items()
@@ -166,7 +168,7 @@ def _prints(node: str, mine: Sequence[Told]) -> Mapping[tuple[Plane, Class], Pri
     }
 
 
-def reworked(readings: Sequence[Told], rules: Sequence[Rule]) -> Iterator[Rework]:
+def reworked(readings: Sequence[CollectedRun], rules: Sequence[Rule]) -> Iterator[Rework]:
     """Tell what turned between readings: verdicts in the profile's order, then parts that were swapped."""
     gathered: dict[tuple[str, str, tuple[tuple[str, str, str], ...]], list[str]] = {}
     nodes = sorted({node for told in readings for node in told.judged}, key=lambda n: (is_group(n), natural(n)))
@@ -184,7 +186,7 @@ def reworked(readings: Sequence[Told], rules: Sequence[Rule]) -> Iterator[Rework
         yield Rework(rule, fact, tuple(where), steps)
 
 
-def _turns(node: str, mine: Sequence[Told]) -> Mapping[str, tuple[tuple[str, str, str], ...]]:
+def _turns(node: str, mine: Sequence[CollectedRun]) -> Mapping[str, tuple[tuple[str, str, str], ...]]:
     said: dict[str, list[tuple[str, str, str]]] = {}
     for told in mine:
         for verdict in told.judged[node].verdicts:
@@ -193,7 +195,7 @@ def _turns(node: str, mine: Sequence[Told]) -> Mapping[str, tuple[tuple[str, str
     return {rule: tuple(steps) for rule, steps in said.items() if len({status for _, _, status in steps}) > 1}
 
 
-def _swaps(node: str, mine: Sequence[Told]) -> Iterator[tuple[str, tuple[tuple[str, str, str], ...]]]:
+def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple[tuple[str, str, str], ...]]]:
     """Tell which part took another's place between readings; one that only changed its index is the same part.
 
     A reading that could not tell, or was not asked, changes nothing: what was known before it still counts.
@@ -217,7 +219,7 @@ def _swaps(node: str, mine: Sequence[Told]) -> Iterator[tuple[str, tuple[tuple[s
                 held.pop(path, None)
 
 
-def _nothing_before(node: str, earlier: Sequence[Told], path: str) -> tuple[str, str, str] | None:
+def _nothing_before(node: str, earlier: Sequence[CollectedRun], path: str) -> tuple[str, str, str] | None:
     """Give the newest earlier reading that could tell that there was no such part; None where none could."""
     found = next((told.started for told in reversed(earlier) if _nothing(told.trees[node], path)), None)
     return (found.run, found.time, NOT_THERE) if found is not None else None

@@ -19,7 +19,7 @@ from rackcheck.probe import answers, script
 from rackcheck.run.event import Answered, Event, Judged, NodeAsked, RunDone
 from rackcheck.run.job import Job, now
 from rackcheck.run.judging import Judging, tree_of
-from rackcheck.transport.wire import Limits
+from rackcheck.transport.wire import ShellLimits
 
 if TYPE_CHECKING:
     from rackcheck.transport import redfish
@@ -35,17 +35,17 @@ GOODBYE = 3.0
 FIRST, AGAIN = 1, 2
 """Readings of a plane."""
 
-Wanted = tuple[Plane, int]
+PlaneQueue = tuple[Plane, int]
 """A plane, and which reading of it."""
 
 _Times = tuple[float, float]
 """When a plane was asked and when it had answered, in seconds of the monotonic clock."""
 
-Ask = Callable[[Node, Plane, Job, threading.Event], Answered]
+Collect = Callable[[Node, Plane, Job, threading.Event], Answered]
 """Asks one plane of one node; never raises."""
 
 
-def audit(job: Job, ask: Ask, stop: threading.Event) -> Iterator[Event]:
+def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
     """Ask every node and judge it as soon as its planes have answered; `stop` ends it and keeps what came in.
 
     So does the job's own deadline in seconds, if it has one: what was not told by then is unknown, and the run ends.
@@ -102,7 +102,7 @@ def _outcome(done: Iterable[Judged], *, interrupted: bool) -> Outcome:
     return Outcome.INCOMPLETE if interrupted else worst(j.outcome for j in done)
 
 
-def _wanted(node: Node, job: Job) -> frozenset[Wanted]:
+def _wanted(node: Node, job: Job) -> frozenset[PlaneQueue]:
     """The planes that can be asked of a node and that somebody wants, each once or twice."""
     has = {Plane.OS} if node.host else set()
     has |= {Plane.BMC} if node.bmc is not None else set()
@@ -113,8 +113,8 @@ def _wanted(node: Node, job: Job) -> frozenset[Wanted]:
 
 def _start(
     job: Job,
-    ask: Ask,
-    asked: Mapping[str, frozenset[Wanted]],
+    ask: Collect,
+    asked: Mapping[str, frozenset[PlaneQueue]],
     answers: "queue.Queue[Event]",
     stop: threading.Event,
 ) -> list[threading.Thread]:
@@ -150,7 +150,7 @@ def _start(
 
 
 def _asked(
-    ask: Ask, node: Node, plane: Plane, job: Job, stop: threading.Event, before: _Times | None
+    ask: Collect, node: Node, plane: Plane, job: Job, stop: threading.Event, before: _Times | None
 ) -> tuple[Answered, _Times]:
     """Ask once, and say when by a clock that nobody sets; with the times of the first reading, ask for the second."""
     if job.again is not None and before is not None:
@@ -180,7 +180,7 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: 
     if plane is Plane.BMC:
         return _ask_bmc(node, job, stop, trace)
     mark = token_hex(16)
-    limits = Limits() if job.seconds is None else Limits(deadline=job.seconds)
+    limits = ShellLimits() if job.seconds is None else ShellLimits(deadline=job.seconds)
     questions = job.plan.questions
     text = script.compose(questions, mark, sudo=node.ssh.sudo)
     if node.is_local:

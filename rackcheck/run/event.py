@@ -7,7 +7,7 @@ from typing import Any
 from rackcheck.evaluate.verdict import Evidence, Outcome, Status, Verdict
 from rackcheck.model.capture import Capture
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.model.fit import NOT_STATED, Fit, Match
+from rackcheck.model.fit import NOT_STATED, Match, ProfileFit
 from rackcheck.model.profile import FIRST, LAW
 from rackcheck.model.tree import Tree
 
@@ -78,7 +78,7 @@ class Judged:
     not_in_scope: int = 0
     note: str = ""
     reason: str = ""
-    fit: Fit = NOT_STATED
+    fit: ProfileFit = NOT_STATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def judged_from_json(doc: Mapping[str, Any]) -> Judged:
         for v in doc["verdicts"]
     )
     told = doc.get("fit", {})
-    fit = Fit(Match(told["match"]), told.get("words", "")) if told else Fit()
+    fit = ProfileFit(Match(told["match"]), told.get("words", "")) if told else ProfileFit()
     return Judged(
         doc["node"], doc["role"], Outcome(doc["outcome"]), verdicts, doc["not_in_scope"], doc.get("note", ""),
         doc.get("reason", ""), fit,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rackcheck.evaluate.consensus import Poll, large_enough, poll
-from rackcheck.evaluate.held import Held, read_of
+from rackcheck.evaluate.held import TreeNarrower, read_of
 from rackcheck.evaluate.memo import Memo
 from rackcheck.evaluate.reads import Reads, read_by
 from rackcheck.evaluate.silence import Silences, asked
@@ -14,13 +14,13 @@ from rackcheck.evaluate.waiver import Granted, granted
 from rackcheck.inventory import Node
 from rackcheck.model import path as paths
 from rackcheck.model.fact import Plane, Reason, Unknown
-from rackcheck.model.fit import Fit, Match, fit, kind
+from rackcheck.model.fit import Match, ProfileFit, fit, kind
 from rackcheck.model.profile import FIRST, Phase, Profile, Rule, Scope
 from rackcheck.model.siblings import ENTRY, FACT
 from rackcheck.model.tree import Later, Leaf, Tree
 from rackcheck.probe.among import compared
 from rackcheck.probe.collect import collect
-from rackcheck.probe.group import FLEET, Distilled, Gathering, Group, gathered, groups, is_group
+from rackcheck.probe.group import FLEET, Aggregate, Distilled, NodeGroup, gathered, groups, is_group
 from rackcheck.probe.join import derive
 from rackcheck.probe.plan import Plan
 from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged
@@ -66,7 +66,7 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
 class _Role:
     """How nodes of a role are judged: their rules, and what is held of them for `gatherings`."""
 
-    def __init__(self, rules: Sequence[Rule], left: int, gatherings: Iterable[Gathering]) -> None:
+    def __init__(self, rules: Sequence[Rule], left: int, gatherings: Iterable[Aggregate]) -> None:
         self.rules, self.left = rules, left
         self.known = {rule.id: rule for rule in rules}
         self.excused = asked(rules)
@@ -76,8 +76,8 @@ class _Role:
         needs = {each.name: read_of(map(paths.parse, each.reads)) for each in gatherings if each.distil is None}
         self.reads = Reads([*map(read_by, self.alone), votes, *needs.values()])
         self.memo = Memo(self.alone, self.reads)
-        self.votes = Held(votes, self.reads)
-        self.seats = {name: Held(read, self.reads) for name, read in needs.items()}
+        self.votes = TreeNarrower(votes, self.reads)
+        self.seats = {name: TreeNarrower(read, self.reads) for name, read in needs.items()}
 
 
 class Judging:
@@ -101,14 +101,14 @@ class Judging:
         self._newest = ""
         self._comparisons = tuple(each for each in job.plan.comparisons if each.inputs <= job.planes)
         self._compared: dict[str, Tree] = {}
-        self._fits: dict[str, Fit] = {}
+        self._fits: dict[str, ProfileFit] = {}
         fleet = (rule for _, rules in self._groups for rule in rules)
         self._silences = Silences() if any(str(fact) == FACT for rule in fleet for fact in rule.facts()) else None
 
-    def _judged_together(self) -> list[tuple[Group, list[Rule]]]:
+    def _judged_together(self) -> list[tuple[NodeGroup, list[Rule]]]:
         """Give the racks and the fleet with their rules; built-in ones hold for whatever part of a fleet was asked."""
         rules = self.job.profile.rules if self.job.profile is not None else ()
-        found: list[tuple[Group, list[Rule]]] = []
+        found: list[tuple[NodeGroup, list[Rule]]] = []
         for group in groups(self.job.seats, self._asked):
             mine = [r for r in rules if r.scope is group.scope and self._scoped(r, "any", self._planes)]
             if mine:
@@ -117,7 +117,7 @@ class Judging:
         part = [r for r in rules if r.built_in and r.scope is Scope.FLEET and self._scoped(r, "any", self._planes)]
         if part and not whole and len(self.job.seats) > 1 and self._asked:
             seats = tuple(seat for seat in self.job.seats if seat.name in self._asked)
-            found.append((Group(FLEET, Scope.FLEET, seats), part))
+            found.append((NodeGroup(FLEET, Scope.FLEET, seats), part))
         return found
 
     def take(self, node: Node, tree: Tree) -> Iterator[Event]:
@@ -269,7 +269,7 @@ class Judging:
         judged = Judged(node.name, node.role, Outcome.INCOMPLETE, verdicts, role.left, note, fit=found)
         return concluded(judged, role.known, profile.law)
 
-    def _fit_of(self, group: Group) -> Fit:
+    def _fit_of(self, group: NodeGroup) -> ProfileFit:
         """Say whether a machine that the profile is for is among them: on others alone, no rule decides."""
         assert self.job.profile is not None
         fits = [self._fits[seat.name] for seat in group.seats if seat.name in self._fits]
@@ -294,7 +294,7 @@ class Judging:
         said = f"no rule of {profile.name} is for role {node.role} on the planes asked ({asked}): nothing was judged"
         return f"{said}; name others with --planes, or more nodes"
 
-    def _fit(self, node: Node, tree: Tree) -> Fit:
+    def _fit(self, node: Node, tree: Tree) -> ProfileFit:
         """Say whether a node is a machine that the profile is for; nodes of other roles are none that it names."""
         profile = self.job.profile
         assert profile is not None
@@ -307,7 +307,7 @@ class Judging:
             return found
         hint = "did you mean -i FILE or --rack NAME?" if node.is_local else "rackcheck profile list shows the others"
         words = f"{found.words}{_beside(profile, tree)}"
-        return Fit(Match.OTHER, f"not {kind(profile.title, profile.name)} ({words}); {hint}")
+        return ProfileFit(Match.OTHER, f"not {kind(profile.title, profile.name)} ({words}); {hint}")
 
 
 ALONE = "node.identity.repeated"
@@ -325,12 +325,12 @@ def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
     return replace(judged, outcome=found.outcome, reason=reason if found.outcome is Outcome.INCOMPLETE else "")
 
 
-def of_profile(profile: Profile) -> Fit:
+def of_profile(profile: Profile) -> ProfileFit:
     """Give the fit of whatever is judged by a fragment: it is for no machine."""
     if not profile.fragment:
-        return Fit()
+        return ProfileFit()
     meant = f"; did you mean {profile.meant}?" if profile.meant else "; include it in a profile of your own"
-    return Fit(Match.FRAGMENT, f"{profile.name} is a fragment and gives no verdict on a machine{meant}")
+    return ProfileFit(Match.FRAGMENT, f"{profile.name} is a fragment and gives no verdict on a machine{meant}")
 
 
 def _beside(profile: Profile, tree: Tree) -> str:

@@ -50,7 +50,7 @@ def _canonical(doc: Mapping[str, Any]) -> bytes:
     return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()
 
 
-class Writer:
+class RunWriter:
     """Writes one run as it happens; what has been given is on disk."""
 
     def __init__(

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from rackcheck.filter.where import NODE_KEYS, Answer, Where, reader
-from rackcheck.filter.where import Subject as Row
+from rackcheck.filter.where import NODE_KEYS, TriState, Where, reader
+from rackcheck.filter.where import FilterRow as Row
 from rackcheck.model.fact import Plane
 from rackcheck.model.path import Path
 from rackcheck.model.tree import Tree
@@ -14,17 +14,17 @@ from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
 from rackcheck.session.known import known
 from rackcheck.session.stored import stored_racks
-from rackcheck.session.subject import Subject, summary
+from rackcheck.session.subject import RunSubject, summary
 from rackcheck.views.census import Census
 from rackcheck.views.grouped import counted
 from rackcheck.views.summary import Summary, summarize
 from rackcheck.views.whereabouts import RACK
 
-Places = Mapping[str, Mapping[str, str]]
+NodePlaces = Mapping[str, Mapping[str, str]]
 """Where each node stands: its rack, row, role, slot and lowest unit, as far as they are known."""
 
 
-def read(subject: Subject) -> tuple[Summary, Census]:
+def read(subject: RunSubject) -> tuple[Summary, Census]:
     """Judge a subject again and count what its nodes tell: of each plane, what the newest reading told."""
     census, where = Census(), places(subject)
     if subject.kind == "run":
@@ -38,7 +38,7 @@ def read(subject: Subject) -> tuple[Summary, Census]:
     return summary(subject, readings), census
 
 
-def places(subject: Subject) -> Places:
+def places(subject: RunSubject) -> NodePlaces:
     """Give where each node stands."""
     racks = {name: rack for stored, _, _ in subject.jobs for name, rack in stored_racks(stored).items()}
     rows = {name: rack.row for name, rack in racks.items()}
@@ -50,7 +50,7 @@ def places(subject: Subject) -> Places:
     }  # fmt: skip
 
 
-def chosen(subject: Subject, where: Where, names: tuple[str, ...]) -> Mapping[str, Answer]:
+def chosen(subject: RunSubject, where: Where, names: tuple[str, ...]) -> Mapping[str, TriState]:
     """Say of each of these nodes, racks and the fleet whether a filter's terms about nodes hold of it."""
     asked = where.about(NODE_KEYS)
     if not asked:
@@ -68,7 +68,7 @@ def _row(name: str, place: Mapping[str, str], tree: Tree | None) -> Row:
     )
 
 
-def _trees(subject: Subject, where: Where) -> Mapping[str, Tree]:
+def _trees(subject: RunSubject, where: Where) -> Mapping[str, Tree]:
     """Read what a filter compares from the newest raw answers: the profile need not have asked for it."""
     if not where.facts:
         return {}

@@ -39,11 +39,11 @@ from rackcheck.session.prepared import Drive, Prepared
 from rackcheck.session.raw import probe_of
 from rackcheck.session.since import since
 from rackcheck.session.stored import stored_nodes, stored_racks
-from rackcheck.session.subject import Subject
+from rackcheck.session.subject import RunSubject
 from rackcheck.signoff import acceptance, waivers
 from rackcheck.views import against, retype
 from rackcheck.views.covering import Covering
-from rackcheck.views.desk import Said
+from rackcheck.views.desk import CommandResult
 
 PATIENCE = 120.0
 """Seconds that a command called from the screens may take."""
@@ -55,14 +55,14 @@ CROSS = "cross-plane"
 """The shipped fragment whose rules pair facts of both planes."""
 
 
-class Desk:
+class RunSession:
     """A subject on the desk: stored runs, to which an audit that is made here is added; asks only where it was told to.
 
     What it keeps of an answer is where its raw side lies: a thousand nodes' facts are read when they are wanted.
     """
 
     def __init__(
-        self, *, found: Subject | None = None, ready: Prepared | None = None, drive: Drive | None = None
+        self, *, found: RunSubject | None = None, ready: Prepared | None = None, drive: Drive | None = None
     ) -> None:
         self.ready, self.found, self._drives = ready, found, drive
         self._stop = threading.Event()
@@ -310,10 +310,10 @@ class Desk:
 
     # ---- commands
 
-    def say(self, words: Sequence[str], width: int = 100) -> Said:
+    def say(self, words: Sequence[str], width: int = 100) -> CommandResult:
         """Call one of rackcheck's commands in a process of its own, which has no terminal and can ask nothing."""
         done = self._call(words, width)
-        return Said(done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
+        return CommandResult(done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
 
     def document(self, words: Sequence[str]) -> Mapping[str, Any]:
         """Call one of rackcheck's commands with `--json`, and read its document; raises Mistake."""
@@ -369,7 +369,7 @@ def _word(stored: store.Stored) -> str:
     return stored.folder.name if at_home else str(stored.folder)
 
 
-def _nodes(found: Subject) -> Mapping[str, Node]:
+def _nodes(found: RunSubject) -> Mapping[str, Node]:
     """Give every node of a subject, as its newest run names it."""
     return {node.name: node for stored, _, _ in found.jobs for node in stored_nodes(stored)}
 

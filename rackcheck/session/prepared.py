@@ -66,7 +66,7 @@ class Prepared:
         `tell` is told what costs the record and not the verdict; without `drive` it is an audit.
         """
         texts = {file.name: file.text for file in self.files}
-        with store.Writer(self.folder, head(self), self.profile.files, texts) as writer:
+        with store.RunWriter(self.folder, head(self), self.profile.files, texts) as writer:
             events = (drive or _audit)(self.job, stop)
             yield from _kept(events, writer, tell)
 
@@ -149,7 +149,7 @@ def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:
     return audit(job, ask_plane, stop)
 
 
-def _kept(events: Iterator[Event], writer: store.Writer, tell: Callable[[str], None]) -> Iterator[Event]:
+def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str], None]) -> Iterator[Event]:
     """Store each event; a disk that fills up costs the record, not the verdict."""
     failed = False
     for event in events:

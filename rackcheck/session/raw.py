@@ -11,17 +11,17 @@ from rackcheck.model.tree import Tree
 from rackcheck.probe.contract import AnyProbe
 from rackcheck.session.known import known
 from rackcheck.views import reply, retype
-from rackcheck.views.proof import Piece, Said, piece
+from rackcheck.views.proof import NodeReplies, ProofFact, piece
 from rackcheck.views.terminal import Line
 
 SOURCE = 120
 """Letters of a source that are shown: a command may be a script of many lines."""
 
 
-def said(tree: Tree, captures: Mapping[Plane, Capture]) -> Said:
+def said(tree: Tree, captures: Mapping[Plane, Capture]) -> NodeReplies:
     """Give all that a node said, with the questions of the probes that are installed."""
     probes = {probe.name: probe for probe in known().probes}
-    return Said(tree, captures, asks=lambda path: _ask(path, probes))
+    return NodeReplies(tree, captures, asks=lambda path: _ask(path, probes))
 
 
 def probe_of(path: str) -> AnyProbe | None:
@@ -36,7 +36,7 @@ def _ask(path: str, probes: Mapping[str, AnyProbe]) -> Ask | None:
     return found.ask if found is not None else None
 
 
-def lines(path: str, all_said: Said) -> Iterator[Line]:
+def lines(path: str, all_said: NodeReplies) -> Iterator[Line]:
     """Write a fact, where and when it was read, and what was said there."""
     whole = piece(path, all_said)
     yield from _fact(whole, "")
@@ -49,14 +49,14 @@ def lines(path: str, all_said: Said) -> Iterator[Line]:
     yield Line()
 
 
-def _fact(whole: Piece, indent: str) -> Iterator[Line]:
+def _fact(whole: ProofFact, indent: str) -> Iterator[Line]:
     leaf = whole.leaf
     assert leaf is not None
     yield Line(((f"{indent}{whole.path}", "bold"), (f"  {clean(retype.value(leaf))}", "")))
     yield Line(((f"{indent}  {leaf.plane.value}  {leaf.time}  {clean(leaf.source, SOURCE)}", "dim"),))
 
 
-def documents(path: str, all_said: Said) -> dict[str, Any]:
+def documents(path: str, all_said: NodeReplies) -> dict[str, Any]:
     """Give the raw side of a fact as a part of its document."""
     whole = piece(path, all_said)
     doc: dict[str, Any] = {"raw": [reply.document(one) for one in whole.replies]}

@@ -55,6 +55,6 @@ def _since(db: sqlite3.Connection, node: str, rule: str, at: str) -> Since | Non
     return Since(first.name, first.time, count, verdict, first=True)
 
 
-def _verdict(db: sqlite3.Connection, run: queries.Run, node: str, rule: str) -> str:
+def _verdict(db: sqlite3.Connection, run: queries.IndexedRun, node: str, rule: str) -> str:
     day = queries.day(db, run, rule)
     return "" if day is None else next((status for status, nodes in day.nodes.items() if node in nodes), "")

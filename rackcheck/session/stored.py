@@ -7,7 +7,7 @@ from typing import Any
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.evaluate.waiver import Waiver
-from rackcheck.inventory import NODES, Bmc, Node, Rack, Slot
+from rackcheck.inventory import NODES, BmcAccess, Node, Rack, RackSlot
 from rackcheck.inventory.rack import UNITS
 from rackcheck.model.fact import Plane
 from rackcheck.model.profile import FIRST, Phase, Profile
@@ -117,7 +117,14 @@ def _node(doc: Mapping[str, Any]) -> Node:
     if not isinstance(height, int) or not isinstance(u, int):
         raise TypeError(f"{name} is at no unit of a rack")
     return Node(
-        name, role, host, bmc=Bmc(bmc) if bmc else None, rack=rack, u=u, height=height, slot=kept.word(doc, "slot", "")
+        name,
+        role,
+        host,
+        bmc=BmcAccess(bmc) if bmc else None,
+        rack=rack,
+        u=u,
+        height=height,
+        slot=kept.word(doc, "slot", ""),
     )
 
 
@@ -147,8 +154,8 @@ def _rack(doc: Mapping[str, Any]) -> Rack:
     return Rack(name, row, title, _units(doc, "height", 0), slots)
 
 
-def _slot(doc: Mapping[str, Any]) -> Slot:
-    return Slot(_units(doc, "u", 1), _units(doc, "height", 1), kept.word(doc, "role"))
+def _slot(doc: Mapping[str, Any]) -> RackSlot:
+    return RackSlot(_units(doc, "u", 1), _units(doc, "height", 1), kept.word(doc, "role"))
 
 
 def _units(doc: Mapping[str, Any], name: str, least: int) -> int:

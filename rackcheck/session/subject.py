@@ -18,28 +18,28 @@ from rackcheck.model.profile import FIRST, Profile
 from rackcheck.probe.group import Seat
 from rackcheck.profile import library
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.report.build import Order
+from rackcheck.report.build import ReportJob
 from rackcheck.report.dossier import Brand
-from rackcheck.report.gather import Told, gather
+from rackcheck.report.gather import CollectedRun, gather
 from rackcheck.report.settle import settle
 from rackcheck.run import kept, store
 from rackcheck.run.engine import replay
 from rackcheck.run.event import RunDone, RunStarted
-from rackcheck.run.index.pair import Source
+from rackcheck.run.index.pair import ComparedRun
 from rackcheck.run.job import Job
 from rackcheck.session.known import known
 from rackcheck.session.stored import stored_job, stored_nodes
 from rackcheck.signoff import acceptance
 from rackcheck.signoff.acceptance import Acceptance
-from rackcheck.signoff.bill import Bill
+from rackcheck.signoff.bill import Bom
 from rackcheck.signoff.waivers import File
 from rackcheck.signoff.waivers import own as waivers_of
 from rackcheck.views.summary import Summary, findings, notes, several, summarize, waiver_notes
-from rackcheck.views.whereabouts import Place
+from rackcheck.views.whereabouts import NodeLocation
 
 
 @dataclass(frozen=True)
-class Subject:
+class RunSubject:
     """Runs to be read, the oldest first, each with the job it was and what kind of reading it is."""
 
     kind: str
@@ -49,13 +49,13 @@ class Subject:
     profile: Profile
     folder: Path
     given: Mapping[str, str]
-    places: Mapping[str, Place]
+    places: Mapping[str, NodeLocation]
     inventory: str = ""
     waivers: tuple[Waiver, ...] = ()
     acceptance: Acceptance | None = None
     planes: frozenset[Plane] | None = None
 
-    def tell(self) -> Iterator[Told]:
+    def tell(self) -> Iterator[CollectedRun]:
         """Judge every run again, one after the other."""
         notes = {member.run: member.note for member in self.acceptance.runs} if self.acceptance is not None else {}
         for stored, job, kind in self.jobs:
@@ -64,9 +64,9 @@ class Subject:
             by = told_by if isinstance(told_by, str) else ""
             yield gather(events, kind=kind, operator=by, note=notes.get(job.id, ""))
 
-    def order(self, bill: Bill | None = None, brand: Brand | None = None) -> Order:
+    def order(self, bill: Bom | None = None, brand: Brand | None = None) -> ReportJob:
         """Give what a document is made of beside its readings."""
-        return Order(
+        return ReportJob(
             self.kind, self.name, "superseded" if self.state == "superseded" else "draft", self.profile,
             tuple(_lineage(self.folder, self.profile, self.given)), self.given, self.places, self.waivers,
             self.inventory, self.planes, bill, brand or Brand(), __version__,
@@ -74,7 +74,7 @@ class Subject:
         )  # fmt: skip
 
 
-def find(name: str, files: Sequence[File] | None = None) -> Subject:
+def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
     """Find a run or an acceptance; `files` of waivers take the place of its own.
 
     Raises Mistake with the nearest name.
@@ -92,11 +92,11 @@ def find(name: str, files: Sequence[File] | None = None) -> Subject:
     job = stored_job(stored, waived=None if files is None else tuple(w for f in files for w in f.waivers))
     assert job.profile is not None
     places = {
-        n.name: Place(n.role, n.rack, n.u, n.height, n.slot, n.host, n.bmc.url if n.bmc else "")
+        n.name: NodeLocation(n.role, n.rack, n.u, n.height, n.slot, n.host, n.bmc.url if n.bmc else "")
         for n in stored_nodes(stored)
     }
     given = {param: kept.word(stored.head["profile"]["set"], param) for param in stored.head["profile"]["set"]}
-    return Subject(
+    return RunSubject(
         "run", job.id, "draft", ((stored, job, "audit"),), job.profile, stored.folder / "profile", given, places,
         waivers=job.waivers,
     )  # fmt: skip
@@ -125,14 +125,14 @@ def held(stored: store.Stored) -> tuple[Node, ...]:
     return nodes
 
 
-def judged_by(found: Acceptance, stored: store.Stored) -> Told:
+def judged_by(found: Acceptance, stored: store.Stored) -> CollectedRun:
     """Judge a run by an acceptance's profile, as it will be once it is part of it; raises Mistake where nobody can."""
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
     job = stored_job(stored, str(found.profile), given, waived=(), law=found.law)
     return gather(replay(job, stored.answers(), stored.done()))
 
 
-def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
+def _accepted(found: Acceptance, files: Sequence[File] | None) -> RunSubject:
     if not found.runs:
         raise Mistake(f"acceptance {found.name} has no run yet: rackcheck accept add {found.name} RUN")
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
@@ -151,7 +151,7 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> Subject:
         job = stored_job(run, str(found.profile), given, waived=waivers, law=found.law)
         jobs.append((run, replace(job, held=day), kind))
     places = {str(node["name"]): _place(node) for node in found.nodes}
-    return Subject(
+    return RunSubject(
         "acceptance", found.name, found.state, tuple(jobs), profile, found.folder / "profile", given, places,
         str(found.head["inventory"]["digest"]), (*own, *waivers), found, found.planes,
     )  # fmt: skip
@@ -163,10 +163,10 @@ def _began(member: tuple[store.Stored, str]) -> tuple[str, str]:
     return started.time, started.run
 
 
-def _place(node: Mapping[str, object]) -> Place:
+def _place(node: Mapping[str, object]) -> NodeLocation:
     role, rack, slot, host, bmc = (str(node.get(key, "")) for key in ("role", "rack", "slot", "host", "bmc"))
     u, height = (value if isinstance(value := node.get(key), int) else low for key, low in (("u", 0), ("height", 1)))
-    return Place(role, rack, u, height, slot, host, bmc)
+    return NodeLocation(role, rack, u, height, slot, host, bmc)
 
 
 def _lineage(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
@@ -196,7 +196,7 @@ def _kept(folder: Path, name: str, given: Mapping[str, str]) -> Profile:
     return replace(whole, rules=whole.own)
 
 
-def shown(subject: Subject) -> Summary:
+def shown(subject: RunSubject) -> Summary:
     """Judge a subject again, for a terminal or a screen."""
     if subject.kind == "run":
         ((stored, job, _),) = subject.jobs
@@ -204,19 +204,19 @@ def shown(subject: Subject) -> Summary:
     return summary(subject, list(subject.tell()))
 
 
-def readings(name: str) -> Source:
+def readings(name: str) -> ComparedRun:
     """Find what to compare: a run, or an acceptance, which stands for the newest reading of each of its nodes."""
     if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
         found = acceptance.find(name)
         if not found.runs:
             raise Mistake(f"acceptance {name} has no run yet: rackcheck accept add {name} RUN")
         runs = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
-        return Source(name, tuple(run for run, _ in runs), tuple(str(node["name"]) for node in found.nodes))
+        return ComparedRun(name, tuple(run for run, _ in runs), tuple(str(node["name"]) for node in found.nodes))
     stored = store.find(name)
-    return Source(stored.folder.name, (stored,))
+    return ComparedRun(stored.folder.name, (stored,))
 
 
-def summary(subject: Subject, readings: Sequence[Told]) -> Summary:
+def summary(subject: RunSubject, readings: Sequence[CollectedRun]) -> Summary:
     """Lay the readings of a subject over each other as one run's summary, for a terminal or a screen."""
     seats = tuple(Seat(name, place.role, place.rack) for name, place in subject.places.items())
     settled = settle(readings, subject.profile, subject.planes, seats if subject.planes is not None else ())

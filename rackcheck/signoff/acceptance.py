@@ -42,7 +42,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class AcceptedRun:
     """A run of an acceptance: its id, the folder it is kept in, and the SHA-256 of its events when it was added."""
 
     run: str
@@ -64,7 +64,7 @@ class Acceptance:
     name: str
     folder: Path
     head: Mapping[str, Any]
-    runs: tuple[Member, ...] = ()
+    runs: tuple[AcceptedRun, ...] = ()
     waivers: Mapping[str, str] = field(default_factory=dict)
     signed: tuple[Mapping[str, Any], ...] = ()
     bundles: Mapping[str, str] = field(default_factory=dict)
@@ -165,7 +165,7 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
     match event:
         case "run added":
             run, place, time = (kept.word(doc, name) for name in ("run", "folder", "time"))
-            member = Member(run, place, _like(DIGEST, doc, "digest"), _kind(doc), time, kept.word(doc, "note", ""))
+            member = AcceptedRun(run, place, _like(DIGEST, doc, "digest"), _kind(doc), time, kept.word(doc, "note", ""))
             if any(one.run == member.run for one in before.runs):  # two commands at once: the first stands
                 return before
             machines = {**before.machines, **{n: kept.word(doc["machines"], n) for n in doc.get("machines", {})}}
@@ -294,7 +294,7 @@ def digest_of(run: store.Stored) -> str:
     return found.hexdigest()
 
 
-def run_of(member: Member) -> store.Stored:
+def run_of(member: AcceptedRun) -> store.Stored:
     """Find a run of an acceptance; raises Mistake where it is gone, or was changed since it was added."""
     places = [member.folder] if (Path(member.folder) / "run.json").is_file() else []
     places += [member.run] if not places and member.run in store.ids() else []

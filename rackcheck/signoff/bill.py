@@ -27,7 +27,7 @@ IGNORED = ("note", "quantity", "order", "position", "description")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BomLine:
     """One row: where the thing belongs, and what it is; a text is empty where the bill does not say it."""
 
     row: int
@@ -40,15 +40,15 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Bill:
+class Bom:
     """A bill as read."""
 
     name: str
     digest: str
-    lines: tuple[Line, ...]
+    lines: tuple[BomLine, ...]
 
 
-def load(path: Path) -> Bill:
+def load(path: Path) -> Bom:
     """Read a bill, and the digest of its file as it lies there; raises Mistake with the row of what is wrong."""
     with bounded.opened(path) as file:
         data = file.read(SIZE + 1)
@@ -58,10 +58,10 @@ def load(path: Path) -> Bill:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Mistake(f"{path} is no UTF-8 text (byte {error.start}); a spreadsheet saves as `CSV UTF-8`") from None
-    return Bill(path.name, hashlib.sha256(data).hexdigest(), tuple(_lines(text, path.name)))
+    return Bom(path.name, hashlib.sha256(data).hexdigest(), tuple(_lines(text, path.name)))
 
 
-def _lines(text: str, name: str) -> Iterator[Line]:
+def _lines(text: str, name: str) -> Iterator[BomLine]:
     head = io.StringIO(text).readline()
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count), strict=True)
     first: dict[str, int] = {}
@@ -75,7 +75,7 @@ def _lines(text: str, name: str) -> Iterator[Line]:
                 raise Mistake(f"{name}:{row}: {len(cells)} cells, and the header has {len(columns)}")
             told = {c: cell.strip() for c, cell in zip(columns, cells, strict=True) if c in COLUMNS}
             told["kind"] = told.get("kind", "").casefold()
-            line = Line(row, **{column: told.get(column, "") for column in COLUMNS})
+            line = BomLine(row, **{column: told.get(column, "") for column in COLUMNS})
             if line.item and not _is_item(line.item):
                 raise Mistake(f"{name}:{row}: item {clean(line.item, 80)!r} is none of ours; one is written like gpu/3")
             if _SPOILT.fullmatch(line.serial):

@@ -17,7 +17,7 @@ from rackcheck.evaluate.waiver import Pin, Waiver
 from rackcheck.inventory.nodeset import unfold
 from rackcheck.model.fold import fold
 from rackcheck.profile.conform import conform
-from rackcheck.profile.document import SIZE, BadFile, Listing, Place, Problem, Table
+from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace, YamlMapping, YamlSequence
 from rackcheck.profile.document import read as read_yaml
 from rackcheck.profile.layers import texts, word
 from rackcheck.profile.schema import waivers as schema
@@ -112,7 +112,7 @@ def within(files: Mapping[str, str]) -> tuple[File, ...]:
             continue
         table = read_yaml(text, name)
         try:
-            granted = _granted(table) if isinstance(table, Table) else ()
+            granted = _granted(table) if isinstance(table, YamlMapping) else ()
         except BadFile as error:
             problems += error.problems
         else:
@@ -133,13 +133,13 @@ def fingerprint(files: Iterable[File]) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest() if told else ""
 
 
-def _granted(table: Table) -> tuple[Waiver, ...]:
+def _granted(table: YamlMapping) -> tuple[Waiver, ...]:
     listed = table.get("waivers")
     problems: list[Problem] = []
     found: list[Waiver] = []
-    first: dict[tuple[str, str, Pin], Place] = {}
-    for entry in listed.items if isinstance(listed, Listing) else ():
-        assert isinstance(entry, Table)
+    first: dict[tuple[str, str, Pin], SourcePlace] = {}
+    for entry in listed.items if isinstance(listed, YamlSequence) else ():
+        assert isinstance(entry, YamlMapping)
         waiver = _waiver(entry, problems)
         for node in waiver.nodes:
             for pin in waiver.pins:
@@ -153,7 +153,7 @@ def _granted(table: Table) -> tuple[Waiver, ...]:
     return tuple(found)
 
 
-def _waiver(entry: Table, problems: list[Problem]) -> Waiver:
+def _waiver(entry: YamlMapping, problems: list[Problem]) -> Waiver:
     pins = entry.items["only-while"]
     nodes: list[str] = []
     for scalar in texts(entry, "nodes"):
@@ -168,7 +168,7 @@ def _waiver(entry: Table, problems: list[Problem]) -> Waiver:
         problems.append(Problem(until.place, f"no such day: {word(entry, 'until')}"))
     empty = [key for key in ("by", "ticket", "reason") if not word(entry, key).strip()]
     problems += [Problem(entry.items[key].place, f"`{key}` is empty: somebody answers for a waiver") for key in empty]
-    told = [pin for pin in (pins.items if isinstance(pins, Listing) else (pins,)) if isinstance(pin, Table)]
+    told = [pin for pin in (pins.items if isinstance(pins, YamlSequence) else (pins,)) if isinstance(pin, YamlMapping)]
     return Waiver(
         word(entry, "rule"), word(entry, "rule-hash"), tuple(dict.fromkeys(nodes)),
         tuple(Pin(word(pin, "item"), word(pin, "observed")) for pin in told), word(entry, "until"), word(entry, "by"),

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.sim import scenario
-from rackcheck.sim.rack import Gone, Rack
+from rackcheck.sim.rack import RackAbandoned, SimRack
 from rackcheck.sim.room import room
 
 
-class Leave:
+class EndSignal:
     """Tells when to end: nobody holds our standard input open any more, or a signal asks us to."""
 
     def __init__(self) -> None:
@@ -35,16 +35,16 @@ class Leave:
 
 def main(name: str, folder: str = "") -> int:
     """Bring the rack up and wait."""
-    leave = Leave()
+    leave = EndSignal()
     try:
         found = scenario.find(name)
-        with room(Path(folder) if folder else None) as place, Rack(found, place, leave.taken):
+        with room(Path(folder) if folder else None) as place, SimRack(found, place, leave.taken):
             _say(f"up {json.dumps(str(place))}\n")
             leave.taken(None)
     except Mistake as error:
         _say(f"{error}\n")
         return 2
-    except Gone:
+    except RackAbandoned:
         pass
     return 0
 

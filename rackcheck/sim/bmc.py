@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from rackcheck.sim import whole
-from rackcheck.sim.twist import TWISTS, Said
+from rackcheck.sim.twist import TWISTS, TwistedReply
 
 SESSIONS = "/redfish/v1/SessionService/Sessions"
 FOREVER = 1 << 60
 
 
 @dataclass
-class Fault:
+class ResourceFault:
     """What goes wrong with one resource, and how often.
 
     Named by its URI, `POST login`, `DELETE session`, or `*` for every other one.
@@ -53,14 +53,14 @@ KINDS = (
 
 def busy(
     times: int = FOREVER, retry_after: str | None = None, message: str = "Base.1.0.ServiceTemporarilyUnavailable"
-) -> Fault:
+) -> ResourceFault:
     """A 503 as BMCs give it: with a MessageId, and at times with Retry-After."""
     info = {"error": {"@Message.ExtendedInfo": [{"MessageId": message, "Message": "The service is busy."}]}}
     headers = {} if retry_after is None else {"Retry-After": retry_after}
-    return Fault(times=times, status=503, headers=headers, body=json.dumps(info).encode())
+    return ResourceFault(times=times, status=503, headers=headers, body=json.dumps(info).encode())
 
 
-class Bmc:
+class SimBmc:
     """What one BMC holds and how it behaves; `seen` counts what was asked of it, by method and URI.
 
     `elsewhere` counts what was said over a connection with another than its first certificate.
@@ -75,7 +75,7 @@ class Bmc:
         self,
         bodies: Mapping[str, object] | None = None,
         *,
-        faults: Mapping[str, Fault] | None = None,
+        faults: Mapping[str, ResourceFault] | None = None,
         limit: int = 8,
         workers: int = 64,
         latency: float = 0.0,
@@ -130,14 +130,14 @@ class Bmc:
         found = self.bodies.get(uri.rstrip("/"))
         return found if found is None or isinstance(found, bytes) else json.dumps(found).encode()
 
-    def said(self, uri: str) -> Said:
+    def said(self, uri: str) -> TwistedReply:
         """Give the answer to a GET that nothing goes wrong with."""
         if self.slash and not uri.endswith("/"):
-            return Said(404, b"")
+            return TwistedReply(404, b"")
         if self.expand is not None:
             return whole.said(self.body, uri, self.expand)
         body = self.body(uri)
-        return Said(404, b"") if body is None else Said(200, body)
+        return TwistedReply(404, b"") if body is None else TwistedReply(200, body)
 
     def misuse(self) -> list[str]:
         """What was done here that a reader never does: requests that change something, and sessions left open."""
@@ -181,7 +181,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = 1 << 16  # one packet for head and body
 
-    def __init__(self, line: ssl.SSLSocket, bmc: Bmc, *, usual: bool) -> None:
+    def __init__(self, line: ssl.SSLSocket, bmc: SimBmc, *, usual: bool) -> None:
         self.bmc, self.usual = bmc, usual
         super().__init__(line, ("", 0), None)  # type: ignore[arg-type]  # nothing here asks for a server
 
@@ -230,7 +230,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         else:
             self._say(403, _error("Base.1.0.InsufficientPrivilege"))
 
-    def _fault(self, method: str, uri: str) -> Fault | None:
+    def _fault(self, method: str, uri: str) -> ResourceFault | None:
         faults = self.bmc.faults
         page = uri.partition("?$skip=")[0].rstrip("/")
         named = {"POST": ("POST login",), "DELETE": ("DELETE session",)}
@@ -287,7 +287,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def _go_wrong(self, fault: Fault, uri: str) -> None:
+    def _go_wrong(self, fault: ResourceFault, uri: str) -> None:
         bmc = self.bmc
         self.close_connection = fault.kind != "answer" and fault.kind not in TWISTS
         match fault.kind:

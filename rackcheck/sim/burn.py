@@ -15,8 +15,8 @@ import paramiko
 from rackcheck.model.burn_record import WIRE
 from rackcheck.model.capture import Output
 from rackcheck.sim.conduct import Station
-from rackcheck.sim.load import Load
-from rackcheck.sim.loaded import Parts, of_station
+from rackcheck.sim.load import SimLoad
+from rackcheck.sim.loaded import LoadableParts, of_station
 
 LARGEST = 1 << 20
 """Bytes of a payload that are taken."""
@@ -37,13 +37,13 @@ _PLAN = re.compile(rb"^PLAN = json\.loads\((.{2,%d})\)$" % LONGEST, re.MULTILINE
 
 
 @dataclass(frozen=True)
-class Burning:
+class SimBurnin:
     """What a burn-in has of one station; its parts are read once somebody asks."""
 
     station: Station
 
     @cached_property
-    def parts(self) -> Parts:
+    def parts(self) -> LoadableParts:
         """The parts that its machine tells of."""
         return of_station(self.station)
 
@@ -84,7 +84,7 @@ def _of_time(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 100_000
 
 
-def run(channel: paramiko.Channel, size: int, burning: Burning | None) -> Output:
+def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Output:
     """Take the payload, write the records as they fall due, and end soon after the line does; gives the exit."""
     if burning is None or not burning.parts.python:
         return NO_PYTHON
@@ -97,11 +97,11 @@ def run(channel: paramiko.Channel, size: int, burning: Burning | None) -> Output
     except ValueError as error:
         return Output(2, "", f"a simulated node runs no payload, it reads its plan: {error}\n")
     station = burning.station
-    load = Load(burning.parts, plan, station.ills, station.number, station.node.load_seed, time=time.time())
+    load = SimLoad(burning.parts, plan, station.ills, station.number, station.node.load_seed, time=time.time())
     return Output(0 if _paced(channel, load, station.node.load_pace) else 1, "")
 
 
-def _paced(channel: paramiko.Channel, load: Load, pace: float) -> bool:
+def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
     """Write each record once its time has come; gives whether they came to their end."""
     line = _Line(channel, float(load.plan["pulse"]))
     began = time.monotonic()

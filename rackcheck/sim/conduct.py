@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rackcheck.sim.bmc import FOREVER, Fault
-from rackcheck.sim.machine import Machine
+from rackcheck.sim.bmc import FOREVER, ResourceFault
+from rackcheck.sim.machine import SimMachine
 
 
 class Door(StrEnum):
@@ -62,7 +62,7 @@ class BmcConduct:
     other_certificate: bool = False
     flapping: bool = False
     hanging: bool = False
-    faults: Mapping[str, Fault] = field(default_factory=dict)
+    faults: Mapping[str, ResourceFault] = field(default_factory=dict)
     expand: str = ""
     lines: int = FOREVER
     sessions: int = 16
@@ -79,7 +79,7 @@ class Station:
 
     name: str
     number: int
-    machine: Machine
+    machine: SimMachine
     node: Conduct = field(default_factory=Conduct)
     bmc: BmcConduct = field(default_factory=BmcConduct)
     rack: str = ""

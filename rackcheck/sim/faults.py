@@ -10,7 +10,7 @@ from rackcheck.model.fact import Reason, Unknown
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.sim import bmc, edit, load_faults
 from rackcheck.sim.conduct import Door, Station
-from rackcheck.sim.given import SLOWEST, Given, lanes, number, path
+from rackcheck.sim.given import SLOWEST, FaultWords, lanes, number, path
 from rackcheck.sim.whole import WAYS
 
 FARTHEST = 1_000_000_000
@@ -22,8 +22,8 @@ XIDS = 9999
 LINES, TIMES = 1000, 1_000_000
 """The most connections at once, and the most times, that a fault of a BMC may be told."""
 
-HOW: Mapping[str, bmc.Fault] = {
-    **{kind: bmc.Fault(kind) for kind in bmc.KINDS},
+HOW: Mapping[str, bmc.ResourceFault] = {
+    **{kind: bmc.ResourceFault(kind) for kind in bmc.KINDS},
     "busy": bmc.busy(),
     "busy-later": bmc.busy(retry_after="30"),
 }
@@ -33,30 +33,30 @@ INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory/"
 
 
 @dataclass(frozen=True)
-class Fault:
+class FaultKind:
     """One kind of fault: what it is, which words it takes (with a default, or none where it must be told)."""
 
     name: str
     about: str
-    lay: Callable[[Station, Given], Station]
+    lay: Callable[[Station, FaultWords], Station]
     takes: Mapping[str, str | None] = field(default_factory=dict)
 
 
-KINDS: dict[str, Fault] = {}
+KINDS: dict[str, FaultKind] = {}
 """Every fault by its name; filled by the functions below."""
 
-Lay = Callable[[Station, Given], Station]
+Lay = Callable[[Station, FaultWords], Station]
 
 
 def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Lay], Lay]:
     def kept(lay: Lay) -> Lay:
-        KINDS[name] = Fault(name, about, lay, takes)
+        KINDS[name] = FaultKind(name, about, lay, takes)
         return lay
 
     return kept
 
 
-def known(kind: str, given: Given) -> Fault:
+def known(kind: str, given: FaultWords) -> FaultKind:
     """Find a fault that takes these words; raises Mistake on a kind or a word that is none."""
     if kind not in KINDS:
         more = did_you_mean(kind, list(KINDS)) or "; rackcheck sim show --faults lists them"
@@ -73,7 +73,7 @@ def known(kind: str, given: Given) -> Fault:
     return fault
 
 
-def lay(station: Station, kind: str, given: Given) -> Station:
+def lay(station: Station, kind: str, given: FaultWords) -> Station:
     """Lay a fault over a station; raises Mistake where it cannot be one of this machine."""
     fault = known(kind, given)
     return fault.lay(station, {word: given.get(word, default or "") for word, default in fault.takes.items()})
@@ -83,68 +83,68 @@ def lay(station: Station, kind: str, given: Given) -> Station:
 
 
 @_fault("silent-node", "the node takes connections and never says a word, as a hung kernel does")
-def _silent_node(station: Station, _: Given) -> Station:
+def _silent_node(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, ssh=Door.SILENT))
 
 
 @_fault("closed-node", "nobody listens on the node's SSH port")
-def _closed_node(station: Station, _: Given) -> Station:
+def _closed_node(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, ssh=Door.CLOSED))
 
 
 @_fault("unknown-name", "the node's host name has no address")
-def _unknown_name(station: Station, _: Given) -> Station:
+def _unknown_name(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, unresolved=True))
 
 
 @_fault("refused-login", "the node refuses our key")
-def _refused_login(station: Station, _: Given) -> Station:
+def _refused_login(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, ssh=Door.LOCKED))
 
 
 @_fault("changed-host-key", "the node shows another host key than the known one")
-def _changed_host_key(station: Station, _: Given) -> Station:
+def _changed_host_key(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, other_host_key=True))
 
 
 @_fault("silent-bmc", "the BMC takes connections and never says a word")
-def _silent_bmc(station: Station, _: Given) -> Station:
+def _silent_bmc(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, https=Door.SILENT))
 
 
 @_fault("closed-bmc", "nobody listens on the BMC's HTTPS port")
-def _closed_bmc(station: Station, _: Given) -> Station:
+def _closed_bmc(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, https=Door.CLOSED))
 
 
 @_fault("hanging-bmc", "the BMC takes the login and then answers nothing")
-def _hanging_bmc(station: Station, _: Given) -> Station:
+def _hanging_bmc(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, hanging=True))
 
 
 @_fault("refused-bmc-login", "the BMC refuses our password")
-def _refused_bmc_login(station: Station, _: Given) -> Station:
+def _refused_bmc_login(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, https=Door.LOCKED))
 
 
 @_fault("bmc-sessions", "other tools hold the BMC's sessions; `free` are left", free="0")
-def _bmc_sessions(station: Station, given: Given) -> Station:
+def _bmc_sessions(station: Station, given: FaultWords) -> Station:
     free = number(given, "free", 0, station.bmc.sessions)
     return replace(station, bmc=replace(station.bmc, taken=station.bmc.sessions - free))
 
 
 @_fault("changed-certificate", "the BMC shows another certificate than the pinned one")
-def _changed_certificate(station: Station, _: Given) -> Station:
+def _changed_certificate(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, other_certificate=True))
 
 
 @_fault("flapping-certificate", "the BMC shows another certificate on each second connection")
-def _flapping_certificate(station: Station, _: Given) -> Station:
+def _flapping_certificate(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, flapping=True))
 
 
 @_fault("few-connections", "the BMC takes so many connections at once and closes every further one", most="1")
-def _few_connections(station: Station, given: Given) -> Station:
+def _few_connections(station: Station, given: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, lines=number(given, "most", 1, LINES)))
 
 
@@ -153,7 +153,7 @@ def _few_connections(station: Station, given: Given) -> Station:
     "the BMC answers for whole collections ($expand), in full or as those do that cannot",
     how="nameless",
 )
-def _whole_collections(station: Station, given: Given) -> Station:
+def _whole_collections(station: Station, given: FaultWords) -> Station:
     how = given["how"]
     if how not in WAYS:
         raise Mistake(f"`how` is one of {', '.join(WAYS)}, not {how!r}{did_you_mean(how, list(WAYS))}")
@@ -167,7 +167,7 @@ def _whole_collections(station: Station, given: Given) -> Station:
     uri="*",
     times="always",
 )
-def _bad_answers(station: Station, given: Given) -> Station:
+def _bad_answers(station: Station, given: FaultWords) -> Station:
     how, uri = given["how"], given["uri"].rstrip("/")
     if how not in HOW:
         raise Mistake(f"`how` is one of {', '.join(HOW)}, not {how!r}{did_you_mean(how, list(HOW))}")
@@ -180,7 +180,7 @@ def _bad_answers(station: Station, given: Given) -> Station:
 
 
 @_fault("slow-bmc", "every answer of the BMC takes this long", milliseconds="500")
-def _slow_bmc(station: Station, given: Given) -> Station:
+def _slow_bmc(station: Station, given: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, latency=number(given, "milliseconds", 0, SLOWEST) / 1000))
 
 
@@ -188,12 +188,12 @@ def _slow_bmc(station: Station, given: Given) -> Station:
 
 
 @_fault("sudo-denied", "sudo asks for a password")
-def _sudo_denied(station: Station, _: Given) -> Station:
+def _sudo_denied(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, sudo=False))
 
 
 @_fault("tool-missing", "a program is not installed on the node", tool=None)
-def _tool_missing(station: Station, given: Given) -> Station:
+def _tool_missing(station: Station, given: FaultWords) -> Station:
     tool = given["tool"]
     called = re.compile(rf"(?:^|[;&|({{]\s*|command -v ){re.escape(tool)}\b", re.MULTILINE)
     if not any(called.search(command) for command in edit.capture(station).commands):
@@ -214,12 +214,12 @@ def _tool_missing(station: Station, given: Given) -> Station:
 
 
 @_fault("node-clock", "the node's clock is this many seconds ahead of ours", seconds=None)
-def _node_clock(station: Station, given: Given) -> Station:
+def _node_clock(station: Station, given: FaultWords) -> Station:
     return replace(station, node=replace(station.node, skew=float(number(given, "seconds", -FARTHEST, FARTHEST))))
 
 
 @_fault("bmc-clock", "the BMC's clock was never set and began in this year", year="2020")
-def _bmc_clock(station: Station, given: Given) -> Station:
+def _bmc_clock(station: Station, given: FaultWords) -> Station:
     import calendar  # noqa: PLC0415
     import time  # noqa: PLC0415
 
@@ -232,7 +232,7 @@ def _bmc_clock(station: Station, given: Given) -> Station:
 
 
 @_fault("gpu-missing", "a GPU is neither on the bus nor known to the driver", gpu=None)
-def _gpu_missing(station: Station, given: Given) -> Station:
+def _gpu_missing(station: Station, given: FaultWords) -> Station:
     command, answer, told = edit.gpus(station)
     index = number(given, "gpu")
     gone = edit.address(edit.gpu(told, index))
@@ -242,7 +242,7 @@ def _gpu_missing(station: Station, given: Given) -> Station:
 
 
 @_fault("gpu-width", "a GPU trained fewer PCIe lanes than it has", gpu=None, lanes="8")
-def _gpu_width(station: Station, given: Given) -> Station:
+def _gpu_width(station: Station, given: FaultWords) -> Station:
     command, answer, told = edit.gpus(station)
     index = number(given, "gpu")
     one = edit.gpu(told, index)
@@ -254,7 +254,7 @@ def _gpu_width(station: Station, given: Given) -> Station:
 
 
 @_fault("nic-down", "an RDMA port has lost its signal", nic=None, port="1")
-def _nic_down(station: Station, given: Given) -> Station:
+def _nic_down(station: Station, given: FaultWords) -> Station:
     folder = f"/sys/class/infiniband/{given['nic']}"
     edit.below(station, folder)
     port = f"{folder}/ports/{given['port']}"
@@ -265,7 +265,7 @@ def _nic_down(station: Station, given: Given) -> Station:
 
 
 @_fault("xid", "the kernel log holds an Xid of a GPU", number="79", gpu="0", words="GPU has fallen off the bus.")
-def _xid(station: Station, given: Given) -> Station:
+def _xid(station: Station, given: FaultWords) -> Station:
     _, _, told = edit.gpus(station)
     place = edit.address(edit.gpu(told, number(given, "gpu"))).rpartition(".")[0]
     xid = number(given, "number", 1, XIDS)
@@ -292,7 +292,7 @@ def _xid(station: Station, given: Given) -> Station:
     attribute=None,
     value=None,
 )
-def _bios_setting(station: Station, given: Given) -> Station:
+def _bios_setting(station: Station, given: FaultWords) -> Station:
     found = {
         uri: body
         for uri, body in edit.resources(station, r"/redfish/v1/Systems/[^/]+/Bios(/.*)?").items()
@@ -312,7 +312,7 @@ def _bios_setting(station: Station, given: Given) -> Station:
 
 
 @_fault("bios-version", "the BIOS has another version, on the BMC's side and on the host's", version=None)
-def _bios_version(station: Station, given: Given) -> Station:
+def _bios_version(station: Station, given: FaultWords) -> Station:
     systems = edit.resources(station, r"/redfish/v1/Systems/[^/]+")
     told = {uri: {**body, "BiosVersion": given["version"]} for uri, body in systems.items() if body.get("BiosVersion")}
     changed = edit.bodies(station, told)
@@ -321,7 +321,7 @@ def _bios_version(station: Station, given: Given) -> Station:
 
 
 @_fault("old-firmware", "one component of the firmware inventory has another version", component="bmc", version=None)
-def _old_firmware(station: Station, given: Given) -> Station:
+def _old_firmware(station: Station, given: FaultWords) -> Station:
     name, version = given["component"], given["version"]
     if name == "bmc":
         managers = edit.resources(station, r"/redfish/v1/Managers/[^/]+")
@@ -338,12 +338,12 @@ def _old_firmware(station: Station, given: Given) -> Station:
 
 
 @_fault("file", "a file of the node holds something else", path=None, text=None)
-def _file(station: Station, given: Given) -> Station:
+def _file(station: Station, given: FaultWords) -> Station:
     return edit.files(station, {path(given, "path"): given["text"].rstrip("\n") + "\n"})
 
 
 @_fault("unreadable-file", "a file of the node may not be read", path=None)
-def _unreadable_file(station: Station, given: Given) -> Station:
+def _unreadable_file(station: Station, given: FaultWords) -> Station:
     host = edit.capture(station)
     file = path(given, "path", {*host.files, *host.refused})
     refused = {**host.refused, file: Unknown(Reason.DENIED, "Permission denied")}
@@ -351,7 +351,7 @@ def _unreadable_file(station: Station, given: Given) -> Station:
 
 
 @_fault("resource", "a property of a BMC's resource holds another text", uri=None, name=None, value=None)
-def _resource(station: Station, given: Given) -> Station:
+def _resource(station: Station, given: FaultWords) -> Station:
     uri = given["uri"].rstrip("/")
     body = edit.resource(station, uri)
     return edit.bodies(station, {uri: _with(body, given["name"].split("."), given["value"])})
@@ -373,4 +373,4 @@ def _with(body: Mapping[str, object], names: list[str], value: str) -> dict[str,
 
 # ---- under load alone ------------------------------------------------------------------------------------------------
 
-KINDS |= {name: Fault(name, *made) for name, made in load_faults.KINDS.items()}
+KINDS |= {name: FaultKind(name, *made) for name, made in load_faults.KINDS.items()}

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 from rackcheck.base.mistake import Mistake
 from rackcheck.profile.layers import did_you_mean
 
-Given = Mapping[str, str]
+FaultWords = Mapping[str, str]
 """The words of one fault, defaults among them."""
 
 SLOWEST = 600_000
 """Milliseconds that one answer of a BMC may take: ten minutes, longer than anybody waits for one."""
 
 
-def number(given: Given, word: str, low: int | None = None, high: int | None = None) -> int:
+def number(given: FaultWords, word: str, low: int | None = None, high: int | None = None) -> int:
     """Read a whole number within bounds; raises Mistake."""
     within = "" if low is None else f" from {low} to {high}"
     found = int(given[word]) if re.fullmatch(r"-?[0-9]{1,12}", given[word]) else None
@@ -22,7 +22,7 @@ def number(given: Given, word: str, low: int | None = None, high: int | None = N
     return found
 
 
-def lanes(given: Given, word: str, most: object) -> int:
+def lanes(given: FaultWords, word: str, most: object) -> int:
     """Read how many lanes a PCIe link trained, of `most` that it has; raises Mistake."""
     widths = [width for width in (1, 2, 4, 8, 16) if not isinstance(most, int) or width <= most]
     if given[word] not in map(str, widths):
@@ -30,7 +30,7 @@ def lanes(given: Given, word: str, most: object) -> int:
     return int(given[word])
 
 
-def path(given: Given, word: str, known: Collection[str] | None = None) -> str:
+def path(given: FaultWords, word: str, known: Collection[str] | None = None) -> str:
     """Read a file's whole path, of those that are known where they are told; raises Mistake."""
     found = given[word]
     if not found.startswith("/"):

@@ -13,9 +13,9 @@ from typing import Any
 
 from rackcheck.sim.conduct import Ill
 from rackcheck.sim.load_cpu import Cpus
-from rackcheck.sim.load_gpu import Gpu, Row
+from rackcheck.sim.load_gpu import GpuRecord, SimGpu
 from rackcheck.sim.load_heat import chip
-from rackcheck.sim.loaded import Parts, Port
+from rackcheck.sim.loaded import LoadableParts, SimPort
 
 READY = 0.6
 """Seconds until a node has said what it is and its GPUs are ready."""
@@ -28,13 +28,13 @@ SILENT = 0.5
 
 
 @dataclass(frozen=True)
-class Load:
+class SimLoad:
     """A node under a plan: `number` is its place in the rack, `seed` that of its parts, `period` between samples (s).
 
     `time` is the node's clock, in seconds since 1970, when it began.
     """
 
-    parts: Parts
+    parts: LoadableParts
     plan: Mapping[str, Any]
     ills: tuple[Ill, ...] = ()
     number: int = 1
@@ -42,7 +42,7 @@ class Load:
     period: float = 0.1
     time: float = 0.0
 
-    def records(self) -> Iterator[Row]:
+    def records(self) -> Iterator[GpuRecord]:
         """Give all records of a whole burn-in, from hello to the verdict, with beats where nothing else is told."""
         yield self._hello()
         last = 0.0
@@ -60,7 +60,7 @@ class Load:
             }  # fmt: skip
         yield {"k": "verdict", "t": self._ends(), "status": "whole", "why": ""}
 
-    def stopped(self, t: float, why: str) -> Row:
+    def stopped(self, t: float, why: str) -> GpuRecord:
         """Give the last word of a burn-in that was ended early."""
         return {"k": "verdict", "t": round(t, 3), "status": "stopped", "why": why}
 
@@ -79,7 +79,7 @@ class Load:
         last: float = max((float(stage["until"]) for stage in self.plan["stages"]), default=0.0)
         return round(last + late + LEAVES, 3)
 
-    def _hello(self) -> Row:
+    def _hello(self) -> GpuRecord:
         parts, plan = self.parts, self.plan
         return {
             "k": "hello", "t": 0.0, "wire": plan["wire"], "time": round(self.time, 3), "python": "3.10.12",
@@ -87,7 +87,7 @@ class Load:
             "simulated": True,
         }  # fmt: skip
 
-    def _told(self) -> Iterator[Iterable[Row]]:
+    def _told(self) -> Iterator[Iterable[GpuRecord]]:
         gpus = list(self._gpus())
         troubles = [] if gpus else [{"of": "node", "why": "no driver: this machine tells of no GPU"}]
         yield [self._about_cpus(), self._about_gpus(gpus, troubles)]
@@ -101,7 +101,7 @@ class Load:
     def _rng(self, what: str) -> Random:
         return Random(f"{self.seed} {self.number} {self.plan['seed']} {what}")  # noqa: S311  a model, no secret
 
-    def _about_cpus(self) -> Row:
+    def _about_cpus(self) -> GpuRecord:
         parts = self.parts
         return {
             "k": "about", "t": 0.2, "cpus": list(parts.cpus), "cpu": parts.cpu, "variant": parts.variant,
@@ -109,21 +109,21 @@ class Load:
             "troubles": [],
         }  # fmt: skip
 
-    def _about_gpus(self, gpus: Sequence[Gpu], troubles: Sequence[Mapping[str, str]]) -> Row:
+    def _about_gpus(self, gpus: Sequence[SimGpu], troubles: Sequence[Mapping[str, str]]) -> GpuRecord:
         return {"k": "about", "t": 0.4, "gpus": {g.parts.index: g.about() for g in gpus}, "troubles": list(troubles)}
 
-    def _gpus(self) -> Iterator[Gpu]:
+    def _gpus(self) -> Iterator[SimGpu]:
         names = [gpu.index for gpu in self.parts.gpus]
         for place, parts in enumerate(self.parts.gpus):
             base = self._begins() + place * self.plan["step"]
             made = chip(self.seed, self.number, str(parts.about.get("pci", parts.index)))
             mine = tuple(ill for ill in self.ills if ill.of in (f"gpu/{parts.index}", "node"))
-            yield Gpu(
+            yield SimGpu(
                 parts, made, mine, self._slots("gpu", base), [name for name in names if name != parts.index],
                 self.plan["seed"], base, self._ends(), self.period, self._rng(f"gpu/{parts.index}"),
             )  # fmt: skip
 
-    def _port(self, port: Port) -> Iterator[Row]:
+    def _port(self, port: SimPort) -> Iterator[GpuRecord]:
         """Sample a port each second; one that goes down does so in the middle of the load and stays so."""
         ill = next((i for i in self.ills if i.kind == "nic-down-under-load" and i.of == f"nic/{port.name}"), None)
         end = self._ends()

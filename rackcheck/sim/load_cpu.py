@@ -7,10 +7,10 @@ from typing import Any
 
 from rackcheck.sim.conduct import Ill
 from rackcheck.sim.load_wrong import stand_in
-from rackcheck.sim.loaded import Parts
+from rackcheck.sim.loaded import LoadableParts
 
-Row = dict[str, Any]
-Slot = tuple[str, float, float]
+CpuRecord = dict[str, Any]
+CpuSlot = tuple[str, float, float]
 
 CLOCK = 2.0e9
 """Hz of a processor whose capture tells none."""
@@ -27,14 +27,14 @@ SEALED, NODE_MEMORY, PATTERNS, COVERED = 1.4e9, 2.2e11, 1.0e10, 0.05
 class Cpus:
     """The processors of a node: `slots` are (stage, from, until) on the node's clock, which is over at `end`."""
 
-    parts: Parts
+    parts: LoadableParts
     ills: tuple[Ill, ...]
-    slots: Sequence[Slot]
+    slots: Sequence[CpuSlot]
     seed: int
     rng: Random
     end: float
 
-    def records(self) -> Iterator[Row]:
+    def records(self) -> Iterator[CpuRecord]:
         """Tell everything in the order of time."""
         t = 0.5
         for slot in self.slots:
@@ -44,7 +44,7 @@ class Cpus:
             yield from self._stage(slot) if self.parts.cpus else [self._undone(slot, "unsupported: no processor told")]
         yield self._sample(self.end)
 
-    def _sample(self, t: float) -> Row:
+    def _sample(self, t: float) -> CpuRecord:
         busy = bool(self.slots) and self.slots[0][1] <= t < self.slots[-1][2]
         temp = 72 if busy else 45
         clock = (self.parts.clock or CLOCK) * (1.3 if busy else 1.0)
@@ -53,7 +53,7 @@ class Cpus:
         counted = {"mce": 0, "edac_corrected": 0, "edac_uncorrected": 0, "throttles": 0}
         return {"k": "sample", "t": round(t, 3), "of": "node", **told, **counted}
 
-    def _stage(self, slot: Slot) -> Iterator[Row]:
+    def _stage(self, slot: CpuSlot) -> Iterator[CpuRecord]:
         stage, _, until = slot
         if self.parts.variant not in CYCLE and stage not in ("fingerprint", "crypto"):
             yield self._undone(slot, f"unsupported: {self.parts.variant} kernels")
@@ -72,13 +72,13 @@ class Cpus:
                     yield self._disagrees(until, of, stage)
                 yield from self._core(slot, of, 1 if bad else 0)
 
-    def _core(self, slot: Slot, of: str, wrong: int) -> Iterator[Row]:
+    def _core(self, slot: CpuSlot, of: str, wrong: int) -> Iterator[CpuRecord]:
         stage = slot[0]
         cycle, clock = CYCLE.get(self.parts.variant, 2), (self.parts.clock or CLOCK) * 1.3
         rate = cycle * clock * REACHED * (1 + self.rng.gauss(0, 0.003))
-        told: Row = {"hash": stand_in(stage, self.seed, of if wrong else ""), "seed": self.seed}
+        told: CpuRecord = {"hash": stand_in(stage, self.seed, of if wrong else ""), "seed": self.seed}
         if stage == "fingerprint":
-            first: Row = {"hash": stand_in("golden", of if wrong else ""), "seed": 1}
+            first: CpuRecord = {"hash": stand_in("golden", of if wrong else ""), "seed": 1}
             yield self._done(slot, of, "golden", rate, wrong, unit="FLOP", seconds=0.002, **first)
             yield self._done(slot, of, "verify", rate, wrong, unit="FLOP", **told)
         elif stage == "crypto":
@@ -86,7 +86,7 @@ class Cpus:
         else:
             yield self._done(slot, of, "fma", rate, 0, unit="FLOP", clock=clock, roof=clock * cycle, **told)
 
-    def _ram(self, slot: Slot, node: str) -> Iterator[Row]:
+    def _ram(self, slot: CpuSlot, node: str) -> Iterator[CpuRecord]:
         of, cpus = f"numa/{node}", self.parts.numa[node]
         found = [ill for ill in self.ills if ill.kind == "ram-bitflip" and ill.of == of]
         for ill in found:
@@ -98,17 +98,17 @@ class Cpus:
                 "cpu": cpus[0], "pattern": "filled",
             }  # fmt: skip
         memory = self.parts.memory / max(1, len(self.parts.numa))
-        more: Row = {"coverage": COVERED, "tested": int(memory * COVERED), "seeds": 3, "seed": self.seed}
+        more: CpuRecord = {"coverage": COVERED, "tested": int(memory * COVERED), "seeds": 3, "seed": self.seed}
         yield self._done(slot, of, "march", PATTERNS * len(cpus), len(found), **more)
 
-    def _disagrees(self, t: float, of: str, stage: str) -> Row:
+    def _disagrees(self, t: float, of: str, stage: str) -> CpuRecord:
         words = {"hash": stand_in(stage, self.seed, of), "theirs": stand_in(stage, self.seed, ""), "seed": self.seed}
         return {"k": "error", "t": round(t, 3), "of": of, "stage": stage, "name": "disagree", "blame": True, **words}
 
     def _done(
-        self, slot: Slot, of: str, test: str, rate: float, mismatches: int, *, unit: str = "B", seconds: float = 0.0,
+        self, slot: CpuSlot, of: str, test: str, rate: float, mismatches: int, *, unit: str = "B", seconds: float = 0.0,
         **more: Any,
-    ) -> Row:  # fmt: skip
+    ) -> CpuRecord:  # fmt: skip
         stage, begin, until = slot
         worked = seconds or (until - begin) * 0.97
         work = round(rate * worked)
@@ -118,7 +118,7 @@ class Cpus:
             "core_seconds": worked, "share": 0.99, "mismatches": mismatches, **more,
         }  # fmt: skip
 
-    def _undone(self, slot: Slot, why: str) -> Row:
+    def _undone(self, slot: CpuSlot, why: str) -> CpuRecord:
         stage, begin, until = slot
         return {
             "k": "stage", "t": round(until, 3), "of": "node", "stage": stage, "test": "", "from": round(begin, 3),

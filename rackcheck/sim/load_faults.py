@@ -8,12 +8,12 @@ from rackcheck.base.mistake import Mistake
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.sim import edit
 from rackcheck.sim.conduct import Ill, Station
-from rackcheck.sim.given import Given, lanes, number
+from rackcheck.sim.given import FaultWords, lanes, number
 from rackcheck.sim.load_rates import UNITS
 from rackcheck.sim.load_wrong import SMS
 from rackcheck.sim.loaded import of_station
 
-Lay = Callable[[Station, Given], Station]
+Lay = Callable[[Station, FaultWords], Station]
 
 LATEST = 600
 """Seconds of the longest load."""
@@ -21,16 +21,16 @@ LATEST = 600
 KINDS: dict[str, tuple[str, Lay, Mapping[str, str | None]]] = {}
 """What each fault is, how it is laid, and which words it takes; filled by the functions below."""
 
-Look = Callable[[Station, Given], None]
+FaultReader = Callable[[Station, FaultWords], None]
 """Looks at a fault's words; raises Mistake where they cannot be of this machine."""
 
 
-def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Look], Look]:
+def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[FaultReader], FaultReader]:
     """Register a fault of what its first word names: a GPU, a NIC, a processor; without one, of the node."""
     what = next((word for word in takes if word in {"gpu", "nic", "cpu", "numa"}), "")
 
-    def kept(look: Look) -> Look:
-        def lay(station: Station, given: Given) -> Station:
+    def kept(look: FaultReader) -> FaultReader:
+        def lay(station: Station, given: FaultWords) -> Station:
             if what == "gpu":
                 _, _, told = edit.gpus(station)
                 edit.gpu(told, number(given, "gpu"))
@@ -47,17 +47,17 @@ def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Look], Lo
     return kept
 
 
-def _second(given: Given) -> None:
+def _second(given: FaultWords) -> None:
     number(given, "second", 0, LATEST)
 
 
-def _address(given: Given) -> None:
+def _address(given: FaultWords) -> None:
     if not re.fullmatch(r"0x[0-9a-f]{1,12}", given["address"]):
         raise Mistake(f"`address` is hexadecimal, as 0x3f2a41c00, not {given['address']!r}")
 
 
 @_fault("gpu-slow", "under load a GPU does less in each clock than its peers", gpu=None, percent="4")
-def _gpu_slow(_: Station, given: Given) -> None:
+def _gpu_slow(_: Station, given: FaultWords) -> None:
     number(given, "percent", 1, 99)
 
 
@@ -65,7 +65,7 @@ def _gpu_slow(_: Station, given: Given) -> None:
     "gpu-bitflip", "under load a bit of a GPU's memory flips: always (how=stuck), or once (how=transient)",
     gpu=None, address="0x3f2a41c00", bit="21", how="stuck",
 )  # fmt: skip
-def _gpu_bitflip(_: Station, given: Given) -> None:
+def _gpu_bitflip(_: Station, given: FaultWords) -> None:
     _address(given)
     number(given, "bit", 0, 127)
     if given["how"] not in {"stuck", "transient"}:
@@ -76,7 +76,7 @@ def _gpu_bitflip(_: Station, given: Given) -> None:
     "gpu-multibit", "under load several bits of eight neighbouring lines of a GPU's memory are wrong",
     gpu=None, address="0x3f2a41c00", bits="3",
 )  # fmt: skip
-def _gpu_multibit(_: Station, given: Given) -> None:
+def _gpu_multibit(_: Station, given: FaultWords) -> None:
     _address(given)
     number(given, "bits", 2, 128)
 
@@ -85,95 +85,95 @@ def _gpu_multibit(_: Station, given: Given) -> None:
     "gpu-alias", "under load two addresses of a GPU's memory, apart by one bit, are the same place",
     gpu=None, address="0x3f2a41c00", bit="30",
 )  # fmt: skip
-def _gpu_alias(_: Station, given: Given) -> None:
+def _gpu_alias(_: Station, given: FaultWords) -> None:
     _address(given)
     number(given, "bit", 4, 47)
 
 
 @_fault("sm-wrong", "under load one SM of a GPU computes wrong results", gpu=None, sm=None)
-def _sm_wrong(_: Station, given: Given) -> None:
+def _sm_wrong(_: Station, given: FaultWords) -> None:
     number(given, "sm", 0, SMS - 1)
 
 
 @_fault("gpu-nan", "under load one SM of a GPU answers NaN in products of matrices", gpu=None, sm="17")
-def _gpu_nan(_: Station, given: Given) -> None:
+def _gpu_nan(_: Station, given: FaultWords) -> None:
     number(given, "sm", 0, SMS - 1)
 
 
 @_fault("gpu-wrong", "under load one kind of unit is wrong alike in all SMs of a GPU", gpu=None, unit="sfu")
-def _gpu_wrong(_: Station, given: Given) -> None:
+def _gpu_wrong(_: Station, given: FaultWords) -> None:
     if given["unit"] not in UNITS:
         near = did_you_mean(given["unit"], list(UNITS))
         raise Mistake(f"`unit` is one of {', '.join(UNITS)}, not {given['unit']!r}{near}")
 
 
 @_fault("sm-slow", "under load one SM of a GPU is slower, and all wait for it", gpu=None, sm=None, percent="20")
-def _sm_slow(_: Station, given: Given) -> None:
+def _sm_slow(_: Station, given: FaultWords) -> None:
     number(given, "sm", 0, SMS - 1)
     number(given, "percent", 1, 99)
 
 
 @_fault("clock-stuck", "under load a GPU's clock stays where it is", gpu=None, mhz="1200")
-def _clock_stuck(_: Station, given: Given) -> None:
+def _clock_stuck(_: Station, given: FaultWords) -> None:
     number(given, "mhz", 100, 10_000)
 
 
 @_fault("cap-low", "under load a GPU may take less power than it is made for", gpu=None, watts="500")
-def _cap_low(_: Station, given: Given) -> None:
+def _cap_low(_: Station, given: FaultWords) -> None:
     number(given, "watts", 50, 10_000)
 
 
 @_fault("gpu-hot", "under load a GPU warms more for each watt: its slot is hot", gpu=None, percent="60")
-def _gpu_hot(_: Station, given: Given) -> None:
+def _gpu_hot(_: Station, given: FaultWords) -> None:
     number(given, "percent", 1, 1000)
 
 
 @_fault("fan-stopped", "under load a fan stops, and all GPUs of the node warm", percent="150", second="0")
-def _fan_stopped(_: Station, given: Given) -> None:
+def _fan_stopped(_: Station, given: FaultWords) -> None:
     number(given, "percent", 1, 1000)
     _second(given)
 
 
 @_fault("gpu-lost-under-load", "a GPU falls off the bus so many seconds into the load", gpu=None, second="4")
-def _gpu_lost(_: Station, given: Given) -> None:
+def _gpu_lost(_: Station, given: FaultWords) -> None:
     _second(given)
 
 
 @_fault("gpu-hang", "a GPU does not come back from work any more", gpu=None, second="4")
-def _gpu_hang(_: Station, given: Given) -> None:
+def _gpu_hang(_: Station, given: FaultWords) -> None:
     _second(given)
 
 
 @_fault("cuda-sticky", "a GPU's context breaks: every further call fails", gpu=None, second="4")
-def _cuda_sticky(_: Station, given: Given) -> None:
+def _cuda_sticky(_: Station, given: FaultWords) -> None:
     _second(given)
 
 
 @_fault("fabric-manager-down", "CUDA is not ready, as where the fabric manager does not run (code 802)")
-def _fabric_manager_down(station: Station, _: Given) -> None:
+def _fabric_manager_down(station: Station, _: FaultWords) -> None:
     edit.gpus(station)
 
 
 @_fault("xid-only", "the kernel's log tells an Xid under load, and no more is wrong", gpu=None, number="63", second="4")
-def _xid_only(_: Station, given: Given) -> None:
+def _xid_only(_: Station, given: FaultWords) -> None:
     number(given, "number", 1, 9999)
     _second(given)
 
 
 @_fault("replay-storm", "the PCIe link of a GPU replays so often a second under load", gpu=None, rate="50")
-def _replay_storm(_: Station, given: Given) -> None:
+def _replay_storm(_: Station, given: FaultWords) -> None:
     number(given, "rate", 1, 1_000_000)
 
 
 @_fault("link-narrow-under-load", "under load the PCIe link of a GPU falls back to fewer lanes", gpu=None, lanes="8")
-def _link_narrow(station: Station, given: Given) -> None:
+def _link_narrow(station: Station, given: FaultWords) -> None:
     _, _, told = edit.gpus(station)
     most = edit.gpu(told, number(given, "gpu")).get("link_max_width")
     lanes(given, "lanes", most.get("value") if isinstance(most, dict) else None)
 
 
 @_fault("nic-down-under-load", "an RDMA port that was up goes down under load and stays down", nic=None, second="4")
-def _nic_down(station: Station, given: Given) -> None:
+def _nic_down(station: Station, given: FaultWords) -> None:
     _second(given)
     ports = [port.name for port in of_station(station).ports]
     if given["nic"] not in ports:
@@ -181,14 +181,14 @@ def _nic_down(station: Station, given: Given) -> None:
 
 
 @_fault("cpu-wrong", "under load a logical processor computes wrong results", cpu=None)
-def _cpu_wrong(station: Station, given: Given) -> None:
+def _cpu_wrong(station: Station, given: FaultWords) -> None:
     cpus = of_station(station).cpus
     if number(given, "cpu") not in cpus:
         raise Mistake(f"{station.name} has no processor {given['cpu']}: it has {_ends(cpus)}")
 
 
 @_fault("ram-bitflip", "under load a bit of a NUMA node's memory flips", numa="0", address="0x7f3c12345678", bit="5")
-def _ram_bitflip(station: Station, given: Given) -> None:
+def _ram_bitflip(station: Station, given: FaultWords) -> None:
     _address(given)
     number(given, "bit", 0, 63)
     nodes = of_station(station).numa

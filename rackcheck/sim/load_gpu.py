@@ -9,11 +9,11 @@ from typing import Any
 from rackcheck.sim.conduct import Ill
 from rackcheck.sim.load_heat import Chip, Heat
 from rackcheck.sim.load_rates import of_kind, tests, to_peer
-from rackcheck.sim.load_wrong import Wrong, wrongs
+from rackcheck.sim.load_wrong import WrongResult, wrongs
 from rackcheck.sim.loaded import GpuParts
 
-Row = dict[str, Any]
-Slot = tuple[str, float, float]
+GpuRecord = dict[str, Any]
+GpuStage = tuple[str, float, float]
 
 THERMAL = 0x20
 """The reason for a low clock that says that software holds the temperature down."""
@@ -24,7 +24,7 @@ NO_ANSWER = 5.0
 
 
 @dataclass
-class Gpu:
+class SimGpu:
     """A GPU while it works: `slots` are (stage, from, until) on the node's clock, `peers` the other GPUs' indices.
 
     `base` is when its load begins, `end` when the node is done, both in seconds.
@@ -33,7 +33,7 @@ class Gpu:
     parts: GpuParts
     chip: Chip
     ills: tuple[Ill, ...]
-    slots: Sequence[Slot]
+    slots: Sequence[GpuStage]
     peers: Sequence[str]
     seed: int
     base: float
@@ -53,12 +53,12 @@ class Gpu:
         self.of = f"gpu/{self.parts.index}"
         self.heat = Heat(self.parts, self.chip, self.ills, self.base)
 
-    def about(self) -> Row:
+    def about(self) -> GpuRecord:
         """Give its row of `hello`."""
         known = "limit" in self.parts.about
         return {**self.parts.about, **({"limit": self.heat.limit} if known else {})}
 
-    def records(self) -> Iterator[Row]:
+    def records(self) -> Iterator[GpuRecord]:
         """Tell everything in the order of time."""
         yield from self._until(self.base, "")
         refused = of_kind(self.ills, "fabric-manager-down")
@@ -84,7 +84,7 @@ class Gpu:
 
     # ---- time ----------------------------------------------------------------------------------------------------
 
-    def _until(self, until: float, stage: str, last: bool = False) -> Iterator[Row]:
+    def _until(self, until: float, stage: str, last: bool = False) -> Iterator[GpuRecord]:
         """Let time pass under a stage, or under none, with a sample each period."""
         while self.number * self.period < until and not (stage and self._over):
             yield from self._sample(self.number * self.period, stage)
@@ -98,7 +98,7 @@ class Gpu:
         self.heat.go_on(t, stage)
         self.t = max(t, self.t)
 
-    def _sample(self, t: float, stage: str, last: bool = False) -> Iterator[Row]:
+    def _sample(self, t: float, stage: str, last: bool = False) -> Iterator[GpuRecord]:
         if self._lost:
             return
         self._pass(t, stage)
@@ -133,7 +133,7 @@ class Gpu:
             line = f"NVRM: Xid (PCI:{place}): {xid.words['number']}, pid='<unknown>'"
             yield self._error("", "xid", xid=int(xid.number("number")), line=line)
 
-    def _counters(self, t: float) -> Row:
+    def _counters(self, t: float) -> GpuRecord:
         replays, told = of_kind(self.ills, "replay-storm"), {}
         for name, key in (("gen", "link_gen_max"), ("width", "link_width_max")):
             if key in self.parts.about:
@@ -150,7 +150,7 @@ class Gpu:
 
     # ---- what it tells -------------------------------------------------------------------------------------------
 
-    def _breaks(self, begin: float, until: float) -> tuple[float, str, Row, str] | None:
+    def _breaks(self, begin: float, until: float) -> tuple[float, str, GpuRecord, str] | None:
         """Say when work breaks off within a stage: the error's name, its words, and why the rest is not tested."""
         for kind, name, wait in (
             ("gpu-lost-under-load", "lost", 0.0), ("gpu-hang", "hang", NO_ANSWER), ("cuda-sticky", "cuda", 0.0)
@@ -168,11 +168,11 @@ class Gpu:
                 return max(at, begin) + wait, name, {"said": said, **more}, f"lost: {said}"
         return None
 
-    def _broken(self, name: str, words: Row, _why: str, stage: str) -> Iterator[Row]:
+    def _broken(self, name: str, words: GpuRecord, _why: str, stage: str) -> Iterator[GpuRecord]:
         self._lost = name == "lost"
         yield self._error(stage, name, **words)
 
-    def _tests(self, stage: str, begin: float, why: str = "") -> Iterator[Row]:
+    def _tests(self, stage: str, begin: float, why: str = "") -> Iterator[GpuRecord]:
         """Tell what each test of a stage did, and what it found; with `why` it was broken off."""
         seed, again = self._seed(stage), any(s == stage and b < begin for s, b, _ in self.slots)
         found = [wrong for ill in self.ills for wrong in wrongs(ill, stage, seed, again)] if not why else []
@@ -190,7 +190,7 @@ class Gpu:
     def _stage(
         self, of: str, stage: str, test: str, unit: str, rate: float, begin: float, why: str, mismatches: int | None,
         more: Mapping[str, Any],
-    ) -> Row:  # fmt: skip
+    ) -> GpuRecord:  # fmt: skip
         seconds = round(max(0.001, self.t - begin) * 0.97 / (1 if stage in ("tensor", "links") else 4), 6)
         work = round(rate * seconds)
         state = {"status": "not tested", "why": why} if why else {"status": "done"}
@@ -200,21 +200,21 @@ class Gpu:
             **state, "unit": unit, "work": work, "seconds": seconds, "rate": work / seconds, **told, **more,
         }  # fmt: skip
 
-    def _untested(self, slots: Sequence[Slot], why: str) -> Iterator[Row]:
+    def _untested(self, slots: Sequence[GpuStage], why: str) -> Iterator[GpuRecord]:
         for stage, _, _ in slots:
             yield {
                 "k": "stage", "t": round(self.t, 3), "of": self.of, "stage": stage, "test": "", "status": "not tested",
                 "why": why,
             }  # fmt: skip
 
-    def _error(self, stage: str, name: str, **words: Any) -> Row:
+    def _error(self, stage: str, name: str, **words: Any) -> GpuRecord:
         return {"k": "error", "t": round(self.t, 3), "of": self.of, "stage": stage, "name": name, **words}
 
     def _seed(self, stage: str) -> int:
         return (self.seed * 0x9E3779B97F4A7C15 + sum(stage.encode())) & (1 << 64) - 1
 
 
-def _mismatches(test: str, found: Sequence[Wrong]) -> int | None:
+def _mismatches(test: str, found: Sequence[WrongResult]) -> int | None:
     """Count what a test found; a test that verifies nothing tells no number."""
     if test in {"fill", "copy", "rounds"}:
         return None

@@ -30,13 +30,13 @@ SPREAD = 0.002
 """By which part rates differ that no clock decides."""
 
 UNITS = {"mma": "FLOP", "fp64": "FLOP", "fp32": "FLOP", "int32": "OP", "sfu": "OP"}
-Test = tuple[str, str, float, dict[str, Any]]
+StageTest = tuple[str, str, float, dict[str, Any]]
 """A test: its name, its unit, its rate in that unit a second, and what else its record tells."""
 
 
 def tests(
     parts: GpuParts, ills: Sequence[Ill], stage: str, seed: int, clock: float, work: float, rng: Random
-) -> Iterator[Test]:
+) -> Iterator[StageTest]:
     """Give the tests of a stage on a GPU that worked at `clock` Hz; `work` is the factor of its work per clock."""
     slow, limp = of_kind(ills, "gpu-slow"), of_kind(ills, "sm-slow")
     part = work * (1 - (slow.number("percent") / 100 if slow else 0))

@@ -19,7 +19,7 @@ GOLDEN = ("mma", "fp64", "fp32", "int32")
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongResult:
     """What one test of one stage found wrong: how many mismatches, and the words of the error."""
 
     test: str
@@ -32,7 +32,7 @@ def stand_in(*what: object) -> str:
     return blake2b(" ".join(map(str, what)).encode(), digest_size=8).hexdigest()
 
 
-def wrongs(ill: Ill, stage: str, seed: int, again: bool) -> Iterator[Wrong]:
+def wrongs(ill: Ill, stage: str, seed: int, again: bool) -> Iterator[WrongResult]:
     """Tell what a stage finds of one fault; `again` says that the same stage was there before."""
     match ill.kind, stage:
         case (("gpu-bitflip" | "gpu-multibit" | "gpu-alias"), ("memory" | "together")):
@@ -44,7 +44,7 @@ def wrongs(ill: Ill, stage: str, seed: int, again: bool) -> Iterator[Wrong]:
             test = ill.words["unit"]
             # Without an answer that is known beforehand all its SMs agree, and only its peers say otherwise.
             if test in GOLDEN and (test in SCALAR) == (stage == "scalar"):
-                yield Wrong(test, SMS * 2, {"name": "mismatch", "sms": SMS, **_words(test, ill, seed)})
+                yield WrongResult(test, SMS * 2, {"name": "mismatch", "sms": SMS, **_words(test, ill, seed)})
 
 
 def hash_of(ills: Sequence[Ill], test: str, seed: int) -> str:
@@ -53,7 +53,7 @@ def hash_of(ills: Sequence[Ill], test: str, seed: int) -> str:
     return stand_in(test, seed, *mine)
 
 
-def _in_memory(ill: Ill, stage: str, seed: int) -> Wrong:
+def _in_memory(ill: Ill, stage: str, seed: int) -> WrongResult:
     address = int(ill.words["address"], 16) // LINE * LINE
     words: dict[str, Any] = {"pattern": "complement", "address": hex(address), "seed": seed}
     if ill.kind == "gpu-alias":
@@ -67,19 +67,19 @@ def _in_memory(ill: Ill, stage: str, seed: int) -> Wrong:
             "name": "mismatch", "length": lines * LINE, "count": lines, "bits": bits, "want": f"{want:032x}",
             "got": f"{want ^ mask:032x}", "sm": address // LINE % SMS, "held": ill.words.get("how") != "transient",
         }  # fmt: skip
-    return Wrong("verify", lines, words | {"test": "memory" if stage == "memory" else "verify"})
+    return WrongResult("verify", lines, words | {"test": "memory" if stage == "memory" else "verify"})
 
 
-def _of_sm(ill: Ill, stage: str, seed: int) -> Iterator[Wrong]:
+def _of_sm(ill: Ill, stage: str, seed: int) -> Iterator[WrongResult]:
     sm = int(ill.number("sm"))
     if ill.kind == "gpu-nan":
         if stage != "scalar":
             words = _words("mma", ill, seed) | {"got": "7fc00000", "bits": 10}
-            yield Wrong("mma", 64, {"name": "not finite", "sm": sm, "count": 64, **words})
+            yield WrongResult("mma", 64, {"name": "not finite", "sm": sm, "count": 64, **words})
         return
     for test in SCALAR if stage == "scalar" else ("mma",):
         name = "mismatch" if test in GOLDEN else "disagree"
-        yield Wrong(test, 2, {"name": name, "sm": sm, "count": 2, **_words(test, ill, seed)})
+        yield WrongResult(test, 2, {"name": name, "sm": sm, "count": 2, **_words(test, ill, seed)})
 
 
 def _words(test: str, ill: Ill, seed: int) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class GpuParts:
 
 
 @dataclass(frozen=True)
-class Port:
+class SimPort:
     """One RDMA port by the name that a burn-in gives it: whether it is up, and its rate in B/s."""
 
     name: str
@@ -48,7 +48,7 @@ class Port:
 
 
 @dataclass(frozen=True)
-class Parts:
+class LoadableParts:
     """What can be put under load; a machine that tells of none has none. Memory in B, clock in Hz."""
 
     python: bool = True
@@ -61,10 +61,10 @@ class Parts:
     memory: int = 0
     load: float = 0.0
     gpus: tuple[GpuParts, ...] = ()
-    ports: tuple[Port, ...] = ()
+    ports: tuple[SimPort, ...] = ()
 
 
-def of_station(station: Station) -> Parts:
+def of_station(station: Station) -> LoadableParts:
     """Read a station's parts from its machine's capture."""
     host = station.machine.host
     lscpu = next((a.out for c, a in host.commands.items() if c.startswith("lscpu") and isinstance(a, Output)), "")
@@ -73,7 +73,7 @@ def of_station(station: Station) -> Parts:
     cpus = tuple(_listed(host.files.get("/sys/devices/system/cpu/online", "")))
     khz = host.files.get("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "").strip()
     load = host.files.get("/proc/loadavg", "").partition(" ")[0]
-    return Parts(
+    return LoadableParts(
         python=not any(isinstance(a, Output) and a.out.endswith("no python3\n") for a in host.commands.values()),
         machine=told.get("Architecture", ""),
         cpu=told.get("Model name", ""),
@@ -106,13 +106,13 @@ def _memory(text: str) -> int:
     return int(found[1]) * 1024 if found else 0
 
 
-def _ports(files: Mapping[str, str]) -> Iterator[Port]:
+def _ports(files: Mapping[str, str]) -> Iterator[SimPort]:
     found = {match.group(1, 2): path for path in sorted(files) if (match := _PORT.fullmatch(path))}
     devices = [device for device, _ in found]
     for (device, port), path in found.items():
         rate = _RATE.match(files.get(f"{path.removesuffix('/state')}/rate", ""))
         name = device if devices.count(device) == 1 else f"{device}/{port}"
-        yield Port(name, files[path].startswith("4:"), float(rate[1]) * 1e9 / 8 if rate else None)
+        yield SimPort(name, files[path].startswith("4:"), float(rate[1]) * 1e9 / 8 if rate else None)
 
 
 def _gpus(station: Station) -> Iterable[GpuParts]:

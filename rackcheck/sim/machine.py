@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parent / "machines"
 
 
 @dataclass(frozen=True)
-class Machine:
+class SimMachine:
     """One simulated machine: what its operating system and its BMC would answer.
 
     The host's files are all the files it has, whatever glob asks for them; its `globs` are empty. Texts and bodies
@@ -32,7 +32,7 @@ class Machine:
     bmc: BmcCapture
 
 
-class Kind(StrEnum):
+class FolderKind(StrEnum):
     """What a folder holds."""
 
     MACHINE = "machine"
@@ -46,12 +46,14 @@ def shipped() -> dict[str, Path]:
     return {path.parent.name: path.parent for path in sorted(FOLDER.glob("*/machine.yaml"))}
 
 
-def of_folder(path: Path) -> Kind:
+def of_folder(path: Path) -> FolderKind:
     """Tell what kind of machine a folder holds; raises Mistake if none."""
     marks = {
-        Kind.MACHINE: path / "machine.yaml", Kind.RUN: path / "run.json", Kind.CAPTURE: path / captured.HEAD,
-        Kind.TREE: path / "redfish" / "v1",
-    }  # fmt: skip
+        FolderKind.MACHINE: path / "machine.yaml",
+        FolderKind.RUN: path / "run.json",
+        FolderKind.CAPTURE: path / captured.HEAD,
+        FolderKind.TREE: path / "redfish" / "v1",
+    }
     for kind, mark in marks.items():
         if mark.exists():
             return kind
@@ -63,7 +65,7 @@ def of_folder(path: Path) -> Kind:
     )
 
 
-def load(folder: Path, node: str, number: int) -> Machine:
+def load(folder: Path, node: str, number: int) -> SimMachine:
     """Make one node of a machine folder; `number` is its place in the rack, from 1. Raises Mistake or BadFile."""
     kind = _template(folder.resolve())
     names = {
@@ -73,7 +75,7 @@ def load(folder: Path, node: str, number: int) -> Machine:
         "octets": f"{number // 100 % 100:02}:{number % 100:02}",
     }
     host = NodeCapture(commands=kind.commands.of(names), files=kind.files.of(names), refused=kind.refused.of(names))
-    return Machine(host, BmcCapture(kind.bodies.of(names)))
+    return SimMachine(host, BmcCapture(kind.bodies.of(names)))
 
 
 @lru_cache(maxsize=32)
@@ -83,12 +85,12 @@ def _template(folder: Path) -> template.Template:
 
 def from_tree(folder: Path) -> BmcCapture:
     """Give the BMC of a recorded Redfish tree; its bodies are read as they are asked for."""
-    if of_folder(folder) is not Kind.TREE:
+    if of_folder(folder) is not FolderKind.TREE:
         raise Mistake(f"{folder} is no Redfish tree: it would hold redfish/v1/")
-    return BmcCapture(Tree(folder))
+    return BmcCapture(BodyTree(folder))
 
 
-def from_run(folder: Path, node: str) -> Machine:
+def from_run(folder: Path, node: str) -> SimMachine:
     """Give one node of a stored run, with what it answered then; raises Mistake with the nearest name."""
     seen: dict[str, list[Answered]] = {}
     for answer in store.find(str(folder)).answers():
@@ -100,12 +102,12 @@ def from_run(folder: Path, node: str) -> Machine:
     return _of_answers(seen[node])
 
 
-def from_capture(found: captured.Captured, node: str) -> Machine:
+def from_capture(found: captured.Captured, node: str) -> SimMachine:
     """Give one node of a capture, with what it answered then; raises Mistake where that is damaged."""
     return _of_answers(found.answers(node))
 
 
-def _of_answers(answers: Iterable[Answered]) -> Machine:
+def _of_answers(answers: Iterable[Answered]) -> SimMachine:
     """Make the machine that would answer so; a plane that did not is not there."""
     host, bmc = NodeCapture(), BmcCapture()
     for answer in answers:
@@ -115,7 +117,7 @@ def _of_answers(answers: Iterable[Answered]) -> Machine:
             host = answer.capture
         elif isinstance(answer.capture, BmcCapture):
             bmc = answer.capture
-    return Machine(host, bmc)
+    return SimMachine(host, bmc)
 
 
 # A recorded Redfish tree in the DMTF's layout: the folder's path is the URI, the body lies in its index.json.
@@ -124,7 +126,7 @@ BODY = 8 << 20
 """Bytes that one body may have: as much as an audit takes of one answer."""
 
 
-class Tree(Mapping[str, Body | Unknown]):
+class BodyTree(Mapping[str, Body | Unknown]):
     """The bodies of a tree by URI, each read when it is asked for; one that is not JSON is unparsable.
 
     `$`, `?` and `=` count in names; letter case where a name stands in two.

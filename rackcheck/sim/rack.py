@@ -15,19 +15,19 @@ from typing import Self
 from rackcheck.model.capture import BmcCapture, NodeCapture
 from rackcheck.model.fact import Unknown
 from rackcheck.model.resource import ROOT
-from rackcheck.sim.bmc import Bmc, Fault, now, tls
-from rackcheck.sim.burn import Burning
+from rackcheck.sim.bmc import ResourceFault, SimBmc, now, tls
+from rackcheck.sim.burn import SimBurnin
 from rackcheck.sim.certificate import certificate, ssh_key
 from rackcheck.sim.conduct import BmcConduct, Door, Station
 from rackcheck.sim.doors import Addresses, Doors, Welcome
 from rackcheck.sim.login import USER
 from rackcheck.sim.room import INVENTORY, KEY, KNOWN, PASSWORD, remove, write
 from rackcheck.sim.scenario import Scenario
-from rackcheck.sim.shell import Shell
-from rackcheck.sim.ssh import Node
+from rackcheck.sim.shell import SimShell
+from rackcheck.sim.ssh import SshNode
 
 WRONG = "not-the-password"
-Place = tuple[str, int]
+HostPort = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,19 @@ class Up:
     """One station that is up: where it is, what guards it, and its servers, which count what they were asked."""
 
     station: Station
-    ssh: Place | None
-    https: Place | None
+    ssh: HostPort | None
+    https: HostPort | None
     host_key: str
     fingerprint: str
-    node: Node | None
-    bmc: Bmc | None
+    node: SshNode | None
+    bmc: SimBmc | None
 
 
-class Gone(Exception):
+class RackAbandoned(Exception):
     """Whoever wanted the rack has left while it came up."""
 
 
-class Rack:
+class SimRack:
     """A simulated rack that is up until `close`; `folder` holds its inventory, key and password as long.
 
     `gone` is asked now and then while it comes up; raises Gone where that says so.
@@ -87,14 +87,18 @@ class Rack:
 
     def _up(self, station: Station, gone: Callable[[], bool]) -> Up:
         if gone():
-            raise Gone
+            raise RackAbandoned
         host, node, key, shown = None, None, "", ssh_key()
         has_host = station.machine.host != NodeCapture()
         if has_host:
-            node = Node(
-                Shell(station.machine.host, station.name, sudo=station.node.sudo, skew=station.node.skew), shown, USER,
-                self._login if station.node.ssh is not Door.LOCKED else None, station.node.latency, Burning(station),
-            )  # fmt: skip
+            node = SshNode(
+                SimShell(station.machine.host, station.name, sudo=station.node.sudo, skew=station.node.skew),
+                shown,
+                USER,
+                self._login if station.node.ssh is not Door.LOCKED else None,
+                station.node.latency,
+                SimBurnin(station),
+            )
             host = self._door("ssh", station.number, station.node.ssh, node.serve)
             key = (ssh_key() if station.node.other_host_key else shown).public
         place, service, fingerprint = None, None, ""
@@ -110,7 +114,7 @@ class Rack:
             made.file.unlink()
         return Up(station, host, place, key, fingerprint, node, service)
 
-    def _door(self, service: str, number: int, door: Door, welcome: Welcome) -> Place:
+    def _door(self, service: str, number: int, door: Door, welcome: Welcome) -> HostPort:
         if door is Door.CLOSED:
             place = self._addresses.nowhere(service, number)
             return place if place[1] else (place[0], 9)  # port 9 is discard's, which nobody serves any more
@@ -119,14 +123,14 @@ class Rack:
     def _say_nothing(self, _: socket.socket) -> None:
         self._over.wait()
 
-    def _bmc(self, station: Station) -> Bmc:
+    def _bmc(self, station: Station) -> SimBmc:
         conduct = station.bmc
         faults = {uri: replace(fault) for uri, fault in conduct.faults.items()}  # each rack counts its own
         if conduct.hanging:
-            faults["*"] = Fault("hang")
+            faults["*"] = ResourceFault("hang")
         if "*" in faults:
-            faults.setdefault(ROOT, Fault(times=0))
-        return Bmc(
+            faults.setdefault(ROOT, ResourceFault(times=0))
+        return SimBmc(
             _Told(station.machine.bmc, conduct), faults=faults, limit=conduct.sessions - conduct.taken,
             workers=conduct.workers, lines=conduct.lines, latency=conduct.latency, user=USER,
             expand=conduct.expand or False,
@@ -159,7 +163,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _served(service: Bmc, *contexts: ssl.SSLContext) -> Welcome:
+def _served(service: SimBmc, *contexts: ssl.SSLContext) -> Welcome:
     return lambda line: service.serve(line, *contexts)
 
 

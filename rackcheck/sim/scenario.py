@@ -10,7 +10,7 @@ from rackcheck.inventory import unfold
 from rackcheck.inventory.nodeset import is_name
 from rackcheck.model.capture import NodeCapture
 from rackcheck.profile.conform import deviations
-from rackcheck.profile.document import BadFile, Listing, Node, Problem, Scalar, Table, read
+from rackcheck.profile.document import BadFile, Problem, Scalar, YamlMapping, YamlNode, YamlSequence, read
 from rackcheck.profile.layers import did_you_mean, word
 from rackcheck.profile.library import text_of
 from rackcheck.profile.schema import TEXT
@@ -93,15 +93,15 @@ def of_machine(folder: Path, count: int | None = None) -> Scenario:
     kind = machine.of_folder(folder)
     stations: tuple[Station, ...]
     numbers = range(1, (count or 1) + 1)
-    if kind is machine.Kind.RUN:
+    if kind is machine.FolderKind.RUN:
         if count is not None:
             raise Mistake(f"the stored run {folder.name} has nodes of its own, and no other number of them")
         names = _of_run(folder)
         stations = tuple(Station(n, i, machine.from_run(folder, n)) for i, n in enumerate(names, start=1))
-    elif kind is machine.Kind.CAPTURE:
+    elif kind is machine.FolderKind.CAPTURE:
         return _of_capture(captured.load(folder), count)
-    elif kind is machine.Kind.TREE:
-        held = machine.Machine(NodeCapture(), machine.from_tree(folder))
+    elif kind is machine.FolderKind.TREE:
+        held = machine.SimMachine(NodeCapture(), machine.from_tree(folder))
         still = BmcConduct(stands_still=True)
         stations = tuple(Station(f"n{i:02}", i, held, bmc=still) for i in numbers)
     else:
@@ -146,8 +146,8 @@ def load(path: Path, count: int | None = None, shown: str = "") -> Scenario:
     grown = Growth(table)
     laid = [
         _lay(stations, entry, grown, problems)
-        for entry in (listed.items if isinstance(listed, Listing) else ())
-        if isinstance(entry, Table)
+        for entry in (listed.items if isinstance(listed, YamlSequence) else ())
+        if isinstance(entry, YamlMapping)
     ]
     if problems:
         raise BadFile(problems)
@@ -155,7 +155,7 @@ def load(path: Path, count: int | None = None, shown: str = "") -> Scenario:
     return Scenario(word(table, "scenario"), word(table, "title"), tuple(stations.values()), tuple(laid), racks)
 
 
-def _shaped(node: Node) -> Table:
+def _shaped(node: YamlNode) -> YamlMapping:
     """Hold a file against the schema; what a fault is told is looked at by the fault, which knows its own words."""
     schema = shape()
     entry = schema["properties"]["faults"]["items"]
@@ -164,7 +164,7 @@ def _shaped(node: Node) -> Table:
     problems = [Problem(found.place, _numbered(path, found.text)) for path, found in deviations(node, schema)]
     if problems:
         raise BadFile(problems)
-    assert isinstance(node, Table)
+    assert isinstance(node, YamlMapping)
     return node
 
 
@@ -176,7 +176,7 @@ def _numbered(path: tuple[str | int, ...], text: str) -> str:
     return f"`{spelt}`{text.removeprefix(f'`{path[-1]}`')}" if text.startswith(f"`{path[-1]}`") else text
 
 
-def _lay(stations: dict[str, Station], entry: Table, grown: Growth, problems: list[Problem]) -> Laid:
+def _lay(stations: dict[str, Station], entry: YamlMapping, grown: Growth, problems: list[Problem]) -> Laid:
     """Lay one fault over its nodes, of those that are there; what is wrong with it goes to the problems."""
     words = {key: value.text for key, value in entry.items.items() if isinstance(value, Scalar)}
     words |= {key: "" for key in entry.items if key not in words}  # told as no word of the fault's

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from rackcheck.profile.document import DEPTH, BadFile, Place, Problem
+from rackcheck.profile.document import DEPTH, BadFile, Problem, SourcePlace
 from rackcheck.sim.expand import BadPattern, Stood, expanded, filled
 
 VALUES = 200_000
@@ -17,7 +17,7 @@ _NUMBERS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
 _WORDS = {"true": True, "false": False, "null": None}
 
 
-class Reader:
+class SheetReader:
     """Reads the tree of one YAML file, and says at which line what is wrong with it."""
 
     def __init__(self, file: str) -> None:
@@ -27,7 +27,7 @@ class Reader:
     def wrong(self, node: yaml.Node, text: str) -> BadFile:
         """Say that something is wrong at a place."""
         mark = node.start_mark
-        return BadFile([Problem(Place(self.file, mark.line + 1, mark.column + 1), text)])
+        return BadFile([Problem(SourcePlace(self.file, mark.line + 1, mark.column + 1), text)])
 
     def pairs(self, node: yaml.Node, what: str) -> list[tuple[yaml.Node, str, yaml.Node]]:
         """Give a table's entries: the key, its text, and what it holds."""
@@ -135,17 +135,17 @@ def composed(text: str, file: str) -> yaml.Node:
         root = yaml.compose(text, Loader=loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file, 1, 1)
+        place = SourcePlace(file, mark.line + 1, mark.column + 1) if mark else SourcePlace(file, 1, 1)
         raise BadFile([Problem(place, str(error.problem or error.context))]) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadFile([Problem(Place(file, 1, 1), f"no YAML: {error}")]) from None
+        raise BadFile([Problem(SourcePlace(file, 1, 1), f"no YAML: {error}")]) from None
     if root is None:
-        raise BadFile([Problem(Place(file, 1, 1), "an empty file")])
-    _bounded(root, Reader(file))
+        raise BadFile([Problem(SourcePlace(file, 1, 1), "an empty file")])
+    _bounded(root, SheetReader(file))
     return root
 
 
-def _bounded(root: yaml.Node, reader: Reader) -> None:
+def _bounded(root: yaml.Node, reader: SheetReader) -> None:
     """Refuse aliases, which make a small file unfold without end, and nesting beyond what a machine needs."""
     seen: set[int] = set()
     level = [root]

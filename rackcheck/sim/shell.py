@@ -24,7 +24,7 @@ CLOCKS = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
 
 
 @dataclass(frozen=True)
-class Job:
+class ShellQuestion:
     """One question of a script: its command, with how many bytes of answer and complaints are wanted."""
 
     index: str
@@ -33,7 +33,7 @@ class Job:
     complaints: int
 
 
-def jobs(script: str) -> tuple[str, tuple[Job, ...]]:
+def jobs(script: str) -> tuple[str, tuple[ShellQuestion, ...]]:
     """Give a script's mark and its questions; raises ValueError where this is none of ours."""
     mark = re.search(r"^m=([0-9a-f]{32}) none= have=$", script, re.MULTILINE)
     begin, end = script.find("; exit 0; }; done\n"), script.rfind('\nsay "$none"\nwait\n')
@@ -43,7 +43,7 @@ def jobs(script: str) -> tuple[str, tuple[Job, ...]]:
 
 
 @lru_cache(maxsize=64)
-def _jobs(text: str) -> tuple[Job, ...]:
+def _jobs(text: str) -> tuple[ShellQuestion, ...]:
     """Part the lines of a script; all nodes of a run are sent the same ones.
 
     `own INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM WITHOUT [GLOB]... ;`, `lane LANE SECONDS CAP [INDEX COMMAND]... ;`
@@ -55,14 +55,14 @@ def _jobs(text: str) -> tuple[Job, ...]:
     rows = [row for row in rows if not row[0].startswith("have=")]
     if any(len(row) < 6 or row[0] not in {"own", "lane"} for row in rows) or words[-1:] not in ([], [";"]):
         raise ValueError("not the questions of rackcheck")
-    alone = [Job(row[1], row[4], int(row[3]), int(row[5])) for row in rows if row[0] == "own"]
+    alone = [ShellQuestion(row[1], row[4], int(row[3]), int(row[5])) for row in rows if row[0] == "own"]
     pairs = [
         (int(row[3]), *pair) for row in rows if row[0] == "lane" for pair in zip(row[4::2], row[5::2], strict=True)
     ]
-    return (*alone, *(Job(index, command, cap, 4000) for cap, index, command in pairs))
+    return (*alone, *(ShellQuestion(index, command, cap, 4000) for cap, index, command in pairs))
 
 
-class Shell:
+class SimShell:
     """The shell of one simulated node, which has this name where its machine tells none."""
 
     def __init__(self, host: NodeCapture, name: str = "", *, sudo: bool = True, skew: float = 0.0) -> None:
@@ -153,7 +153,7 @@ def _as_unknown(why: Unknown) -> Output | None:
     return None
 
 
-def _frame(mark: str, job: Job, answer: Output) -> str:
+def _frame(mark: str, job: ShellQuestion, answer: Output) -> str:
     """Print an answer as the script's own function does."""
     out = answer.out if len(answer.out) <= job.cap else answer.out[: job.cap]
     return f"\n{mark}<{job.index}\n{out}{mark}:{answer.status}={answer.err[-job.complaints :]}{mark}.\n"

@@ -18,7 +18,7 @@ from paramiko.common import (
 from rackcheck.model.capture import Output
 from rackcheck.sim import burn
 from rackcheck.sim.certificate import SshKey
-from rackcheck.sim.shell import Shell
+from rackcheck.sim.shell import SimShell
 from rackcheck.sim.typed import WELCOME
 
 SCRIPT = 4 << 20
@@ -28,18 +28,18 @@ logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # visitors that leave 
 
 
 @dataclass
-class Node:
+class SshNode:
     """One node's server: who may come in, and what answers them. `execs` counts the commands that were run.
 
     `load` is what a burn-in has of it; without, it has no python3.
     """
 
-    shell: Shell
+    shell: SimShell
     host_key: SshKey
     user: str
     login: SshKey | None
     latency: float = 0.0
-    load: burn.Burning | None = None
+    load: burn.SimBurnin | None = None
     connections: int = 0
     execs: list[str] = field(default_factory=list)
 
@@ -130,7 +130,7 @@ def _released(channel: paramiko.Channel) -> None:
 class _Doorman(paramiko.ServerInterface):
     """Lets one user with one key in, to run commands."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: SshNode) -> None:
         self._node = node
 
     def get_allowed_auths(self, username: str) -> str:  # noqa: ARG002  paramiko's signature

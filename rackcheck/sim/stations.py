@@ -8,7 +8,7 @@ from pathlib import Path
 from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import unfold
 from rackcheck.inventory.merge import named
-from rackcheck.profile.document import BadFile, Place, Problem, Scalar, Table
+from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, YamlMapping
 from rackcheck.profile.layers import did_you_mean, word
 from rackcheck.sim import machine
 from rackcheck.sim.conduct import BmcConduct, Conduct, Station
@@ -30,9 +30,9 @@ RACK, UNITS = "rack-48u", 48
 class Growth:
     """The node sets of a file that grow, and the names that they could ever have."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: YamlMapping) -> None:
         nodes = table.items["nodes"]
-        self._sets = [key for key in nodes.items if ALL in key] if isinstance(nodes, Table) else []
+        self._sets = [key for key in nodes.items if ALL in key] if isinstance(nodes, YamlMapping) else []
 
     def __bool__(self) -> bool:
         return bool(self._sets)
@@ -46,14 +46,14 @@ class Growth:
 class Builder:
     """Builds the stations of a file, and gathers what is wrong with them."""
 
-    def __init__(self, path: Path, table: Table, problems: list[Problem]) -> None:
+    def __init__(self, path: Path, table: YamlMapping, problems: list[Problem]) -> None:
         self._path, self._table, self._problems = path, table, problems
         self._filled: dict[str, int] = {}
 
     def stations(self, count: int | None, shown: str, growing: Iterable[str] = ()) -> dict[str, Station]:
         """Give every station by its name; raises Mistake on a number for a rack that does not grow."""
         listed = self._table.items["nodes"]
-        assert isinstance(listed, Table)
+        assert isinstance(listed, YamlMapping)
         wanted = self._count(count, listed, shown, growing)
         conduct = self._load(), self._bmc()
         found: dict[str, Station] = {}
@@ -68,11 +68,11 @@ class Builder:
                     return found
                 if name in found:
                     self._problems.append(Problem(place, f"{name} stands here twice"))
-                elif isinstance(own, Table) and not self._add(found, name, own, conduct, place):
+                elif isinstance(own, YamlMapping) and not self._add(found, name, own, conduct, place):
                     break  # the others of this set would be told the same
         return found
 
-    def _count(self, count: int | None, listed: Table, shown: str, growing: Iterable[str]) -> int:
+    def _count(self, count: int | None, listed: YamlMapping, shown: str, growing: Iterable[str]) -> int:
         """How many nodes of each set that grows; 0 where the file does not say."""
         grows = any(ALL in key for key in listed.items)
         if count is not None and not grows:
@@ -85,7 +85,12 @@ class Builder:
         return count or self._number(self._table, "count", 1, MOST, 0)
 
     def _add(
-        self, found: dict[str, Station], name: str, own: Table, conduct: tuple[Conduct, BmcConduct], place: Place
+        self,
+        found: dict[str, Station],
+        name: str,
+        own: YamlMapping,
+        conduct: tuple[Conduct, BmcConduct],
+        place: SourcePlace,
     ) -> bool:
         before = len(self._problems)
         height = self._number(own, "height", 1, UNITS, 1)
@@ -109,7 +114,7 @@ class Builder:
 
     def _load(self) -> Conduct:
         own = self._table.get("load")
-        if not isinstance(own, Table):
+        if not isinstance(own, YamlMapping):
             return Conduct()
         pace, seed = self._number(own, "pace", 1, FASTEST, 1), self._number(own, "seed", 0, SEEDS, 0)
         return Conduct(load_pace=float(pace), load_seed=seed)
@@ -117,7 +122,7 @@ class Builder:
     def _bmc(self) -> BmcConduct:
         own = self._table.get("bmc")
         usual = BmcConduct()
-        if not isinstance(own, Table):
+        if not isinstance(own, YamlMapping):
             return usual
         return replace(
             usual,
@@ -126,7 +131,7 @@ class Builder:
             latency=self._number(own, "milliseconds", 0, SLOWEST, 0) / 1000,
         )
 
-    def _number(self, table: Table, key: str, low: int, high: int, default: int) -> int:
+    def _number(self, table: YamlMapping, key: str, low: int, high: int, default: int) -> int:
         said = table.get(key)
         if not isinstance(said, Scalar):
             return default

@@ -19,10 +19,10 @@ from rackcheck.base.mistake import Mistake
 from rackcheck.model.capture import PAYLOAD, Output
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import ROOT, Body, same_place
-from rackcheck.profile.document import SIZE, BadFile, Place, Problem
+from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace
 from rackcheck.profile.library import text_of
 from rackcheck.sim.expand import Stood, of_node
-from rackcheck.sim.sheet import Reader, composed
+from rackcheck.sim.sheet import SheetReader, composed
 
 REFUSED = {"denied": Unknown(Reason.DENIED, "Permission denied")}
 """Why a file cannot be read, by the word of a machine folder; the detail is what `head` says."""
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Part(Generic[T]):
+class TemplatePart(Generic[T]):
     """Answers by what is asked: those of every node, and those that a node fills in."""
 
     still: dict[str, T] = field(default_factory=dict)
@@ -58,10 +58,10 @@ class Template:
     name: str
     title: str
     hardware: str
-    files: Part[str] = field(default_factory=Part)
-    commands: Part[Output] = field(default_factory=Part)
-    refused: Part[Unknown] = field(default_factory=Part)
-    bodies: Part[Body] = field(default_factory=Part)
+    files: TemplatePart[str] = field(default_factory=TemplatePart)
+    commands: TemplatePart[Output] = field(default_factory=TemplatePart)
+    refused: TemplatePart[Unknown] = field(default_factory=TemplatePart)
+    bodies: TemplatePart[Body] = field(default_factory=TemplatePart)
 
 
 def _moves(value: object) -> bool:
@@ -111,12 +111,12 @@ def read(folder: Path) -> Template:
     return template
 
 
-def _open(path: Path) -> tuple[Reader, yaml.Node]:
+def _open(path: Path) -> tuple[SheetReader, yaml.Node]:
     file = f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
     text = text_of(path)
     if len(text) > SIZE:
-        raise BadFile([Problem(Place(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
-    return Reader(file), composed(text, file)
+        raise BadFile([Problem(SourcePlace(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
+    return SheetReader(file), composed(text, file)
 
 
 def _head(path: Path) -> Template:
@@ -136,7 +136,7 @@ def _head(path: Path) -> Template:
     return Template(given["machine"], given["title"], given["hardware"])
 
 
-def _host(reader: Reader, root: yaml.Node, template: Template) -> None:
+def _host(reader: SheetReader, root: yaml.Node, template: Template) -> None:
     for key, name, value in reader.pairs(root, "the file"):
         if name == "files":
             for at, path, node, stood in _paths(reader, value):
@@ -155,7 +155,7 @@ def _host(reader: Reader, root: yaml.Node, template: Template) -> None:
             raise reader.wrong(key, f"no such key: `{name}`; there are files, commands, refused")
 
 
-def _paths(reader: Reader, table: yaml.Node) -> Iterator[tuple[yaml.Node, str, yaml.Node, Stood]]:
+def _paths(reader: SheetReader, table: yaml.Node) -> Iterator[tuple[yaml.Node, str, yaml.Node, Stood]]:
     for key, pattern, value in reader.pairs(table, "this"):
         for path, stood in reader.keys(key, pattern):
             if not path.startswith("/"):
@@ -163,7 +163,7 @@ def _paths(reader: Reader, table: yaml.Node) -> Iterator[tuple[yaml.Node, str, y
             yield key, path, value, stood
 
 
-def _output(reader: Reader, node: yaml.Node) -> Output:
+def _output(reader: SheetReader, node: yaml.Node) -> Output:
     texts = {"out": "", "err": ""}
     status = 0
     for key, name, value in reader.pairs(node, "an answer"):
@@ -179,7 +179,7 @@ def _output(reader: Reader, node: yaml.Node) -> Output:
     return Output(status, texts["out"], texts["err"])
 
 
-def _add(reader: Reader, at: yaml.Node, part: Part[T], key: str, answer: T) -> None:
+def _add(reader: SheetReader, at: yaml.Node, part: TemplatePart[T], key: str, answer: T) -> None:
     if part.has(key):
         raise reader.wrong(at, f"`{key}` has an answer already")
     part.add(key, answer)

@@ -15,7 +15,7 @@ PAGE = "<!DOCTYPE html><html><head><title>Log in</title></head><body>Your sessio
 
 
 @dataclass(frozen=True)
-class Said:
+class TwistedReply:
     """One answer."""
 
     status: int
@@ -23,36 +23,36 @@ class Said:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Twist = Callable[[str, bytes], Said]
+Twist = Callable[[str, bytes], TwistedReply]
 """Gives the answer for a URI, query and all, that holds this body."""
 
 
-def _html(_: str, __: bytes) -> Said:
-    return Said(200, PAGE.encode(), {"Content-Type": "text/html"})
+def _html(_: str, __: bytes) -> TwistedReply:
+    return TwistedReply(200, PAGE.encode(), {"Content-Type": "text/html"})
 
 
-def _deep(_: str, __: bytes) -> Said:
-    return Said(200, b'{"Id":' * DEEP + b"1" + b"}" * DEEP)
+def _deep(_: str, __: bytes) -> TwistedReply:
+    return TwistedReply(200, b'{"Id":' * DEEP + b"1" + b"}" * DEEP)
 
 
-def _elsewhere(uri: str, _: bytes) -> Said:
+def _elsewhere(uri: str, _: bytes) -> TwistedReply:
     """Send on and on, each time to a place that was not named before."""
-    return Said(302, b"", {"Location": _numbered(uri, "hop")})
+    return TwistedReply(302, b"", {"Location": _numbered(uri, "hop")})
 
 
-def _loop(uri: str, body: bytes) -> Said:
+def _loop(uri: str, body: bytes) -> TwistedReply:
     """Name a second page, which names the first one as the one that follows."""
     first = uri.partition("?")[0]
     return _page(body, first if "?" in uri else f"{first}?$skip=1")
 
 
-def _endless(uri: str, body: bytes) -> Said:
+def _endless(uri: str, body: bytes) -> TwistedReply:
     """Name one more page on each page."""
     return _page(body, _numbered(uri, "$skip"))
 
 
-def _page(body: bytes, following: str) -> Said:
-    return Said(200, json.dumps({**_read(body), "Members@odata.nextLink": following}).encode())
+def _page(body: bytes, following: str) -> TwistedReply:
+    return TwistedReply(200, json.dumps({**_read(body), "Members@odata.nextLink": following}).encode())
 
 
 def _numbered(uri: str, word: str) -> str:
@@ -60,12 +60,12 @@ def _numbered(uri: str, word: str) -> str:
     return f"{before}?{word}={int(number) + 1 if re.fullmatch('[0-9]{1,9}', number) else 1}"
 
 
-def _nulls(_: str, body: bytes) -> Said:
-    return Said(200, json.dumps(dict.fromkeys(_read(body))).encode())
+def _nulls(_: str, body: bytes) -> TwistedReply:
+    return TwistedReply(200, json.dumps(dict.fromkeys(_read(body))).encode())
 
 
-def _wrong_types(_: str, body: bytes) -> Said:
-    return Said(200, json.dumps({name: _other(value) for name, value in _read(body).items()}).encode())
+def _wrong_types(_: str, body: bytes) -> TwistedReply:
+    return TwistedReply(200, json.dumps({name: _other(value) for name, value in _read(body).items()}).encode())
 
 
 def _other(value: object) -> object:
@@ -82,9 +82,9 @@ def _other(value: object) -> object:
     return [[]]
 
 
-def _unset_clock(_: str, body: bytes) -> Said:
+def _unset_clock(_: str, body: bytes) -> TwistedReply:
     held = _read(body)
-    return Said(200, json.dumps({**held, "DateTime": UNSET} if "DateTime" in held else held).encode())
+    return TwistedReply(200, json.dumps({**held, "DateTime": UNSET} if "DateTime" in held else held).encode())
 
 
 def _read(body: bytes) -> dict[str, object]:

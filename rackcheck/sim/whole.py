@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
-from rackcheck.sim.twist import Said
+from rackcheck.sim.twist import TwistedReply
 
 ROOT = "/redfish/v1"
 ASKED = re.compile(
@@ -12,7 +12,7 @@ ASKED = re.compile(
 )
 ANNOUNCED = {"ExpandAll": True, "Levels": True, "Links": True, "MaxLevels": 1, "NoLinks": True}
 
-Held = Callable[[str], bytes | None]
+BodyReader = Callable[[str], bytes | None]
 """Gives what a BMC holds at a URI."""
 
 WAYS = ("honest", "nameless", "bare", "501", "cut")
@@ -26,20 +26,20 @@ def announced(body: bytes) -> bytes:
     return json.dumps(root).encode()
 
 
-def said(held: Held, uri: str, way: str) -> Said:
+def said(held: BodyReader, uri: str, way: str) -> TwistedReply:
     """Answer for one URI, with or without a question for whole members; 404 where nothing is."""
     match = ASKED.fullmatch(uri)
     page = f"?{match['page']}" if match is not None and match["page"] else ""
     body = held(uri if match is None else match["path"].rstrip("/") + page)
     if body is None:
-        return Said(404, b"")
+        return TwistedReply(404, b"")
     if match is None:
-        return Said(200, announced(body) if uri.rstrip("/") == ROOT else body)
+        return TwistedReply(200, announced(body) if uri.rstrip("/") == ROOT else body)
     if way == "501":
-        return Said(501, b'{"error": {"code": "Base.1.0.QueryParameterUnsupported", "message": "No."}}')
+        return TwistedReply(501, b'{"error": {"code": "Base.1.0.QueryParameterUnsupported", "message": "No."}}')
     found = _read(body)
     if found is None or way == "bare":
-        return Said(200, body)
+        return TwistedReply(200, body)
     whole = {name: _opened(value, held, match["what"], name) for name, value in found.items()}
     members = whole.get("Members")
     if isinstance(members, list):
@@ -47,10 +47,10 @@ def said(held: Held, uri: str, way: str) -> Said:
     following = whole.get("Members@odata.nextLink")
     if isinstance(following, str):
         whole["Members@odata.nextLink"] = f"{following}{'&' if '?' in following else '?'}{match['expand']}"
-    return Said(200, json.dumps(whole).encode())
+    return TwistedReply(200, json.dumps(whole).encode())
 
 
-def members(uri: str, said: Said) -> int:
+def members(uri: str, said: TwistedReply) -> int:
     """Count the members that one answer had to be put together from."""
     if said.status != 200 or ASKED.fullmatch(uri) is None:
         return 0
@@ -58,7 +58,7 @@ def members(uri: str, said: Said) -> int:
     return len(found) if isinstance(found, list) else 0
 
 
-def _opened(value: object, held: Held, what: str, under: str) -> object:
+def _opened(value: object, held: BodyReader, what: str, under: str) -> object:
     """Put what a link leads to in its place: `.` leaves out those in `Links`, `~` takes no others; one level deep."""
     if under.startswith("@") or (what != "*" and (under == "Links") is (what == ".")):
         return value

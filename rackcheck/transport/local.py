@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rackcheck.model.fact import Reason, Unknown, clean
-from rackcheck.transport.wire import LARGE, Limits, Line, Reply, drain, stamped
+from rackcheck.transport.wire import LARGE, CommandStream, ShellLimits, ShellReply, drain, stamped
 
 
-def run(script: str, limits: Limits) -> Reply:
+def run(script: str, limits: ShellLimits) -> ShellReply:
     """Run a script on this machine under the same deadline and cap as over SSH."""
     try:
         process = subprocess.Popen(
@@ -25,7 +25,7 @@ def run(script: str, limits: Limits) -> Reply:
             start_new_session=True,
         )
     except OSError as error:
-        return Reply(b"", Unknown(Reason.TOOL_MISSING, f"/bin/sh: {error.strerror}"))
+        return ShellReply(b"", Unknown(Reason.TOOL_MISSING, f"/bin/sh: {error.strerror}"))
     assert process.stdin is not None and process.stdout is not None  # noqa: PT018
     out = process.stdout.fileno()
     late = threading.Event()
@@ -47,13 +47,13 @@ def run(script: str, limits: Limits) -> Reply:
         process.wait()
         process.stdout.close()
     if stopped == LARGE:
-        return Reply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
+        return ShellReply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
     if late.is_set():
-        return Reply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
-    return Reply(raw, Unknown(Reason.NOT_COLLECTED, "the answer ended early"))
+        return ShellReply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
+    return ShellReply(raw, Unknown(Reason.NOT_COLLECTED, "the answer ended early"))
 
 
-def talk(command: str, limits: Limits, speak: Callable[[Line], Unknown]) -> Reply:
+def talk(command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
     """Run a command on this machine and let `speak` have the line to it, both ways, as over SSH."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(  # noqa: S603  the command is ours, and the same for every node
@@ -77,7 +77,7 @@ def talk(command: str, limits: Limits, speak: Callable[[Line], Unknown]) -> Repl
             assert end is not None
             with contextlib.suppress(BrokenPipeError):
                 end.close()
-    return Reply(b"", Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s") if late.is_set() else why)
+    return ShellReply(b"", Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s") if late.is_set() else why)
 
 
 class _Pipes:

@@ -15,7 +15,7 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.hide import Hiding
 from rackcheck.transport import known_hosts
 from rackcheck.transport.ssh_config import Target
-from rackcheck.transport.wire import LARGE, Limits, Line, Reply, Stage, drain, stamped
+from rackcheck.transport.wire import LARGE, CommandStream, ConnectStage, ShellLimits, ShellReply, drain, stamped
 
 if TYPE_CHECKING:
     import paramiko
@@ -33,7 +33,7 @@ _UNLOCKING = threading.Lock()
 class _Refused(Exception):
     """This node cannot be asked; holds why, and where the way ended."""
 
-    def __init__(self, stage: Stage, why: Unknown) -> None:
+    def __init__(self, stage: ConnectStage, why: Unknown) -> None:
         super().__init__(str(why))
         self.stage, self.why = stage, why
 
@@ -56,12 +56,12 @@ class _Deadline:
         return timer
 
 
-def run(target: Target, script: str, limits: Limits) -> Reply:
+def run(target: Target, script: str, limits: ShellLimits) -> ShellReply:
     """Run a script on a node; whatever the node does ends as a reply with its reason, without what we logged in by."""
     return _hidden(target, lambda hiding: _run(target, limits, hiding, _Script(script)))
 
 
-def talk(target: Target, command: str, limits: Limits, speak: Callable[[Line], Unknown]) -> Reply:
+def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
     """Run a command on a node and let `speak` have the line to it, both ways, until it gives why it ended.
 
     A reply of this kind has no raw side: what came in is the speaker's.
@@ -69,13 +69,13 @@ def talk(target: Target, command: str, limits: Limits, speak: Callable[[Line], U
     return _hidden(target, lambda hiding: _run(target, limits, hiding, _Talk(command, speak)))
 
 
-def _hidden(target: Target, ask: Callable[[Hiding], Reply]) -> Reply:
+def _hidden(target: Target, ask: Callable[[Hiding], ShellReply]) -> ShellReply:
     hiding = Hiding(target.password)
     reply = ask(hiding)
     return replace(reply, raw=hiding.data(reply.raw), cut=replace(reply.cut, detail=hiding.text(reply.cut.detail)))
 
 
-def _run(target: Target, limits: Limits, hiding: Hiding, act: "_Script | _Talk") -> Reply:
+def _run(target: Target, limits: ShellLimits, hiding: Hiding, act: "_Script | _Talk") -> ShellReply:
     import paramiko  # noqa: PLC0415  a fifth of a second, only for those who ask a node
 
     def shown(error: object) -> str:
@@ -85,22 +85,22 @@ def _run(target: Target, limits: Limits, hiding: Hiding, act: "_Script | _Talk")
     try:
         sock = _connect(target, limits)
     except _Refused as refused:
-        return Reply(b"", refused.why, refused.stage)
-    stage = Stage.HANDSHAKE
+        return ShellReply(b"", refused.why, refused.stage)
+    stage = ConnectStage.HANDSHAKE
     try:
         transport = paramiko.Transport(sock)
     except (OSError, paramiko.SSHException) as error:
         sock.close()
-        return Reply(b"", Unknown(Reason.UNREACHABLE, shown(error)), stage)
+        return ShellReply(b"", Unknown(Reason.UNREACHABLE, shown(error)), stage)
     transport.banner_timeout = transport.auth_timeout = limits.connect
     timer = deadline.watch(transport)
     try:
         _handshake(transport, target, limits)
-        stage = Stage.LOGIN
+        stage = ConnectStage.LOGIN
         _log_in(transport, target, hiding)
         return act(transport, limits, deadline, hiding)
     except _Refused as refused:
-        return Reply(b"", refused.why, refused.stage)
+        return ShellReply(b"", refused.why, refused.stage)
     except (OSError, EOFError, paramiko.SSHException) as error:
         if deadline.passed:
             why = Unknown(Reason.TIMEOUT, f"no answer within {limits.deadline:g} s")
@@ -108,13 +108,13 @@ def _run(target: Target, limits: Limits, hiding: Hiding, act: "_Script | _Talk")
             why = Unknown(Reason.TIMEOUT, f"the SSH handshake did not end: {shown(error) or 'silence'}")
         else:
             why = Unknown(Reason.UNREACHABLE, shown(error) or type(error).__name__)
-        return Reply(b"", why, stage)
+        return ShellReply(b"", why, stage)
     finally:
         timer.cancel()
         transport.close()
 
 
-def _connect(target: Target, limits: Limits) -> "socket.socket | paramiko.ProxyCommand":
+def _connect(target: Target, limits: ShellLimits) -> "socket.socket | paramiko.ProxyCommand":
     import paramiko  # noqa: PLC0415
 
     if target.proxy:
@@ -123,15 +123,15 @@ def _connect(target: Target, limits: Limits) -> "socket.socket | paramiko.ProxyC
     try:
         return socket.create_connection((target.host, target.port), timeout=limits.connect)
     except TimeoutError:
-        raise _Refused(Stage.PORT, Unknown(Reason.TIMEOUT, f"{where} does not answer")) from None
+        raise _Refused(ConnectStage.PORT, Unknown(Reason.TIMEOUT, f"{where} does not answer")) from None
     except socket.gaierror:
-        raise _Refused(Stage.NAME, Unknown(Reason.UNREACHABLE, f"no address for {target.host}")) from None
+        raise _Refused(ConnectStage.NAME, Unknown(Reason.UNREACHABLE, f"no address for {target.host}")) from None
     except (OSError, UnicodeError, OverflowError) as error:
         said = getattr(error, "strerror", None) or str(error)
-        raise _Refused(Stage.PORT, Unknown(Reason.UNREACHABLE, f"{where}: {clean(said)}")) from None
+        raise _Refused(ConnectStage.PORT, Unknown(Reason.UNREACHABLE, f"{where}: {clean(said)}")) from None
 
 
-def _handshake(transport: "paramiko.Transport", target: Target, limits: Limits) -> None:
+def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLimits) -> None:
     """Agree on keys, and check the host's own before anything of ours is sent."""
     trusted = known_hosts.load(target.known_hosts)
     keys = trusted.keys(target.alias or target.host, target.port)
@@ -142,18 +142,18 @@ def _handshake(transport: "paramiko.Transport", target: Target, limits: Limits) 
     transport.start_client(timeout=limits.connect)
     if not transport.initial_kex_done:  # paramiko waits its time and says nothing
         said = f"the SSH handshake did not end within {limits.connect:g} s"
-        raise _Refused(Stage.HANDSHAKE, Unknown(Reason.TIMEOUT, said))
+        raise _Refused(ConnectStage.HANDSHAKE, Unknown(Reason.TIMEOUT, said))
     shown = transport.get_remote_server_key()
     key, mark = shown.get_base64(), known_hosts.fingerprint(shown.get_base64())
     if key in trusted.revoked:
-        raise _Refused(Stage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
+        raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
     if not keys:
         how = f"ssh-keyscan -p {target.port} {target.host} >> ~/.ssh/known_hosts"
         said = f"no key of this host is known; it shows {mark}. Check it, then: {how}"
-        raise _Refused(Stage.KEY, Unknown(Reason.HOST_KEY_CHANGED, said))
+        raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, said))
     if key not in set().union(*keys.values()):
         known = ", ".join(sorted(known_hosts.fingerprint(k) for found in keys.values() for k in found))
-        raise _Refused(Stage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
+        raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
 
 
 def _plain_kind(kind: str) -> str:
@@ -194,12 +194,12 @@ def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> 
                 return
             tried.append("the password (not enough alone)")
     what = ", ".join(tried) if tried else "no key at hand"
-    raise _Refused(Stage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
+    raise _Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
 
 
 def _refused_type(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding) -> _Refused:
     said = clean(hiding.text(", ".join(error.allowed_types)))
-    return _Refused(Stage.LOGIN, Unknown(Reason.DENIED, f"{user}: this host takes {said}"))
+    return _Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"{user}: this host takes {said}"))
 
 
 def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
@@ -255,7 +255,9 @@ class _Script:
 
     text: str
 
-    def __call__(self, transport: "paramiko.Transport", limits: Limits, deadline: _Deadline, hiding: Hiding) -> Reply:
+    def __call__(
+        self, transport: "paramiko.Transport", limits: ShellLimits, deadline: _Deadline, hiding: Hiding
+    ) -> ShellReply:
         channel = transport.open_session(timeout=limits.connect)
         channel.settimeout(limits.deadline)
         channel.exec_command("sh -s")
@@ -267,11 +269,11 @@ class _Script:
         except OSError as error:
             raw, stopped = b"", f"the line broke: {error}"
         if stopped == LARGE:
-            return Reply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
+            return ShellReply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
         if deadline.passed:
-            return Reply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
+            return ShellReply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
         said = "" if raw else complaints.last(hiding)
-        return Reply(raw, Unknown(Reason.UNREACHABLE, clean(f"{stopped}; it said: {said}" if said else stopped)))
+        return ShellReply(raw, Unknown(Reason.UNREACHABLE, clean(f"{stopped}; it said: {said}" if said else stopped)))
 
 
 @dataclass(frozen=True)
@@ -279,15 +281,17 @@ class _Talk:
     """Runs a command, and hands the line to whoever speaks with it."""
 
     command: str
-    speak: Callable[[Line], Unknown]
+    speak: Callable[[CommandStream], Unknown]
 
-    def __call__(self, transport: "paramiko.Transport", limits: Limits, deadline: _Deadline, hiding: Hiding) -> Reply:
+    def __call__(
+        self, transport: "paramiko.Transport", limits: ShellLimits, deadline: _Deadline, hiding: Hiding
+    ) -> ShellReply:
         channel = transport.open_session(timeout=limits.connect)
         channel.exec_command(self.command)
         why = self.speak(_Channel(channel, _Complaints(channel), hiding))
         if deadline.passed:
             why = Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s")
-        return Reply(b"", why)
+        return ShellReply(b"", why)
 
 
 class _Channel:

@@ -10,7 +10,7 @@ from rackcheck.model.fact import Unknown
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ShellLimits:
     """Bounds for one node: seconds to connect, seconds for everything, bytes of the answer."""
 
     connect: float = 10.0
@@ -18,7 +18,7 @@ class Limits:
     cap: int = 32 << 20
 
 
-class Stage(StrEnum):
+class ConnectStage(StrEnum):
     """How far we came with a node, in the order of the way there."""
 
     NAME = "name"
@@ -30,20 +30,20 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ShellReply:
     """What came back of a node, why, if it should turn out not to be whole, and how far we came."""
 
     raw: bytes
     cut: Unknown
-    stage: Stage = Stage.SCRIPT
+    stage: ConnectStage = ConnectStage.SCRIPT
 
     @property
     def reached(self) -> bool:
         """Whether the script was started at all."""
-        return self.stage is Stage.SCRIPT
+        return self.stage is ConnectStage.SCRIPT
 
 
-class Line(Protocol):
+class CommandStream(Protocol):
     """A line to a command that runs on a node, both ways."""
 
     def send(self, data: bytes, seconds: float) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rackcheck.model import path as paths
-from rackcheck.model.change import STEADY, Change, Facts, Kind, compare, gathered, moved_by, unknown_both
+from rackcheck.model.change import STEADY, Change, ChangeKind, ComparedFacts, compare, gathered, moved_by, unknown_both
 from rackcheck.model.fact import VOLATILE, Class, Reading, clean
 from rackcheck.model.tree import Tree
 from rackcheck.run.event import facts_json, reading_json
@@ -42,7 +42,7 @@ class Differing:
     verdicts: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ChangeKind:
         """How it differs, from what it is held against to this node."""
         return self.change.kind
 
@@ -96,9 +96,15 @@ class Against:
 
 
 def against(
-    mine: Facts, other: Facts, covering: Covering | None = None, verdicts: Mapping[str, str] = NO_VERDICTS,
-    classes: Sequence[Class] = STEADY, *, same: bool = False, keep: Callable[[Change], object] | None = None,
-) -> Against:  # fmt: skip
+    mine: ComparedFacts,
+    other: ComparedFacts,
+    covering: Covering | None = None,
+    verdicts: Mapping[str, str] = NO_VERDICTS,
+    classes: Sequence[Class] = STEADY,
+    *,
+    same: bool = False,
+    keep: Callable[[Change], object] | None = None,
+) -> Against:
     """Hold a node's facts against another reading, in the order of their classes and paths; the unknown comes last.
 
     Both sides bring all the facts they have. `same` says that it is one machine, or that identities are to be told for
@@ -160,7 +166,7 @@ def _in_order(all_: Sequence[str], some: Counter[str]) -> tuple[str, ...]:
 def said(one: Differing) -> str:
     """Say one difference without its rules: `gpu/[0-7].vbios 96.00.89 -> 96.00.74`, `kernel.cmdline -a=1 +a=2`."""
     change = replace(one.change, path=one.path)
-    split = word_difference(change.before, change.after) if change.kind is Kind.CHANGED else None
+    split = word_difference(change.before, change.after) if change.kind is ChangeKind.CHANGED else None
     if split is not None:
         told = [*(f"-{word}" for word in split[0]), *(f"+{word}" for word in split[1])]
         return f"{one.path} {clean(' '.join(told), 4 * words.LETTERS)}" if told else f"{one.path}: in another order"
@@ -177,14 +183,14 @@ def rules(one: Differing) -> str:
 
 def document(one: Differing) -> dict[str, Any]:
     """Give one difference as a document."""
-    split = word_difference(one.change.before, one.change.after) if one.kind is Kind.CHANGED else None
+    split = word_difference(one.change.before, one.change.after) if one.kind is ChangeKind.CHANGED else None
     doc = words.one_doc(replace(one.change, path=one.path)) | {"facts": list(one.paths), "rules": list(one.covered)}
     doc |= {"verdicts": dict(one.verdicts)} if one.verdicts else {}
     doc |= {"percent": round(one.percent, 3)} if one.percent is not None and abs(one.percent) != float("inf") else {}
     return doc | ({"lost": list(split[0]), "got": list(split[1])} if split is not None else {})
 
 
-def facts_of(tree: Tree) -> Facts:
+def facts_of(tree: Tree) -> ComparedFacts:
     """Give a tree's facts as runs keep them: by class, each as on the wire, and why a plane was silent."""
     found: dict[Class, dict[str, Any]] = {cls: {} for cls in Class}
     for path, doc in facts_json(tree).items():

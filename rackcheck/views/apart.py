@@ -37,7 +37,7 @@ F = TypeVar("F", bound=OnNodes)
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class OtherMachines:
     """Nodes that are other machines, and how many rules fail or are unknown on any of them."""
 
     nodes: tuple[str, ...]
@@ -64,7 +64,7 @@ def deciding(found: Iterable[F], others: frozenset[str]) -> list[F]:
     return [each if len(nodes) == len(each.nodes) else replace(each, nodes=nodes) for each, nodes in left if nodes]
 
 
-def apart(found: Iterable[F], nodes: Sequence[str]) -> Apart:
+def apart(found: Iterable[F], nodes: Sequence[str]) -> OtherMachines:
     """Count what fails or is unknown on these nodes, each rule once; a rule that does both fails."""
     others = frozenset(nodes)
     rules: dict[Status, set[str]] = {Status.FAIL: set(), Status.UNKNOWN: set()}
@@ -72,4 +72,4 @@ def apart(found: Iterable[F], nodes: Sequence[str]) -> Apart:
         if each.status in rules and not others.isdisjoint(each.nodes):
             rules[each.status].add(each.rule if isinstance(each.rule, str) else each.rule.id)
     fails = rules[Status.FAIL]
-    return Apart(tuple(nodes), len(fails), len(rules[Status.UNKNOWN] - fails))
+    return OtherMachines(tuple(nodes), len(fails), len(rules[Status.UNKNOWN] - fails))

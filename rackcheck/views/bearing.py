@@ -11,8 +11,8 @@ from rackcheck.model.fact import clean
 from rackcheck.model.path import BadPath
 from rackcheck.model.profile import Rule
 from rackcheck.model.text import natural
-from rackcheck.views.burning import Bench, Burns
-from rackcheck.views.part import HOST, Part
+from rackcheck.views.burning import Burns, LoadedNode
+from rackcheck.views.part import HOST, LoadedPart
 
 PEERS = 4
 """GPUs of a node in the same stage from which one can be told to be odd."""
@@ -51,10 +51,10 @@ class Bearing:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PartsRow:
     """Parts that are shown in one line: one, or those of a node of which nothing is to be said."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[LoadedPart, ...]
     bearing: Bearing
 
     @property
@@ -66,18 +66,18 @@ class Row:
 
 def rows(
     burns: Burns, rules: Mapping[str, Rule], nodes: Collection[str], *, most: int, whole: bool = False
-) -> tuple[Row, ...]:
+) -> tuple[PartsRow, ...]:
     """Give the rows of these nodes, what is wrong first; of more than `most` parts those of a node that are fine fold.
 
     With `whole` nothing folds.
     """
-    found = [Row((part,), bears) for name in nodes for part, bears in bearings(burns, burns.benches[name], rules)]
+    found = [PartsRow((part,), bears) for name in nodes for part, bears in bearings(burns, burns.benches[name], rules)]
     if not whole and len(found) > most:
         found = list(_folded(found))
     return tuple(sorted(found, key=_order))
 
 
-def _order(row: Row) -> tuple[object, ...]:
+def _order(row: PartsRow) -> tuple[object, ...]:
     first = row.parts[0]
     return (
         row.bearing.rank,
@@ -89,18 +89,18 @@ def _order(row: Row) -> tuple[object, ...]:
     )
 
 
-def _folded(found: Sequence[Row]) -> Iterator[Row]:
-    fine: dict[tuple[str, str], list[Row]] = {}
+def _folded(found: Sequence[PartsRow]) -> Iterator[PartsRow]:
+    fine: dict[tuple[str, str], list[PartsRow]] = {}
     for row in found:
         if row.bearing.rank is Rank.FINE:
             fine.setdefault((row.parts[0].node, row.bearing.words), []).append(row)
         else:
             yield row
     for alike in fine.values():
-        yield Row(tuple(part for row in alike for part in row.parts), alike[0].bearing)
+        yield PartsRow(tuple(part for row in alike for part in row.parts), alike[0].bearing)
 
 
-def bearings(burns: Burns, bench: Bench, rules: Mapping[str, Rule]) -> Iterator[tuple[Part, Bearing]]:
+def bearings(burns: Burns, bench: LoadedNode, rules: Mapping[str, Rule]) -> Iterator[tuple[LoadedPart, Bearing]]:
     """Say of each part of a node how it bears the load."""
     judged = _judged(bench, rules) if bench.judged is not None and bench.over else None
     passed = _passed(bench, rules)
@@ -112,7 +112,7 @@ def bearings(burns: Burns, bench: Bench, rules: Mapping[str, Rule]) -> Iterator[
             yield part, _so_far(bench, part, odd.get(part.of, ""))
 
 
-def _passed(bench: Bench, rules: Mapping[str, Rule]) -> frozenset[bool]:
+def _passed(bench: LoadedNode, rules: Mapping[str, Rule]) -> frozenset[bool]:
     """Say of what kind of parts any rule was met: of GPUs (True), of hosts (False)."""
     verdicts = bench.judged.verdicts if bench.judged is not None else ()
     return frozenset(_of_gpus(rules.get(v.rule)) for v in verdicts if v.status is Status.PASS)
@@ -122,7 +122,7 @@ def _of_gpus(rule: Rule | None) -> bool:
     return rule is not None and any(segment.word == "gpu" for fact in rule.facts() for segment in fact.segments)
 
 
-def _passes(part: Part, passed: Collection[bool]) -> Bearing:
+def _passes(part: LoadedPart, passed: Collection[bool]) -> Bearing:
     if (part.of != HOST) not in passed:  # no verdict is no pass
         return Bearing(Rank.FINE, "not judged", Status.NA)
     if part.faults:
@@ -130,14 +130,14 @@ def _passes(part: Part, passed: Collection[bool]) -> Bearing:
     return Bearing(Rank.FINE, "pass", Status.PASS)
 
 
-def _with_faults(part: Part, bears: Bearing) -> Bearing:
+def _with_faults(part: LoadedPart, bears: Bearing) -> Bearing:
     """Name what went wrong with a part of which so much is unknown."""
     if bears.status is not Status.UNKNOWN or not part.faults:
         return bears
     return replace(bears, rank=Rank.WRONG, words=f"{_names(part)}; {bears.words}")
 
 
-def _so_far(bench: Bench, part: Part, odd: str) -> Bearing:
+def _so_far(bench: LoadedNode, part: LoadedPart, odd: str) -> Bearing:
     """Say what is known before anything is judged: that nothing was found yet is no verdict."""
     if part.faults:
         return Bearing(Rank.WRONG, _names(part))
@@ -152,13 +152,13 @@ def _so_far(bench: Bench, part: Part, odd: str) -> Bearing:
     return Bearing(Rank.FINE, "fine so far" if part.works else "begins")
 
 
-def _names(part: Part) -> str:
+def _names(part: LoadedPart) -> str:
     """Name what is wrong with a part: `mismatch, xid`, and how often where it is more than its names."""
     names = list(dict.fromkeys(clean(fault.name, 40) for fault in part.faults))
     return ", ".join(names) + (f" ({part.wrong})" if part.wrong > len(names) else "")
 
 
-def _judged(bench: Bench, rules: Mapping[str, Rule]) -> Mapping[str, Bearing]:
+def _judged(bench: LoadedNode, rules: Mapping[str, Rule]) -> Mapping[str, Bearing]:
     """Hand each verdict that somebody has to look at to the parts that it names, else to the host.
 
     One of which nobody says which GPU it is about stands for all of them where its rule is about GPUs.
@@ -193,7 +193,7 @@ def seen(verdict: Verdict, of: str) -> str:
     return f"{first.item} is {first.observed}, {first.expected}"
 
 
-def _about(bench: Bench, verdict: Verdict, rule: Rule | None) -> set[str]:
+def _about(bench: LoadedNode, verdict: Verdict, rule: Rule | None) -> set[str]:
     items = (part_of(evidence.item) for evidence in _telling(verdict))
     named = {of for of in items if of.partition("/")[2] in bench.gpus}
     if named:
@@ -215,9 +215,9 @@ def part_of(fact: str) -> str:
     return next((f"gpu/{s.key}" for s in segments if s.word == "gpu" and s.key not in {None, paths.EVERY}), "")
 
 
-def _odd(burns: Burns, bench: Bench) -> Mapping[str, str]:
+def _odd(burns: Burns, bench: LoadedNode) -> Mapping[str, str]:
     """Name GPUs whose clock is far below that of their node's others in the same stage, or that are far warmer."""
-    stages: dict[str, list[Part]] = {}
+    stages: dict[str, list[LoadedPart]] = {}
     for part in bench.gpus.values():
         if stage := part.under_way(burns.plan):
             stages.setdefault(stage, []).append(part)

@@ -12,9 +12,9 @@ from typing import Any
 from rackcheck.model.burn_record import Burn, Record
 from rackcheck.model.fact import Plane, Unknown, clean
 from rackcheck.model.text import natural
-from rackcheck.parse.burnin.plan import STEP, Slot, Tier, slots, starts
+from rackcheck.parse.burnin.plan import STEP, StageSlot, Tier, slots, starts
 from rackcheck.run.event import Answered, Burning, Event, Judged, NodeAsked, RunDone, RunStarted
-from rackcheck.views.part import HOST, POINTS, WILD, History, Part
+from rackcheck.views.part import HOST, POINTS, WILD, History, LoadedPart
 
 LATEST = 1e6
 """Seconds after which nothing of a burn-in comes: a node that says so is wrong."""
@@ -24,15 +24,15 @@ GPUS = 256
 
 
 @dataclass(slots=True)
-class Bench:
+class LoadedNode:
     """One node under load: its parts, what its BMC measured meanwhile, and how it ended.
 
     `ended` is `whole` or `stopped` once it is over; `trouble` is why nothing more is known.
     """
 
     node: str
-    host: Part
-    gpus: dict[str, Part] = field(default_factory=dict)
+    host: LoadedPart
+    gpus: dict[str, LoadedPart] = field(default_factory=dict)
     bmc: History = field(default_factory=History)
     hello: dict[str, Any] = field(default_factory=dict)
     air: dict[str, float] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Bench:
     judged: Judged | None = None
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[LoadedPart, ...]:
         """The GPUs by their index, and the host behind them."""
         return (*(self.gpus[index] for index in sorted(self.gpus, key=natural)), self.host)
 
@@ -60,12 +60,12 @@ class Bench:
 class Burns:
     """A burn-in of all its nodes; empty of a run that is none."""
 
-    benches: dict[str, Bench] = field(default_factory=dict, repr=False)
+    benches: dict[str, LoadedNode] = field(default_factory=dict, repr=False)
     nodes: tuple[str, ...] = ()
     done: RunDone | None = None
     tier: Tier | None = None
     simulated: bool = False
-    plan: tuple[Slot, ...] = ()
+    plan: tuple[StageSlot, ...] = ()
     _totals: dict[int, float] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
@@ -93,7 +93,7 @@ class Burns:
             case RunDone():
                 self.done = event
 
-    def gpus(self) -> Iterator[Part]:
+    def gpus(self) -> Iterator[LoadedPart]:
         """All GPUs."""
         for bench in self.benches.values():
             yield from bench.gpus.values()
@@ -120,7 +120,7 @@ class Burns:
         return sum(now) if self.running else max((watts for _, watts in self.total()), default=sum(now))
 
     @property
-    def hottest(self) -> Part | None:
+    def hottest(self) -> LoadedPart | None:
         """The GPU that was the warmest, or the host where there are none."""
         hosts = (bench.host for bench in self.benches.values())
         told = [p for p in self.gpus() if p.hottest is not None] or [p for p in hosts if p.hottest is not None]
@@ -141,12 +141,12 @@ class Burns:
         tier = ["--tier", self.tier.value] if self.tier is not None else []
         return shlex.join(["rackcheck", "burnin", node, *tier, "--seed", str(seed)]) if seed is not None else ""
 
-    def _bench(self, node: str) -> Bench:
+    def _bench(self, node: str) -> LoadedNode:
         if node not in self.benches:
-            self.benches[node] = Bench(node, Part(node, HOST))
+            self.benches[node] = LoadedNode(node, LoadedPart(node, HOST))
         return self.benches[node]
 
-    def _read(self, bench: Bench, burn: Burn) -> None:
+    def _read(self, bench: LoadedNode, burn: Burn) -> None:
         self._greet(bench, burn)
         for of, told in burn.samples.items():
             if rows := tuple(row for row in told if 0 <= row.t < LATEST):
@@ -161,7 +161,7 @@ class Burns:
         if burn.ended:
             bench.ended, bench.why = burn.ended, burn.why
 
-    def _greet(self, bench: Bench, burn: Burn) -> None:
+    def _greet(self, bench: LoadedNode, burn: Burn) -> None:
         if not burn.hello:
             return
         told = burn.hello
@@ -174,7 +174,7 @@ class Burns:
             _part(bench, f"gpu/{index}").about |= about
         bench.host.about |= {key: told[key] for key in ("cpu", "variant", "memory", "cpus") if key in told}
 
-    def _sample(self, bench: Bench, of: str, rows: tuple[Record, ...]) -> None:
+    def _sample(self, bench: LoadedNode, of: str, rows: tuple[Record, ...]) -> None:
         bench.t = max(bench.t, rows[-1].t)
         if of == "bmc":
             for row in rows:
@@ -191,7 +191,7 @@ class Burns:
             if watts is not None and watts < WILD and part.of != HOST:
                 self._add(part, row.t, watts)
 
-    def _add(self, part: Part, t: float, watts: float) -> None:
+    def _add(self, part: LoadedPart, t: float, watts: float) -> None:
         """Add what a GPU drew last in a moment to all that was drawn in it, once the GPU has passed it."""
         width = 2 if self.tier is Tier.SOAK else 1
         second, last = part.moment
@@ -201,7 +201,7 @@ class Burns:
         part.moment = now, watts
 
 
-def _part(bench: Bench, of: str) -> Part:
+def _part(bench: LoadedNode, of: str) -> LoadedPart:
     """Find the part that a record is about: a copy between two GPUs is the first one's."""
     kind, _, key = of.partition("/")
     if kind not in {"gpu", "peer"} or not key:
@@ -210,5 +210,5 @@ def _part(bench: Bench, of: str) -> Part:
     if index not in bench.gpus:
         if len(bench.gpus) >= GPUS:
             return bench.host
-        bench.gpus[index] = Part(bench.node, f"gpu/{index}")
+        bench.gpus[index] = LoadedPart(bench.node, f"gpu/{index}")
     return bench.gpus[index]

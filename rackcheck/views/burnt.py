@@ -12,8 +12,8 @@ from rackcheck.model.path import EVERY, Path
 from rackcheck.model.secret import scrub_text
 from rackcheck.model.tree import Leaf
 from rackcheck.views.pick import WIDTH
-from rackcheck.views.proof import INPUTS, Piece, Proof, Said
-from rackcheck.views.reply import Reply, Row
+from rackcheck.views.proof import INPUTS, NodeReplies, Proof, ProofFact
+from rackcheck.views.reply import NumberedLine, RawText
 
 KINDS = {"gpu": "gpu", "core": "cpu", "cpu": "cpu", "memory": "numa", "nic": "nic", "disk": "disk"}
 """What records call the things of facts, by the word of their collection."""
@@ -32,13 +32,13 @@ COLUMNS = {
 MEMBERS = 4
 """Members of a long list that are shown."""
 
-Record = Mapping[str, Any]
+BurnRecordDict = Mapping[str, Any]
 
 
-class Told(Said):
+class BurntNode(NodeReplies):
     """All that a node said, with what it wrote under load."""
 
-    def replies(self, path: str, leaf: Leaf) -> tuple[Reply, ...]:
+    def replies(self, path: str, leaf: Leaf) -> tuple[RawText, ...]:
         """Find the raw side of a fact."""
         capture = self.captures.get(leaf.plane)
         if leaf.plane is Plane.BURNIN and isinstance(capture, BurnCapture):
@@ -46,12 +46,12 @@ class Told(Said):
         return super().replies(path, leaf)
 
 
-def followed(found: Proof, said: Said) -> Proof:
+def followed(found: Proof, said: NodeReplies) -> Proof:
     """Add what a fact follows from to each that was compared among nodes: such a one is in no single node's tree."""
     return replace(found, pieces=tuple(_followed(piece, said) for piece in found.pieces))
 
 
-def _followed(piece: Piece, said: Said) -> Piece:
+def _followed(piece: ProofFact, said: NodeReplies) -> ProofFact:
     source = piece.evidence.source if piece.evidence is not None else ""
     if piece.leaf is not None or not source.startswith("from "):
         return piece
@@ -59,11 +59,11 @@ def _followed(piece: Piece, said: Said) -> Piece:
     needs = source.removeprefix("from ").rpartition(" of ")[0] or source.removeprefix("from ")
     names = [name for need in needs.split(", ") if "/*" in need for name in said.named(paths.parse(need).fill(keys))]
     leaves = said.tree.leaves
-    told = tuple(Piece(name, None, leaves[name], said.replies(name, leaves[name])) for name in names[:INPUTS])
+    told = tuple(ProofFact(name, None, leaves[name], said.replies(name, leaves[name])) for name in names[:INPUTS])
     return replace(piece, inputs=told, cut=len(names) - len(told))
 
 
-def records(fact: Path, found: Sequence[Record], most: int) -> Reply:
+def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
     """Show the records that a fact was read from, so many at most: what is wrong first, then its work, then samples."""
     thing = _thing(fact)
     about = [(at, record) for at, record in enumerate(found) if _is_about(record, thing)]
@@ -72,10 +72,10 @@ def records(fact: Path, found: Sequence[Record], most: int) -> Reply:
     hits |= dict.fromkeys(_samples(fact, about))
     hits |= dict.fromkeys(_words(fact, found))
     shown = sorted(list(hits)[:most] or [at for at, _ in about[:most]])
-    rows = tuple(Row(at + 1, _text(found[at], thing), at in hits) for at in shown)
+    rows = tuple(NumberedLine(at + 1, _text(found[at], thing), at in hits) for at in shown)
     name = f"burn-in, records of {thing}" if thing else "burn-in"
     trouble = "" if rows else "it wrote no record about this"
-    return Reply(name, Plane.BURNIN, rows, len(about) if thing else len(found), trouble=trouble)
+    return RawText(name, Plane.BURNIN, rows, len(about) if thing else len(found), trouble=trouble)
 
 
 def _thing(fact: Path) -> str:
@@ -87,7 +87,7 @@ def _thing(fact: Path) -> str:
     return kind if segment.key in {None, EVERY} else f"{kind}/{segment.key}"
 
 
-def _is_about(record: Record, thing: str) -> bool:
+def _is_about(record: BurnRecordDict, thing: str) -> bool:
     of = str(record.get("of", ""))
     if thing.startswith("gpu/") and of.startswith("peer/"):
         return of.removeprefix("peer/").partition("-")[0] == thing.removeprefix("gpu/")
@@ -96,7 +96,7 @@ def _is_about(record: Record, thing: str) -> bool:
     return of == thing or (bool(thing) and "/" not in thing and of.startswith(f"{thing}/"))
 
 
-def _work(fact: Path, about: Sequence[tuple[int, Record]]) -> list[int]:
+def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
     """Find the pieces of work: those of the fact's stage and of the test that it names, else all of its stage."""
     words = [segment.word for segment in fact.segments]
     stages = {STAGES[word] for word in words[2:] if word in STAGES}
@@ -110,7 +110,7 @@ WORK = frozenset({"mismatches", "results", "rate", "share", "coverage", "tested"
 """Last words of facts that are read from pieces of work."""
 
 
-def _samples(fact: Path, about: Sequence[tuple[int, Record]]) -> list[int]:
+def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
     """Find the samples that a measured fact or a counter follows from: the first, the highest, the last."""
     word = fact.segments[-1].word
     column = COLUMNS.get(word, word)
@@ -121,7 +121,7 @@ def _samples(fact: Path, about: Sequence[tuple[int, Record]]) -> list[int]:
     return list(dict.fromkeys([*lowest, max(told, key=lambda each: each[1])[0], told[0][0], told[-1][0]]))
 
 
-def _words(fact: Path, found: Sequence[Record]) -> list[int]:
+def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
     """Find what the node said of itself at first, or at last, for facts that are that."""
     word = fact.segments[-1].word
     kinds = {
@@ -136,7 +136,7 @@ def _words(fact: Path, found: Sequence[Record]) -> list[int]:
     ]  # fmt: skip
 
 
-def _text(record: Record, thing: str) -> str:
+def _text(record: BurnRecordDict, thing: str) -> str:
     """Write a record in one line; of all GPUs that it tells of, the one that is meant."""
     gpus, index = record.get("gpus"), thing.partition("/")[2]
     if isinstance(gpus, dict) and index in gpus:

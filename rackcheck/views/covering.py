@@ -9,7 +9,7 @@ from rackcheck.model.path import EVERY, Path
 from rackcheck.model.profile import Rule
 
 
-class Derivation(Protocol):
+class FactSource(Protocol):
     """What gives facts from others: a join or a gathering."""
 
     @property
@@ -24,7 +24,7 @@ class Derivation(Protocol):
 class Covering:
     """Knows which rules read a fact, be it by way of facts that follow from it."""
 
-    def __init__(self, rules: Iterable[Rule], derived: Iterable[Derivation] = ()) -> None:
+    def __init__(self, rules: Iterable[Rule], derived: Iterable[FactSource] = ()) -> None:
         self._readers: dict[str, dict[str, list[Path]]] = {}
         for rule in rules:
             for fact in rule.facts():
@@ -41,7 +41,7 @@ class Covering:
         readers.append(fact)
         return True
 
-    def _through(self, step: Derivation) -> int:
+    def _through(self, step: FactSource) -> int:
         """Count those who read what follows among the readers of what it follows from; gives how many are new."""
         readers = dict.fromkeys(rule for given in step.gives for rule in self._readers.get(given, ()))
         return sum(self._add(paths.parse(need), rule) for need in step.needs for rule in readers)

@@ -22,7 +22,7 @@ from rackcheck.run.event import Event
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CommandResult:
     """What a command said, and how it ended (GRAMMAR section 4)."""
 
     status: int
@@ -150,7 +150,7 @@ class Baselines(Protocol):
         """Give runs and acceptances that a node can be held against, each with what it is."""
 
 
-class Remedies(Protocol):
+class OfferedRemedies(Protocol):
     """What would mend findings."""
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
@@ -175,7 +175,7 @@ class RunArguments(Protocol):
 class Commands(Protocol):
     """Rackcheck's own commands, called by their words."""
 
-    def say(self, words: Sequence[str], width: int = 100) -> Said:
+    def say(self, words: Sequence[str], width: int = 100) -> CommandResult:
         """Call one of rackcheck's commands, its lines at most so wide. Takes a while."""
 
 
@@ -198,7 +198,7 @@ class Viewed(RunInfo, FactCatalogue, RunArguments, Protocol):
     """What every view reads of the desk, whatever else can be done with it."""
 
 
-class Desk(
-    Viewed, EventSource, Collector, RawAnswers, Lookups, Baselines, Remedies, Exporter, WaiverFiles, Protocol
+class OpenRun(
+    Viewed, EventSource, Collector, RawAnswers, Lookups, Baselines, OfferedRemedies, Exporter, WaiverFiles, Protocol
 ):  # fmt: skip
     """A run on the desk: one that is stored, or one that is being made."""

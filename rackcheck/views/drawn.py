@@ -6,7 +6,7 @@ from itertools import groupby, zip_longest
 from rich.cells import cell_len
 
 from rackcheck.evaluate.verdict import Outcome
-from rackcheck.views.elevation import Panel, Shelf, dots
+from rackcheck.views.elevation import RackPanel, RackShelf, dots
 from rackcheck.views.modes import LEFT_OUT, Cell, Mode
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
@@ -21,10 +21,12 @@ GAP = 3
 TOGETHER = 8
 """Nodes that stand together on a line of many, so that an eye can count them."""
 
-Piece = tuple[str, str]
+DrawnPiece = tuple[str, str]
 
 
-def lines(panels: Sequence[Panel], cells: Mapping[str, Cell], mode: Mode, width: int, signs: Signs) -> Iterator[Line]:
+def lines(
+    panels: Sequence[RackPanel], cells: Mapping[str, Cell], mode: Mode, width: int, signs: Signs
+) -> Iterator[Line]:
     """Draw racks row by row; `cells` are those of every node that stands in one."""
     named, titled = any(panel.row for panel in panels), any(panel.title for panel in panels)
     for row, several in groupby(panels, key=lambda panel: panel.row):
@@ -37,8 +39,8 @@ def lines(panels: Sequence[Panel], cells: Mapping[str, Cell], mode: Mode, width:
 
 
 def _block(
-    panel: Panel, cells: Mapping[str, Cell], mode: Mode, width: int, signs: Signs, *, titled: bool
-) -> list[list[Piece]]:
+    panel: RackPanel, cells: Mapping[str, Cell], mode: Mode, width: int, signs: Signs, *, titled: bool
+) -> list[list[DrawnPiece]]:
     """Draw one rack: its name with a count, what it is where any of them is `titled`, and its shelves."""
     head = [[(signs.text(panel.name), "bold"), (f"  {_count(panel, cells, mode)}", "dim")]]
     head += [[(signs.text(panel.title), "dim")]] if titled else []
@@ -49,7 +51,7 @@ def _block(
     return [_cut(row, width, signs) for row in (*head, *rows)]
 
 
-def _count(panel: Panel, cells: Mapping[str, Cell], mode: Mode) -> str:
+def _count(panel: RackPanel, cells: Mapping[str, Cell], mode: Mode) -> str:
     """Count the nodes that pass, or that a filter leaves over."""
     count = len(panel.nodes)
     shown = [cells[node] for node in panel.nodes if cells[node] != LEFT_OUT]
@@ -60,11 +62,11 @@ def _count(panel: Panel, cells: Mapping[str, Cell], mode: Mode) -> str:
     return f"{count:,} node{'' if count == 1 else 's'}"
 
 
-def _shelf(shelf: Shelf, cells: Mapping[str, Cell], mode: Mode, wide: int, signs: Signs) -> list[Piece]:
+def _shelf(shelf: RackShelf, cells: Mapping[str, Cell], mode: Mode, wide: int, signs: Signs) -> list[DrawnPiece]:
     label = (f"{shelf.label:>{wide}} " if wide else "", "dim")
     if not shelf.nodes:
         return [label, (f"({signs.text(shelf.role or shelf.slot)})" if shelf.slot else "", "dim")]
-    found: list[Piece] = [label]
+    found: list[DrawnPiece] = [label]
     for at, node in enumerate(shelf.nodes):
         cell = cells[node]
         measured = f" {signs.text(cell.word)}" if mode is not Mode.STATE and cell.sign.isdigit() else ""
@@ -72,22 +74,22 @@ def _shelf(shelf: Shelf, cells: Mapping[str, Cell], mode: Mode, wide: int, signs
     return found
 
 
-def _many(panel: Panel, cells: Mapping[str, Cell], width: int, signs: Signs) -> Iterator[list[Piece]]:
+def _many(panel: RackPanel, cells: Mapping[str, Cell], width: int, signs: Signs) -> Iterator[list[DrawnPiece]]:
     """Draw so many nodes a line as the width has room for, the first of them named."""
     wide = min(max((cell_len(signs.text(node)) for node in panel.nodes), default=0), width // 3)
     # Each group of nodes costs one column more, for the blank before it.
     columns = max(1, (width - wide) // (TOGETHER + 1)) * TOGETHER
     for row in dots(panel, columns):
-        drawn: list[Piece] = [(signs.fit(row[0], wide), "dim")]
+        drawn: list[DrawnPiece] = [(signs.fit(row[0], wide), "dim")]
         for at, node in enumerate(row):
             blank = " " if at % TOGETHER == 0 else ""
             drawn.append((f"{blank}{cells[node].sign}", cells[node].style))
         yield drawn
 
 
-def _cut(row: list[Piece], width: int, signs: Signs) -> list[Piece]:
+def _cut(row: list[DrawnPiece], width: int, signs: Signs) -> list[DrawnPiece]:
     """Leave of a line what has room; what was cut off shows at its end."""
-    found: list[Piece] = []
+    found: list[DrawnPiece] = []
     room = width
     for text, style in row:
         if cell_len(text) > room:
@@ -97,7 +99,7 @@ def _cut(row: list[Piece], width: int, signs: Signs) -> list[Piece]:
     return found
 
 
-def _beside(blocks: Sequence[list[list[Piece]]], width: int) -> Iterator[list[Line]]:
+def _beside(blocks: Sequence[list[list[DrawnPiece]]], width: int) -> Iterator[list[Line]]:
     """Lay blocks side by side, as many as fit, all as wide as the widest."""
     wide = max((_wide(row) for block in blocks for row in block), default=0)
     several = max(1, (width + GAP) // (wide + GAP))
@@ -105,8 +107,8 @@ def _beside(blocks: Sequence[list[list[Piece]]], width: int) -> Iterator[list[Li
         yield [_joined(rows, wide) for rows in zip_longest(*blocks[at : at + several], fillvalue=())]
 
 
-def _joined(rows: Iterable[Sequence[Piece]], wide: int) -> Line:
-    found: list[Piece] = []
+def _joined(rows: Iterable[Sequence[DrawnPiece]], wide: int) -> Line:
+    found: list[DrawnPiece] = []
     used = 0
     for at, row in enumerate(rows):
         if row:
@@ -116,5 +118,5 @@ def _joined(rows: Iterable[Sequence[Piece]], wide: int) -> Line:
     return Line(tuple(piece for piece in found if piece[0]))
 
 
-def _wide(row: Iterable[Piece]) -> int:
+def _wide(row: Iterable[DrawnPiece]) -> int:
     return sum(cell_len(text) for text, _ in row)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from rackcheck.model.text import natural
 
 if TYPE_CHECKING:
-    from rackcheck.inventory import Node, Rack, Slot
-    from rackcheck.views.whereabouts import Place
+    from rackcheck.inventory import Node, Rack, RackSlot
+    from rackcheck.views.whereabouts import NodeLocation
 
-    Standing: TypeAlias = Node | Place
+    Standing: TypeAlias = Node | NodeLocation
 
 NO_RACK = "no rack"
 """The panel of those of whom nobody told the rack; its blank is in no rack's name that a target can have."""
@@ -26,7 +26,7 @@ NOT_TOLD = "U?"
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class RackShelf:
     """One line of a rack: the nodes that begin on one unit, side by side; `u` is the lowest unit, 0 where not told.
 
     Without nodes it is a place that is empty: a slot, or a stretch of units. `role` is what a slot is for.
@@ -41,11 +41,11 @@ class Shelf:
 
 
 @dataclass(frozen=True)
-class Panel:
+class RackPanel:
     """One rack, its shelves from the top to the bottom; `height` is in units, 0 where nobody told it."""
 
     name: str
-    shelves: tuple[Shelf, ...] = ()
+    shelves: tuple[RackShelf, ...] = ()
     row: str = ""
     title: str = ""
     height: int = 0
@@ -70,7 +70,7 @@ class Panel:
 class Elevation:
     """All racks, row by row, and last those nodes that have none."""
 
-    racks: tuple[Panel, ...]
+    racks: tuple[RackPanel, ...]
 
 
 def elevation(nodes: Mapping[str, "Standing"], shapes: Mapping[str, "Rack"]) -> Elevation:
@@ -82,17 +82,17 @@ def elevation(nodes: Mapping[str, "Standing"], shapes: Mapping[str, "Rack"]) -> 
     panels = [_panel(name, {node: nodes[node] for node in names}, shapes.get(name)) for name, names in inside.items()]
     panels.sort(key=lambda panel: (not panel.row, natural(panel.row), natural(panel.name)))
     if lost:
-        panels.append(Panel(NO_RACK, tuple(Shelf((name,)) for name in sorted(lost, key=natural))))
+        panels.append(RackPanel(NO_RACK, tuple(RackShelf((name,)) for name in sorted(lost, key=natural))))
     return Elevation(tuple(panels))
 
 
-def dots(panel: Panel, columns: int) -> tuple[tuple[str, ...], ...]:
+def dots(panel: RackPanel, columns: int) -> tuple[tuple[str, ...], ...]:
     """Give a panel's nodes in their order, so many on a line: for racks of more nodes than a screen has lines."""
     step = max(1, columns)
     return tuple(panel.nodes[at : at + step] for at in range(0, len(panel.nodes), step))
 
 
-def _panel(name: str, nodes: Mapping[str, "Standing"], shape: "Rack | None") -> Panel:
+def _panel(name: str, nodes: Mapping[str, "Standing"], shape: "Rack | None") -> RackPanel:
     slots = shape.slots if shape is not None else {}
     height = shape.height if shape is not None else 0
     placed: dict[int, list[str]] = {}
@@ -108,39 +108,39 @@ def _panel(name: str, nodes: Mapping[str, "Standing"], shape: "Rack | None") -> 
     filled = _merged([(u, u + tall[u]) for u in placed])
     free = {slot: held for slot, held in slots.items() if not _overlaps(held.u, held.u + held.height, filled)}
     shelves = [_taken(u, tall[u], sorted(names, key=natural), nodes) for u, names in placed.items()]
-    shelves += [Shelf((), _label(h.u, h.height), h.u, h.height, slot, h.role) for slot, h in free.items()]
+    shelves += [RackShelf((), _label(h.u, h.height), h.u, h.height, slot, h.role) for slot, h in free.items()]
     used = _merged([*filled, *((held.u, held.u + held.height) for held in free.values())])
-    shelves += [Shelf((), _label(low, high - low), low, high - low) for low, high in _gaps(used, height)]
+    shelves += [RackShelf((), _label(low, high - low), low, high - low) for low, high in _gaps(used, height)]
     shelves.sort(key=lambda shelf: -shelf.u)
-    shelves += [Shelf((node,), NOT_TOLD, role=nodes[node].role) for node in sorted(lost, key=natural)]
+    shelves += [RackShelf((node,), NOT_TOLD, role=nodes[node].role) for node in sorted(lost, key=natural)]
     row, title = (shape.row, shape.title) if shape is not None else ("", "")
-    return Panel(name, tuple(shelves), row, title, height)
+    return RackPanel(name, tuple(shelves), row, title, height)
 
 
-def _where(place: "Standing", slots: Mapping[str, "Slot"]) -> tuple[int, int]:
+def _where(place: "Standing", slots: Mapping[str, "RackSlot"]) -> tuple[int, int]:
     """Give the lowest unit and the height: its own, else its slot's."""
     held = slots.get(place.slot)
     return (held.u, held.height) if held is not None and place.u < 1 else (max(place.u, 0), max(place.height, 1))
 
 
-def _taken(u: int, height: int, names: Sequence[str], nodes: Mapping[str, "Standing"]) -> Shelf:
+def _taken(u: int, height: int, names: Sequence[str], nodes: Mapping[str, "Standing"]) -> RackShelf:
     """Make a shelf with nodes; its slot and its role are those that they share."""
     alike = {(nodes[name].slot, nodes[name].role) for name in names}
     slot, role = next(iter(alike)) if len(alike) == 1 else ("", "")
-    return Shelf(tuple(names), _label(u, height), u, height, slot, role)
+    return RackShelf(tuple(names), _label(u, height), u, height, slot, role)
 
 
 def _label(u: int, height: int) -> str:
     return f"U{u}" if height == 1 else f"U{u}-{u + height - 1}"
 
 
-Span = tuple[int, int]
+UnitRange = tuple[int, int]
 """Units from the first to the one before the second."""
 
 
-def _merged(spans: Sequence[Span]) -> list[Span]:
+def _merged(spans: Sequence[UnitRange]) -> list[UnitRange]:
     """Give spans that neither meet nor overlap, the lowest first."""
-    found: list[Span] = []
+    found: list[UnitRange] = []
     for low, high in sorted(spans):
         if found and low <= found[-1][1]:
             found[-1] = (found[-1][0], max(found[-1][1], high))
@@ -149,12 +149,12 @@ def _merged(spans: Sequence[Span]) -> list[Span]:
     return found
 
 
-def _overlaps(low: int, high: int, merged: Sequence[Span]) -> bool:
+def _overlaps(low: int, high: int, merged: Sequence[UnitRange]) -> bool:
     before = bisect_right(merged, (high - 1, float("inf"))) - 1
     return before >= 0 and merged[before][1] > low
 
 
-def _gaps(merged: Sequence[Span], height: int) -> Iterator[Span]:
+def _gaps(merged: Sequence[UnitRange], height: int) -> Iterator[UnitRange]:
     """Give the stretches of units that nothing fills, up to the rack's height."""
     low = 1
     for start, end in (*merged, (height + 1, height + 1)):

@@ -27,7 +27,7 @@ _TELLING = ({Status.FAIL, Status.WARN}, {Status.UNKNOWN}, set(Status))
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FindingGroup:
     """Nodes, or racks, that show the same; `rule` is empty where many rules have one cause, which `about` then is.
 
     A group of nodes that are INCOMPLETE for a reason of their own is about no rule at all: `got` is that reason.
@@ -54,7 +54,7 @@ class Group:
         """Whether it is no complaint."""
         return self.status in QUIET
 
-    def narrowed(self, nodes: frozenset[str]) -> "Group | None":
+    def narrowed(self, nodes: frozenset[str]) -> "FindingGroup | None":
         """The same for these nodes alone; none where it is about no other. Its hint stays that of all its nodes."""
         left = tuple(node for node in self.nodes if node in nodes)
         return None if not left else replace(self, nodes=left, about=_narrowed(self.about, left))
@@ -79,7 +79,7 @@ def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mappin
         yield event
 
 
-def groups(summary: Summary, census: Census) -> tuple[Group, ...]:
+def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
     """Number all groups from 1.
 
     First come nodes that are INCOMPLETE whatever their rules are, by their reason; then what fails, causes that make
@@ -97,7 +97,7 @@ def groups(summary: Summary, census: Census) -> tuple[Group, ...]:
     return tuple(replace(group, number=number) for number, group in enumerate(ordered, start=1))
 
 
-def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: Census) -> Iterator[Group]:
+def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: Census) -> Iterator[FindingGroup]:
     """Group nodes by the reason for which they are INCOMPLETE, where no rule that is unknown there gives it."""
     unknown = (each for each in found if each.status is Status.UNKNOWN and each.rule.decides(each.status))
     seen = {node for each in unknown for node in each.nodes}
@@ -108,7 +108,7 @@ def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: 
         cause = Cause(Unknown(Reason.NOT_TESTED), (), nodes, {reason: nodes})
         hint = hints.of(census.bits(nodes), census.everyone, unknown=True)
         gravest = Severity.BLOCKER.value
-        yield Group(0, Status.UNKNOWN, "", Outcome.INCOMPLETE.value, gravest, nodes, "", reason, hint, cause)
+        yield FindingGroup(0, Status.UNKNOWN, "", Outcome.INCOMPLETE.value, gravest, nodes, "", reason, hint, cause)
 
 
 def _judged(summary: Summary, census: Census) -> Mapping[str, int]:
@@ -122,7 +122,7 @@ def _judged(summary: Summary, census: Census) -> Mapping[str, int]:
     return found
 
 
-def _found(finding: Finding, hints: Hints, census: Census, judged: Mapping[str, int]) -> Group:
+def _found(finding: Finding, hints: Hints, census: Census, judged: Mapping[str, int]) -> FindingGroup:
     rule, hint = finding.rule, None
     if finding.status not in QUIET:
         read = frozenset(str(fact.pattern) for fact in rule.facts())
@@ -130,14 +130,14 @@ def _found(finding: Finding, hints: Hints, census: Census, judged: Mapping[str, 
         unknown = finding.status is Status.UNKNOWN
         hint = hints.of(census.bits(finding.nodes), judged.get(rule.id, 0), read, said, unknown=unknown)
     want, got = _wanted(finding)
-    return Group(
+    return FindingGroup(
         0, finding.status, rule.id, rule.title, rule.severity.value, finding.nodes, want, got, hint, finding
     )  # fmt: skip
 
 
 def _shared(
     cause: Cause, rules: Mapping[str, Rule], hints: Hints, census: Census, judged: Mapping[str, int]
-) -> Group:  # fmt: skip
+) -> FindingGroup:  # fmt: skip
     mine = [rules[rule] for rule in cause.rules if rule in rules]
     among = 0
     for rule in cause.rules:
@@ -150,7 +150,7 @@ def _shared(
     # What nobody asked has no cause that the nodes share.
     asked = cause.unknown.reason is not Reason.NOT_COLLECTED
     hint = hints.of(census.bits(cause.nodes), among, read, unknown=True) if asked else None
-    return Group(0, Status.UNKNOWN, "", title, gravest.value, cause.nodes, "", got, hint, cause)
+    return FindingGroup(0, Status.UNKNOWN, "", title, gravest.value, cause.nodes, "", got, hint, cause)
 
 
 def _wanted(finding: Finding) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rackcheck.model.fact import clean
 from rackcheck.views.census import Census
-from rackcheck.views.traits import LONG, TOLD, Sort, Trait, gathered, pattern, traits
+from rackcheck.views.traits import LONG, TOLD, HintKind, Trait, gathered, pattern, traits
 
 LIKE = 0.9
 """How much of two sets of nodes is in both that are held for the same: what is in both, of what is in either."""
@@ -29,7 +29,7 @@ class Hint:
     Of the profile, and of a node alone, the share is that of the failing nodes among all.
     """
 
-    sort: Sort
+    sort: HintKind
     words: str
     sentence: str
     share: float
@@ -44,7 +44,7 @@ class Hints:
 
     def __init__(self, census: Census) -> None:
         self._census = census
-        self._traits: dict[_Has, list[tuple[Sort, str, str]]] = {}
+        self._traits: dict[_Has, list[tuple[HintKind, str, str]]] = {}
         for has, known, sort, path, value in traits(census):
             self._traits.setdefault((has, known), []).append((sort, path, value))
         self._among: dict[int, tuple[list[int], list[tuple[int, _Has]]]] = {}
@@ -71,10 +71,10 @@ class Hints:
         if count > FEW and 2 * count > of and not unknown:
             fleet = "fleet" if among == self._census.everyone else "nodes it is judged on"
             sentence = f"{100 * count // of} % of the {fleet} ({count:,} of {of:,}): is the profile right?"
-            return Hint(Sort.PROFILE, "profile?", sentence, count / of)
+            return Hint(HintKind.PROFILE, "profile?", sentence, count / of)
         if count == 1:
             name = clean(self._census.names(nodes)[0], LONG)
-            return Hint(Sort.ALONE, "this node alone", f"{name} alone of {of:,} nodes", 1 / of) if of > 1 else None
+            return Hint(HintKind.ALONE, "this node alone", f"{name} alone of {of:,} nodes", 1 / of) if of > 1 else None
         if not 1 < count < of:
             return None
         fits = sorted(self._fits(nodes, among, facts, seen), key=lambda fit: (-fit[0], fit[2][0].rank))

@@ -6,7 +6,7 @@ from rackcheck.model import path as paths
 from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
 
-Row = tuple[tuple[str, str | None], ...]
+ItemRow = tuple[tuple[str, str | None], ...]
 """A path's words, each with its key, which may be folded already."""
 
 
@@ -14,7 +14,7 @@ def folded(found: Iterable[str]) -> tuple[str, ...]:
     """Fold paths over their keys, the innermost first; what is left is in natural order."""
     rows = list(dict.fromkeys(tuple((s.word, s.key) for s in paths.parse(text).segments) for text in found))
     for depth in range(max(map(len, rows), default=0) - 1, -1, -1):
-        gathered: dict[tuple[object, ...], list[Row]] = {}
+        gathered: dict[tuple[object, ...], list[ItemRow]] = {}
         for row in rows:
             keyed = depth < len(row) and row[depth][1] is not None
             home = (*row[:depth], row[depth][0], *row[depth + 1 :]) if keyed else row
@@ -31,7 +31,7 @@ def said(found: Iterable[str], most: int) -> str:
     return ", ".join(told[:most]) + more
 
 
-def _one(alike: Sequence[Row], depth: int) -> Row:
+def _one(alike: Sequence[ItemRow], depth: int) -> ItemRow:
     first = alike[0]
     keys = [str(row[depth][1]) for row in alike]
     quoted = any(paths.spell_key(key).startswith('"') for key in keys)

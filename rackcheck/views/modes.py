@@ -76,18 +76,18 @@ LEFT_OUT = Cell(".", "dim", "left out")
 MOST = 9
 """Facts that differ, beyond which a cell says `+`."""
 
-Told = Mapping[str, Reading]
+NodeReadings = Mapping[str, Reading]
 """What one node tells of a mode's facts, by their patterns."""
 
 
 @dataclass(frozen=True)
-class Seen:
+class KnownNodes:
     """What is known of the nodes so far: of a run that goes on, or of one that was stored."""
 
     nodes: tuple[str, ...]
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
-    told: Mapping[str, Told] = field(default_factory=dict)
+    told: Mapping[str, NodeReadings] = field(default_factory=dict)
     drift: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -110,7 +110,7 @@ def told(mode: Mode, tree: Tree) -> dict[str, Reading]:
     return {measure.pattern: _read(measure, tree) for measure in MEASURES.get(mode, ())}
 
 
-def picture(mode: Mode, seen: Seen, signs: Signs) -> Picture:
+def picture(mode: Mode, seen: KnownNodes, signs: Signs) -> Picture:
     """Paint every node; drift is counted against a baseline by whoever asks for it."""
     if mode is Mode.STATE:
         cells = {node: _state(node, seen, signs) for node in seen.nodes}
@@ -144,14 +144,14 @@ def _number(reading: Reading) -> Reading:
     return float(reading)
 
 
-def _state(node: str, seen: Seen, signs: Signs) -> Cell:
+def _state(node: str, seen: KnownNodes, signs: Signs) -> Cell:
     outcome = seen.outcomes.get(node)
     if outcome is None:
         return ASKED if node in seen.asked else NOT_JUDGED
     return Cell(signs.status(OUTCOME[outcome]), OUTCOMES[outcome], outcome.value)
 
 
-def _drift(node: str, seen: Seen) -> Cell:
+def _drift(node: str, seen: KnownNodes) -> Cell:
     count = seen.drift.get(node)
     if count is None:
         return ASKED if node in seen.asked else _unknown("not compared")
@@ -165,7 +165,7 @@ def _unknown(why: str) -> Cell:
     return Cell("?", STYLES[Status.UNKNOWN], why)
 
 
-def _measured(mode: Mode, seen: Seen) -> Picture:
+def _measured(mode: Mode, seen: KnownNodes) -> Picture:
     measure = max(MEASURES[mode], key=lambda each: sum(_is_told(seen, node, each) for node in seen.nodes))
     values = {n: value for n in seen.nodes if isinstance(value := seen.told.get(n, {}).get(measure.pattern), float)}
     low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
@@ -200,7 +200,7 @@ def share(value: float, low: float, high: float) -> int:
 _HEAT = ("cyan",) * 3 + ("",) * 3 + ("yellow",) * 2 + ("bold yellow",) * 2
 
 
-def _is_told(seen: Seen, node: str, measure: Measure) -> bool:
+def _is_told(seen: KnownNodes, node: str, measure: Measure) -> bool:
     return isinstance(seen.told.get(node, {}).get(measure.pattern), float)
 
 

@@ -63,7 +63,7 @@ class Odd:
 
 
 @dataclass(frozen=True, slots=True)
-class Peers:
+class RoleMajority:
     """The nodes of a role held against each other: on how many facts they have a majority, and on how many none.
 
     Of `untold` facts too few nodes tell for anybody to say whether they have one. `odd` are the nodes that stand out,
@@ -88,7 +88,7 @@ def odd(census: Census) -> tuple[Odd, ...]:
     return tuple(sorted(every, key=lambda each: (-each.score, natural(each.node))))
 
 
-def peers(census: Census) -> tuple[Peers, ...]:
+def peers(census: Census) -> tuple[RoleMajority, ...]:
     """Hold the nodes of each role against each other; roles by name.
 
     A fact on which d nodes say something else than the majority weighs 1/d: 1 where one node alone differs, 1/40 where
@@ -102,11 +102,11 @@ _Key = tuple[str, Class, str, str, int, int]
 """Pattern, class, value, usual value, nodes (a set), and how many have the usual value."""
 
 
-def _peers(census: Census, role: str, whole: int) -> Peers:
+def _peers(census: Census, role: str, whole: int) -> RoleMajority:
     of, names = whole.bit_count(), census.names(whole)
     if of < FEWEST:
         why = f"{of} node{'' if of == 1 else 's'}, and {FEWEST} must be known for one of them to be odd"
-        return Peers(role, names, 0, 0, 0, (), (), (), why)
+        return RoleMajority(role, names, 0, 0, 0, (), (), (), why)
     found: dict[_Key, tuple[list[str], float]] = {}
     dark: dict[int, int] = {}
     agreed = split = untold = 0
@@ -142,7 +142,7 @@ def _peers(census: Census, role: str, whole: int) -> Peers:
     why = "" if agreed else "there is no fact that more than half of them say alike"
     ranked = _ranked(role, names, [each for each, _ in deviations], silent)
     told = tuple((name, silent[name]) for name in names if name in silent)
-    return Peers(role, names, agreed, split, untold, ranked, tuple(each for each, _ in deviations), told, why)
+    return RoleMajority(role, names, agreed, split, untold, ranked, tuple(each for each, _ in deviations), told, why)
 
 
 def _ordered(found: Iterable[tuple[Deviation, int]]) -> list[tuple[Deviation, int]]:

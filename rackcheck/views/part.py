@@ -10,7 +10,7 @@ from math import isnan, nan
 from typing import Any
 
 from rackcheck.model.burn_record import Fault, Record, Stage
-from rackcheck.parse.burnin.plan import Slot
+from rackcheck.parse.burnin.plan import StageSlot
 
 POINTS = 600
 """Points of one history, at most: when it is full, every second one goes, and as many are left out from then on."""
@@ -73,7 +73,7 @@ class History:
 
 
 @dataclass(slots=True)
-class Part:
+class LoadedPart:
     """A GPU under load, or the host: `about` is what the node said of it, `now` the newest value of each column.
 
     `loaded` is the highest power it drew and the newest clock at work, which are left once the load is gone.
@@ -129,7 +129,7 @@ class Part:
         if len(self.faults) < FAULTS:
             self.faults.append(fault)
 
-    def did(self, stage: Stage, plan: Sequence[Slot]) -> None:
+    def did(self, stage: Stage, plan: Sequence[StageSlot]) -> None:
         """Take a piece of work that ended, or that was not tested."""
         # A host has a piece of work for each processor: the newest of all of them stands for it.
         key = stage.stage, stage.test, stage.of if self.of != HOST or not stage.done else ""
@@ -158,7 +158,7 @@ class Part:
         found = self.works.get((*TELLING[kind], of)) if over else None
         return found if found is not None and found.done and found.number("rate") is not None else self.work
 
-    def under_way(self, plan: Sequence[Slot]) -> str:
+    def under_way(self, plan: Sequence[StageSlot]) -> str:
         """Name the stage that the plan has for it by now; empty before the first one and after the last."""
         mine = [slot for slot in plan if slot.of == self.kind]
         if self.base is None:

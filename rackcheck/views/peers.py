@@ -10,22 +10,22 @@ from statistics import median
 from typing import Any
 
 from rackcheck.evaluate.consensus import FEWEST, most, needed
-from rackcheck.model.change import STEADY, Change, Doc, Facts, compare
+from rackcheck.model.change import STEADY, Change, ComparedFacts, Doc, compare
 from rackcheck.model.fact import VOLATILE, Class, Unknown
 from rackcheck.run.event import reading_json
 
-Group = tuple[Facts, int]
+PeerGroup = tuple[ComparedFacts, int]
 """Facts, and how many nodes told just these."""
 
 
 @dataclass(frozen=True)
-class Peers:
+class PeerMajority:
     """What most of them say; `decided` are the paths on which they agree, `nodes` is how many there are to ask.
 
     `needed` is how many must say the same, `split` counts facts on which too few do.
     """
 
-    facts: Facts
+    facts: ComparedFacts
     decided: frozenset[str]
     nodes: int
     needed: int
@@ -41,7 +41,9 @@ class Peers:
         return change.path in self.decided or change.under.startswith("plane/")
 
 
-def peers(mine: Facts, others: Sequence[Facts], expected: int, classes: Iterable[Class] = STEADY) -> Peers:
+def peers(
+    mine: ComparedFacts, others: Sequence[ComparedFacts], expected: int, classes: Iterable[Class] = STEADY
+) -> PeerMajority:
     """Ask the other nodes of a role, of which `expected` there are with this one, what most of them say.
 
     What is absent counts as said; items that they do not list are absent there.
@@ -63,12 +65,12 @@ def peers(mine: Facts, others: Sequence[Facts], expected: int, classes: Iterable
             decided.add(path)
             if "under" not in doc or str(doc["under"]) not in found[Class.CONFIG]:
                 found[cls][path] = {key: value for key, value in doc.items() if key != "under"}
-    return Peers(found, frozenset(decided), len(others), enough, split)
+    return PeerMajority(found, frozenset(decided), len(others), enough, split)
 
 
-def _groups(others: Iterable[Facts]) -> list[Group]:
+def _groups(others: Iterable[ComparedFacts]) -> list[PeerGroup]:
     """Gather nodes that share their facts: runs hold equal ones once."""
-    found: dict[tuple[tuple[Class, int], ...], Group] = {}
+    found: dict[tuple[tuple[Class, int], ...], PeerGroup] = {}
     for facts in others:
         key = tuple((cls, id(docs)) for cls, docs in facts.items())
         found[key] = facts, found[key][1] + 1 if key in found else 1
@@ -76,7 +78,7 @@ def _groups(others: Iterable[Facts]) -> list[Group]:
 
 
 def _missing(
-    every: Mapping[str, None], cls: Class, mine: Facts, groups: Sequence[Group]
+    every: Mapping[str, None], cls: Class, mine: ComparedFacts, groups: Sequence[PeerGroup]
 ) -> list[dict[str, tuple[Any, str]]]:
     """Say of each group why it does not hold a path that another has: its reading, and the listing that says so."""
     whole = {**{p: d for f, _ in groups for p, d in f.get(cls, {}).items()}, **mine.get(cls, {})}
@@ -90,13 +92,13 @@ def _missing(
     return found
 
 
-def _but(facts: Facts, cls: Class) -> Facts:
+def _but(facts: ComparedFacts, cls: Class) -> ComparedFacts:
     """Keep of facts what explains those that are missing; of the class itself only what is config."""
     return {Class.CONFIG: facts.get(Class.CONFIG, {})} if cls is not Class.CONFIG else {cls: facts.get(cls, {})}
 
 
 def _most(
-    path: str, cls: Class, groups: Sequence[Group], missing: Sequence[Mapping[str, tuple[Any, str]]], expected: int
+    path: str, cls: Class, groups: Sequence[PeerGroup], missing: Sequence[Mapping[str, tuple[Any, str]]], expected: int
 ) -> Doc | None:
     counts: dict[tuple[str, ...], int] = {}
     docs: dict[tuple[str, ...], Doc] = {}
@@ -117,7 +119,7 @@ def _gone(told: tuple[Any, str] | None) -> Doc | None:
     return reading_json(told[0]) | ({"under": under} if under else {})
 
 
-def _middle(path: str, groups: Sequence[Group], cls: Class) -> Doc | None:
+def _middle(path: str, groups: Sequence[PeerGroup], cls: Class) -> Doc | None:
     """Give the median of the numbers that nodes tell in one unit; None of fewer than three."""
     docs = [(doc, many) for facts, many in groups if (doc := facts.get(cls, {}).get(path)) is not None]
     units = {str(doc.get("unit", "")) for doc, _ in docs if "value" in doc}

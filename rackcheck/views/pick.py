@@ -18,7 +18,7 @@ TELLING = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchTerms:
     """What is looked for in the lines of a reply: `items` as their collection's word and their own name.
 
     `properties` are those of a JSON body that a source names.
@@ -35,7 +35,7 @@ class Wanted:
         return tuple(key for _, key in self.items)
 
     @classmethod
-    def of(cls, path: Path, reading: Reading) -> "Wanted":
+    def of(cls, path: Path, reading: Reading) -> "SearchTerms":
         """Look for a fact: the names of its items, its value as it may be spelt, and its last word."""
         items = tuple((s.word, s.key) for s in path.segments if s.key is not None and s.key != EVERY)
         return cls(items, tuple(_spellings(reading)), _bare(path.segments[-1].word))
@@ -58,7 +58,7 @@ def _bare(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.casefold())
 
 
-def picked(lines: Sequence[str], wanted: Wanted, most: int, around: int = 0) -> Iterator[tuple[int, str, bool]]:
+def picked(lines: Sequence[str], wanted: SearchTerms, most: int, around: int = 0) -> Iterator[tuple[int, str, bool]]:
     """Give the lines that are about a fact, in their order: number from 1, text, and whether it is a hit.
 
     Without a hit, the first lines of what is about the item; `around` adds so many lines before and after each hit.
@@ -80,7 +80,7 @@ PROPERTY = 8
 """The score of a line that is the very property a source names; more than all other signs together."""
 
 
-def _score(line: str, wanted: Wanted, keys: Sequence[str], looked: re.Pattern[str] | None) -> int:
+def _score(line: str, wanted: SearchTerms, keys: Sequence[str], looked: re.Pattern[str] | None) -> int:
     word = bool(wanted.word) and wanted.word in _bare(line)
     found = looked.search(line) if looked is not None else None
     value = found is not None and (word or len(found[0]) > 1)  # one digit stands in every other line

@@ -27,7 +27,7 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class NodeProgress:
     """One node: its step, the seconds since it was first asked or that it took, and what its planes did."""
 
     node: str
@@ -36,14 +36,14 @@ class Progress:
     planes: tuple[tuple[Plane, float | None, str], ...]
 
 
-def progress(board: Board, now: float) -> list[Progress]:
+def progress(board: Board, now: float) -> list[NodeProgress]:
     """Tell of every node that is asked: those that are at it, the longest first, those that wait, then the rest."""
     found = [_one(board, node, now) for node in board.due()]
     order = list(Step)
     return sorted(found, key=lambda p: (order.index(p.step), -(p.seconds or 0.0), natural(p.node)))
 
 
-def _one(board: Board, node: str, now: float) -> Progress:
+def _one(board: Board, node: str, now: float) -> NodeProgress:
     asking = board.asking.get(node, {})
     planes = tuple((plane, _seconds(each, now), _said(each)) for plane, each in sorted(asking.items()))
     begun = [each.asked for each in asking.values() if each.asked is not None]
@@ -58,7 +58,7 @@ def _one(board: Board, node: str, now: float) -> Progress:
         step = Step.WAITS if not ended else Step.READ
     else:
         step = Step.JUDGED
-    return Progress(node, step, seconds, planes)
+    return NodeProgress(node, step, seconds, planes)
 
 
 def _told(board: Board, node: str) -> bool:
@@ -92,7 +92,7 @@ class Pulse:
     typical: float | None
 
 
-def pulse(told: Sequence[Progress], board: Board, now: float) -> Pulse:
+def pulse(told: Sequence[NodeProgress], board: Board, now: float) -> Pulse:
     """Count the steps; the rate is of planes that answered in the last seconds."""
     steps = [each.step for each in told]
     ended = sorted(_ended(board))

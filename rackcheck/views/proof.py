@@ -15,7 +15,7 @@ from rackcheck.model.question import Ask
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.views.replies import LINES, replies
-from rackcheck.views.reply import Reply
+from rackcheck.views.reply import RawText
 
 FACTS = 16
 """Facts of one verdict that are shown, unless somebody asks for more."""
@@ -29,7 +29,7 @@ DIFFERS = "bmc.differs."
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class RelatedFact:
     """What another fact says of the same thing; `why` names the rule or the fact by which the two belong together.
 
     `agrees` is None where one of them is not known, or where they are not of one kind.
@@ -39,11 +39,11 @@ class View:
     leaf: Leaf
     agrees: bool | None
     why: str
-    replies: tuple[Reply, ...] = ()
+    replies: tuple[RawText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ProofFact:
     """One fact of a proof: what was judged of it (None where it stands beside), its leaf, and what it was read from.
 
     `leaf` is None of what is no fact (`count of gpu`) and of what nobody told. `inputs` are what a derived fact
@@ -53,9 +53,9 @@ class Piece:
     path: str
     evidence: Evidence | None
     leaf: Leaf | None
-    replies: tuple[Reply, ...] = ()
-    inputs: tuple["Piece", ...] = ()
-    views: tuple[View, ...] = ()
+    replies: tuple[RawText, ...] = ()
+    inputs: tuple["ProofFact", ...] = ()
+    views: tuple[RelatedFact, ...] = ()
     cut: int = 0
 
 
@@ -65,12 +65,12 @@ class Proof:
 
     rule: Rule
     verdict: Verdict
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ProofFact, ...]
     cut: int = 0
 
 
 @dataclass(frozen=True)
-class Said:
+class NodeReplies:
     """All that one node said: its facts and the raw side of them.
 
     `rules` pair facts of two planes by their `same-as`; `asks` gives the question of the probe that tells a fact.
@@ -82,7 +82,7 @@ class Said:
     asks: Callable[[str], Ask | None] = lambda _: None
     lines: int = LINES
 
-    def replies(self, path: str, leaf: Leaf) -> tuple[Reply, ...]:
+    def replies(self, path: str, leaf: Leaf) -> tuple[RawText, ...]:
         """Find the raw side of a fact."""
         return replies(path, leaf, self.captures.get(leaf.plane), self.asks(path), self.lines)
 
@@ -102,7 +102,7 @@ def _fits(pattern: Path, path: str, wanted: str) -> bool:
     return not parsed.starred and all(p.key in {EVERY, s.key} for p, s in pairs)
 
 
-def proof(rule: Rule, verdict: Verdict, said: Said, most: int = FACTS) -> Proof:
+def proof(rule: Rule, verdict: Verdict, said: NodeReplies, most: int = FACTS) -> Proof:
     """Gather what a verdict rests on: what was judged first, then the other facts that the rule reads."""
     judged = {evidence.item: evidence for evidence in verdict.evidence}
     beside = [p for fact in sorted(rule.facts(), key=lambda f: natural(str(f))) for p in said.named(fact)]
@@ -111,19 +111,19 @@ def proof(rule: Rule, verdict: Verdict, said: Said, most: int = FACTS) -> Proof:
     return Proof(rule, verdict, pieces, len(every) - len(pieces))
 
 
-def piece(path: str, said: Said, evidence: Evidence | None = None) -> Piece:
+def piece(path: str, said: NodeReplies, evidence: Evidence | None = None) -> ProofFact:
     """Gather what there is of one fact, or of what was judged and is no single fact."""
     leaf = said.tree.leaves.get(path)
     if leaf is None:
-        return Piece(path, evidence, None)
+        return ProofFact(path, evidence, None)
     inputs = list(_inputs(path, leaf, said))
-    told = tuple(Piece(p, None, said.tree.leaves[p], said.replies(p, said.tree.leaves[p])) for p in inputs[:INPUTS])
-    return Piece(
+    told = tuple(ProofFact(p, None, said.tree.leaves[p], said.replies(p, said.tree.leaves[p])) for p in inputs[:INPUTS])
+    return ProofFact(
         path, evidence, leaf, said.replies(path, leaf), told, tuple(views(path, leaf, said)), len(inputs) - len(told)
     )
 
 
-def _inputs(path: str, leaf: Leaf, said: Said) -> Iterator[str]:
+def _inputs(path: str, leaf: Leaf, said: NodeReplies) -> Iterator[str]:
     """Name the facts that a derived one follows from; of the items on its own way, those alone."""
     if leaf.plane is not Plane.DERIVED:
         return
@@ -152,7 +152,7 @@ def _filled(pattern: Path, items: Mapping[str, str]) -> Path:
     return Path(found)
 
 
-def views(path: str, leaf: Leaf, said: Said) -> Iterator[View]:
+def views(path: str, leaf: Leaf, said: NodeReplies) -> Iterator[RelatedFact]:
     """Find what the other plane says of the same thing."""
     seen = {path}
     parsed = paths.parse(path)
@@ -162,7 +162,7 @@ def views(path: str, leaf: Leaf, said: Said) -> Iterator[View]:
         if found is not None and text not in seen and found.plane is not leaf.plane:
             seen.add(text)
             derived = found.plane is Plane.DERIVED
-            yield View(text, found, None if derived else _agrees(leaf, found), why, said.replies(text, found))
+            yield RelatedFact(text, found, None if derived else _agrees(leaf, found), why, said.replies(text, found))
 
 
 def _agrees(one: Leaf, other: Leaf) -> bool | None:

@@ -18,8 +18,8 @@ from rackcheck.model.resource import ROOT, same_place
 from rackcheck.model.secret import scrub, scrub_text
 from rackcheck.model.text import matching
 from rackcheck.model.tree import Leaf
-from rackcheck.views.pick import Wanted, picked
-from rackcheck.views.reply import Reply, Row
+from rackcheck.views.pick import SearchTerms, picked
+from rackcheck.views.reply import NumberedLine, RawText
 
 LINES = 12
 """Lines of one reply that are shown, unless somebody asks for more."""
@@ -33,27 +33,27 @@ ONE_LINE = 100
 
 def replies(
     path: str, leaf: Leaf, capture: Capture | None, ask: Ask | None = None, most: int = LINES
-) -> tuple[Reply, ...]:
+) -> tuple[RawText, ...]:
     """Find what a fact was read from, at most `most` lines of each; `ask` is the question of the probe that gives it.
 
     Nothing for a fact that follows from others: their replies are its own.
     """
     if leaf.plane is Plane.DERIVED:
         return ()
-    wanted = Wanted.of(paths.parse(path), leaf.reading)
+    wanted = SearchTerms.of(paths.parse(path), leaf.reading)
     if isinstance(capture, NodeCapture) and leaf.plane is not Plane.BMC:
         found = list(_of_node(leaf, capture, ask, wanted, most))
     elif isinstance(capture, BmcCapture) and leaf.plane is Plane.BMC:
         found = list(_of_bmc(leaf.source, capture, ask, wanted, most))
     else:
-        return (Reply(leaf.source, leaf.plane, trouble="no answer of this plane was kept"),)
+        return (RawText(leaf.source, leaf.plane, trouble="no answer of this plane was kept"),)
     if not found:
-        return (Reply(leaf.source, leaf.plane, trouble="no answer that was kept bears this name"),)
+        return (RawText(leaf.source, leaf.plane, trouble="no answer that was kept bears this name"),)
     shown = found[:REPLIES]
     return (*shown[:-1], replace(shown[-1], more=len(found) - len(shown)))
 
 
-def _of_node(leaf: Leaf, capture: NodeCapture, ask: Ask | None, wanted: Wanted, most: int) -> Iterator[Reply]:
+def _of_node(leaf: Leaf, capture: NodeCapture, ask: Ask | None, wanted: SearchTerms, most: int) -> Iterator[RawText]:
     if leaf.source in capture.commands:
         yield _output(leaf.source, capture.commands[leaf.source], wanted, most)
         return
@@ -67,14 +67,14 @@ def _of_node(leaf: Leaf, capture: NodeCapture, ask: Ask | None, wanted: Wanted, 
     yield from found
 
 
-def _output(command: str, answer: Output | Unknown, wanted: Wanted, most: int) -> Reply:
+def _output(command: str, answer: Output | Unknown, wanted: SearchTerms, most: int) -> RawText:
     if isinstance(answer, Unknown):
-        return Reply(command, Plane.OS, trouble=str(answer))
+        return RawText(command, Plane.OS, trouble=str(answer))
     text = answer.out if answer.out.strip() else answer.err
     return replace(_text(command, text, wanted, most), status=answer.status)
 
 
-def _files(leaf: Leaf, source: str, capture: NodeCapture, wanted: Wanted, most: int) -> Iterator[Reply]:
+def _files(leaf: Leaf, source: str, capture: NodeCapture, wanted: SearchTerms, most: int) -> Iterator[RawText]:
     known = sorted({*capture.files, *capture.refused})
     globs = [source] if source in known else re.split(r",? ", source)
     if not all(glob.startswith("/") for glob in globs):
@@ -84,9 +84,9 @@ def _files(leaf: Leaf, source: str, capture: NodeCapture, wanted: Wanted, most: 
         if name in capture.files:
             yield _text(name, capture.files[name], wanted, most)
         else:
-            yield Reply(name, Plane.OS, trouble=str(capture.refused[name]))
+            yield RawText(name, Plane.OS, trouble=str(capture.refused[name]))
     if not names and isinstance(leaf.reading, Absent) and len(globs) == 1:
-        yield Reply(source, Plane.OS, trouble=leaf.reading.detail or f"no {source}")
+        yield RawText(source, Plane.OS, trouble=leaf.reading.detail or f"no {source}")
 
 
 def _matching(known: Sequence[str], glob: str) -> Iterable[str]:
@@ -100,15 +100,15 @@ def _below(known: Sequence[str], folder: str) -> Iterator[str]:
     return (name for name in known if name.startswith(f"{folder.rstrip('/')}/"))
 
 
-def _nearest(names: Iterable[str], wanted: Wanted) -> list[str]:
+def _nearest(names: Iterable[str], wanted: SearchTerms) -> list[str]:
     """Put the files first that bear a name of the fact's items."""
     return sorted(names, key=lambda name: -sum(key in name.split("/") for key in wanted.keys))
 
 
-def _text(name: str, text: str, wanted: Wanted, most: int) -> Reply:
+def _text(name: str, text: str, wanted: SearchTerms, most: int) -> RawText:
     lines = _lines(text)
-    rows = tuple(Row(number, line, hit) for number, line, hit in picked(lines, wanted, most))
-    return Reply(name, Plane.OS, rows, len(lines))
+    rows = tuple(NumberedLine(number, line, hit) for number, line, hit in picked(lines, wanted, most))
+    return RawText(name, Plane.OS, rows, len(lines))
 
 
 @lru_cache(maxsize=32)
@@ -148,7 +148,7 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _of_bmc(source: str, capture: BmcCapture, ask: Ask | None, wanted: Wanted, most: int) -> Iterator[Reply]:
+def _of_bmc(source: str, capture: BmcCapture, ask: Ask | None, wanted: SearchTerms, most: int) -> Iterator[RawText]:
     place = source.partition("#")[0]
     if place.startswith((ROOT, HANDSHAKE)) or same_place(place) in capture.bodies:
         yield _resource(source, capture, wanted, most)
@@ -160,7 +160,7 @@ def _of_bmc(source: str, capture: BmcCapture, ask: Ask | None, wanted: Wanted, m
     yield from [reply for reply in found if _tells(reply, wanted)] or found
 
 
-def _tells(reply: Reply, wanted: Wanted) -> bool:
+def _tells(reply: RawText, wanted: SearchTerms) -> bool:
     """Whether the value itself is among what is shown."""
     return any(value in row.text for row in reply.rows if row.hit for value in wanted.values)
 
@@ -177,12 +177,12 @@ def _led(link: str, capture: BmcCapture) -> Iterator[str]:
         return
 
 
-def _resource(source: str, capture: BmcCapture, wanted: Wanted, most: int) -> Reply:
+def _resource(source: str, capture: BmcCapture, wanted: SearchTerms, most: int) -> RawText:
     """Show the object of a body that holds the property which a source names, member by member."""
     place, _, inside = source.partition("#")
     body = capture.bodies.get(same_place(place))
     if body is None or isinstance(body, Unknown):
-        return Reply(source, Plane.BMC, trouble="no such resource was kept" if body is None else str(body))
+        return RawText(source, Plane.BMC, trouble="no such resource was kept" if body is None else str(body))
     # A source may say what stands there, and name a second property: `…#/Attributes/A = Enable; B = Enabled`.
     told = [each.partition(" = ")[0] for each in inside.split("; ")]
     *way, last = told[0].strip("/").split("/")
@@ -195,8 +195,8 @@ def _resource(source: str, capture: BmcCapture, wanted: Wanted, most: int) -> Re
         held, gone = below, [*gone, step]
     lines = [line for line in _laid(held) if line.strip() not in {"{", "}", "[", "]"}]
     names = (last, *told[1:]) if inside else ()
-    rows = tuple(Row(*row) for row in picked(lines, replace(wanted, properties=names), most, around=1))
-    return Reply(f"{place}#/{'/'.join(gone)}" if gone else place, Plane.BMC, rows, len(lines))
+    rows = tuple(NumberedLine(*row) for row in picked(lines, replace(wanted, properties=names), most, around=1))
+    return RawText(f"{place}#/{'/'.join(gone)}" if gone else place, Plane.BMC, rows, len(lines))
 
 
 def _step(held: object, step: str) -> object:

@@ -7,7 +7,7 @@ from rackcheck.model.fact import Plane
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class NumberedLine:
     """One line of a reply: its number from 1, its text, and whether the fact's value or name stands in it."""
 
     number: int
@@ -16,7 +16,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class RawText:
     """What one file, command or resource answered; `of` counts the lines that it has, `trouble` says why there is none.
 
     `name` is the file, the command without its payload, or the URI, behind `#` the place inside the body. `status` is
@@ -25,7 +25,7 @@ class Reply:
 
     name: str
     plane: Plane
-    rows: tuple[Row, ...] = ()
+    rows: tuple[NumberedLine, ...] = ()
     of: int = 0
     status: int | None = None
     trouble: str = ""
@@ -37,7 +37,7 @@ class Reply:
         return self.of - len(self.rows)
 
 
-def told(reply: Reply) -> Iterator[str]:
+def told(reply: RawText) -> Iterator[str]:
     """Write a reply as lines of text: what was asked, what it said, and how much of that is left out."""
     status = f"  (exit {reply.status})" if reply.status else ""
     head, *rest = reply.name.split("\n")
@@ -52,7 +52,7 @@ def told(reply: Reply) -> Iterator[str]:
         yield f"  {reply.more} more files or resources are not shown"
 
 
-def document(reply: Reply) -> dict[str, object]:
+def document(reply: RawText) -> dict[str, object]:
     """Give a reply as a document."""
     doc: dict[str, object] = {"name": reply.name, "plane": reply.plane.value, "lines": reply.of, "cut": reply.cut}
     doc |= {"status": reply.status} if reply.status is not None else {}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from urllib.parse import quote, urlsplit
 
 from rackcheck.evaluate.verdict import Verdict
-from rackcheck.inventory import Bmc, Node
+from rackcheck.inventory import BmcAccess, Node
 from rackcheck.model import operator
 from rackcheck.model.capture import PAYLOAD, named
 from rackcheck.model.documents import HANDSHAKE, Documents
@@ -25,8 +25,8 @@ from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.contract import AnyProbe
 from rackcheck.remedy.bios import patches
 from rackcheck.remedy.mend import ByHand, Firmware, Lines, by_hand, remedies
-from rackcheck.remedy.text import Order, Remedies, text
-from rackcheck.remedy.words import Table
+from rackcheck.remedy.text import BmcOrder, RemedyText, text
+from rackcheck.remedy.words import SettingTable
 from rackcheck.run.event import facts_json
 
 UNCHECKED = "# the certificate is not checked by this line"
@@ -115,7 +115,7 @@ def _bmc(source: str, node: Node, probe: AnyProbe | None) -> str:
     return f"# several resources, by their links from the root: {clean(links)}\n{get(node.bmc, ROOT)}"
 
 
-def get(bmc: Bmc, uri: str) -> str:
+def get(bmc: BmcAccess, uri: str) -> str:
     """Write a GET of one resource for curl, which asks for the password itself."""
     place = bmc.url.rstrip("/") + quote(uri, safe="/%?&=$@:~!*'(),;+-._", errors="replace")
     user = shlex.quote(bmc.user) if bmc.user and ":" not in bmc.user and _typed(bmc.user) else ANYBODY
@@ -124,7 +124,7 @@ def get(bmc: Bmc, uri: str) -> str:
     return line if trust != "--insecure" else f"{UNCHECKED}\n{line}"
 
 
-def _handshake(bmc: Bmc) -> str:
+def _handshake(bmc: BmcAccess) -> str:
     place = urlsplit(bmc.url)
     host = f"[{place.hostname}]" if ":" in (place.hostname or "") else place.hostname
     return f"openssl s_client -connect {shlex.quote(f'{host}:{place.port or 443}')} </dev/null"
@@ -171,9 +171,15 @@ def document(node: str, path: str, leaf: Leaf) -> str:
 
 
 def fixes(
-    run: str, profile: str, rules: Sequence[Rule], verdicts: Mapping[str, Iterable[Verdict]],
-    only: Mapping[str, Collection[str]], bmc: Callable[[str], Documents | None], urls: Mapping[str, str], known: Table,
-) -> tuple[str, ...]:  # fmt: skip
+    run: str,
+    profile: str,
+    rules: Sequence[Rule],
+    verdicts: Mapping[str, Iterable[Verdict]],
+    only: Mapping[str, Collection[str]],
+    bmc: Callable[[str], Documents | None],
+    urls: Mapping[str, str],
+    known: SettingTable,
+) -> tuple[str, ...]:
     """Write what `rackcheck remedy` says of some rules on some nodes: `only` has the rules by node.
 
     `verdicts` holds all verdicts of these nodes; `bmc` gives what a node's BMC answered, and is asked only where a BIOS
@@ -182,7 +188,7 @@ def fixes(
     whole = {each.id: each for each in rules}
     steps: dict[str, list[Lines]] = {}
     hands: dict[ByHand, list[str]] = {}
-    orders: list[Order] = []
+    orders: list[BmcOrder] = []
     for node in sorted(only, key=natural):
         needs: list[Firmware] = []
         for each in remedies(rules, verdicts[node], only[node]):
@@ -198,12 +204,12 @@ def fixes(
         for rule, reason in why:
             hands.setdefault(by_hand(whole[rule], reason), []).append(node)
     left = tuple((hand, tuple(names)) for hand, names in hands.items())
-    return tuple(text(Remedies(run, profile, steps, tuple(orders), left)))
+    return tuple(text(RemedyText(run, profile, steps, tuple(orders), left)))
 
 
 def _firmware(
-    node: str, needs: Sequence[Firmware], bmc: Documents | None, urls: Mapping[str, str], known: Table
-) -> tuple[list[Order], list[tuple[str, str]]]:
+    node: str, needs: Sequence[Firmware], bmc: Documents | None, urls: Mapping[str, str], known: SettingTable
+) -> tuple[list[BmcOrder], list[tuple[str, str]]]:
     """Make the bodies for a node's BMC, and say why there is none."""
     if not needs:
         return [], []
@@ -213,5 +219,5 @@ def _firmware(
     made, left = patches(bmc, needs, known)
     if made and not _is_url(urls.get(node, "")):
         return [], [(rule, "the inventory names no https address of this BMC") for rule in mine]
-    orders = [Order(node, urls[node], patch, number) for number, patch in enumerate(made, start=1)]
+    orders = [BmcOrder(node, urls[node], patch, number) for number, patch in enumerate(made, start=1)]
     return orders, list(dict.fromkeys((each.rule, each.why) for each in left))

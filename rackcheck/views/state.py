@@ -20,7 +20,7 @@ from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged, No
 from rackcheck.run.judging import concluded
 from rackcheck.views.census import Census
 from rackcheck.views.modes import Mode, told
-from rackcheck.views.summary import Finding, Key, Summary, finding, key, notes, ranked, waiver_notes
+from rackcheck.views.summary import Finding, FindingKey, Summary, finding, key, notes, ranked, waiver_notes
 
 QUIET = frozenset({Status.PASS, Status.NA})
 """Verdicts that nobody has to look at."""
@@ -72,8 +72,8 @@ class Board:
     census: Census = field(default_factory=Census)
     measured: dict[str, dict[str, Reading]] = field(default_factory=dict)
     _known: Mapping[str, int] = field(init=False, repr=False)
-    _heap: dict[Key, dict[str, Verdict]] = field(init=False, repr=False, default_factory=dict)
-    _built: dict[Key, Finding] = field(init=False, repr=False, default_factory=dict)
+    _heap: dict[FindingKey, dict[str, Verdict]] = field(init=False, repr=False, default_factory=dict)
+    _built: dict[FindingKey, Finding] = field(init=False, repr=False, default_factory=dict)
     _told: tuple[int, bool, Summary] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackcheck.evaluate.verdict import Evidence, Outcome, Status, Verdict
-from rackcheck.evaluate.waiver import Standing, State, Waiver, standings
+from rackcheck.evaluate.waiver import Standing, Waiver, WaiverState, standings
 from rackcheck.model.fact import Plane, Unknown
 from rackcheck.model.fit import Match
 from rackcheck.model.fold import fold
@@ -151,7 +151,7 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
     return Summary(started, nodes, done, found, said, silent, stand, groups)
 
 
-Key = tuple[str, Status, str, Status | None]
+FindingKey = tuple[str, Status, str, Status | None]
 """What verdicts have in common that are one finding: rule, verdict, what it shows, and what it is without waivers."""
 
 
@@ -161,7 +161,7 @@ def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Findin
     Nodes gather when they show the same thing: times, sources and items that bear the node's own numbers aside.
     """
     known = {rule.id: rule for rule in rules}
-    gathered: dict[Key, list[tuple[str, Verdict]]] = {}
+    gathered: dict[FindingKey, list[tuple[str, Verdict]]] = {}
     for node in judged:
         for verdict in node.verdicts:
             if verdict.rule in known:
@@ -169,12 +169,12 @@ def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Findin
     yield from ranked((finding(known[each[0]], each, alike) for each, alike in gathered.items()), rules)
 
 
-def key(name: str, verdict: Verdict) -> Key:
+def key(name: str, verdict: Verdict) -> FindingKey:
     """Give what a verdict of a node or a rack shares with those it is gathered with."""
     return verdict.rule, verdict.status, _shown(name, verdict), verdict.truth
 
 
-def finding(rule: Rule, shared: Key, alike: Sequence[tuple[str, Verdict]]) -> Finding:
+def finding(rule: Rule, shared: FindingKey, alike: Sequence[tuple[str, Verdict]]) -> Finding:
     """Make one finding of verdicts with one key, each with its node."""
     nodes = tuple(sorted((name for name, _ in alike), key=natural))
     return Finding(rule, shared[1], _reason(alike), alike[0][1].evidence, nodes, shared[3])
@@ -257,13 +257,13 @@ def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
 def waiver_notes(stand: Iterable[Standing]) -> Iterator[str]:
     """Say of waivers what the verdicts do not: those that hide nothing, because they are unused, lapsed or expired."""
     told_all = list(stand)
-    told = [s for s in told_all if s.state not in {State.USED, State.ELSEWHERE}]
+    told = [s for s in told_all if s.state not in {WaiverState.USED, WaiverState.ELSEWHERE}]
     for s in told[:NOTED]:
         where = f"waiver of {s.waiver.rule} on {fold(s.nodes)} ({s.waiver.ticket}, {s.waiver.place})"
-        yield f"{where} {'is waiting' if s.state is State.WAITING else s.state.value}: {s.detail}"
+        yield f"{where} {'is waiting' if s.state is WaiverState.WAITING else s.state.value}: {s.detail}"
     if len(told) > NOTED:
         yield f"and {several(len(told) - NOTED, 'more waiver')} of no use"
-    elsewhere = list(dict.fromkeys(s.waiver for s in told_all if s.state is State.ELSEWHERE))
+    elsewhere = list(dict.fromkeys(s.waiver for s in told_all if s.state is WaiverState.ELSEWHERE))
     if elsewhere:
         named = [f"{w.rule} on {fold(w.nodes)} ({w.ticket}, {w.place})" for w in elsewhere]
         more = f"; and {len(named) - FEW} more" if len(named) > FEW else ""

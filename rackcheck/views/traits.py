@@ -29,7 +29,7 @@ MAKE = frozenset({
 """Last words of facts that tell of which make or batch a part is."""
 
 
-class Sort(StrEnum):
+class HintKind(StrEnum):
     """What a hint is about, the first that tells is preferred."""
 
     PROFILE = "profile"
@@ -43,13 +43,13 @@ class Sort(StrEnum):
     ALONE = "alone"
 
 
-_ORDER = {sort: place for place, sort in enumerate(Sort)}
+_ORDER = {sort: place for place, sort in enumerate(HintKind)}
 _PLACED = {
-    Sort.RACK: "in rack",
-    Sort.ROW: "in row",
-    Sort.SWITCH: "cabled to switch",
-    Sort.ROLE: "of role",
-    Sort.SLOT: "in slot",
+    HintKind.RACK: "in rack",
+    HintKind.ROW: "in row",
+    HintKind.SWITCH: "cabled to switch",
+    HintKind.ROLE: "of role",
+    HintKind.SLOT: "in slot",
 }
 
 
@@ -57,7 +57,7 @@ _PLACED = {
 class Trait:
     """A place, or a value that the facts at `paths` say of the same nodes."""
 
-    sort: Sort
+    sort: HintKind
     value: str
     paths: tuple[str, ...] = ()
 
@@ -69,7 +69,7 @@ class Trait:
     @property
     def words(self) -> str:
         """Name it in a column."""
-        if not self.paths or self.sort is Sort.BATCH:
+        if not self.paths or self.sort is HintKind.BATCH:
             return _cut(f"{self.sort.value} {self.value}")
         whole = f"{said(self.paths, 1)} {self.value}"
         return whole if len(whole) <= CELLS else _cut(f"{self.paths[0].rpartition('.')[2]} {self.value}")
@@ -80,18 +80,18 @@ class Trait:
         return f"{said(self.paths, TOLD)} {self.value}" if self.paths else f"{_PLACED[self.sort]} {self.value}"
 
 
-Found = tuple[int, int, Sort, str, str]
+Hit = tuple[int, int, HintKind, str, str]
 """Nodes that have it, nodes of which it is known whether they do, its sort, its fact (no place has one), its value."""
 
 
-def traits(census: Census) -> Iterator[Found]:
+def traits(census: Census) -> Iterator[Hit]:
     """Give all that several nodes of a census may have in common, each set as the census's own."""
     return chain(_places(census), _switches(census), _shared(census))
 
 
-def gathered(found: Iterable[tuple[Sort, str, str]]) -> list[Trait]:
+def gathered(found: Iterable[tuple[HintKind, str, str]]) -> list[Trait]:
     """Gather facts that say the same; the preferred sort first."""
-    alike: dict[tuple[Sort, str], list[str]] = {}
+    alike: dict[tuple[HintKind, str], list[str]] = {}
     for sort, path, value in found:
         alike.setdefault((sort, value), []).append(path)
     every = [Trait(sort, value, tuple(filter(None, some))) for (sort, value), some in alike.items()]
@@ -103,15 +103,15 @@ def pattern(path: str) -> str:
     return str(paths.parse(path).pattern) if path else ""
 
 
-def _places(census: Census) -> Iterator[Found]:
-    for sort in (Sort.RACK, Sort.ROW, Sort.ROLE, Sort.SLOT):
+def _places(census: Census) -> Iterator[Hit]:
+    for sort in (HintKind.RACK, HintKind.ROW, HintKind.ROLE, HintKind.SLOT):
         held = census.places(sort.value)
         known = _either(held)
         for word, nodes in held.items():
             yield nodes, known, sort, "", clean(word, LONG)
 
 
-def _switches(census: Census) -> Iterator[Found]:
+def _switches(census: Census) -> Iterator[Hit]:
     """A node is cabled to a switch if any of its ports is."""
     held: dict[str, int] = {}
     known = 0
@@ -122,10 +122,10 @@ def _switches(census: Census) -> Iterator[Found]:
                 if isinstance(value, str):
                     held[value] = held.get(value, 0) | nodes
     for word, nodes in held.items():
-        yield nodes, known, Sort.SWITCH, "", clean(word, LONG)
+        yield nodes, known, HintKind.SWITCH, "", clean(word, LONG)
 
 
-def _shared(census: Census) -> Iterator[Found]:
+def _shared(census: Census) -> Iterator[Hit]:
     """Versions, and makes of parts, that several nodes have."""
     for path in census.facts():
         kind = census.kind(path)
@@ -136,7 +136,7 @@ def _shared(census: Census) -> Iterator[Found]:
             for value, nodes in some:
                 if not isinstance(value, Unknown | Absent):
                     text = clean(census.spell(path, value), LONG)
-                    yield nodes, known, Sort.VERSION if version else Sort.BATCH, path, text
+                    yield nodes, known, HintKind.VERSION if version else HintKind.BATCH, path, text
 
 
 def _either(sets: Mapping[str, int]) -> int:

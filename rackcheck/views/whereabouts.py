@@ -16,7 +16,7 @@ RACK = "@rack:"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodeLocation:
     """Where a node is, and how it is reached."""
 
     role: str

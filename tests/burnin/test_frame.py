@@ -28,7 +28,7 @@ from rackcheck.model.burn_record import Burn
 from rackcheck.model.fact import Reason
 from rackcheck.parse.burnin.plan import RAMP, Tier, document, slots, starts
 from rackcheck.transport import local
-from rackcheck.transport.wire import Limits
+from rackcheck.transport.wire import ShellLimits
 
 BUSY = {"k": "stage", "status": "done"}
 
@@ -198,7 +198,7 @@ def test_nodes_begin_one_after_the_other_within_the_ramp(count: int) -> None:
 def spoken(program: str, seconds: float = 20.0, stop: threading.Event | None = None) -> tuple[Talk, Any]:
     """Speak with a program of sh instead of a payload."""
     talk = Talk(b"", stop or threading.Event(), lambda _: None)
-    return talk, local.talk(program, Limits(deadline=seconds), talk)
+    return talk, local.talk(program, ShellLimits(deadline=seconds), talk)
 
 
 def test_what_a_node_prints_between_records_is_kept_and_counted() -> None:

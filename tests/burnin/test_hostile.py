@@ -20,7 +20,7 @@ from rackcheck.burnin.talk import MOST, NOISE, Talk
 from rackcheck.model.burn_record import Burn
 from rackcheck.model.hide import Hiding
 from rackcheck.transport import local
-from rackcheck.transport.wire import Limits
+from rackcheck.transport.wire import ShellLimits
 
 HELLO = {"k": "hello", "t": 0, "wire": 1, "tier": "smoke", "seed": 11}
 WHOLE = {"k": "verdict", "t": 15, "status": "whole", "why": ""}
@@ -84,10 +84,12 @@ def test_words_that_move_a_terminal_or_name_a_thing_oddly_reach_no_output(tmp_pa
 
 def test_a_flood_of_words_is_cut_and_said(tmp_path: Path) -> None:
     talk = Talk(b"", threading.Event(), lambda _: None)
-    local.talk("yes | head -c 300000", Limits(deadline=20), talk)
+    local.talk("yes | head -c 300000", ShellLimits(deadline=20), talk)
     assert len(talk.records) <= NOISE
     many = Talk(b"", threading.Event(), lambda _: None)
-    why = local.talk(f"yes '{json.dumps({'k': 'beat', 't': 1})}' | head -n {MOST * 2}", Limits(deadline=60), many).cut
+    why = local.talk(
+        f"yes '{json.dumps({'k': 'beat', 't': 1})}' | head -n {MOST * 2}", ShellLimits(deadline=60), many
+    ).cut
     assert "400000 records" in why.detail
     assert len(many.records) < MOST * 1.2
 
@@ -97,7 +99,7 @@ def test_what_we_log_in_by_is_in_no_record_however_it_is_spelt(spelt: str) -> No
     hiding = Hiding("hunter2-hunter2")
     talk = Talk(b"", threading.Event(), lambda _: None, hiding.data, hiding.json)
     said = f'{{"k":"error","t":1,"of":"node","name":"crash","said":"{spelt}"}}'
-    local.talk(f"cat <<'END'\n{said}\nmotd {spelt}\nEND", Limits(deadline=20), talk)
+    local.talk(f"cat <<'END'\n{said}\nmotd {spelt}\nEND", ShellLimits(deadline=20), talk)
     assert len(talk.records) == 2
     assert Burn.of(talk.records).faults[0].name == "crash"
     assert "hunter2-hunter2" not in json.dumps(talk.records)
@@ -143,7 +145,7 @@ def test_an_amount_below_zero_is_no_record(name: str) -> None:
 def test_no_node_speaks_for_its_bmc() -> None:
     talk = Talk(b"", threading.Event(), lambda _: None)
     said = json.dumps({"k": "sample", "t": 1, "of": "bmc", "inlet": 18})
-    local.talk(f"echo '{said}'", Limits(deadline=20), talk)
+    local.talk(f"echo '{said}'", ShellLimits(deadline=20), talk)
     talk.add({"k": "sample", "t": 2, "of": "bmc", "inlet": 31})
     found = Burn.of([HELLO, *talk.records])
     assert [row.number("inlet") for row in found.samples["bmc"]] == [31]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rackcheck.parse.burnin.pairs import Outcome, Pair, Solved, matchings, round_robin, solve
+from rackcheck.parse.burnin.pairs import LinkEnds, PairOutcome, Solved, matchings, round_robin, solve
 
-SLOW, FINE, NOT_TESTED = Outcome.SLOW, Outcome.FINE, Outcome.NOT_TESTED
+SLOW, FINE, NOT_TESTED = PairOutcome.SLOW, PairOutcome.FINE, PairOutcome.NOT_TESTED
 
 
 def ends(count: int) -> list[str]:
@@ -18,8 +18,8 @@ def ends(count: int) -> list[str]:
 
 
 def rates(
-    seed: int, rounds: Sequence[Sequence[Pair]], slow: Mapping[str, float] | None = None, noise: float = 0.03
-) -> dict[Pair, float | None]:
+    seed: int, rounds: Sequence[Sequence[LinkEnds]], slow: Mapping[str, float] | None = None, noise: float = 0.03
+) -> dict[LinkEnds, float | None]:
     """What a fabric gives whose slower end limits each pair."""
     rng = random.Random(seed)
     own = {end: 50e9 * (1 + rng.gauss(0, 0.01)) for end in sorted({end for r in rounds for pair in r for end in pair})}
@@ -31,7 +31,7 @@ def slow_ends(found: Solved) -> list[str]:
     return [end for end, one in found.ends.items() if one.outcome is SLOW]
 
 
-def slow_links(found: Solved) -> list[Pair]:
+def slow_links(found: Solved) -> list[LinkEnds]:
     return [pair for pair, one in found.links.items() if one.outcome is SLOW]
 
 
@@ -105,13 +105,13 @@ def test_equal_rates_name_nobody() -> None:
 
 
 def test_a_link_that_is_little_slower_among_equal_ones_is_fine() -> None:
-    told: dict[Pair, float | None] = dict.fromkeys(chain(*round_robin(ends(8))), 5e10)
+    told: dict[LinkEnds, float | None] = dict.fromkeys(chain(*round_robin(ends(8))), 5e10)
     told["n0002", "n0005"] = 4.8e10
     assert {one.outcome for one in solve(told).links.values()} == {FINE}
 
 
 def test_one_slow_link_among_equal_ones_is_the_links_and_not_its_ends() -> None:
-    told: dict[Pair, float | None] = dict.fromkeys(chain(*round_robin(ends(8))), 5e10)
+    told: dict[LinkEnds, float | None] = dict.fromkeys(chain(*round_robin(ends(8))), 5e10)
     told["n0002", "n0005"] = 3e10
     found = solve(told)
     assert (slow_ends(found), slow_links(found)) == ([], [("n0002", "n0005")])

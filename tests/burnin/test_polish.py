@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.parse.burnin.polish import polish, scale
-from rackcheck.parse.burnin.spans import HOLE, Span, Table, apart, middle
+from rackcheck.parse.burnin.spans import HOLE, CellTable, NumberRange, apart, middle
 
 NUMBERS = st.floats(-10, 10)
 
@@ -17,8 +17,8 @@ def table(rows: dict[str, float], columns: dict[str, float], level: float = 0.0)
     return {(r, c): level + by + off for r, by in rows.items() for c, off in columns.items()}
 
 
-def point(value: float) -> Span:
-    return Span(value, value)
+def point(value: float) -> NumberRange:
+    return NumberRange(value, value)
 
 
 ROWS = {f"n{n}": (n - 3) / 10 for n in range(7)}
@@ -94,8 +94,8 @@ def test_a_span_holds_whatever_stands_in_the_holes(told: list[float], holes: set
     rows, columns = [n // 4 for n in range(12)], [n % 4 for n in range(12)]
     known = [HOLE if n in holes else point(value) for n, value in enumerate(told)]
     whole = [point(filled[n] if n in holes else value) for n, value in enumerate(told)]
-    wide = apart(Table(known, rows, columns), by_row=True)
-    narrow = apart(Table(whole, rows, columns), by_row=True)
+    wide = apart(CellTable(known, rows, columns), by_row=True)
+    narrow = apart(CellTable(whole, rows, columns), by_row=True)
     pairs = [
         *zip([*wide.left, *wide.rows, *wide.columns], [*narrow.left, *narrow.rows, *narrow.columns], strict=True),
         (wide.scale, narrow.scale),
@@ -108,5 +108,5 @@ def test_a_span_holds_whatever_stands_in_the_holes(told: list[float], holes: set
 def test_without_holes_the_ends_of_every_span_meet() -> None:
     rng = random.Random(2)
     cells = [point(rng.gauss(0, 1)) for _ in range(32)]
-    found = apart(Table(cells, [n // 8 for n in range(32)], [n % 8 for n in range(32)]), by_row=True)
+    found = apart(CellTable(cells, [n // 8 for n in range(32)], [n % 8 for n in range(32)]), by_row=True)
     assert all(span.low == span.high for span in [*found.left, *found.rows, *found.columns, found.scale])

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rackcheck.parse.burnin.straggler import Fleet, Held, Measured, Outcome, judge
+from rackcheck.parse.burnin.straggler import Fleet, Measured, PeerComparison, StragglerOutcome, judge
 
-SLOW, FINE, NOT_TESTED = Outcome.SLOW, Outcome.FINE, Outcome.NOT_TESTED
+SLOW, FINE, NOT_TESTED = StragglerOutcome.SLOW, StragglerOutcome.FINE, StragglerOutcome.NOT_TESTED
 Bend = Callable[[str, str], tuple[float, float]]
 """By which factors the clock and the work per clock of a GPU are off."""
 
@@ -39,11 +39,11 @@ def even(nodes: int = 16, slots: int = 8) -> list[Measured]:
     return [Measured(f"n{n:02}", f"gpu/{s}", 7e14, 1.6e9) for n in range(nodes) for s in range(slots)]
 
 
-def by_place(held: tuple[Held, ...]) -> Mapping[tuple[str, str], Held]:
+def by_place(held: tuple[PeerComparison, ...]) -> Mapping[tuple[str, str], PeerComparison]:
     return {(one.node, one.slot): one for one in held}
 
 
-def slow(held: tuple[Held, ...]) -> list[tuple[str, str]]:
+def slow(held: tuple[PeerComparison, ...]) -> list[tuple[str, str]]:
     return [(one.node, one.slot) for one in held if one.outcome is SLOW]
 
 
@@ -173,7 +173,7 @@ def fleets(draw: st.DrawFn) -> list[Measured]:
     return gpus
 
 
-def outcomes(found: Fleet) -> dict[tuple[str, str, str], tuple[Outcome, Outcome]]:
+def outcomes(found: Fleet) -> dict[tuple[str, str, str], tuple[StragglerOutcome, StragglerOutcome]]:
     groups = {"clock": found.work_per_clock, "rate": found.rate, "slot": found.slots, "node": found.nodes}
     return {(kind, one.node, one.slot): (one.outcome, one.far) for kind, told in groups.items() for one in told}
 

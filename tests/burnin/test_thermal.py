@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.parse.burnin.thermal import Fit, Refused, Sample, fit
+from rackcheck.parse.burnin.thermal import Refused, TemperatureSample, ThermalFit, fit
 
 POWER = 700.0
 INLET = 25.0
@@ -17,7 +17,7 @@ INLET = 25.0
 
 def warmed(
     seed: int = 1, span: float = 60, resistance: float = 0.06, tau: float = 20, slow: float = 0.0, rate: int = 10
-) -> list[Sample]:
+) -> list[TemperatureSample]:
     """A GPU that jumps on its heatsink, which warms; `slow` degrees come with 150 s. Sensors tell whole degrees."""
     rng = random.Random(seed)
     end, jump = INLET + resistance * POWER, 8.0
@@ -26,17 +26,17 @@ def warmed(
         t = k / rate
         cold = (resistance * POWER - jump - 8 - slow) * math.exp(-t / tau)
         temp = end - jump * math.exp(-t / 0.5) - cold - slow * math.exp(-t / 150) + rng.gauss(0, 0.3)
-        samples.append(Sample(t, round(temp), POWER * (1 + rng.gauss(0, 0.015))))
+        samples.append(TemperatureSample(t, round(temp), POWER * (1 + rng.gauss(0, 0.015))))
     return samples
 
 
-def fitted(samples: Sequence[Sample], inlet: float | None = INLET) -> Fit:
+def fitted(samples: Sequence[TemperatureSample], inlet: float | None = INLET) -> ThermalFit:
     found = fit(samples, inlet)
-    assert isinstance(found, Fit), found
+    assert isinstance(found, ThermalFit), found
     return found
 
 
-def refused(samples: Sequence[Sample]) -> str:
+def refused(samples: Sequence[TemperatureSample]) -> str:
     found = fit(samples, INLET)
     assert isinstance(found, Refused), found
     return found.why
@@ -93,7 +93,7 @@ def test_each_reason_to_say_nothing_is_named() -> None:
 
 def test_the_order_of_the_samples_changes_nothing_and_nonsense_among_them_is_left_out() -> None:
     whole = warmed()
-    turned = [*whole, Sample(math.nan, 50.0, 700.0), Sample(10.0, math.inf, 700.0)]
+    turned = [*whole, TemperatureSample(math.nan, 50.0, 700.0), TemperatureSample(10.0, math.inf, 700.0)]
     random.Random(1).shuffle(turned)
     assert fit(turned, INLET) == fit(whole, INLET)
 
@@ -101,9 +101,9 @@ def test_the_order_of_the_samples_changes_nothing_and_nonsense_among_them_is_lef
 ANY = st.floats() | st.floats(-1e3, 1e3)
 
 
-@given(st.lists(st.builds(Sample, ANY, ANY, st.none() | ANY), max_size=60), st.none() | ANY)
+@given(st.lists(st.builds(TemperatureSample, ANY, ANY, st.none() | ANY), max_size=60), st.none() | ANY)
 def test_whatever_the_samples_are_there_is_a_fit_of_numbers_or_a_reason(
-    samples: list[Sample], inlet: float | None
+    samples: list[TemperatureSample], inlet: float | None
 ) -> None:
     found = fit(samples, inlet)
     if isinstance(found, Refused):
@@ -115,7 +115,7 @@ def test_whatever_the_samples_are_there_is_a_fit_of_numbers_or_a_reason(
 @given(st.sampled_from([1e3, 1e9, 1e155, 1e308]), st.integers(0, 100))
 def test_huge_numbers_give_a_reason_or_a_fit_of_numbers(size: float, seed: int) -> None:
     rng = random.Random(seed)
-    samples = [Sample(n * 1.5 + rng.random(), rng.random() * size, 700.0) for n in range(40)]
+    samples = [TemperatureSample(n * 1.5 + rng.random(), rng.random() * size, 700.0) for n in range(40)]
     found = fit(samples, size)
     assert isinstance(found, Refused) or math.isfinite(found.ahead)
 
@@ -124,6 +124,6 @@ def test_huge_numbers_give_a_reason_or_a_fit_of_numbers(size: float, seed: int) 
 def test_when_a_clock_began_does_not_matter(seed: int, span: float, tau: float, begun: float) -> None:
     whole = warmed(seed, span=span, tau=tau, rate=4)
     here, there = fit(whole, INLET), fit([replace(s, t=s.t + round(begun)) for s in whole], INLET)
-    assert isinstance(here, Fit) == isinstance(there, Fit)
-    if isinstance(here, Fit) and isinstance(there, Fit):
+    assert isinstance(here, ThermalFit) == isinstance(there, ThermalFit)
+    if isinstance(here, ThermalFit) and isinstance(there, ThermalFit):
         assert there.ahead == pytest.approx(here.ahead, abs=0.05)

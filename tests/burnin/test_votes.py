@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rackcheck.parse.burnin.votes import Count, Finding, Name, Place, Said, count
+from rackcheck.parse.burnin.votes import Count, Name, VoteFinding, VoteOutcome, VotePlace, count
 
-AGREES, ODD, DISPUTED, NOT_TESTED = Said.AGREES, Said.ODD, Said.DISPUTED, Said.NOT_TESTED
+AGREES, ODD, DISPUTED, NOT_TESTED = VoteOutcome.AGREES, VoteOutcome.ODD, VoteOutcome.DISPUTED, VoteOutcome.NOT_TESTED
 
 
-def nodes(words: str) -> dict[Place, str | None]:
+def nodes(words: str) -> dict[VotePlace, str | None]:
     """One letter for each node; a dot says nothing."""
     return {(f"n{n}",): None if word == "." else word for n, word in enumerate(words)}
 
 
-def gpus(*words: str) -> dict[Place, str | None]:
+def gpus(*words: str) -> dict[VotePlace, str | None]:
     """One word for each node, one letter for each of its GPUs."""
     return {
         (f"n{n}", f"gpu/{g}"): None if letter == "." else letter
@@ -65,14 +65,14 @@ def test_each_vote_of_nodes_ends_as_its_rule_says(words: str, golden: str | None
 
 
 def test_the_odd_sm_of_132_is_named_with_what_it_got_and_what_it_should_have() -> None:
-    results: dict[Place, str | None] = {("n1", "gpu/0", f"sm/{n}"): "good" for n in range(132)}
+    results: dict[VotePlace, str | None] = {("n1", "gpu/0", f"sm/{n}"): "good" for n in range(132)}
     results["n1", "gpu/0", "sm/17"] = "bad"
     found = count(results)
-    assert found.findings == (Finding(Name.ODD, ("n1", "gpu/0", "sm/17"), "bad", "good", 131, 132),)
+    assert found.findings == (VoteFinding(Name.ODD, ("n1", "gpu/0", "sm/17"), "bad", "good", 131, 132),)
 
 
 def test_a_gpu_whose_every_sm_errs_alike_is_named_by_its_peers_once() -> None:
-    results: dict[Place, str | None] = {
+    results: dict[VotePlace, str | None] = {
         ("n1", f"gpu/{g}", f"sm/{s}"): "bad" if g == 2 else "good" for g in range(8) for s in range(16)
     }
     found = count(results)
@@ -100,7 +100,7 @@ def test_two_nodes_that_differ_are_disputed_and_the_odd_gpu_in_one_is_still_name
 
 def test_a_fleet_against_the_golden_is_one_finding_that_blames_no_part() -> None:
     found = count(gpus("aaaa", "aaaa", "aaag"), "g")
-    assert found.findings == (Finding(Name.CONTRADICTED, (), "a", "g", 3, 3),)
+    assert found.findings == (VoteFinding(Name.CONTRADICTED, (), "a", "g", 3, 3),)
     assert ODD not in found.said.values()
 
 
@@ -109,7 +109,7 @@ def test_two_gpus_of_one_node_that_differ_are_told_apart_by_the_golden() -> None
 
 
 @pytest.mark.parametrize("results", [{("n1",): "a", ("n1", "gpu/0"): "a"}, {(): "a"}])
-def test_voters_of_two_levels_or_of_none_are_refused(results: dict[Place, str | None]) -> None:
+def test_voters_of_two_levels_or_of_none_are_refused(results: dict[VotePlace, str | None]) -> None:
     with pytest.raises(ValueError, match="one level"):
         count(results)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from command import rackcheck
-from mockup_server import Fault, Mockup, refused_port, silent_port
+from mockup_server import Mockup, ResourceFault, refused_port, silent_port
 from recordings import shared
 
 PROFILE = """\
@@ -86,7 +86,7 @@ def test_a_wrong_certificate_leaves_the_bmc_unknown_and_the_os_judged(tmp_path: 
 )
 def test_a_hostile_bios_resource_costs_its_own_rules_only(tmp_path: Path, kind: str, reason: str) -> None:
     bios = "/redfish/v1/Systems/System.Embedded.1/Bios"
-    with Mockup(tree("dell-poweredge-r750-idrac9-6.00"), faults={bios: Fault(kind)}) as bmc:
+    with Mockup(tree("dell-poweredge-r750-idrac9-6.00"), faults={bios: ResourceFault(kind)}) as bmc:
         status, document = audit(tmp_path, bmc.url, bmc.fingerprint, "--timeout", "8")
     found = statuses(document)
     assert status == 3
@@ -137,7 +137,7 @@ def test_a_bmc_url_that_is_none_is_our_users_mistake(tmp_path: Path) -> None:
 
 def test_a_run_that_is_over_keeps_what_was_told_and_calls_the_rest_unknown(tmp_path: Path) -> None:
     stuck = "/redfish/v1/UpdateService/FirmwareInventory"
-    with Mockup(tree("dell-poweredge-r750-idrac9-6.00"), faults={stuck: Fault("hang")}) as bmc:
+    with Mockup(tree("dell-poweredge-r750-idrac9-6.00"), faults={stuck: ResourceFault("hang")}) as bmc:
         status, document = audit(tmp_path, bmc.url, bmc.fingerprint, "--deadline", "5", "-o", str(tmp_path / "run"))
         assert bmc.sessions == {}
     assert status == 3

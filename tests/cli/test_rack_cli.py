@@ -9,7 +9,7 @@ from command import Done, rackcheck
 from rack_runs import accepted, copied, edited, folder
 
 from rackcheck.base.mistake import Mistake
-from rackcheck.inventory import Rack, Slot
+from rackcheck.inventory import Rack, RackSlot
 from rackcheck.run import store
 from rackcheck.session.stored import stored_racks
 
@@ -162,7 +162,7 @@ def test_a_run_keeps_the_shapes_of_its_nodes_racks(tmp_path: Path) -> None:
     racks = stored_racks(store.find(str(out)))
     assert list(racks) == ["a"]
     assert (racks["a"].row, racks["a"].title, racks["a"].height) == ("A", "GB200 NVL72", 48)
-    assert racks["a"].slots["compute-01"] == Slot(11, 1, "compute")
+    assert racks["a"].slots["compute-01"] == RackSlot(11, 1, "compute")
     assert "(nvswitch-tray)" in rackcheck("rack", out).out
 
 
@@ -176,7 +176,9 @@ def test_a_run_from_before_racks_were_kept_has_none(tmp_path: Path) -> None:
 
 
 def test_what_was_kept_is_read_back_as_it_was(run: Path) -> None:
-    assert stored_racks(store.find(str(run))) == {"a01": Rack("a01", "A", "our own", 9, {"top": Slot(8, 2, "storage")})}
+    assert stored_racks(store.find(str(run))) == {
+        "a01": Rack("a01", "A", "our own", 9, {"top": RackSlot(8, 2, "storage")})
+    }
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ import pytest
 from command import Done, rackcheck
 from hypothesis import given
 from hypothesis import strategies as st
-from mockup_server import Fault, Mockup, busy, refused_port, silent_port
+from mockup_server import Mockup, ResourceFault, busy, refused_port, silent_port
 from recordings import shared
 from sshd import Server, free_port, keygen, serving
 from waiting import PATIENCE, until
@@ -33,8 +33,8 @@ from rackcheck.doctor import controller, names, readable
 from rackcheck.doctor.advice import DAEMONS, MAKERS, PACKAGES, advice, together
 from rackcheck.doctor.blind import blind, of_plane, scope
 from rackcheck.doctor.crew import work
-from rackcheck.doctor.finding import Controller, Finding, Grant, Place, System, Trouble, Visit
-from rackcheck.doctor.pace import Pace
+from rackcheck.doctor.finding import Controller, Grant, PlaneAddress, PlaneTrouble, PlaneVisit, System, Trouble
+from rackcheck.doctor.pace import VisitLimits
 from rackcheck.doctor.system import Questions
 from rackcheck.doctor.told import document, lines
 from rackcheck.doctor.tools import looked_for, needs, tools
@@ -50,7 +50,7 @@ from rackcheck.probe.plan import Plan, plan
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 from rackcheck.sim import machine
-from rackcheck.sim.shell import Shell as SimulatedShell
+from rackcheck.sim.shell import SimShell as SimulatedShell
 from rackcheck.transport import known_hosts
 from rackcheck.views import machine as report
 
@@ -350,7 +350,7 @@ def test_a_recorded_bmc_says_who_it_is(tree: str) -> None:
 
 def test_each_trouble_of_a_bmc_is_told_apart() -> None:
     limit = busy(message="IDRAC.2.8.RAC0218")
-    html = Fault(body=b"<html>a printer</html>")
+    html = ResourceFault(body=b"<html>a printer</html>")
     with ExitStack() as stack:
         silent = stack.enter_context(silent_port())
         well, full, starting, other = (
@@ -386,7 +386,7 @@ def test_the_fingerprint_line_gives_what_the_inventory_needs() -> None:
 
 
 def test_a_role_that_may_not_read_the_managers_costs_the_probes_that_need_them() -> None:
-    denied = Fault(status=403, body=b"{}")
+    denied = ResourceFault(status=403, body=b"{}")
     with mockup(faults={"/redfish/v1/Managers": denied}) as closed:
         done = doctor(bmc("n1", closed.url, closed.fingerprint), "--json")
     answer = json.loads(done.out)["nodes"]["n1"]
@@ -397,12 +397,12 @@ def test_a_role_that_may_not_read_the_managers_costs_the_probes_that_need_them()
 @pytest.mark.parametrize(
     ("fault", "expected"),
     [
-        (Fault("drip"), Trouble.SLOW), (Fault("hang"), Trouble.SLOW), (busy(), Trouble.BMC_BUSY),
-        (Fault(status=404), Trouble.BMC_GAP), (Fault("flood"), Trouble.BMC_GAP),
+        (ResourceFault("drip"), Trouble.SLOW), (ResourceFault("hang"), Trouble.SLOW), (busy(), Trouble.BMC_BUSY),
+        (ResourceFault(status=404), Trouble.BMC_GAP), (ResourceFault("flood"), Trouble.BMC_GAP),
     ],
     ids=["drip", "hang", "busy", "not there", "flood"],
 )  # fmt: skip
-def test_a_bmc_that_does_not_give_its_managers_is_not_ready(fault: Fault, expected: Trouble) -> None:
+def test_a_bmc_that_does_not_give_its_managers_is_not_ready(fault: ResourceFault, expected: Trouble) -> None:
     with mockup(faults={"/redfish/v1/Managers": fault}) as odd:
         began = time.monotonic()
         done = doctor(bmc("n1", odd.url, odd.fingerprint), "--json")
@@ -484,7 +484,7 @@ def test_ctrl_c_prints_what_is_known_and_exits_130(server: Server, tmp_path: Pat
 
 
 def test_an_interrupted_visit_gives_the_bmcs_session_back() -> None:
-    with mockup(faults={"/redfish/v1/Managers": Fault("hang")}) as hangs:
+    with mockup(faults={"/redfish/v1/Managers": ResourceFault("hang")}) as hangs:
         Path("inventory.yaml").write_text(f"rackcheck: 1\nnodes:\n{bmc('n1', hangs.url, hangs.fingerprint)}")
         process = subprocess.Popen(
             [sys.executable, "-m", "rackcheck", "doctor", "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -724,13 +724,13 @@ def test_whoever_gives_more_time_hears_the_slow_one() -> None:
 
 @given(st.floats(1, 600))
 def test_a_plane_is_never_given_up_before_its_own_time_is_over(seconds: float) -> None:
-    pace = Pace(seconds)
+    pace = VisitLimits(seconds)
     system, card = pace.system, pace.bmc
     assert system.deadline == card.deadline == seconds
     assert 0 < pace.question < system.deadline
     assert pace.patience > system.connect + system.deadline
     assert pace.patience > card.deadline + card.goodbye
-    assert Pace().patience > Pace().system.connect + Pace().system.deadline
+    assert VisitLimits().patience > VisitLimits().system.connect + VisitLimits().system.deadline
 
 
 # --- words ---
@@ -767,7 +767,7 @@ def test_without_any_inventory_doctor_says_how_to_come_by_one() -> None:
 
 def test_one_is_one_and_a_fast_bmc_needs_no_reckoning() -> None:
     who = Controller("Example", "", "", "1", "1.15", "root", "", 0.004)
-    visit = Visit("n1", Plane.BMC, Place("n1", "n1-bmc", "443", "root"), (), who)
+    visit = PlaneVisit("n1", Plane.BMC, PlaneAddress("n1", "n1-bmc", "443", "root"), (), who)
     shown = "\n".join(map(str, lines(Ward({"n1": "x"}, {"n1": frozenset({Plane.BMC})}, (visit,), PLAN), 80)))
     assert "bmc 1 answers: n1" in " ".join(shown.split())
     assert "0 s" not in shown.replace("0.00 s", "")
@@ -970,7 +970,7 @@ def test_nothing_that_a_node_prints_stops_doctor_or_moves_a_terminal(out: str, e
     for first in (out, f"{WHO}{out}", f"name {out}\n{WHO}"):
         answer = Output(status, out, err)
         found, system, _ = QUESTIONS.read(capture(first, answer, root=answer))
-        visit = Visit("n1", Plane.OS, Place("n1", "n1", "22", "audit"), found, system)
+        visit = PlaneVisit("n1", Plane.OS, PlaneAddress("n1", "n1", "22", "audit"), found, system)
         ward = Ward({"n1": "compute"}, {"n1": frozenset({Plane.OS})}, (visit,), PLAN)
         told = "\n".join(map(str, lines(ward, 80)))
         assert all(c == "\n" or c.isprintable() for c in told)
@@ -1005,17 +1005,17 @@ def test_nothing_that_a_bmc_says_stops_doctor(said: dict[str, Any]) -> None:
 # --- pure: advice and folding ---
 
 PLACES = (
-    Place("dgx01", "dgx01.mgmt", "2222", "audit", "~/.ssh/id_ed25519", "~/.ssh/known_hosts"),
-    Place("dgx01", "dgx01-bmc", "443", "root"),
-    Place("localhost", "localhost", user="audit"),
-    Place("x", "a host; rm -rf /", "22", "$(id)", "/tmp/a key", "/tmp/k'n", "alias"),
+    PlaneAddress("dgx01", "dgx01.mgmt", "2222", "audit", "~/.ssh/id_ed25519", "~/.ssh/known_hosts"),
+    PlaneAddress("dgx01", "dgx01-bmc", "443", "root"),
+    PlaneAddress("localhost", "localhost", user="audit"),
+    PlaneAddress("x", "a host; rm -rf /", "22", "$(id)", "/tmp/a key", "/tmp/k'n", "alias"),
 )
 
 
 @pytest.mark.parametrize("trouble", list(Trouble))
 def test_every_trouble_has_words_and_lines_that_a_shell_takes(trouble: Trouble) -> None:
     for place in PLACES:
-        told = advice(Finding(trouble, "", ("lscpu", "no-such-tool")), place)
+        told = advice(PlaneTrouble(trouble, "", ("lscpu", "no-such-tool")), place)
         assert told.words.endswith((".", "?", ":"))
         for line in told.lines:
             assert subprocess.run(["sh", "-n", "-c", line], check=False).returncode == 0, line
@@ -1023,21 +1023,23 @@ def test_every_trouble_has_words_and_lines_that_a_shell_takes(trouble: Trouble) 
 
 
 def test_what_a_maker_ships_is_not_looked_for_in_a_distribution() -> None:
-    place = Place("n1", "n1", "22", "audit")
-    both = advice(Finding(Trouble.NO_TOOL, "", ("apt-config", "nvidia-smi", "/usr/lpp/mmfs/bin/mmgetstate")), place)
+    place = PlaneAddress("n1", "n1", "22", "audit")
+    both = advice(
+        PlaneTrouble(Trouble.NO_TOOL, "", ("apt-config", "nvidia-smi", "/usr/lpp/mmfs/bin/mmgetstate")), place
+    )
     assert "NVIDIA's driver, IBM Storage Scale." in both.words
     assert both.lines == ("apt-get install apt",)
-    theirs = advice(Finding(Trouble.NO_TOOL, "", ("mlxlink", "mlxconfig")), place)
+    theirs = advice(PlaneTrouble(Trouble.NO_TOOL, "", ("mlxlink", "mlxconfig")), place)
     assert theirs.words.count("MFT") == 1
     assert theirs.lines == ()
-    ours = advice(Finding(Trouble.NO_TOOL, "", ("dmidecode",)), place)
+    ours = advice(PlaneTrouble(Trouble.NO_TOOL, "", ("dmidecode",)), place)
     assert ours.lines == ("apt-get install dmidecode", "dnf install /usr/sbin/dmidecode")
 
 
 def test_no_line_to_type_starts_a_daemon_or_changes_who_keeps_the_time() -> None:
     """Packages whose own units run a daemon (Debian 12), and those of which each drives out the other."""
     daemons = {"chrony", "lldpd", "munge", "ntpsec", "ntp", "openntpd", "slurm-client", "slurmd", "smartmontools"}
-    told = advice(Finding(Trouble.NO_TOOL, "", QUESTIONS.tools), Place("n1", "n1", "22", "audit"))
+    told = advice(PlaneTrouble(Trouble.NO_TOOL, "", QUESTIONS.tools), PlaneAddress("n1", "n1", "22", "audit"))
     apt, dnf = (line.split() for line in told.lines)
     assert "ethtool" in apt
     assert not daemons & {*apt}
@@ -1046,16 +1048,16 @@ def test_no_line_to_type_starts_a_daemon_or_changes_who_keeps_the_time() -> None
         "Only with a daemon, so not for an audit's sake: lldpctl (lldpd), scontrol (munged), smartctl (smartd)."
         in told.words
     )
-    alone = advice(Finding(Trouble.NO_TOOL, "", ("lldpctl",)), Place("n1", "n1", "22", "audit"))
+    alone = advice(PlaneTrouble(Trouble.NO_TOOL, "", ("lldpctl",)), PlaneAddress("n1", "n1", "22", "audit"))
     assert (alone.lines, alone.words.endswith("Without it, these facts stay unknown.")) == ((), True)
 
 
 def test_lines_for_several_nodes_say_node_where_they_differ() -> None:
-    several = [Place(f"dgx{n}", f"dgx{n}.mgmt", "22", "audit", "k", "known") for n in (1, 2)]
+    several = [PlaneAddress(f"dgx{n}", f"dgx{n}.mgmt", "22", "audit", "k", "known") for n in (1, 2)]
     assert together(several).host == "NODE.mgmt"
     assert together(several).user == "audit"
-    assert together([Place("a", "10.0.0.1", "22"), Place("b", "10.0.0.2", "23")]).host == "HOST"
-    (line, *_) = advice(Finding(Trouble.KEY_UNKNOWN), together(several)).lines
+    assert together([PlaneAddress("a", "10.0.0.1", "22"), PlaneAddress("b", "10.0.0.2", "23")]).host == "HOST"
+    (line, *_) = advice(PlaneTrouble(Trouble.KEY_UNKNOWN), together(several)).lines
     assert line == "ssh-keyscan NODE.mgmt > NODE.hostkey"
 
 
@@ -1064,13 +1066,13 @@ def hall(count: int) -> Ward:
     visits = []
     for n in range(1, count + 1):
         name = f"dgx{n:03}"
-        place = Place(name, f"{name}.mgmt", "22", "audit", "~/.ssh/id", "~/.ssh/known_hosts")
+        place = PlaneAddress(name, f"{name}.mgmt", "22", "audit", "~/.ssh/id", "~/.ssh/known_hosts")
         who = System("Ubuntu 22.04", f"Linux 5.{n % 3}", "audit", Grant.LIST, "3.10", 0.1 * (n % 7), 0.2)
         kinds = {7: Trouble.KEY_CHANGED, 11: Trouble.SILENT, 13: Trouble.LOGIN}
         trouble = next((t for k, t in kinds.items() if n % k == 0), None)
-        finding = Finding(trouble, f"seen only on {name}", (), of_plane(PLAN, Plane.OS)) if trouble else None
-        visits.append(Visit(name, Plane.OS, place, (finding,) if finding else (), None if finding else who))
-        visits.append(Visit(name, Plane.BMC, Place(name, f"{name}-bmc", "443", "root")))
+        finding = PlaneTrouble(trouble, f"seen only on {name}", (), of_plane(PLAN, Plane.OS)) if trouble else None
+        visits.append(PlaneVisit(name, Plane.OS, place, (finding,) if finding else (), None if finding else who))
+        visits.append(PlaneVisit(name, Plane.BMC, PlaneAddress(name, f"{name}-bmc", "443", "root")))
     planes = frozenset({Plane.OS, Plane.BMC})
     return Ward({v.node: "compute" for v in visits}, {v.node: planes for v in visits}, tuple(visits), PLAN)
 
@@ -1123,8 +1125,8 @@ def test_a_rule_is_blind_by_its_facts_by_its_condition_and_by_what_it_needs(tmp_
 def test_many_rules_are_counted_by_their_first_word_and_the_document_has_each() -> None:
     profile = library.load("linux-server", registry().catalogue, {}, ())
     silent = [probe.name for probe in registry().probes if probe.plane is Plane.OS and probe.name != "mounts"]
-    finding = Finding(Trouble.CUT, "", (), tuple(silent))
-    visit = Visit("n1", Plane.OS, Place("n1", "n1", "22"), (finding,))
+    finding = PlaneTrouble(Trouble.CUT, "", (), tuple(silent))
+    visit = PlaneVisit("n1", Plane.OS, PlaneAddress("n1", "n1", "22"), (finding,))
     planes = {"n1": frozenset({Plane.OS})}
     ward = Ward({"n1": "compute"}, planes, (visit,), PLAN, profile, registry().catalogue)
     shown = " ".join(" ".join(str(line) for line in lines(ward, 80)).split())

@@ -11,7 +11,7 @@ from rackcheck.model.catalogue import Catalogue, Entry, Kind, Type
 from rackcheck.model.evidence import Status, Verdict
 from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
 from rackcheck.model.path import parse
-from rackcheck.model.profile import Across, Rule, Shared
+from rackcheck.model.profile import Across, AgreedFact, Rule
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.profile.compile import compile_profile, read_profile
 from rackcheck.profile.document import BadFile, read
@@ -19,11 +19,11 @@ from rackcheck.profile.lineage import layers
 
 TEXT, SETTING, LIST = (Kind(kind, "") for kind in (Type.TEXT, Type.SETTING, Type.COLLECTION))
 HIDDEN = Unknown(Reason.DENIED, "taken away")
-SMT = Shared(parse("bios.smt"), TEXT, Plane.BMC)
-RATE = Shared(parse("nic/*.rate"), SETTING, Plane.OS)
+SMT = AgreedFact(parse("bios.smt"), TEXT, Plane.BMC)
+RATE = AgreedFact(parse("nic/*.rate"), SETTING, Plane.OS)
 
 
-def rule(*shared: Shared, quorum: float = 75) -> Rule:
+def rule(*shared: AgreedFact, quorum: float = 75) -> Rule:
     return Rule("same", (), across=Across("compute", shared, quorum))
 
 

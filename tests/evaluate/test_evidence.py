@@ -16,13 +16,13 @@ from rackcheck.evaluate.silence import Silences, asked
 from rackcheck.evaluate.verdict import Status, Verdict, over
 from rackcheck.model.capture import NodeCapture
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
-from rackcheck.model.fit import Fit, Match, fit
+from rackcheck.model.fit import Match, ProfileFit, fit
 from rackcheck.model.path import parse
 from rackcheck.model.profile import FIRST, LAW, Rule, Severity
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.report.gather import Told, gather
+from rackcheck.report.gather import CollectedRun, gather
 from rackcheck.report.settle import settle
 from rackcheck.run import store
 from rackcheck.run.engine import replay
@@ -308,7 +308,7 @@ def test_a_built_in_rule_that_passes_is_no_evidence() -> None:
 
 
 def test_where_it_is_unknown_which_machine_this_is_nothing_passes_and_a_failure_stands() -> None:
-    rules, unknown = {"own": Rule("own", ())}, Fit(Match.UNKNOWN, "product: denied")
+    rules, unknown = {"own": Rule("own", ())}, ProfileFit(Match.UNKNOWN, "product: denied")
     assert conclude([Verdict("own", Status.PASS)], rules, unknown).outcome is Outcome.INCOMPLETE
     assert conclude([Verdict("own", Status.FAIL, "wrong")], rules, unknown).outcome is Outcome.FAIL
 
@@ -323,7 +323,7 @@ def test_a_machine_of_another_name_with_the_same_parts_is_another() -> None:
     assert fit(applies, tree(found | {"node.product": "SYS-821GE"}), os_plane).match is Match.OTHER
     assert fit(applies, tree(found | {"node.product": "DGXH100"}), os_plane).match is Match.FITS
     bridge = found | {f"{gpu}.class": "0x060400"}
-    assert fit(applies, tree(bridge), os_plane) == Fit(Match.OTHER, "no 10de:2330 device")
+    assert fit(applies, tree(bridge), os_plane) == ProfileFit(Match.OTHER, "no 10de:2330 device")
     assert fit(applies, tree(found | {f"{gpu}.class": Unknown(Reason.DENIED)}), os_plane).match is Match.UNKNOWN
     assert fit(applies, tree(found), frozenset()).match is Match.NOT_STATED
 
@@ -415,7 +415,7 @@ def test_what_a_part_of_the_fleet_comes_to_hides_nothing_that_all_of_it_came_to(
 
 
 def test_a_later_audit_of_two_nodes_does_not_settle_that_two_others_are_one_machine() -> None:
-    def told(nodes: Sequence[str], edit: Edit) -> Told:
+    def told(nodes: Sequence[str], edit: Edit) -> CollectedRun:
         job, answers = recorded()
         job = replace(job, nodes=tuple(node for node in job.nodes if node.name in nodes), expected=job.seats)
         came = [edit(each) for each in answers if each.node in nodes]

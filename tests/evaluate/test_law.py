@@ -30,7 +30,7 @@ from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.operator import WORDS, Operand
 from rackcheck.model.path import EVERY, Path, parse
-from rackcheck.model.profile import Clause, Look, Phase, Rule, Scope, Severity
+from rackcheck.model.profile import Clause, Phase, Rule, RuleSelection, Scope, Severity
 from rackcheck.model.question import Ask, Read, Shell
 from rackcheck.model.text import covers
 from rackcheck.model.tree import Leaf, Tree
@@ -94,7 +94,7 @@ def boxes(states: Iterable[tuple[Reading, Reading]], listing: Reading) -> Told:
 def all_looks() -> Iterable[Rule]:
     """Every look with everything that narrows it."""
     for where in (None, YES):
-        plain = Look("", parse("box"), Plane.OS, where=where)
+        plain = RuleSelection("", parse("box"), Plane.OS, where=where)
         for severity in (Severity.MAJOR, Severity.ADVISORY):
             yield Rule("r", (ENOUGH,), replace(plain, mode="no"), severity=severity)
         for op, operand in (("is", 1), ("at-least", 0), ("at-least", 2), ("at-most", 1), ("is-not", 1), ("below", 0)):
@@ -137,7 +137,7 @@ def test_no_comparison_of_siblings_turns(op: str, kind: str) -> None:
     if op not in OPERATORS[kind]:
         return
     clauses = (Clause(parse("one"), KINDS[kind], Plane.OS, (operator.Test(op, operand),)) for operand in operands)
-    look = Look("each", parse("box"), Plane.OS)
+    look = RuleSelection("each", parse("box"), Plane.OS)
     rules = tuple(Rule(f"r{n}", (clause,), look) for n, clause in enumerate(clauses))
     for values in product((*VALUES[kind], Absent(), NO_IDEA), repeat=3):
         leaves = {f"box/{key}.one": Leaf(value, KINDS[kind], Plane.OS, "", "") for key, value in enumerate(values)}
@@ -154,7 +154,7 @@ def test_no_join_of_two_facts_turns(join: str, look: str | None) -> None:
     prefix = "" if look is None else "box/0."
     facts = ("one", "two")
     clauses = tuple(replace(PLENTY, fact=parse(fact)) for fact in facts)
-    where = None if look is None else Look(look, parse("box"), Plane.OS)
+    where = None if look is None else RuleSelection(look, parse("box"), Plane.OS)
     rules = tuple(Rule(s.value, clauses, where, join=join, severity=s) for s in Severity)
     choices: tuple[Reading, ...] = (3, 2, 1, Absent(), NO_IDEA)
     for values in product(choices, repeat=2):
@@ -174,7 +174,9 @@ def test_no_comparison_of_two_readings_turns() -> None:
     clauses = [Clause(parse("one"), events, Plane.OS, (operator.Test(op, operand),)) for op, operand in tests]
     clauses += [replace(clauses[1], tests=(*clauses[1].tests, operator.Test("at-most", 1)))]
     rules = tuple(Rule(f"r{n}", (clause,)) for n, clause in enumerate(clauses))
-    rules += tuple(Rule(f"b{n}", (clause,), Look("each", parse("box"), Plane.OS)) for n, clause in enumerate(clauses))
+    rules += tuple(
+        Rule(f"b{n}", (clause,), RuleSelection("each", parse("box"), Plane.OS)) for n, clause in enumerate(clauses)
+    )
     spans = [(0.0, 0.0), (60.0, 60.0), (59.0, 61.0), (3600.0, 3600.0), (30.0, 7200.0), (0.0, inf)]
     choices: tuple[Reading, ...] = (0, 1, 60, Absent(), NO_IDEA)
     for one, two, span in product(choices, choices, spans):

@@ -11,14 +11,14 @@ from law_told import each_taken
 
 from rackcheck.evaluate.consensus import poll
 from rackcheck.evaluate.memo import Memo
-from rackcheck.evaluate.reads import FEWEST, OWN, PATIENCE, Part, Reads, read_by
+from rackcheck.evaluate.reads import FEWEST, OWN, PATIENCE, ContentNumbers, Reads, read_by
 from rackcheck.evaluate.verdict import Verdict, applies, in_scope, judge
 from rackcheck.evaluate.waiver import granted
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.operator import Test as Operator
 from rackcheck.model.path import parse
-from rackcheck.model.profile import Clause, Look, Rule, Scope
+from rackcheck.model.profile import Clause, Rule, RuleSelection, Scope
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.run.job import Job
 
@@ -100,8 +100,8 @@ def among(
 POWER = Kind(Type.QUANTITY, "", unit="W")
 BOX = Kind(Type.COLLECTION, "")
 HERE = Rule("here", (Clause(parse("here"), POWER, Plane.OS, (Operator("at-most", 1.0),)),))
-EACH = Rule("each", (Clause(parse("power"), POWER, Plane.OS, (Operator("at-most", 1.0),)),), Look("each", parse("box"), Plane.OS))  # fmt: skip
-COUNT = Rule("count", (Clause(parse("here"), Kind(Type.INTEGER, ""), Plane.OS, (Operator("is", 1),)),), Look("count", parse("box"), Plane.OS))  # fmt: skip
+EACH = Rule("each", (Clause(parse("power"), POWER, Plane.OS, (Operator("at-most", 1.0),)),), RuleSelection("each", parse("box"), Plane.OS))  # fmt: skip
+COUNT = Rule("count", (Clause(parse("here"), Kind(Type.INTEGER, ""), Plane.OS, (Operator("is", 1),)),), RuleSelection("count", parse("box"), Plane.OS))  # fmt: skip
 RULES = (HERE, EACH, COUNT)
 
 
@@ -148,7 +148,7 @@ def test_nodes_that_tell_the_same_at_other_times_share_their_verdicts() -> None:
 
 
 def test_what_is_each_nodes_own_is_given_up_and_not_held() -> None:
-    part = Part()
+    part = ContentNumbers()
     numbers = [part.number(f"serial {n}", 1) for n in range(10 * PATIENCE)]
     assert part.given_up
     assert numbers[-1] == OWN
@@ -156,7 +156,7 @@ def test_what_is_each_nodes_own_is_given_up_and_not_held() -> None:
 
 
 def test_a_part_holds_few_contents_and_gives_no_number_twice() -> None:
-    part = Part()
+    part = ContentNumbers()
     seen: dict[int, int] = {}
     for content in [n for each in range(20 * FEWEST) for n in (each, each)]:
         assert seen.setdefault(part.number(content, 10**6), content) == content

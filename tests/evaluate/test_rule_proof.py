@@ -40,10 +40,10 @@ from rackcheck.model.operator import Test as Asserted
 from rackcheck.model.profile import Clause, Profile, Rule, Scope, Severity
 from rackcheck.model.tree import Tree
 from rackcheck.model.version import SCHEMES
-from rackcheck.probe.group import Gathering, Member, Seat
+from rackcheck.probe.group import Aggregate, Member, Seat
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.profile.document import Table, read
+from rackcheck.profile.document import YamlMapping, read
 from rackcheck.profile.layers import entries, word
 from rackcheck.profile.schema import LOOKS as SCHEMA_LOOKS
 
@@ -58,9 +58,9 @@ def site_values(profile: Profile) -> dict[str, str]:
     types: dict[str, str] = {}
     for file, written in profile.files.items():
         head = read(written, file)
-        assert isinstance(head, Table)
+        assert isinstance(head, YamlMapping)
         params = entries(head, "params").items()
-        types |= {name: word(param, "type", "text") for name, param in params if isinstance(param, Table)}
+        types |= {name: word(param, "type", "text") for name, param in params if isinstance(param, YamlMapping)}
     found: dict[str, str] = {}
     for number, name in enumerate((name for name, value in profile.params.items() if value is None), start=3):
         kinds = [c.kind for rule in profile.own if name in rule.unset for c in rule.parts()]
@@ -462,7 +462,7 @@ GROUP_RULES = (
 )
 
 
-def _group_problems(folder: FilePath, gatherings: Sequence[Gathering]) -> list[str]:
+def _group_problems(folder: FilePath, gatherings: Sequence[Aggregate]) -> list[str]:
     listed = "".join(f"  r{number}: {{ {rule} }}\n" for number, rule in enumerate(GROUP_RULES))
     (folder / "p.yaml").write_text(f"rackcheck: 1\nprofile: p\nversion: 1\nrules:\n{listed}")
     rules = library.load(str(folder / "p.yaml"), registry().catalogue).own
@@ -473,7 +473,7 @@ def test_rules_of_racks_and_fleets_are_proven_on_nodes(tmp_path: FilePath) -> No
     assert _group_problems(tmp_path, registry().gatherings) == []
 
 
-def _gathers(change: Callable[[Sequence[Member]], Sequence[Member]]) -> list[Gathering]:
+def _gathers(change: Callable[[Sequence[Member]], Sequence[Member]]) -> list[Aggregate]:
     """Gatherings that look at other members than theirs."""
     return [
         replace(each, function=lambda members, gather=each.function: gather(change(members)))  # type: ignore[misc]

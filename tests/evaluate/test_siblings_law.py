@@ -19,7 +19,7 @@ from rackcheck.model import operator
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Plane, Reading
 from rackcheck.model.path import Path, parse
-from rackcheck.model.profile import Clause, Look, Rule
+from rackcheck.model.profile import Clause, Rule, RuleSelection
 from rackcheck.model.siblings import Siblings
 from rackcheck.model.tree import Leaf
 
@@ -52,7 +52,7 @@ def looks(siblings: Siblings) -> Iterable[Rule]:
         ("is", True),
         ("is-not", True),
     )
-    box = Look("", parse("box"), Plane.OS)
+    box = RuleSelection("", parse("box"), Plane.OS)
     one = clause("number", "is", 1, None)
     counted = Clause(Path(()), COUNTED, Plane.DERIVED, (operator.Test("is", 1),))
     for op, operand in tests:
@@ -113,7 +113,7 @@ SLOTS: tuple[Reading, ...] = ((), ("1",), ("1", "2"), GONE, HIDDEN)
 @pytest.mark.parametrize("size", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_no_empty_collection_among_siblings_turns(size: int) -> None:
     one, two = clause("number", "is", 1, None), clause("number", "at-most", 2, None)
-    slots = Look("", parse("shelf/*.slot"), Plane.OS, siblings=SHELF)
+    slots = RuleSelection("", parse("shelf/*.slot"), Plane.OS, siblings=SHELF)
     rules = numbered(
         Rule("", (each,), replace(slots, mode=mode, allow_empty=allow_empty, expect_count=expected, where=where))
         for each, mode, allow_empty, expected, where in product(

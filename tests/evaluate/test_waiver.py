@@ -15,7 +15,7 @@ from law_told import worlds
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.evaluate.verdict import Status, Verdict, judge
-from rackcheck.evaluate.waiver import Granted, Pin, State, Waiver, granted, last_day, pinned, standings
+from rackcheck.evaluate.waiver import Granted, Pin, Waiver, WaiverState, granted, last_day, pinned, standings
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Rule
@@ -208,30 +208,33 @@ def test_an_unknown_value_neither_matches_nor_lapses(tmp_path: FilePath) -> None
     (verdict,) = judge([rule], gone, pins)
     assert verdict.status is Status.UNKNOWN
     (stand,) = standings([waiver("r0", ("here.number", "1"), digest=rule.digest)], {"n1": [verdict]}, [rule], DAY)
-    assert stand.state is State.WAITING
+    assert stand.state is WaiverState.WAITING
 
 
 def test_a_waiver_is_noted_as_what_it_is(tmp_path: FilePath) -> None:
     rule = one(tmp_path, fact="here.number", **{"is": "2"})
 
-    def state(number: int, given_: Waiver, day: str = DAY) -> tuple[State, str]:
+    def state(number: int, given_: Waiver, day: str = DAY) -> tuple[WaiverState, str]:
         verdicts = judge([rule], world(here__number=number), granted([given_], [rule], "n1", day))
         (stand,) = standings([given_], {"n1": verdicts}, [rule], day)
         return stand.state, stand.detail
 
     pin = ("here.number", "1")
-    assert state(1, waiver("r0", pin, digest=rule.digest)) == (State.USED, "")
-    assert state(2, waiver("r0", pin, digest=rule.digest)) == (State.UNUSED, "the rule is pass there")
+    assert state(1, waiver("r0", pin, digest=rule.digest)) == (WaiverState.USED, "")
+    assert state(2, waiver("r0", pin, digest=rule.digest)) == (WaiverState.UNUSED, "the rule is pass there")
     assert state(0, waiver("r0", pin, digest=rule.digest)) == (
-        State.LAPSED,
+        WaiverState.LAPSED,
         "here.number is 0 now, and was waived as 1",
     )
-    assert state(1, waiver("r0", pin, digest="0" * 64)) == (State.LAPSED, "the rule was changed since it was waived")
+    assert state(1, waiver("r0", pin, digest="0" * 64)) == (
+        WaiverState.LAPSED,
+        "the rule was changed since it was waived",
+    )
     assert state(1, waiver("r0", pin, digest=rule.digest), "2027-01-02") == (
-        State.EXPIRED, "its last day was 2027-01-01",
+        WaiverState.EXPIRED, "its last day was 2027-01-01",
     )  # fmt: skip
-    assert state(1, waiver("r0", pin, digest=rule.digest, nodes="n9"))[0] is State.ELSEWHERE
-    assert state(1, waiver("gone", pin, digest=rule.digest)) == (State.UNUSED, "the profile has no rule gone")
+    assert state(1, waiver("r0", pin, digest=rule.digest, nodes="n9"))[0] is WaiverState.ELSEWHERE
+    assert state(1, waiver("gone", pin, digest=rule.digest)) == (WaiverState.UNUSED, "the profile has no rule gone")
 
 
 def test_a_waiver_holds_for_a_year_at_most() -> None:

@@ -20,9 +20,9 @@ from rackcheck.filter.where import (
     NODE_KEYS,
     TERMS,
     WORDS,
-    Subject,
+    FilterError,
+    FilterRow,
     Where,
-    Wrong,
     left_out,
     parse,
     reader,
@@ -74,13 +74,13 @@ def where(text: str) -> Where:
     return parse(text, kind_of)
 
 
-def row(facts: Mapping[str, Reading] = {}, text: str = "", **words: str | tuple[str, ...]) -> Subject:
+def row(facts: Mapping[str, Reading] = {}, text: str = "", **words: str | tuple[str, ...]) -> FilterRow:
     """A row that has these words and facts; a star in a fact's path is any item of it."""
 
     def read(pattern: Path) -> Iterable[Reading]:
         return [reading for path, reading in facts.items() if str(paths.parse(path).pattern) == str(pattern.pattern)]
 
-    return Subject({k: v if isinstance(v, tuple) else (v,) for k, v in words.items()}, text, read)
+    return FilterRow({k: v if isinstance(v, tuple) else (v,) for k, v in words.items()}, text, read)
 
 
 SMT = row(
@@ -182,7 +182,7 @@ def test_what_cannot_be_compared_is_neither_yes_nor_no() -> None:
         "sysctl.vm.a>1",
     ):
         assert where(asked).holds(row(odd)) is None
-    assert where("gpu/*.temperature>1").holds(Subject({})) is None
+    assert where("gpu/*.temperature>1").holds(FilterRow({})) is None
 
 
 def test_one_item_that_compares_is_enough_whatever_the_others_are() -> None:
@@ -246,14 +246,14 @@ def test_nodes_are_chosen_by_the_terms_about_nodes_and_findings_by_the_rest() ->
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(asked: str, column: int, said: str) -> None:
-    with pytest.raises(Wrong) as caught:
+    with pytest.raises(FilterError) as caught:
         where(asked)
     assert said in str(caught.value)
     assert caught.value.column == column
 
 
 def test_a_term_that_the_rows_cannot_answer_is_wrong() -> None:
-    with pytest.raises(Wrong, match="`group:7`: what is shown here has rule: and text") as caught:
+    with pytest.raises(FilterError, match="`group:7`: what is shown here has rule: and text") as caught:
         parse("a group:7", kind_of, frozenset({"rule", "text"}))
     assert caught.value.column == 3
 
@@ -294,7 +294,7 @@ WORDED = st.dictionaries(st.sampled_from(WORDS), st.lists(st.text(max_size=8), m
 def parsed(text: str) -> Where | None:
     try:
         return where(text)
-    except Wrong as error:
+    except FilterError as error:
         assert 1 <= error.column <= len(text) + 1
         return None
 
@@ -542,6 +542,6 @@ def test_keys_words_and_facts_are_completed(begun: str, wanted: set[str]) -> Non
 
 
 def test_a_set_that_is_not_closed_is_a_mistake_and_no_text() -> None:
-    with pytest.raises(Wrong, match="the set is not closed"):
+    with pytest.raises(FilterError, match="the set is not closed"):
         parse("dgx[01-04", kind_of)
     assert parse('"dgx[01-04"', kind_of).terms

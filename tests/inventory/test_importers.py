@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import Inventory
 from rackcheck.inventory.importers import READERS, Taken, text_of, written
-from rackcheck.inventory.importers.taken import Gathering
+from rackcheck.inventory.importers.taken import ImportedNodes
 from rackcheck.inventory.reading import parse
 from rackcheck.profile.document import BadFile
 
@@ -362,7 +362,7 @@ values = st.sampled_from(
 def test_what_is_written_reads_back_to_the_same_words_of_the_same_nodes(
     said: dict[str, dict[str, str]], named: bool
 ) -> None:
-    found = Gathering("file")
+    found = ImportedNodes("file")
     for name, words in said.items():
         assert found.node(name)
         for key, value in words.items():
@@ -388,13 +388,13 @@ def test_what_is_written_reads_back_to_the_same_words_of_the_same_nodes(
 
 
 def test_many_equal_nodes_are_one_line_and_no_key_is_longer_than_yaml_reads() -> None:
-    found = Gathering("file")
+    found = ImportedNodes("file")
     for number in range(0, 4000, 2):
         found.node(f"n{number:04}")
         found.say(f"n{number:04}", "host", f"n{number:04}.mgmt")
     inventory = back(found.finish())
     assert len(inventory.nodes) == 2000
-    found = Gathering("file")
+    found = ImportedNodes("file")
     for number in range(1000):
         found.node(f"n{number:04}")
         found.say(f"n{number:04}", "host", f"n{number:04}.mgmt")

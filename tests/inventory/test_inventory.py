@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rackcheck import inventory
 from rackcheck.base.mistake import Mistake
 from rackcheck.inventory import ways
-from rackcheck.inventory.node import Bmc
+from rackcheck.inventory.node import BmcAccess
 from rackcheck.inventory.reading import parse
 from rackcheck.profile.document import BadFile
 from rackcheck.transport import redfish
@@ -351,7 +351,7 @@ nodes:
 """
     found = [node.bmc for node in load(tmp_path, text).nodes.values()]
     assert [(bmc.width, bmc.expand) for bmc in found if bmc is not None] == [(4, True), (1, False)]
-    assert Bmc("https://b").width == redfish.Limits().width
+    assert BmcAccess("https://b").width == redfish.Limits().width
     for wrong in ("0", "5", "two", "-1", "2.5"):
         with pytest.raises(BadFile, match="width"):
             load(tmp_path, f"rackcheck: 1\nnodes:\n  n1: {{ bmc: {{ url: 'https://b', width: {wrong} }} }}\n")

@@ -28,13 +28,13 @@ from sshd import Server, serving
 
 from rackcheck import inventory
 from rackcheck.base.mistake import Mistake
-from rackcheck.inventory import Bmc, Node, Ssh
+from rackcheck.inventory import BmcAccess, Node, Ssh
 from rackcheck.model.fact import Plane, Reason
 from rackcheck.run.job import Job
 from rackcheck.session.secrets import secrets_of
 from rackcheck.transport.ssh import run
 from rackcheck.transport.ssh_config import Target, resolve
-from rackcheck.transport.wire import Limits
+from rackcheck.transport.wire import ShellLimits
 
 PROFILE = """\
 rackcheck: 1
@@ -91,11 +91,11 @@ def locked(server: Server, words: str) -> str:
 def test_a_passphrase_opens_an_encrypted_key_and_a_wrong_or_missing_one_is_told(tmp_path: Path) -> None:
     with serving(tmp_path / "sshd") as server:
         target = Target("127.0.0.1", server.port, "", (str(server.key),), (str(server.known_hosts),))
-        assert run(replace(target, passphrase="not needed"), "echo a\n", Limits()).reached
+        assert run(replace(target, passphrase="not needed"), "echo a\n", ShellLimits()).reached
         locked(server, "sesame open")
-        assert run(replace(target, passphrase="sesame open"), "echo a\n", Limits()).raw == b"a\n"
-        wrong = run(replace(target, passphrase="hunter2"), "echo a\n", Limits())
-        missing = run(target, "echo a\n", Limits())
+        assert run(replace(target, passphrase="sesame open"), "echo a\n", ShellLimits()).raw == b"a\n"
+        wrong = run(replace(target, passphrase="hunter2"), "echo a\n", ShellLimits())
+        missing = run(target, "echo a\n", ShellLimits())
     assert "no key that this passphrase opens" in wrong.cut.detail
     assert "encrypted: load it into an agent, or name its ssh.passphrase" in missing.cut.detail
     assert {wrong.cut.reason, missing.cut.reason} == {Reason.DENIED}
@@ -108,7 +108,7 @@ NODE = Node(
     "n1",
     host="h",
     ssh=Ssh(password="env:SSH_PW", passphrase="env:KEY_PW"),
-    bmc=Bmc("https://b", "root", "env:BMC_PW"),
+    bmc=BmcAccess("https://b", "root", "env:BMC_PW"),
 )
 
 

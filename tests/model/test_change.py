@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.model.change import Change, Facts, Kind, beyond, compare, folded, gathered, turned
+from rackcheck.model.change import Change, ChangeKind, ComparedFacts, beyond, compare, folded, gathered, turned
 from rackcheck.model.fact import Absent, Class, Reason, Unknown
 
 SWAPPED = {
-    Kind.CHANGED: Kind.CHANGED,
-    Kind.APPEARED: Kind.GONE,
-    Kind.GONE: Kind.APPEARED,
-    Kind.UNKNOWN_NOW: Kind.KNOWN_AGAIN,
-    Kind.KNOWN_AGAIN: Kind.UNKNOWN_NOW,
+    ChangeKind.CHANGED: ChangeKind.CHANGED,
+    ChangeKind.APPEARED: ChangeKind.GONE,
+    ChangeKind.GONE: ChangeKind.APPEARED,
+    ChangeKind.UNKNOWN_NOW: ChangeKind.KNOWN_AGAIN,
+    ChangeKind.KNOWN_AGAIN: ChangeKind.UNKNOWN_NOW,
 }
 
 PATHS = ("a", "b.c", "gpu/0.serial", "gpu/1.serial", "gpu/*.serial", "nic", "nic/x.rate", "nic/x.port/1.up", "plane/os")
@@ -30,7 +30,7 @@ READINGS = st.one_of(
 DOCS = st.dictionaries(st.sampled_from(PATHS), READINGS.map(lambda d: {**d, "plane": "os"}), max_size=6)
 
 
-def _facts(parts: list[dict[str, Any]]) -> Facts:
+def _facts(parts: list[dict[str, Any]]) -> ComparedFacts:
     seen: set[str] = set()
     found: dict[Class, dict[str, Any]] = {}
     for cls, docs in zip((Class.IDENTITY, Class.VERSION, Class.CONFIG), parts, strict=True):
@@ -43,26 +43,28 @@ FACTS = st.lists(DOCS, min_size=3, max_size=3).map(_facts)
 
 
 @given(FACTS)
-def test_nothing_differs_from_itself(facts: Facts) -> None:
+def test_nothing_differs_from_itself(facts: ComparedFacts) -> None:
     assert list(compare(facts, facts)) == []
 
 
 @given(FACTS, FACTS)
-def test_swapping_the_sides_swaps_the_kinds(a: Facts, b: Facts) -> None:
+def test_swapping_the_sides_swaps_the_kinds(a: ComparedFacts, b: ComparedFacts) -> None:
     there = {(c.path, c.kind, repr(c.before), repr(c.after)) for c in compare(a, b)}
     back = {(c.path, SWAPPED[c.kind], repr(c.after), repr(c.before)) for c in compare(b, a)}
     assert there == back
 
 
 @given(FACTS, FACTS)
-def test_unknown_never_gives_changed_appeared_or_gone(a: Facts, b: Facts) -> None:
+def test_unknown_never_gives_changed_appeared_or_gone(a: ComparedFacts, b: ComparedFacts) -> None:
     for change in compare(a, b):
         unknown = isinstance(change.before, Unknown) or isinstance(change.after, Unknown)
         assert change.kind.uncertain == unknown
 
 
 @given(FACTS, FACTS, st.sampled_from(PATHS))
-def test_making_a_fact_unknown_never_makes_a_change_of_another_kind(a: Facts, b: Facts, path: str) -> None:
+def test_making_a_fact_unknown_never_makes_a_change_of_another_kind(
+    a: ComparedFacts, b: ComparedFacts, path: str
+) -> None:
     hidden = {
         cls: {p: ({"unknown": "denied", "plane": "os"} if p == path else d) for p, d in docs.items()}
         for cls, docs in b.items()
@@ -72,13 +74,13 @@ def test_making_a_fact_unknown_never_makes_a_change_of_another_kind(a: Facts, b:
 
 
 @given(FACTS, FACTS)
-def test_what_differs_is_never_told_as_nothing(a: Facts, b: Facts) -> None:
+def test_what_differs_is_never_told_as_nothing(a: ComparedFacts, b: ComparedFacts) -> None:
     every = list(compare(a, b))
     assert bool(gathered(every)) == bool(every)
     assert any(c.kind.uncertain for c in every) == any(c.kind.uncertain for c in gathered(every))
 
 
-def steady(**docs: Any) -> Facts:
+def steady(**docs: Any) -> ComparedFacts:
     return {Class.CONFIG: {p.replace("__", "/").replace("_dot_", "."): d for p, d in docs.items()}}
 
 
@@ -89,40 +91,42 @@ def test_a_silent_plane_is_one_unknown_and_none_of_its_facts_is_gone() -> None:
     )
     after = steady(plane__bmc={"unknown": "timeout", "plane": "bmc"})
     (told,) = gathered(compare(before, after))
-    assert (told.path, told.kind, told.after) == ("plane/bmc", Kind.UNKNOWN_NOW, Unknown(Reason.TIMEOUT))
+    assert (told.path, told.kind, told.after) == ("plane/bmc", ChangeKind.UNKNOWN_NOW, Unknown(Reason.TIMEOUT))
 
 
 def test_an_item_that_is_gone_is_told_once_with_neither_its_facts_nor_its_listing() -> None:
     item = {f"nic/b.{word}": {"value": 1, "plane": "os"} for word in ("rate", "mtu", "port/1.up")}
-    before: Facts = {Class.CONFIG: {"nic": {"value": ["a", "b"], "plane": "os"}, **item}}
-    after: Facts = {Class.CONFIG: {"nic": {"value": ["a"], "plane": "os"}}}
-    assert [(c.path, c.kind) for c in gathered(compare(before, after))] == [("nic/b", Kind.GONE)]
+    before: ComparedFacts = {Class.CONFIG: {"nic": {"value": ["a", "b"], "plane": "os"}, **item}}
+    after: ComparedFacts = {Class.CONFIG: {"nic": {"value": ["a"], "plane": "os"}}}
+    assert [(c.path, c.kind) for c in gathered(compare(before, after))] == [("nic/b", ChangeKind.GONE)]
 
 
 def test_items_of_a_listing_that_is_not_known_are_not_gone() -> None:
-    before: Facts = {Class.CONFIG: {"nic": {"value": ["b"], "plane": "os"}, "nic/b.rate": {"value": 1, "plane": "os"}}}
-    after: Facts = {Class.CONFIG: {"nic": {"unknown": "denied", "plane": "os"}}}
-    assert [(c.path, c.kind) for c in gathered(compare(before, after))] == [("nic", Kind.UNKNOWN_NOW)]
+    before: ComparedFacts = {
+        Class.CONFIG: {"nic": {"value": ["b"], "plane": "os"}, "nic/b.rate": {"value": 1, "plane": "os"}}
+    }
+    after: ComparedFacts = {Class.CONFIG: {"nic": {"unknown": "denied", "plane": "os"}}}
+    assert [(c.path, c.kind) for c in gathered(compare(before, after))] == [("nic", ChangeKind.UNKNOWN_NOW)]
 
 
 def test_a_fact_that_nobody_asked_for_on_one_side_is_unknown_there() -> None:
     (change,) = compare(steady(a={"value": 1, "plane": "os"}), steady())
-    assert change.kind is Kind.UNKNOWN_NOW
+    assert change.kind is ChangeKind.UNKNOWN_NOW
 
 
 def test_true_is_not_one() -> None:
     (change,) = compare(steady(a={"value": True, "plane": "os"}), steady(a={"value": 1, "plane": "os"}))
-    assert change.kind is Kind.CHANGED
+    assert change.kind is ChangeKind.CHANGED
 
 
 def test_a_number_in_another_unit_has_changed() -> None:
     one, other = ({"value": 1.0, "unit": unit, "plane": "os"} for unit in ("W", "kW"))
     (change,) = compare(steady(a=one), steady(a=other))
-    assert change.kind is Kind.CHANGED
+    assert change.kind is ChangeKind.CHANGED
 
 
 def change(value: object, now: object, path: str = "gpu/0.serial", cls: Class = Class.IDENTITY) -> Change:
-    return Change(path, cls, Kind.CHANGED, value, now)  # type: ignore[arg-type]
+    return Change(path, cls, ChangeKind.CHANGED, value, now)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -151,4 +155,4 @@ def test_a_rule_that_was_not_judged_before_has_turned() -> None:
 
 def test_what_came_from_nothing_is_absent_before() -> None:
     (found,) = compare(steady(a={"absent": True, "plane": "os"}), steady(a={"value": 1, "plane": "os"}))
-    assert (found.kind, found.before) == (Kind.APPEARED, Absent())
+    assert (found.kind, found.before) == (ChangeKind.APPEARED, Absent())

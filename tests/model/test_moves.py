@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.model.change import THERE, Change, Facts, Kind, compare, folded, gathered
+from rackcheck.model.change import THERE, Change, ChangeKind, ComparedFacts, compare, folded, gathered
 from rackcheck.model.fact import Class
 from rackcheck.model.moves import Moved, Still, joined, sorted_out, still
 from rackcheck.run.index import moving, words
@@ -16,12 +16,12 @@ Slots = Mapping[tuple[str, str], str | None]
 """What a rack holds: node and GPU -> letter of the part; None where it cannot be read."""
 
 PLACES = [(node, key) for node in ("n1", "n2") for key in "0123"]
-SURE = {Kind.SWAPPED, Kind.NEW, Kind.GONE}
+SURE = {ChangeKind.SWAPPED, ChangeKind.NEW, ChangeKind.GONE}
 
 
-def rack(slots: Slots, nodes: Iterable[str] = ("n1", "n2")) -> dict[str, Facts]:
+def rack(slots: Slots, nodes: Iterable[str] = ("n1", "n2")) -> dict[str, ComparedFacts]:
     """The facts of a rack: each part tells a serial and a uuid, each place an address."""
-    found: dict[str, Facts] = {}
+    found: dict[str, ComparedFacts] = {}
     for node in nodes:
         mine = {key: part for (on, key), part in slots.items() if on == node}
         identity: dict[str, Any] = {}
@@ -37,7 +37,7 @@ def rack(slots: Slots, nodes: Iterable[str] = ("n1", "n2")) -> dict[str, Facts]:
 Out = tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]
 
 
-def told(before: Mapping[str, Facts], after: Mapping[str, Facts]) -> Out:
+def told(before: Mapping[str, ComparedFacts], after: Mapping[str, ComparedFacts]) -> Out:
     both = [node for node in before if node in after]
     changes = {node: tuple(compare(before[node], after[node])) for node in both}
     alone = {
@@ -126,30 +126,30 @@ def test_what_is_unknown_never_makes_a_part_swapped_new_or_gone(
                 facts["n3"] = {}
     kinds = {c.kind for c in told(*racks)[1].get("n1", ()) if c.path.startswith("gpu/") and "pci" not in c.path}
     known_before, known_after = side == "after", side == "before"
-    assert Kind.SWAPPED not in kinds
-    assert known_before or Kind.NEW not in kinds
-    assert known_after or Kind.GONE not in kinds
+    assert ChangeKind.SWAPPED not in kinds
+    assert known_before or ChangeKind.NEW not in kinds
+    assert known_after or ChangeKind.GONE not in kinds
 
 
 def test_a_part_that_stayed_elsewhere_under_the_same_serial_is_not_gone() -> None:
     """Placeholders for serials are alike on many items."""
     before = rack({("n1", "0"): "A", ("n1", "1"): "A"})
     after = rack({("n1", "0"): "A", ("n1", "1"): "B"})
-    assert {c.kind for c in told(before, after)[1]["n1"]} == {Kind.CHANGED}
+    assert {c.kind for c in told(before, after)[1]["n1"]} == {ChangeKind.CHANGED}
 
 
 def test_a_node_that_told_nothing_twice_may_hold_what_left() -> None:
     before, after = rack({("n1", "0"): "A"}), rack({("n1", "0"): "B"})
     changes = {"n1": tuple(compare(before["n1"], after["n1"]))}
-    assert {c.kind for c in sorted_out(changes)[1]["n1"]} == {Kind.SWAPPED}
-    assert {c.kind for c in sorted_out(changes, beside=Still(nobody=True))[1]["n1"]} == {Kind.CHANGED}
+    assert {c.kind for c in sorted_out(changes)[1]["n1"]} == {ChangeKind.SWAPPED}
+    assert {c.kind for c in sorted_out(changes, beside=Still(nobody=True))[1]["n1"]} == {ChangeKind.CHANGED}
 
 
 def test_another_plane_that_is_silent_hides_no_part_of_this_one() -> None:
     before, after = rack({("n1", "0"): "A"}), rack({("n1", "0"): "B"})
     for facts in (before, after):
         facts["n2"] = {Class.CONFIG: {"plane/bmc": {"unknown": "timeout", "plane": "bmc"}, "gpu": {"value": []}}}
-    assert {c.kind for c in told(before, after)[1]["n1"]} == {Kind.SWAPPED}
+    assert {c.kind for c in told(before, after)[1]["n1"]} == {ChangeKind.SWAPPED}
 
 
 def test_two_parts_of_one_board_move_as_their_own_names_say() -> None:
@@ -183,7 +183,7 @@ def test_an_item_that_came_or_went_names_its_part() -> None:
 def test_what_moved_from_an_item_that_is_unknown_now_is_told_once() -> None:
     moved, rest = told(rack({("n1", "0"): "A"}), rack({("n1", "0"): None, ("n2", "0"): "A"}))
     assert len(moved) == 1
-    assert {(c.kind, c.before) for c in rest["n1"]} == {(Kind.UNKNOWN_NOW, THERE)}
+    assert {(c.kind, c.before) for c in rest["n1"]} == {(ChangeKind.UNKNOWN_NOW, THERE)}
 
 
 def test_parts_that_shift_alike_are_one_line_for_all_nodes_and_others_a_line_each() -> None:

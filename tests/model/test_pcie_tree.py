@@ -11,7 +11,7 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.model.pcie_tree import (
     Hop,
     Links,
-    Table,
+    PcieTable,
     bandwidth,
     bottleneck,
     carries,
@@ -23,7 +23,7 @@ from rackcheck.model.pcie_tree import (
     slowed,
     switch,
 )
-from rackcheck.probe.pcie_near import Near, Places, nearest, nearness
+from rackcheck.probe.pcie_near import Near, PcieLocations, nearest, nearness
 
 # As on an HGX board: below each root port a switch with a NIC, and below that a second one with a GPU.
 UP: dict[str, Reading] = {
@@ -41,7 +41,7 @@ BRIDGE: dict[str, Reading] = {
     for name in UP
 }
 NUMA: dict[str, Reading] = {name: int(name.startswith("far")) for name in UP}
-PLACES = Places(UP, BRIDGE, NUMA)
+PLACES = PcieLocations(UP, BRIDGE, NUMA)
 WHY = Unknown(Reason.DENIED, "needs root")
 
 
@@ -202,7 +202,7 @@ def test_nearness_is_told_in_the_words_of_nvidia_smi(one: str, other: str, near:
 
 
 def test_without_numa_nodes_two_host_bridges_are_neither_near_nor_far() -> None:
-    absent = Places(UP, BRIDGE, dict.fromkeys(UP, Absent("the firmware names no NUMA node")))
+    absent = PcieLocations(UP, BRIDGE, dict.fromkeys(UP, Absent("the firmware names no NUMA node")))
     assert isinstance(nearness("gpu", "far nic", absent), Unknown)
     assert nearness("gpu", "nic", absent) is Near.PXB
 
@@ -213,15 +213,15 @@ def test_the_nearest_are_given_in_the_order_they_were_named() -> None:
 
 
 def test_what_could_not_be_as_near_does_not_make_the_nearest_unknown() -> None:
-    lost = Places(UP, BRIDGE, NUMA | {"far nic": WHY})
+    lost = PcieLocations(UP, BRIDGE, NUMA | {"far nic": WHY})
     assert nearest("gpu", ["far nic", "nic"], lost) == ("nic",)
     assert nearest("gpu", ["far nic", "other nic"], lost) == WHY
 
 
 def test_a_port_that_both_share_below_an_unknown_one_is_enough() -> None:
-    assert nearness("gpu", "drive", Places(UP | {"up2": WHY}, {}, {})) is Near.PIX
-    assert nearness("gpu", "nic", Places(UP | {"up": WHY}, {}, {})) is Near.PXB
-    assert nearness("gpu", "nic", Places(UP | {"up2": WHY}, BRIDGE, NUMA)) == WHY
+    assert nearness("gpu", "drive", PcieLocations(UP | {"up2": WHY}, {}, {})) is Near.PIX
+    assert nearness("gpu", "nic", PcieLocations(UP | {"up": WHY}, {}, {})) is Near.PXB
+    assert nearness("gpu", "nic", PcieLocations(UP | {"up2": WHY}, BRIDGE, NUMA)) == WHY
 
 
 # The law
@@ -248,7 +248,7 @@ def trees(draw: st.DrawFn) -> dict[str, Reading]:
     return found
 
 
-def hidden(data: st.DataObject, table: Table) -> dict[str, Reading]:
+def hidden(data: st.DataObject, table: PcieTable) -> dict[str, Reading]:
     """The table with some readings unknown."""
     lost = data.draw(st.sets(st.sampled_from(sorted(table)))) if table else set()
     return {name: WHY if name in lost else reading for name, reading in table.items()}
@@ -266,7 +266,10 @@ def test_with_less_known_a_result_stays_or_becomes_unknown(data: st.DataObject) 
     some = {leaf: {n: data.draw(st.sampled_from(values)) for n in names} for leaf, values in LEAVES.items()}
     less_tree, less = hidden(data, tree), {leaf: hidden(data, table) for leaf, table in some.items()}
     full, part = (Links(t["speed"], t["most"], t["width"], t["now"]) for t in (some, less))
-    places, fewer = Places(tree, some["bridge"], some["numa"]), Places(less_tree, less["bridge"], less["numa"])
+    places, fewer = (
+        PcieLocations(tree, some["bridge"], some["numa"]),
+        PcieLocations(less_tree, less["bridge"], less["numa"]),
+    )
     for name in names:
         stays_or_is_unknown(ports(name, less_tree), ports(name, tree))
         stays_or_is_unknown(hops(name, less_tree), hops(name, tree))
@@ -302,7 +305,7 @@ def test_nearness_is_unknown_only_where_two_values_of_the_unknown_would_differ(d
             if tables["up"][name] == "the other":
                 tables["up"][name] = other
         return nearness(
-            "one", "two", Places(tables["up"] | {"p": Absent(), "q": Absent()}, tables["bridge"], tables["numa"])
+            "one", "two", PcieLocations(tables["up"] | {"p": Absent(), "q": Absent()}, tables["bridge"], tables["numa"])
         )
 
     lost = [key for key in keys if chosen[key] == WHY]
@@ -331,7 +334,7 @@ def test_a_way_is_climbed_once_though_every_function_is_held_against_every_other
     upstream = Asked({f"{name}.{step}": f"{name}.{step + 1}" for name in names for step in range(59)})
     upstream.update({name: f"{name}.0" for name in names} | {f"{name}.59": "root" for name in names})
     upstream["root"] = Absent()
-    places = Places(upstream, {}, {})
+    places = PcieLocations(upstream, {}, {})
     gpus, nics = names[:64], names[64:]
     assert {nearest(gpu, nics, places) for gpu in gpus} == {tuple(nics)}
     assert {nearness(gpu, nic, places) for gpu in gpus for nic in nics} == {Near.PXB}

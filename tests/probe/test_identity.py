@@ -18,7 +18,7 @@ from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Scope
 from rackcheck.model.tree import Leaf, Tree
-from rackcheck.probe.group import FLEET, Gathering, Group, Seat, gathered
+from rackcheck.probe.group import FLEET, Aggregate, NodeGroup, Seat, gathered
 from rackcheck.probe.join import Join, derive
 from rackcheck.probe.registry import registry
 
@@ -38,7 +38,7 @@ def join() -> Join:
     return found
 
 
-def gathering() -> Gathering:
+def gathering() -> Aggregate:
     (found,) = (each for each in registry().gatherings if each.name == "identity_fleet")
     return found
 
@@ -61,7 +61,7 @@ def host(facts: Facts, silent: Mapping[Plane, Unknown] | None = None) -> tuple[R
 
 def fleet(nodes: Mapping[str, Facts | Tree]) -> Reading:
     """What comes twice among these nodes."""
-    group = Group(FLEET, Scope.FLEET, tuple(Seat(name) for name in nodes))
+    group = NodeGroup(FLEET, Scope.FLEET, tuple(Seat(name) for name in nodes))
     trees = {name: facts if isinstance(facts, Tree) else tree(facts) for name, facts in nodes.items()}
     return gathered(group, [gathering()], trees, ROW).leaves["fleet.identity.repeated"].reading
 
@@ -577,7 +577,7 @@ def test_the_rules_add_no_plane_of_their_own() -> None:
 
 def test_what_is_held_of_nodes_finds_what_their_facts_do() -> None:
     nodes = {"dgx01": married(1, 2), "dgx02": dgx(1, **{"gpu/3.serial": "1650001000000"}), "dgx03": dgx(3)}
-    group = Group(FLEET, Scope.FLEET, tuple(Seat(name) for name in nodes))
+    group = NodeGroup(FLEET, Scope.FLEET, tuple(Seat(name) for name in nodes))
     held = {name: gathering().distilled(tree(facts)) for name, facts in nodes.items()}
     assert {each.newest for each in held.values()} == {ROW}
     found = gathered(group, [gathering()], held, ROW).leaves["fleet.identity.repeated"]
@@ -590,7 +590,7 @@ def test_what_fails_while_a_node_is_held_is_unknown_and_costs_no_other_fact() ->
 
     odd = replace(gathering(), distil=broken)
     held = {name: odd.distilled(tree(small(n))) for n, name in enumerate(("a", "b"))}
-    found = gathered(Group(FLEET, Scope.FLEET, (Seat("a"), Seat("b"))), [odd], held, ROW)
+    found = gathered(NodeGroup(FLEET, Scope.FLEET, (Seat("a"), Seat("b"))), [odd], held, ROW)
     reading = found.leaves["fleet.identity.repeated"].reading
     assert isinstance(reading, Unknown)
     assert (reading.reason, "no such thing" in reading.detail) == (Reason.UNPARSABLE, True)

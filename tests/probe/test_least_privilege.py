@@ -28,7 +28,7 @@ from rackcheck.probe.answers import split
 from rackcheck.probe.registry import registry
 from rackcheck.probe.script import compose
 from rackcheck.transport import local
-from rackcheck.transport.wire import Limits
+from rackcheck.transport.wire import ShellLimits
 
 LISTS = Path("/etc/sudoers.d")
 USERS_AND_SUDO = "useradd", "userdel", "sudo", "visudo"
@@ -150,7 +150,7 @@ def asked(question: Shell, *, sudo: bool = True, user: str = "") -> Output:
     text = compose([question], mark, sudo=sudo)
     if user:
         text = f"exec setpriv --reuid={user} --regid={user} --clear-groups sh -s <<'{mark}'\n{text}\n{mark}\n"
-    reply = local.run(text, Limits(deadline=20))
+    reply = local.run(text, ShellLimits(deadline=20))
     answer = split(reply.raw, [question], mark, reply.cut).capture.output(question)
     assert isinstance(answer, Output), answer
     return answer

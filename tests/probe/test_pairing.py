@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.probe.pairing import distance, nearest_named, rail
-from rackcheck.probe.pcie_near import Places
+from rackcheck.probe.pcie_near import PcieLocations
 
 LOST = Unknown(Reason.TIMEOUT, "no answer within 10 s")
 NONE = Absent("no PCI device")
 TOP = Absent("on a root bus")
-PLACES = Places(
+PLACES = PcieLocations(
     upstream={"gpu": "port", "near": "port", "port": "root", "root": TOP, "far": "other", "other": TOP},
     host_bridge=dict.fromkeys(("gpu", "near", "port", "root"), "0000:00") | {"far": "0000:80", "other": "0000:80"},
     numa=dict.fromkeys(("gpu", "near", "port", "root"), 0) | {"far": 1, "other": 1},

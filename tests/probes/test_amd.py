@@ -105,7 +105,7 @@ def test_a_node_of_another_shape_is_unreadable(content: str) -> None:
 
 
 def test_a_link_of_a_kind_that_we_do_not_know_is_called_by_its_number() -> None:
-    assert kfd.link("type 7\nnode_from 1\nnode_to 2\nweight 3\n") == kfd.Link(1, 2, "type 7", 3, 0, 0)
+    assert kfd.link("type 7\nnode_from 1\nnode_to 2\nweight 3\n") == kfd.KfdLink(1, 2, "type 7", 3, 0, 0)
 
 
 def test_a_link_that_may_not_be_read_makes_every_link_unknown_and_no_count_smaller() -> None:

@@ -24,7 +24,7 @@ from rackcheck.probe.join import Join, derive
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 from rackcheck.sim import scenario
-from rackcheck.sim.rack import Rack
+from rackcheck.sim.rack import SimRack
 
 JOINS = tuple(j for j in registry().joins if j.name in {"bmc_dimm_count"} or j.name.startswith("planes_"))
 CATALOGUE = registry().catalogue
@@ -455,7 +455,7 @@ def test_the_audit_of_a_simulated_machine_passes_or_honestly_does_not_know(
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
     file = tmp_path / "rack.yaml"
     file.write_text("rackcheck: 1\nscenario: one\nnodes: { n1: { machine: dgx-h100 } }\n")
-    with Rack(scenario.load(file), tmp_path) as rack:
+    with SimRack(scenario.load(file), tmp_path) as rack:
         done = rackcheck("audit", "-i", rack.inventory, "-p", "cross-plane", "-q", "--json")
         one = rackcheck("audit", "-i", rack.inventory, "-p", "cross-plane", "-q", "--json", "--planes", "os")
     found = {v["rule"]: v["status"] for v in json.loads(done.out)["nodes"]["n1"]["verdicts"]}

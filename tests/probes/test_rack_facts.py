@@ -15,7 +15,7 @@ from rackcheck.model.evidence import Status, Verdict
 from rackcheck.model.fact import Plane, Reading, Reason, Unknown
 from rackcheck.model.profile import Profile, Scope
 from rackcheck.model.tree import Leaf, Tree
-from rackcheck.probe.group import Group, Seat, gathered, groups
+from rackcheck.probe.group import NodeGroup, Seat, gathered, groups
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 
@@ -190,7 +190,7 @@ def test_a_rack_of_nine_trays_says_so_in_a_param(profile: Profile) -> None:
 # ---- the law of information --------------------------------------------------------------------------------------------------
 
 
-def facts(group: Group, members: Mapping[str, Mapping[str, Leaf]]) -> dict[str, Reading]:
+def facts(group: NodeGroup, members: Mapping[str, Mapping[str, Leaf]]) -> dict[str, Reading]:
     """What is known of a group."""
     trees = {name: Tree(leaves) for name, leaves in members.items()}
     found = gathered(group, registry().gatherings, trees, ROW)
@@ -214,7 +214,7 @@ def test_a_fact_that_is_taken_away_leaves_what_follows_the_same_or_unknown(
     path = data.draw(st.sampled_from(sorted(members[name])))
     fewer = {**members, name: {**members[name], path: replace(members[name][path], reading=GONE)}}
     for scope in (Scope.RACK, Scope.FLEET):
-        group = Group("@it", scope, seats)
+        group = NodeGroup("@it", scope, seats)
         before, after = facts(group, members), facts(group, fewer)
         assert set(before) == set(after)
         for each, reading in after.items():
@@ -230,7 +230,7 @@ def test_a_node_that_falls_silent_leaves_what_follows_the_same_or_unknown(
     name = data.draw(st.sampled_from(sorted(members)))
     silent = {path: replace(leaf, reading=GONE) for path, leaf in members[name].items() if "/" not in path}
     for scope in (Scope.RACK, Scope.FLEET):
-        group = Group("@it", scope, seats)
+        group = NodeGroup("@it", scope, seats)
         before, after = facts(group, members), facts(group, {**members, name: silent})
         assert all(isinstance(r, Unknown) or same(r, before[each]) for each, r in after.items())
 
@@ -245,14 +245,14 @@ def test_the_order_of_the_nodes_decides_no_value(told_by: list[dict[str, Leaf]])
     members = {f"n{number}": leaves for number, leaves in enumerate(told_by)}
     seats = tuple(Seat(name, "compute", "a01") for name in members)
     for scope in (Scope.RACK, Scope.FLEET):
-        one, other = (facts(Group("@it", scope, order), members) for order in (seats, seats[::-1]))
+        one, other = (facts(NodeGroup("@it", scope, order), members) for order in (seats, seats[::-1]))
         for path, reading in one.items():
             assert reading == other[path] or (isinstance(reading, Unknown) and isinstance(other[path], Unknown))
 
 
 def test_a_serial_number_that_stands_twice_settles_it_though_another_node_is_silent() -> None:
     serials: Mapping[str, Reading] = {"n0": "one", "n1": GONE, "n2": "one", "n3": "two"}
-    group = Group("@fleet", Scope.FLEET, tuple(Seat(name) for name in serials))
+    group = NodeGroup("@fleet", Scope.FLEET, tuple(Seat(name) for name in serials))
 
     def told_of(names: Mapping[str, Reading]) -> dict[str, Reading]:
         none: Reading = ()

@@ -15,7 +15,7 @@ from law_told import worlds
 
 from rackcheck.evaluate.verdict import Status, judge
 from rackcheck.model import operator
-from rackcheck.model.profile import Clause, Look, Phase, Rule, Severity
+from rackcheck.model.profile import Clause, Phase, Rule, RuleSelection, Severity
 from rackcheck.model.tree import Tree
 from rackcheck.profile.compare import Lean, differences
 
@@ -151,7 +151,7 @@ def test_asking_for_more_of_what_may_not_be_forbids_less(tmp_path: FilePath) -> 
 
 def test_another_phase_other_needs_and_another_look_are_different(tmp_path: FilePath) -> None:
     (rule,) = compiled(tmp_path, {"r": {"each": "box", "fact": "number", "is": "1"}}).rules
-    assert isinstance(rule.look, Look)
+    assert isinstance(rule.look, RuleSelection)
     assert lean(rule, replace(rule, phase=Phase.BURN_IN)) is Lean.DIFFERENT
     assert lean(rule, replace(rule, needs=("other",))) is Lean.DIFFERENT
     assert lean(rule, replace(rule, needs=("other",), severity=Severity.BLOCKER)) is Lean.DIFFERENT

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rackcheck.profile.document import DEPTH, SIZE, BadFile, Table, plain, read
+from rackcheck.profile.document import DEPTH, SIZE, BadFile, YamlMapping, plain, read
 from rackcheck.profile.library import shipped
 
 
@@ -25,7 +25,7 @@ def test_a_plain_scalar_stays_the_text_it_is(text: str) -> None:
 
 def test_every_scalar_knows_its_place() -> None:
     table = read("a: 1\nb:\n  - x\n  -   y\n", "f.yaml")
-    assert isinstance(table, Table)
+    assert isinstance(table, YamlMapping)
     assert str(table.items["a"].place) == "f.yaml:1:4"
     assert str(table.keys["b"]) == "f.yaml:2:1"
     assert str(table.items["b"].items[1].place) == "f.yaml:4:7"  # type: ignore[union-attr,index]

@@ -16,7 +16,7 @@ from rack_runs import folder
 from rackcheck.model.profile import Profile, Rule
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.profile.document import BadFile, Place, Problem, Table, plain, read
+from rackcheck.profile.document import BadFile, Problem, SourcePlace, YamlMapping, plain, read
 from rackcheck.profile.layers import Layers
 from rackcheck.profile.lineage import DEPTH, layers
 
@@ -26,9 +26,9 @@ LINKS = "profile: links\nversion: 1\nrules:\n  link.up: { fact: c, is: 3 }\n"
 BASE = "profile: base\nversion: 1\nrules:\n  base.x: { fact: d, is: 4 }\n"
 
 
-def table(text: str, file: str) -> Table:
+def table(text: str, file: str) -> YamlMapping:
     node = read(text, file)
-    assert isinstance(node, Table)
+    assert isinstance(node, YamlMapping)
     return node
 
 
@@ -36,7 +36,7 @@ def laid(text: str, /, **library: str) -> Layers:
     """Lay a file over those of a library, in which there are two fragments and a base."""
     files = {"nvme": NVME, "links": LINKS, "base": BASE, **library}
 
-    def find(name: str, place: Place) -> Table:
+    def find(name: str, place: SourcePlace) -> YamlMapping:
         if name not in files:
             raise BadFile([Problem(place, f"no profile {name}")])
         return table(files[name], f"{name}.yaml")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.profile.document import BadFile, Place, Problem, Table, plain, read
+from rackcheck.profile.document import BadFile, Problem, SourcePlace, YamlMapping, plain, read
 from rackcheck.profile.layers import Layers
 from rackcheck.profile.lineage import layers
 
@@ -28,7 +28,7 @@ def laid(over: str, /, **library: str) -> Layers:
     """Lay a file over those of a library."""
     files = {"base": BASE, **library}
 
-    def find(name: str, place: Place) -> Table:
+    def find(name: str, place: SourcePlace) -> YamlMapping:
         if name not in files:
             raise BadFile([Problem(place, f"no profile {name}")])
         return table(files[name], f"{name}.yaml")
@@ -36,9 +36,9 @@ def laid(over: str, /, **library: str) -> Layers:
     return layers(table(over, "over.yaml"), find)
 
 
-def table(text: str, file: str) -> Table:
+def table(text: str, file: str) -> YamlMapping:
     node = read(text, file)
-    assert isinstance(node, Table)
+    assert isinstance(node, YamlMapping)
     return node
 
 

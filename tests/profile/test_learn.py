@@ -40,10 +40,10 @@ from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.collect import collect
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.profile.document import SIZE, Scalar, Table, read
+from rackcheck.profile.document import SIZE, Scalar, YamlMapping, read
 from rackcheck.profile.learn.claim import Why
-from rackcheck.profile.learn.file import Head, quoted, text
-from rackcheck.profile.learn.rules import CLAIMS, Learned, Sample, learn
+from rackcheck.profile.learn.file import LearnedHead, quoted, text
+from rackcheck.profile.learn.rules import CLAIMS, Learned, LearnedRun, learn
 from rackcheck.profile.reviewed import unreviewed
 from rackcheck.signoff import signing
 from rackcheck.signoff.signing import manifest
@@ -81,7 +81,7 @@ KINDS: Mapping[str, Kind] = {
     "sysctl.**": setting("A setting of the kernel"),
 }
 CATALOGUE = Catalogue.of(Entry(path, kind, Plane.OS, "os") for path, kind in KINDS.items())
-HEAD = Head("learned", "1", "here")
+HEAD = LearnedHead("learned", "1", "here")
 DENIED = Unknown(Reason.DENIED, "only root may")
 HOSTILE = [
     "a: b", "- x", "# no", "x # y", "{a: b}", "[1, 2]", "*star", "&anchor", "!tag", "%YAML 1.2", "@at", "`tick`",
@@ -108,8 +108,8 @@ def tree(facts: Mapping[str, Reading]) -> Tree:
     return Tree(leaves)
 
 
-def several(*machines: Mapping[str, Reading]) -> list[Sample]:
-    return [Sample(f"dgx0{n}", tree(facts)) for n, facts in enumerate(machines, start=1)]
+def several(*machines: Mapping[str, Reading]) -> list[LearnedRun]:
+    return [LearnedRun(f"dgx0{n}", tree(facts)) for n, facts in enumerate(machines, start=1)]
 
 
 def loaded(written: str, catalogue: Catalogue = CATALOGUE) -> Profile:
@@ -125,7 +125,9 @@ def written(learned: Learned) -> str:
     return text(learned, HEAD)
 
 
-def holds_on_its_own(samples: Sequence[Sample], catalogue: Catalogue = CATALOGUE, *, at_least: bool = False) -> Learned:
+def holds_on_its_own(
+    samples: Sequence[LearnedRun], catalogue: Catalogue = CATALOGUE, *, at_least: bool = False
+) -> Learned:
     """Learn, write, load and judge: the law."""
     learned = learn(samples, catalogue, at_least=at_least)
     if learned.lessons:
@@ -208,7 +210,7 @@ def test_what_is_learned_passes_on_every_machine_it_was_learned_from(
 
 @pytest.mark.parametrize("name", trees.ALL)
 def test_what_is_learned_from_a_recorded_bmc_passes_on_it(name: str) -> None:
-    machine = Sample(name, Tree(trees.told(name), {Plane.OS: Unknown(Reason.NOT_COLLECTED, "no host")}))
+    machine = LearnedRun(name, Tree(trees.told(name), {Plane.OS: Unknown(Reason.NOT_COLLECTED, "no host")}))
     learned = holds_on_its_own([machine], registry().catalogue)
     assert len(learned.lessons) > 10
 
@@ -218,7 +220,7 @@ def test_what_is_learned_from_a_recorded_host_passes_on_it(probe: str) -> None:
     for place in sorted((OURS / probe).glob("*.json")):
         capture, _ = recorded(place)
         leaves = collect([os_probes()[probe]], capture, "2026-01-01T00:00:00Z")
-        holds_on_its_own([Sample(place.stem, Tree(leaves))], registry().catalogue)
+        holds_on_its_own([LearnedRun(place.stem, Tree(leaves))], registry().catalogue)
 
 
 @pytest.mark.parametrize("value", HOSTILE)
@@ -234,9 +236,9 @@ def test_no_value_of_a_node_leaves_its_place_in_the_file(value: str) -> None:
     other = holds_on_its_own(several(facts, {**facts, "cpu.governor": "other", "bios.version": value + "x"}))
     for learned in (alone, other):
         table = read(written(learned), "learned.yaml")
-        assert isinstance(table, Table)
+        assert isinstance(table, YamlMapping)
         rules = table.items["rules"]
-        assert isinstance(rules, Table)
+        assert isinstance(rules, YamlMapping)
         assert set(table.items) == {"rackcheck", "profile", "version", "title", "reviewed", "applies-to", "rules"}
         assert set(rules.items) == {lesson.id for lesson in learned.lessons}
 
@@ -246,7 +248,7 @@ def test_a_quoted_text_is_read_back_as_it_was(value: str) -> None:
     if any("\ud800" <= c <= "\udfff" for c in value):
         return
     table = read(f"a: {quoted(value)}\nb: {{ c: {quoted(value)}, d: [{quoted(value)}] }}\n", "f")
-    assert isinstance(table, Table)
+    assert isinstance(table, YamlMapping)
     found = table.items["a"]
     assert isinstance(found, Scalar)
     assert found.text == value
@@ -256,7 +258,7 @@ def test_a_quoted_text_is_read_back_as_it_was(value: str) -> None:
 def _scalars(node: object) -> Iterator[Scalar]:
     if isinstance(node, Scalar):
         yield node
-    elif isinstance(node, Table):
+    elif isinstance(node, YamlMapping):
         for inner in node.items.values():
             yield from _scalars(inner)
     else:
@@ -321,7 +323,7 @@ def test_what_is_unknown_on_one_machine_is_named_and_has_no_rule() -> None:
 def test_a_collection_that_could_not_be_read_to_its_end_is_not_counted() -> None:
     half = tree({"gpu/0.ecc": "on", "cpu.cores": 8})
     leaves = {**half.leaves, "gpu": Leaf(DENIED, KINDS["gpu"], Plane.OS, "", "")}
-    learned = holds_on_its_own([Sample("dgx01", Tree(leaves))])
+    learned = holds_on_its_own([LearnedRun("dgx01", Tree(leaves))])
     assert set(claims(learned)) == {"cpu.cores"}
     assert set(learned.unknown) == {"gpu", "gpu/*.ecc"}
 
@@ -397,7 +399,7 @@ def test_the_file_is_the_same_whatever_the_order_of_facts_and_small_whatever_a_n
 
 def test_rules_carry_the_role_of_the_machines() -> None:
     learned = learn(several({"cpu.cores": 8}), CATALOGUE)
-    (rule,) = loaded(text(learned, Head("p", "1", "x", "nvswitch"))).own
+    (rule,) = loaded(text(learned, LearnedHead("p", "1", "x", "nvswitch"))).own
     assert rule.roles == ("nvswitch",)
 
 

@@ -18,8 +18,8 @@ from rackcheck.model.path import parse
 from rackcheck.model.profile import Clause
 from rackcheck.probe.registry import registry
 from rackcheck.profile import floors, library, lint
-from rackcheck.profile.document import Table, read
-from rackcheck.profile.lint import Finding, Level
+from rackcheck.profile.document import YamlMapping, read
+from rackcheck.profile.lint import Level, LintFinding
 from rackcheck.profile.possible import can_fail, can_hold
 
 TABLE = json.loads((Path(rackcheck.__file__).parent / "peaks.json").read_text("utf-8"))
@@ -51,7 +51,7 @@ BURN_IN = Catalogue.of(
 """Facts of a burn-in as they may come: peaks bind to what their paths and units say, not to a list of probes."""
 
 
-def found(folder: Path, rules: str, head: str = HEAD, known: Catalogue = BURN_IN) -> list[Finding]:
+def found(folder: Path, rules: str, head: str = HEAD, known: Catalogue = BURN_IN) -> list[LintFinding]:
     path = folder / "p.yaml"
     path.write_text(f"{head}rules:\n{rules}")
     (folder / "sources.yaml").write_text((ROOT / "profiles" / "sources.yaml").read_text())
@@ -163,9 +163,9 @@ def test_a_port_faster_than_any_we_know_is_a_warning_only(tmp_path: Path) -> Non
 def test_the_table_of_peaks_conforms_and_every_source_is_known() -> None:
     jsonschema.validate(TABLE, json.loads((ROOT / "schemas" / "peaks.schema.json").read_text()))
     sources = read((ROOT / "profiles" / "sources.yaml").read_text(), "sources.yaml")
-    assert isinstance(sources, Table)
+    assert isinstance(sources, YamlMapping)
     known = sources.items["sources"]
-    assert isinstance(known, Table)
+    assert isinstance(known, YamlMapping)
     assert {peak.source for peak in floors.shipped_peaks()} <= set(known.items)
     memory = [known.items[peak.source].get("confidence") for peak in floors.shipped_peaks()]  # type: ignore[union-attr]
     assert "from memory" not in {node.text for node in memory if node is not None}  # type: ignore[union-attr]

@@ -29,7 +29,7 @@ from rackcheck.model.evidence import Evidence, Status, Verdict
 from rackcheck.model.fact import Plane
 from rackcheck.model.operator import Test as Operator
 from rackcheck.model.operator import Within
-from rackcheck.model.profile import Clause, Look, Profile, Rule
+from rackcheck.model.profile import Clause, Profile, Rule, RuleSelection
 from rackcheck.model.tree import Tree
 from rackcheck.probe.collect import collect
 from rackcheck.probe.registry import registry
@@ -37,7 +37,7 @@ from rackcheck.profile import library
 from rackcheck.remedy.bios import Patch, patches
 from rackcheck.remedy.mend import ByHand, Firmware, Lines, grouped, remedies
 from rackcheck.remedy.tunables import ABSENT, TABLE, When, Write, found
-from rackcheck.remedy.value import Wanted, wanted
+from rackcheck.remedy.value import WantedValue, wanted
 from rackcheck.remedy.words import table
 
 WORDS = table(json.loads((Path(rackcheck_probes.__path__[0]) / "bios_settings.json").read_text("utf-8")))
@@ -221,7 +221,7 @@ def clause(fact: str, *tests: tuple[str, Any]) -> Clause:
 )
 def test_one_value_is_chosen_and_it_is_said_why(tests: list[tuple[str, Any]], text: str, how: str) -> None:
     found = wanted(clause("sysctl.vm.swappiness", *tests))
-    assert isinstance(found, Wanted)
+    assert isinstance(found, WantedValue)
     assert (found.text, found.how) == (text, how)
 
 
@@ -250,7 +250,7 @@ def test_where_no_one_value_follows_from_the_tests_none_is_chosen(tests: list[tu
 def test_what_is_chosen_passes_every_test(tests: list[tuple[str, int]]) -> None:
     one = clause("sysctl.vm.swappiness", *tests)
     found = wanted(one)
-    if isinstance(found, Wanted):
+    if isinstance(found, WantedValue):
         assert found.value is not None
         assert all(operator.holds(t, found.value, one.kind) is True for t in one.tests)
 
@@ -277,9 +277,9 @@ def test_two_rules_that_want_one_fact_otherwise_are_left_to_a_person() -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        {"look": Look("any", paths.parse("gpu"), Plane.OS)},
-        {"look": Look("no", paths.parse("gpu"), Plane.OS)},
-        {"look": Look("each", paths.parse("gpu"), Plane.OS, where=clause("sysctl.vm.swappiness", ("is", 1)))},
+        {"look": RuleSelection("any", paths.parse("gpu"), Plane.OS)},
+        {"look": RuleSelection("no", paths.parse("gpu"), Plane.OS)},
+        {"look": RuleSelection("each", paths.parse("gpu"), Plane.OS, where=clause("sysctl.vm.swappiness", ("is", 1)))},
     ],
 )
 def test_a_line_that_would_change_what_the_rule_does_not_mean_is_not_written(more: dict[str, Any]) -> None:
@@ -288,7 +288,7 @@ def test_a_line_that_would_change_what_the_rule_does_not_mean_is_not_written(mor
     inside = Clause(paths.parse("persistence"), entry.kind, Plane.OS, (Operator("is", True),))
     (one,) = remedies([r := rule("r", inside, **more)], [failed(r, "gpu/0.persistence")])
     assert isinstance(one, ByHand)
-    plain = rule("r", inside, look=Look("each", paths.parse("gpu"), Plane.OS))
+    plain = rule("r", inside, look=RuleSelection("each", paths.parse("gpu"), Plane.OS))
     (mended,) = remedies([plain], [failed(plain, "gpu/0.persistence")])
     assert isinstance(mended, Lines)
 
@@ -297,7 +297,7 @@ def test_what_was_counted_is_mended_by_no_setting() -> None:
     entry = registry().catalogue.find(paths.parse("gpu/*.ecc.uncorrected"))
     assert entry is not None
     inside = Clause(paths.parse("ecc.uncorrected"), entry.kind, Plane.OS, (Operator("is", 0),))
-    look = Look("each", paths.parse("gpu"), Plane.OS)
+    look = RuleSelection("each", paths.parse("gpu"), Plane.OS)
     (one,) = remedies([r := rule("r", inside, look=look)], [failed(r, "gpu/0.ecc.uncorrected")])
     assert isinstance(one, ByHand)
     assert one.part

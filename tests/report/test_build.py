@@ -22,14 +22,14 @@ from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown
 from rackcheck.model.profile import LAW, Phase, Profile, Rule
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.report import record
-from rackcheck.report.build import Order, build
+from rackcheck.report.build import ReportJob, build
 from rackcheck.report.dossier import LETTERS, OUT, Dossier
-from rackcheck.report.gather import Told, gather
+from rackcheck.report.gather import CollectedRun, gather
 from rackcheck.report.record_schema import schema
 from rackcheck.report.settle import reworked, settle
 from rackcheck.run.event import Answered, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.run.judging import concluded
-from rackcheck.views.whereabouts import Place
+from rackcheck.views.whereabouts import NodeLocation
 
 DENIED = Unknown(Reason.DENIED, "sudo")
 BOTH = (Plane.OS, Plane.BMC)
@@ -40,7 +40,7 @@ BOTH = (Plane.OS, Plane.BMC)
 def told(
     rules: Sequence[Rule], trees: Mapping[str, Tree], *, number: int = 0, planes: Sequence[Plane] = BOTH,
     cut: bool = False, roles: Mapping[str, str] | None = None,
-) -> Told:  # fmt: skip
+) -> CollectedRun:  # fmt: skip
     """One run over nodes, as `replay` tells it."""
     time = f"2026-11-2{number}T00:00:00Z"
     started = RunStarted(f"r{number}", time, "1", "p", "1", "0" * 64, tuple(trees), tuple(sorted(planes)))
@@ -62,17 +62,17 @@ def made_of(rules: Iterable[Rule]) -> Profile:
 
 
 def documented(
-    readings: Sequence[Told], rules: Sequence[Rule], *, nodes: Sequence[str] = (), kind: str = "acceptance"
+    readings: Sequence[CollectedRun], rules: Sequence[Rule], *, nodes: Sequence[str] = (), kind: str = "acceptance"
 ) -> Dossier:
-    places = {node: Place("compute") for t in readings for node in t.started.nodes} | dict.fromkeys(
-        nodes, Place("compute")
+    places = {node: NodeLocation("compute") for t in readings for node in t.started.nodes} | dict.fromkeys(
+        nodes, NodeLocation("compute")
     )
     profile = made_of(rules)
-    return build(readings, Order(kind, "pod", "draft", profile, (profile,), {}, places))
+    return build(readings, ReportJob(kind, "pod", "draft", profile, (profile,), {}, places))
 
 
 @st.composite
-def many(draw: st.DrawFn, least: int = 1) -> tuple[tuple[Rule, ...], tuple[Told, ...]]:
+def many(draw: st.DrawFn, least: int = 1) -> tuple[tuple[Rule, ...], tuple[CollectedRun, ...]]:
     """Rules, and runs over one or two nodes on both planes or one; a plane may be silent, a run cut."""
     rules = draw(judged_rules())
     rules = tuple(
@@ -93,7 +93,7 @@ def _quiet(world: World, silent: Sequence[Plane]) -> Tree:
     return Tree({p: leaf for p, leaf in world.items() if leaf.plane not in silent}, dict.fromkeys(silent, DENIED))
 
 
-Case = tuple[tuple[Rule, ...], tuple[Told, ...]]
+Case = tuple[tuple[Rule, ...], tuple[CollectedRun, ...]]
 
 # ---- laws ------------------------------------------------------------------------------------------------------------
 
@@ -202,7 +202,7 @@ def leaf(reading: Reading, cls: Class = Class.CONFIG, plane: Plane = Plane.OS, k
     return Leaf(reading, Kind(kind, "", cls=cls), plane, "cat /x", "2026-11-20T00:00:00Z")
 
 
-def runs(*trees: Tree, planes: Sequence[Sequence[Plane]] = ()) -> tuple[Told, ...]:
+def runs(*trees: Tree, planes: Sequence[Sequence[Plane]] = ()) -> tuple[CollectedRun, ...]:
     return tuple(told((), {"n1": tree}, number=n, planes=planes[n] if planes else BOTH) for n, tree in enumerate(trees))
 
 
@@ -223,7 +223,7 @@ def gpus(first: Reading, second: Reading, listing: Reading = ("0", "1")) -> Tree
     return Tree(found)
 
 
-def swaps(*readings: Told) -> list[tuple[str, ...]]:
+def swaps(*readings: CollectedRun) -> list[tuple[str, ...]]:
     return [(one.fact, *(said for _, _, said in one.steps)) for one in reworked(readings, ()) if one.fact]
 
 

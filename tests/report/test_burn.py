@@ -27,7 +27,7 @@ from rackcheck.model.fact import Plane
 from rackcheck.parse.burnin.plan import Tier, document
 from rackcheck.parse.burnin.series import MOST, bands, envelope, series, thin
 from rackcheck.report import annex, chart, html, junit, markdown, record, redact
-from rackcheck.report.build import Order, build
+from rackcheck.report.build import ReportJob, build
 from rackcheck.report.burn_fold import folded
 from rackcheck.report.burn_model import Burned, BurnLine, BurnPanel, figure
 from rackcheck.report.burn_words import again
@@ -35,8 +35,8 @@ from rackcheck.report.dossier import Dossier
 from rackcheck.report.gather import gather
 from rackcheck.run.event import Answered, Event, RunDone, RunStarted
 from rackcheck.run.judging import Judging, tree_of
-from rackcheck.sim.load import Load
-from rackcheck.views.whereabouts import Place
+from rackcheck.sim.load import SimLoad
+from rackcheck.views.whereabouts import NodeLocation
 
 SEED = 4711
 
@@ -56,8 +56,8 @@ def told(found: Mapping[int, BurnCapture], *, targets: str = "all") -> Dossier:
     for node, answer in zip(of.nodes, answers, strict=True):
         events += judging.take(node, tree_of(of, node, [answer]))
     events += [*judging.close(), RunDone(TIME, Outcome.FAIL)]
-    places = {name: Place("compute") for name in names}
-    return build([gather(events)], Order("run", "r1", "draft", of.profile, (of.profile,), {}, places))
+    places = {name: NodeLocation("compute") for name in names}
+    return build([gather(events)], ReportJob("run", "r1", "draft", of.profile, (of.profile,), {}, places))
 
 
 @cache
@@ -246,7 +246,7 @@ def test_of_two_burn_ins_of_a_node_the_newest_counts_and_both_are_named() -> Non
         judged = [*judging.take(of.nodes[0], tree_of(of, of.nodes[0], [answer])), *judging.close()]
         start = RunStarted(run, TIME, "0.1.0", *head, ("n01",), ("burnin",), "")
         readings.append(gather([start, answer, *judged, RunDone(TIME, Outcome.PASS)]))
-    order = Order("acceptance", "pod", "draft", of.profile, (of.profile,), {}, {"n01": Place("compute")})
+    order = ReportJob("acceptance", "pod", "draft", of.profile, (of.profile,), {}, {"n01": NodeLocation("compute")})
     found = build(readings, order)
     assert [run.run for run in burned(found).runs] == ["r1", "r2"]
     assert burned(found).faults == ()
@@ -324,7 +324,7 @@ def test_any_points_can_be_drawn(told: list[tuple[int, int]]) -> None:
 
 def test_128_nodes_of_eight_gpus_under_load_for_a_minute_stay_below_three_million_bytes() -> None:
     plan = document(Tier.VALIDATE, seed=SEED)
-    dense = BurnCapture(tuple(Load(parts(), plan, FLIP, 1, 1, 0.1).records()))
+    dense = BurnCapture(tuple(SimLoad(parts(), plan, FLIP, 1, 1, 0.1).records()))
     of = job(128)
     names = tuple(node.name for node in of.nodes)
     assert of.profile is not None
@@ -332,8 +332,8 @@ def test_128_nodes_of_eight_gpus_under_load_for_a_minute_stay_below_three_millio
     events: list[Event] = [RunStarted("r1", TIME, "0.1.0", *head, names, ("burnin",), "")]
     events += [Answered(name, Plane.BURNIN, TIME, None, dense, "0" * 64) for name in names]
     events.append(RunDone(TIME, Outcome.FAIL))
-    places = {name: Place("compute") for name in names}
-    found = build([gather(events)], Order("run", "r1", "draft", of.profile, (of.profile,), {}, places))
+    places = {name: NodeLocation("compute") for name in names}
+    found = build([gather(events)], ReportJob("run", "r1", "draft", of.profile, (of.profile,), {}, places))
     assert max(len(chart.points(ln)) for c in burned(found).charts for p in c.panels for ln in p.lines) > 200
     assert len(page(found).encode()) < 3_000_000
 

@@ -10,7 +10,7 @@ from dossiers import sample
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.profile import Severity
 from rackcheck.report import alike, annex, markdown
-from rackcheck.report.dossier import Dossier, Exhibit, Found, Part, Unchecked, Versions
+from rackcheck.report.dossier import Dossier, Exhibit, FindingEntry, Hardware, Unchecked, Versions
 from rackcheck.report.folded import Block, blocks, gaps
 from rackcheck.report.html import page
 from rackcheck.report.withheld import HIDDEN, MISSING, WITHHELD, missing
@@ -19,9 +19,9 @@ DIGEST = "ab" * 32
 DENIED = "denied: login: HTTP 401"
 
 
-def unknown(rule: str, cause: str, *nodes: str, more: int = 0) -> Found:
+def unknown(rule: str, cause: str, *nodes: str, more: int = 0) -> FindingEntry:
     exhibit = Exhibit(Status.UNKNOWN, "bmc.x", f"unknown: {cause}", "must be 1", "")
-    return Found(rule, Status.UNKNOWN, f"bmc.x unknown ({cause})", nodes, (exhibit,), more)
+    return FindingEntry(rule, Status.UNKNOWN, f"bmc.x unknown ({cause})", nodes, (exhibit,), more)
 
 
 def rules(made: tuple[Block, ...]) -> list[tuple[str, ...]]:
@@ -47,22 +47,25 @@ def test_rules_that_one_cause_leaves_unknown_on_the_same_nodes_are_one_block() -
     ],
     ids=["other cause", "other nodes", "evidence not shown", "other verdict", "no evidence", "two causes"],
 )  # fmt: skip
-def test_what_differs_in_anything_stands_for_itself(other: Found) -> None:
+def test_what_differs_in_anything_stands_for_itself(other: FindingEntry) -> None:
     made = blocks([unknown("a", DENIED, "n1"), other])
     assert [block.causes for block in made] == [(), ()]
     assert [block.findings for block in made] == [(unknown("a", DENIED, "n1"),), (other,)]
 
 
 def test_what_a_rule_of_a_block_holds_up_is_told_with_it() -> None:
-    held = Found("c", Status.UNKNOWN, "blocked by b", ("n1",))
-    further = Found("d", Status.UNKNOWN, "blocked by c", ("n1",))
-    elsewhere = Found("e", Status.UNKNOWN, "blocked by b", ("n2",))
+    held = FindingEntry("c", Status.UNKNOWN, "blocked by b", ("n1",))
+    further = FindingEntry("d", Status.UNKNOWN, "blocked by c", ("n1",))
+    elsewhere = FindingEntry("e", Status.UNKNOWN, "blocked by b", ("n2",))
     made = blocks([further, elsewhere, held, unknown("a", DENIED, "n1"), unknown("b", DENIED, "n1")])
     assert rules(made) == [("d", "c", "a", "b"), ("e",)]
 
 
 def test_rules_that_hold_each_other_up_end_and_are_kept() -> None:
-    ring = [Found("a", Status.UNKNOWN, "blocked by b", ("n1",)), Found("b", Status.UNKNOWN, "blocked by a", ("n1",))]
+    ring = [
+        FindingEntry("a", Status.UNKNOWN, "blocked by b", ("n1",)),
+        FindingEntry("b", Status.UNKNOWN, "blocked by a", ("n1",)),
+    ]
     assert rules(blocks(ring)) == [("a",), ("b",)]
 
 
@@ -151,9 +154,9 @@ def test_no_component_is_lost_and_an_unknown_version_is_never_even() -> None:
 
 
 def test_parts_of_one_make_share_a_shelf_and_the_unread_stand_apart() -> None:
-    read = [Part("n1", f"gpu/{g}", "gpu", "H100", "", f"16500{g}") for g in range(7)]
-    other = Part("n1", "gpu/7", "gpu", "H100", "", "", {"serial": "not read (denied)", "uuid": "GPU-7"})
-    nothing = Part("n1", "psu/0", "psu", "", "", "", {"serial": "not read (denied)"})
+    read = [Hardware("n1", f"gpu/{g}", "gpu", "H100", "", f"16500{g}") for g in range(7)]
+    other = Hardware("n1", "gpu/7", "gpu", "H100", "", "", {"serial": "not read (denied)", "uuid": "GPU-7"})
+    nothing = Hardware("n1", "psu/0", "psu", "", "", "", {"serial": "not read (denied)"})
     made = alike.shelves([*read, other, nothing])
     assert [(one.label, one.identity, one.why) for one in made] == [
         ("gpu/[0-6]", "serial", ""), ("gpu/7", "uuid", ""), ("psu/0", "", "not read (denied)"),

@@ -12,7 +12,7 @@ from rendering import rendered
 
 from rackcheck.evaluate.verdict import Outcome, Status, worst
 from rackcheck.evaluate.waiver import Pin, Waiver
-from rackcheck.inventory import Bmc, Node
+from rackcheck.inventory import BmcAccess, Node
 from rackcheck.model.fact import Plane, Reading
 from rackcheck.model.fold import fold
 from rackcheck.model.path import parse
@@ -22,8 +22,8 @@ from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 from rackcheck.report import annex, junit, markdown, record
 from rackcheck.report.alike import together
-from rackcheck.report.build import Order, build
-from rackcheck.report.dossier import Change, Dossier, Exhibit, Found
+from rackcheck.report.build import ReportJob, build
+from rackcheck.report.dossier import Dossier, Exhibit, FindingEntry, RuleChange
 from rackcheck.report.gather import gather
 from rackcheck.report.html import page
 from rackcheck.report.pdf.model import model
@@ -33,7 +33,7 @@ from rackcheck.run.job import Job
 from rackcheck.run.judging import Judging
 from rackcheck.views import machine, terminal
 from rackcheck.views.summary import Summary, summarize
-from rackcheck.views.whereabouts import Place, Whole, among, passing, said, share, told, whole
+from rackcheck.views.whereabouts import NodeLocation, Whole, among, passing, said, share, told, whole
 
 DIGEST = "0" * 64
 OWN = 6
@@ -87,7 +87,7 @@ def trays(names: Sequence[str]) -> dict[Node, Mapping[str, Leaf]]:
     """Racks of two trays each; the second tray of the last rack lacks a GPU."""
     return {
         Node(
-            f"{name}-tray{number}", "compute", f"{name}-tray{number}", bmc=Bmc("https://bmc.example"), rack=name
+            f"{name}-tray{number}", "compute", f"{name}-tray{number}", bmc=BmcAccess("https://bmc.example"), rack=name
         ): tray(whole=(name, number) != (names[-1], 2))
         for name in names
         for number in (1, 2)
@@ -114,9 +114,9 @@ def summary(held: Profile, waivers: Sequence[Waiver] = (), names: Sequence[str] 
 
 
 def document(held: Profile, waivers: Sequence[Waiver] = (), names: Sequence[str] = ("a01", "a02")) -> Dossier:
-    places = {node.name: Place(node.role, node.rack) for node in trays(names)}
+    places = {node.name: NodeLocation(node.role, node.rack) for node in trays(names)}
     run = gather(events(held, waivers, names))
-    return build([run], Order("run", "r1", "draft", held, (held,), {}, places, tuple(waivers)))
+    return build([run], ReportJob("run", "r1", "draft", held, (held,), {}, places, tuple(waivers)))
 
 
 def waiver(held: Profile, *names: str) -> Waiver:
@@ -140,7 +140,7 @@ def test_a_rack_that_fails_is_a_finding_with_its_evidence_and_decides_the_outcom
         Status.FAIL, "rack.gpu_count", "7", "must be 8",
         "from gpu, gpu/*.fabric.cluster, gpu/*.fabric.clique of 2 nodes",
     )  # fmt: skip
-    assert first == Found("rack.gpus", Status.FAIL, "rack.gpu_count is 7, must be 8", ("@rack:a02",), (exhibit,))
+    assert first == FindingEntry("rack.gpus", Status.FAIL, "rack.gpu_count is 7, must be 8", ("@rack:a02",), (exhibit,))
     gate = found.gate("rack.gpus")
     assert (gate.scope, gate.severity.value, gate.refs) == ("rack", "blocker", ("dgx-gb200.guide",))
     assert found.tally.outcome is Outcome.FAIL
@@ -381,10 +381,10 @@ def test_a_reader_sees_what_was_changed_and_dropped_of_fragments(tmp_path: Path,
         for name in ("base", "ours", "links", "disks")
     )
     run = gather(events(rules))
-    order = Order("run", "r1", "draft", ours, (base, ours), {}, {}, fragments=tuple(fragments))
+    order = ReportJob("run", "r1", "draft", ours, (base, ours), {}, {}, fragments=tuple(fragments))
     assert build([replace(run, judged={})], order).changes == (
-        Change("link.up", "weaker", "severity: major -> minor (base)"),
-        Change("disk.a", "weaker", "cpu.sockets must be at least 2 -> must be at least 1 (ours)"),
-        Change("disk.b", "dropped", "no such disk (ours)"),
-        Change("link.fast", "dropped", "slow by contract (ours)"),
+        RuleChange("link.up", "weaker", "severity: major -> minor (base)"),
+        RuleChange("disk.a", "weaker", "cpu.sockets must be at least 2 -> must be at least 1 (ours)"),
+        RuleChange("disk.b", "dropped", "no such disk (ours)"),
+        RuleChange("link.fast", "dropped", "slow by contract (ours)"),
     )

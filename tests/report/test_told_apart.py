@@ -9,7 +9,7 @@ from rack_runs import accepted
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.session import subject
-from rackcheck.session.desk import Desk
+from rackcheck.session.desk import RunSession
 from rackcheck.views.causes import told
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
@@ -65,7 +65,7 @@ def test_the_screens_of_an_acceptance_tell_its_first_and_its_newest_run() -> Non
     assert accepted("pod", "first", "os").status == 0
     found = subject.find("pod")
     began = [stored.started().time for stored, _, _ in found.jobs]
-    desk = Desk(found=found)
+    desk = RunSession(found=found)
     board = Board(desk.profile, desk.nodes, desk.racks, desk.waivers)
     for event in desk.events():
         board.take(event)

@@ -14,13 +14,13 @@ from rackcheck.evaluate.waiver import Pin
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 from rackcheck.session import subject
-from rackcheck.session.desk import Desk
+from rackcheck.session.desk import RunSession
 from rackcheck.signoff import waivers
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
-from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.controllers.trail import ViewState
 from rackcheck_tui.screens import groups, waived
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.words import about
 
 UNTIL = (datetime.now(UTC).date() + timedelta(days=30)).isoformat()
@@ -143,19 +143,19 @@ def test_every_rendering_names_each_that_hides_nothing_and_why(
 
 def test_the_screens_name_each_that_hides_nothing_and_why(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(made.home / "state"))
-    desk, signs = Desk(found=subject.find("last")), Signs(plain=False)
+    desk, signs = RunSession(found=subject.find("last")), Signs(plain=False)
     board = Board(desk.profile, desk.nodes, desk.racks, desk.waivers)
     for event in desk.events():
         board.take(event)
     said = " ".join(" ".join(str(line) for line in about(board, signs, 200, desk.name)).split())
     for words in WORDS.values():
         assert words in said
-    ctx = Context(board, desk, signs)
-    details = [" ".join(map(str, entry.details(200))) for entry in groups.shown(ctx, Place("groups")).entries.every]
+    ctx = ViewContext(board, desk, signs)
+    details = [" ".join(map(str, entry.details(200))) for entry in groups.shown(ctx, ViewState("groups")).entries.every]
     assert any("os.used  (major, fail without waivers)" in text for text in details)
     listed = {
         entry.rule: " ".join(" ".join(map(str, (entry.line(200), *entry.details(200)))).split())
-        for entry in waived.shown(ctx, Place("waivers")).entries.every
+        for entry in waived.shown(ctx, ViewState("waivers")).entries.every
     }
     assert set(listed) == {"os.used", *WORDS}
     for rule, words in WORDS.items():

@@ -20,7 +20,7 @@ import pytest
 from command import rackcheck
 from hypothesis import given
 from hypothesis import strategies as st
-from mockup_server import Fault, Mockup
+from mockup_server import Mockup, ResourceFault
 from mockup_server import WatchedRack as Rack
 from trees import DELL, DMTF, LENOVO, bmc_probes
 from trees import tree as recorded_tree
@@ -29,7 +29,7 @@ from rackcheck import inventory
 from rackcheck.anonymise.captures import Anonymous
 from rackcheck.anonymise.identities import ALIKE, named, of_capture, of_facts, together
 from rackcheck.base.mistake import Mistake
-from rackcheck.inventory import Bmc, Node
+from rackcheck.inventory import BmcAccess, Node
 from rackcheck.model.capture import BmcCapture, NodeCapture, Output
 from rackcheck.model.documents import HANDSHAKE
 from rackcheck.model.fact import Class, Plane, Reason, Unknown
@@ -38,7 +38,7 @@ from rackcheck.probe.collect import collect
 from rackcheck.probe.plan import Plan
 from rackcheck.run import captured
 from rackcheck.run.captured import places
-from rackcheck.run.captured.writing import Head
+from rackcheck.run.captured.writing import CaptureHead
 from rackcheck.run.engine import ask_plane, audit
 from rackcheck.run.event import Answered, FactsRead, facts_json
 from rackcheck.run.job import Job
@@ -54,9 +54,9 @@ scenario: two
 nodes: { "dgx[01-02]": { machine: dgx-h100, rack: a01, height: 8 } }
 faults: [{ nodes: dgx02, fault: refused-bmc-login }]
 """
-HEAD = Head("20261121T080000Z-0001", "2026-11-21T08:00:00Z", "0.1.0", ("bmc", "os"))
+HEAD = CaptureHead("20261121T080000Z-0001", "2026-11-21T08:00:00Z", "0.1.0", ("bmc", "os"))
 TIME = "2026-11-21T08:00:01Z"
-NODE = Node("n1", host="n1.invalid", bmc=Bmc("https://n1.invalid"))
+NODE = Node("n1", host="n1.invalid", bmc=BmcAccess("https://n1.invalid"))
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def read(folder: Path, name: str) -> Tree:
 def written(folder: Path, capture: BmcCapture | NodeCapture, **more: Any) -> Path:
     """A capture of one node, of which one plane gave this."""
     folder.mkdir(parents=True)
-    writer = captured.Writer(folder, [NODE])
+    writer = captured.CaptureWriter(folder, [NODE])
     plane = Plane.BMC if isinstance(capture, BmcCapture) else Plane.OS
     writer.write(Answered("n1", plane, TIME, capture=capture), **more)
     writer.finish(HEAD)
@@ -264,14 +264,14 @@ def test_the_facts_of_a_capture_are_those_of_the_asking_byte_for_byte(rack: Rack
     nodes, _ = inventory.choose(["dgx01"], rack.inventory)
     job = Job(captures.everything(), nodes, secrets=secrets_of(nodes, frozenset({Plane.OS, Plane.BMC})))
     (tmp_path / "c").mkdir()
-    writer = captured.Writer(tmp_path / "c", nodes)
+    writer = captured.CaptureWriter(tmp_path / "c", nodes)
     told: dict[str, Tree] = {}
     for event in audit(job, ask_plane, threading.Event()):
         if isinstance(event, Answered):
             writer.write(event)
         if isinstance(event, FactsRead):
             told[event.node] = event.tree
-    writer.finish(Head(job.id, job.time, job.version, ("bmc", "os")))
+    writer.finish(CaptureHead(job.id, job.time, job.version, ("bmc", "os")))
     for name, tree in told.items():
         again = read(tmp_path / "c", name)
         assert json.dumps(facts_json(again)) == json.dumps(facts_json(tree))
@@ -511,7 +511,7 @@ SENT = {
 def test_harmless_headers_are_kept_and_no_others() -> None:
     root = {"@odata.id": "/redfish/v1", "Id": "RootService", "Systems": {"@odata.id": "/redfish/v1/Systems"}}
     bodies = {"/redfish/v1": root, "/redfish/v1/Systems": {"Members": []}}
-    faults = {"/redfish/v1/Systems": Fault(headers=SENT, body=b'{"Members": [], "Name": "Systems"}')}
+    faults = {"/redfish/v1/Systems": ResourceFault(headers=SENT, body=b'{"Members": [], "Name": "Systems"}')}
     trace = Trace()
     with Mockup(bodies=bodies, faults=faults, password="hunter22") as bmc:
         at = redfish.Bmc(bmc.url, "root", "hunter22", bmc.fingerprint)
@@ -579,7 +579,7 @@ def test_nodes_lie_in_folders_of_their_own(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     folder.mkdir()
     nodes = [Node(name, host="x.invalid") for name in names]
-    writer = captured.Writer(folder, nodes)
+    writer = captured.CaptureWriter(folder, nodes)
     for name in names:
         writer.write(Answered(name, Plane.OS, TIME, capture=NodeCapture(files={"/name": name})))
     writer.finish(HEAD)

@@ -104,7 +104,7 @@ def test_equal_answers_are_equal_bytes(run: Path, tmp_path: Path) -> None:
     stored = store.find(str(run))
     (answer,) = stored.answers()
     assert answer.capture is not None
-    writer = store.Writer(tmp_path / "again", stored.head, {})
+    writer = store.RunWriter(tmp_path / "again", stored.head, {})
     with writer:
         kept = [writer.write(answer), writer.write(answer)]
     assert [getattr(event, "digest", "") for event in kept] == [answer.digest] * 2

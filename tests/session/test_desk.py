@@ -24,10 +24,10 @@ from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.run import store
 from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.session import choice, subject
-from rackcheck.session.desk import Desk
+from rackcheck.session.desk import RunSession
 from rackcheck.session.prepared import Request, prepare
 from rackcheck.sim import scenario
-from rackcheck.sim.shell import Shell
+from rackcheck.sim.shell import SimShell
 from rackcheck.views.state import Board, Turned
 from rackcheck.views.summary import summarize
 from rackcheck_tui.controllers.feed import Feed
@@ -44,17 +44,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def found(run: object = RUN) -> Desk:
-    return Desk(found=subject.find(str(run)))
+def found(run: object = RUN) -> RunSession:
+    return RunSession(found=subject.find(str(run)))
 
 
-def small(run: str = RUN, told: dict[str, Told] | None = None) -> Desk:
+def small(run: str = RUN, told: dict[str, Told] | None = None) -> RunSession:
     nodes = [node for node in numbered(3, 1, "n") if node.name in (told or TOLD)]
     stored(run, told or TOLD, nodes=nodes, racks={"r01": Rack("r01", row="a")})
     return found(run)
 
 
-def board(desk: Desk) -> Board:
+def board(desk: RunSession) -> Board:
     made = Board(desk.profile, desk.nodes, desk.racks, desk.waivers)
     for event in desk.events():
         made.take(event)
@@ -271,13 +271,13 @@ rules:
 
 
 @contextmanager
-def live(place: Path) -> Iterator[tuple[WatchedRack, Desk]]:
+def live(place: Path) -> Iterator[tuple[WatchedRack, RunSession]]:
     text = "rackcheck: 1\nscenario: two\nnodes: { 'n[1-2]': { machine: dgx-h100 } }\n"
     (place / "rack.yaml").write_text(f"{text}faults: [{{ nodes: n1, fault: nic-down, nic: mlx5_4 }}]\n")
     (place / "links.yaml").write_text(RULES)
     with WatchedRack(scenario.load(place / "rack.yaml"), place) as rack:
         chosen = lambda: choice.chosen((), Path(rack.inventory), None)  # noqa: E731
-        yield rack, Desk(ready=prepare(chosen, Request("./links.yaml", frozenset({Plane.OS}))))
+        yield rack, RunSession(ready=prepare(chosen, Request("./links.yaml", frozenset({Plane.OS}))))
 
 
 def taken(now: Board, events: Iterator[Event]) -> Board:
@@ -302,7 +302,7 @@ def test_a_node_whose_fault_was_mended_turns_from_fail_to_pass_when_it_is_asked_
         assert up["n1"] is not None
         assert up["n2"] is not None
         (tmp_path / "good.yaml").write_text("rackcheck: 1\nscenario: one\nnodes: { n1: { machine: dgx-h100 } }\n")
-        up["n1"].shell = Shell(scenario.load(tmp_path / "good.yaml").stations[0].machine.host, "n1")
+        up["n1"].shell = SimShell(scenario.load(tmp_path / "good.yaml").stations[0].machine.host, "n1")
         asked = up["n2"].connections
         taken(now, desk.again(["n1"]))
         assert up["n2"].connections == asked

@@ -19,7 +19,7 @@ from rackcheck.model.tree import Leaf, Tree
 from rackcheck.report.dossier import Billed
 from rackcheck.report.hardware import compared, parts, versions
 from rackcheck.signoff import bill
-from rackcheck.signoff.bill import Bill, Line
+from rackcheck.signoff.bill import Bom, BomLine
 
 DENIED = Unknown(Reason.DENIED, "sudo")
 TEXT = Kind(Type.TEXT, "", cls=Class.IDENTITY)
@@ -39,10 +39,10 @@ def tree(silent: Sequence[Plane] = (), /, **readings: Reading) -> Tree:
     return Tree(leaves, dict.fromkeys(silent, DENIED))
 
 
-def ordered(*lines: tuple[str, str, str, str]) -> Bill:
+def ordered(*lines: tuple[str, str, str, str]) -> Bom:
     """A bill of node, item, kind and serial."""
-    rows = (Line(n, node, item, kind, "", "", serial) for n, (node, item, kind, serial) in enumerate(lines, start=2))
-    return Bill("bill.csv", "0" * 64, tuple(rows))
+    rows = (BomLine(n, node, item, kind, "", "", serial) for n, (node, item, kind, serial) in enumerate(lines, start=2))
+    return Bom("bill.csv", "0" * 64, tuple(rows))
 
 
 def held(trees: dict[str, Tree], *lines: tuple[str, str, str, str], never: Sequence[str] = ()) -> list[tuple[str, str]]:
@@ -154,7 +154,7 @@ def test_another_part_number_with_the_right_serial_does_not_match_and_a_models_n
     trees = {"n1": Tree(leaves)}
 
     def against(number: str, kind: str = "gpu") -> tuple[int, list[str]]:
-        one = Bill("b", "", (Line(2, "n1", "", kind, "as it is sold", number, "A"),))
+        one = Bom("b", "", (BomLine(2, "n1", "", kind, "as it is sold", number, "A"),))
         found = compared(one, list(parts(trees)), trees)
         return found.matched, [d.said for d in found.differences]
 
@@ -166,7 +166,7 @@ def test_another_part_number_with_the_right_serial_does_not_match_and_a_models_n
 
 def test_zeros_that_a_spreadsheet_lost_are_told_as_that_and_a_number_it_made_is_refused(tmp_path: Path) -> None:
     trees = {"n1": tree(gpu=("0",), gpu_0="00650001")}
-    one = Bill("b", "", (Line(2, "n1", "gpu/0", "gpu", "", "", "650001"),))
+    one = Bom("b", "", (BomLine(2, "n1", "gpu/0", "gpu", "", "", "650001"),))
     (told,) = compared(one, list(parts(trees)), trees).differences
     assert (told.kind, told.said) == ("unread", "perhaps its leading zeros were lost: n1 gpu/0 tells 00650001")
     (tmp_path / "b.csv").write_text("serial\n6.50001E+11\n")
@@ -270,7 +270,7 @@ def test_different_reasons_why_a_version_is_not_known_are_named_and_counted() ->
 # ---- the file --------------------------------------------------------------------------------------------------------
 
 
-def load(folder: Path, text: str | bytes) -> Bill:
+def load(folder: Path, text: str | bytes) -> Bom:
     file = folder / "bill.csv"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     return bill.load(file)

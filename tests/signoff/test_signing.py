@@ -32,7 +32,7 @@ from rackcheck.cli.sign import sign as sign_command
 from rackcheck.cli.verify import verify as verify_command
 from rackcheck.signoff import signing
 from rackcheck.signoff.signing import (
-    Fault,
+    BundleFault,
     Signers,
     Unsound,
     Verification,
@@ -321,10 +321,10 @@ def test_an_added_file_a_removed_file_and_exchanged_files_are_told(signed: Path,
     html.write_bytes(two)
     doc.write_bytes(one)
     assert checked(signed, keys).faults == (
-        Fault("profile/extra.yaml", "is not in SHA256SUMS"),
-        Fault("report.html", "changed"),
-        Fault("report.json", "changed"),
-        Fault("report.pdf", "is missing"),
+        BundleFault("profile/extra.yaml", "is not in SHA256SUMS"),
+        BundleFault("report.html", "changed"),
+        BundleFault("report.json", "changed"),
+        BundleFault("report.pdf", "is missing"),
     )
 
 
@@ -337,13 +337,13 @@ def test_a_link_is_told_even_where_it_leads_to_the_same_bytes(signed: Path, keys
     shutil.copy(signed / "report.html", tmp_path / "twin")
     (signed / "report.html").unlink()
     (signed / "report.html").symlink_to(tmp_path / "twin")
-    assert checked(signed, keys).faults == (Fault("report.html", "is a symbolic link, not a plain file"),)
+    assert checked(signed, keys).faults == (BundleFault("report.html", "is a symbolic link, not a plain file"),)
 
 
 def test_a_folder_swapped_for_a_link_is_told_once(signed: Path, keys: Path, tmp_path: Path) -> None:
     (signed / "runs").rename(tmp_path / "elsewhere")
     (signed / "runs").symlink_to(tmp_path / "elsewhere")
-    assert checked(signed, keys).faults == (Fault("runs", "is a symbolic link, not a plain file"),)
+    assert checked(signed, keys).faults == (BundleFault("runs", "is a symbolic link, not a plain file"),)
 
 
 def test_a_fifo_a_socket_and_a_folder_in_a_files_place_keep_nobody_waiting(signed: Path, keys: Path) -> None:
@@ -393,7 +393,7 @@ def test_signatures_behind_a_link_do_not_count(signed: Path, keys: Path, tmp_pat
     (signed / "signatures").rename(tmp_path / "elsewhere")
     (signed / "signatures").symlink_to(tmp_path / "elsewhere")
     found = checked(signed, keys)
-    assert found.faults == (Fault("signatures", "is not a plain folder"),)
+    assert found.faults == (BundleFault("signatures", "is not a plain folder"),)
     assert found.signatures == ()
 
 
@@ -481,7 +481,7 @@ def test_a_damaged_manifest_is_told_by_its_line(bundle: Path, damage: Callable[[
     whole = (bundle / "SHA256SUMS").read_bytes()
     (bundle / "SHA256SUMS").write_bytes(damage(whole))
     faults = manifest.faults(bundle)
-    assert faults == (Fault("SHA256SUMS", told),)
+    assert faults == (BundleFault("SHA256SUMS", told),)
 
 
 def test_a_bundle_full_of_foreign_files_is_told_in_bounds(signed: Path, keys: Path) -> None:
@@ -553,7 +553,7 @@ def test_what_cannot_be_read_is_told_and_never_passed(open_place: Path, keys: Pa
             os.seteuid(0)
         (bundle / "runs").chmod(0o755)
     denied = "cannot be read: Permission denied"
-    assert found.faults == (Fault("report.pdf", denied), Fault("runs", denied))
+    assert found.faults == (BundleFault("report.pdf", denied), BundleFault("runs", denied))
 
 
 # --- who signed ---------------------------------------------------------------------------------------------------
@@ -648,7 +648,7 @@ def test_a_statement_of_another_bundle_is_told(signed: Path, keys: Path, tmp_pat
     for end in ("", ".sig"):
         shutil.copy(other / "signatures" / f"auditor.json{end}", signed / "signatures")
     found = checked(signed, keys)
-    assert found.faults == (Fault("signatures/auditor.json", "was made for another bundle: pod8 (full)"),)
+    assert found.faults == (BundleFault("signatures/auditor.json", "was made for another bundle: pod8 (full)"),)
     assert found.reason(1)
 
 
@@ -658,7 +658,7 @@ def test_a_statement_over_another_state_of_the_same_bundle_is_told(signed: Path,
     for end in ("", ".sig"):
         shutil.copy(other / "signatures" / f"auditor.json{end}", signed / "signatures")
     (fault,) = checked(signed, keys).faults
-    assert fault == Fault(
+    assert fault == BundleFault(
         "signatures/auditor.json", "stands for another state of this bundle than the other signers do"
     )
 
@@ -668,7 +668,7 @@ def test_a_signature_under_another_partys_name_is_told(signed: Path, keys: Path)
     for end in ("", ".sig"):
         shutil.copy(place / f"integrator.json{end}", place / f"auditor.json{end}")
     (fault,) = checked(signed, keys).faults
-    assert fault == Fault("signatures/auditor.json", "is the statement of integrator, under the name of auditor")
+    assert fault == BundleFault("signatures/auditor.json", "is the statement of integrator, under the name of auditor")
     shutil.copy(place / "customer.json.sig", place / "auditor.json.sig")
     (fault,) = checked(signed, keys).faults
     assert str(fault).startswith("signatures/auditor.json.sig does not fit signatures/auditor.json")

@@ -25,10 +25,10 @@ from rackcheck.model.fact import Reason, Unknown
 from rackcheck.parse.burnin.plan import Tier, document, slots
 from rackcheck.sim import burn, faults, load_faults, machine, scenario
 from rackcheck.sim.conduct import Station
-from rackcheck.sim.load import Load
-from rackcheck.sim.loaded import Parts, of_station
+from rackcheck.sim.load import SimLoad
+from rackcheck.sim.loaded import LoadableParts, of_station
 from rackcheck.transport import ssh, ssh_config
-from rackcheck.transport.wire import Limits, Line
+from rackcheck.transport.wire import CommandStream, ShellLimits
 
 Row = Mapping[str, Any]
 
@@ -39,13 +39,13 @@ def station() -> Station:
 
 
 @cache
-def parts() -> Parts:
+def parts() -> LoadableParts:
     return of_station(station())
 
 
 def records(kind: str = "", words: Mapping[str, str] | None = None, tier: Tier = Tier.SMOKE) -> list[Row]:
     laid = faults.lay(station(), kind, words or {}).ills if kind else ()
-    return list(Load(parts(), document(tier, seed=7), laid).records())
+    return list(SimLoad(parts(), document(tier, seed=7), laid).records())
 
 
 def samples(found: Sequence[Row], of: str) -> list[Row]:
@@ -75,17 +75,17 @@ def test_every_record_is_read_they_come_in_time_and_none_is_long_awaited(tier: T
 
 def test_the_same_node_is_the_same_and_the_next_one_is_another() -> None:
     plan = document(Tier.SMOKE, seed=7)
-    one, again, other = (list(Load(parts(), plan, number=number).records()) for number in (1, 1, 2))
+    one, again, other = (list(SimLoad(parts(), plan, number=number).records()) for number in (1, 1, 2))
     assert one == again
     rates = [stage(each, "gpu/0", "tensor", "mma").number("rate") for each in (one, other)]
     assert rates[0] != rates[1]
 
 
 def test_without_gpus_and_ports_in_the_capture_there_are_none_under_load() -> None:
-    bmc_alone = machine.Machine(NodeCapture(), machine.from_tree(tree("nvidia-dgx-h100")))
+    bmc_alone = machine.SimMachine(NodeCapture(), machine.from_tree(tree("nvidia-dgx-h100")))
     bare = of_station(Station("n1", 1, bmc_alone))
-    assert bare == Parts()
-    found = list(Load(bare, document(Tier.SMOKE, seed=7)).records())
+    assert bare == LoadableParts()
+    found = list(SimLoad(bare, document(Tier.SMOKE, seed=7)).records())
     read = Burn.of(found)
     assert (read.unread, read.gpus, read.things("nic")) == (0, {}, ())
     assert not any(one.done for one in read.stages)
@@ -123,7 +123,7 @@ def test_at_the_power_cap_the_cap_holds_the_clock_and_rate_is_work_per_clock_tim
 
 
 def test_a_tool_that_is_wanted_is_missing_on_a_simulated_node() -> None:
-    found = Burn.of(Load(parts(), document(Tier.SMOKE, seed=7, tools=("fio",))).records())
+    found = Burn.of(SimLoad(parts(), document(Tier.SMOKE, seed=7, tools=("fio",))).records())
     assert (found.unread, found.ended) == (0, "whole")
     assert [(tool["name"], tool["why"]) for tool in found.tools] == [("fio", "tool missing")]
 
@@ -252,21 +252,21 @@ def rack(folder: Path, *, pace: int = 1, laid: str = "[]", nodes: str = "n1") ->
         yield up
 
 
-def spoken(up: Rack, speak: Callable[[Line], None], text: bytes = b"", command: str = "") -> None:
+def spoken(up: Rack, speak: Callable[[CommandStream], None], text: bytes = b"", command: str = "") -> None:
     """Begin a burn-in on the rack's first node as the controller does, and let `speak` have the line."""
     payload = text or pack.payload(document(Tier.SMOKE, seed=3)).encode()
 
-    def begun(line: Line) -> Unknown:
+    def begun(line: CommandStream) -> Unknown:
         line.send(payload, 10.0)
         speak(line)
         line.close()
         return Unknown(Reason.NOT_COLLECTED, "")
 
     node = inventory.load(up.inventory).nodes["n1"]
-    ssh.talk(ssh_config.resolve(node, {}), command or pack.command(len(payload)), Limits(), begun)
+    ssh.talk(ssh_config.resolve(node, {}), command or pack.command(len(payload)), ShellLimits(), begun)
 
 
-def heard(line: Line, enough: Callable[[list[Row]], bool]) -> list[Row]:
+def heard(line: CommandStream, enough: Callable[[list[Row]], bool]) -> list[Row]:
     """Read records until there are enough, or no more come."""
     data, end = b"", time.monotonic() + PATIENCE
     while time.monotonic() < end:
@@ -281,7 +281,7 @@ def heard(line: Line, enough: Callable[[list[Row]], bool]) -> list[Row]:
 def test_records_come_in_their_own_time_and_at_the_pace_that_a_scenario_asks_for(tmp_path: Path) -> None:
     took: list[float] = []
 
-    def speak(line: Line) -> None:
+    def speak(line: CommandStream) -> None:
         begun = time.monotonic()
         rows = heard(line, lambda _: False)
         took.append(time.monotonic() - begun)
@@ -295,7 +295,7 @@ def test_records_come_in_their_own_time_and_at_the_pace_that_a_scenario_asks_for
 
 
 def test_the_load_ends_long_before_its_plan_once_the_line_ends(tmp_path: Path) -> None:
-    def speak(line: Line) -> None:
+    def speak(line: CommandStream) -> None:
         heard(line, lambda rows: any(row["k"] == "sample" for row in rows))
         line.finish()
         begun = time.monotonic()
@@ -309,7 +309,7 @@ def test_the_load_ends_long_before_its_plan_once_the_line_ends(tmp_path: Path) -
 
 
 def test_the_load_ends_where_nobody_says_that_they_live(tmp_path: Path) -> None:
-    def speak(line: Line) -> None:
+    def speak(line: CommandStream) -> None:
         rows = heard(line, lambda _: False)
         assert (rows[-1]["status"], rows[-1]["why"]) == ("stopped", "the line is silent")
         assert rows[-1]["t"] == pytest.approx(1.0, abs=0.9)
@@ -320,7 +320,7 @@ def test_the_load_ends_where_nobody_says_that_they_live(tmp_path: Path) -> None:
 
 
 def test_a_wrong_payload_is_refused_with_words_and_never_run(tmp_path: Path) -> None:
-    def speak(line: Line) -> None:
+    def speak(line: CommandStream) -> None:
         assert heard(line, lambda _: False) == []
         status, said = line.ended()
         assert status == 2

@@ -20,7 +20,7 @@ from rackcheck.model.capture import NodeCapture, Output
 from rackcheck.sim import machine
 from rackcheck.sim.child import running
 from rackcheck.sim.room import FILES
-from rackcheck.sim.shell import Shell
+from rackcheck.sim.shell import SimShell
 
 SILENT = "faults: [{ nodes: n1, fault: silent-node }, { nodes: n1, fault: silent-bmc }]\n"
 """So that an audit lasts until somebody ends it."""
@@ -200,19 +200,19 @@ def typed(line: str, home: Path) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_what_anybody_types_is_told_from_the_machine_and_nothing_is_run(command: str, status: int, out: str) -> None:
-    shell = Shell(machine.load(machine.shipped()["dgx-h100"], "n7", 7).host, "n7")
+    shell = SimShell(machine.load(machine.shipped()["dgx-h100"], "n7", 7).host, "n7")
     found = shell.command(command)
     assert (found.status, found.out) == (status, out)
 
 
 def test_uname_a_is_what_linux_prints() -> None:
-    shell = Shell(machine.load(machine.shipped()["dgx-h100"], "n7", 7).host, "n7")
+    shell = SimShell(machine.load(machine.shipped()["dgx-h100"], "n7", 7).host, "n7")
     said = shell.command("uname -a").out
     assert said == "Linux n7 5.15.0-1053-nvidia #54-Ubuntu SMP Wed May 8 14:41:53 UTC 2024 x86_64 GNU/Linux\n"
 
 
 def test_a_machine_that_tells_no_name_has_its_stations_and_no_kernel_of_its_own() -> None:
-    shell = Shell(NodeCapture(commands={"id": Output(0, "")}), "n7")
+    shell = SimShell(NodeCapture(commands={"id": Output(0, "")}), "n7")
     assert shell.command("hostname").out == "n7\n"
     assert shell.command("uname -r").status == 127
 

@@ -615,10 +615,10 @@ def test_a_head_that_lacks_something_says_what(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_told_by_what_it_holds(tmp_path: Path) -> None:
-    assert machine.of_folder(DGX_H100) is machine.Kind.MACHINE
-    assert machine.of_folder(tree(DGX)) is machine.Kind.TREE
+    assert machine.of_folder(DGX_H100) is machine.FolderKind.MACHINE
+    assert machine.of_folder(tree(DGX)) is machine.FolderKind.TREE
     (tmp_path / "run.json").write_text("{}")
-    assert machine.of_folder(tmp_path) is machine.Kind.RUN
+    assert machine.of_folder(tmp_path) is machine.FolderKind.RUN
     with pytest.raises(Mistake, match=r"holds machine\.yaml, a stored run holds run\.json"):
         machine.of_folder(DGX_H100 / "host")
     with pytest.raises(Mistake, match="is no folder"):
@@ -666,7 +666,7 @@ def run(tmp_path: Path) -> Path:
     host, bmc = asked(node())
     bmc = BmcCapture({ROOT: bmc.bodies[ROOT]})
     head = {"run": "r", "time": TIME, "version": "0", "profile": "p"}
-    with store.Writer(tmp_path / "run", head, {}) as writer:
+    with store.RunWriter(tmp_path / "run", head, {}) as writer:
         writer.write(Answered("n01", Plane.OS, TIME, None, host))
         writer.write(Answered("n01", Plane.BMC, TIME, None, bmc))
         writer.write(Answered("n02", Plane.OS, TIME, Unknown(Reason.UNREACHABLE, "no route")))
@@ -681,7 +681,7 @@ def test_a_node_of_a_stored_run_answers_as_it_did(run: Path) -> None:
 
 
 def test_a_node_that_gave_no_answer_has_none(run: Path) -> None:
-    assert machine.from_run(run, "n02") == machine.Machine(NodeCapture(), BmcCapture())
+    assert machine.from_run(run, "n02") == machine.SimMachine(NodeCapture(), BmcCapture())
 
 
 def test_a_node_that_the_run_has_not_is_a_mistake_with_the_nearest_name(run: Path) -> None:

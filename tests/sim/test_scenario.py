@@ -11,7 +11,7 @@ from rackcheck.inventory import load as inventory
 from rackcheck.model.capture import BmcCapture, NodeCapture, Output
 from rackcheck.sim import machine, scenario
 from rackcheck.sim.conduct import Station
-from rackcheck.sim.rack import Rack
+from rackcheck.sim.rack import SimRack
 
 HEAD = "rackcheck: 1\nscenario: one\n"
 ONE = HEAD + "nodes: { n1: { machine: dgx-h100 } }\nfaults:\n"
@@ -99,7 +99,7 @@ def test_every_number_of_a_fault_has_bounds_and_is_told_beyond_them(tmp_path: Pa
         station = scenario.load(written(tmp_path, ONE + f"  - {{ nodes: n1, fault: {word}: {value} }}\n")).stations[0]
         folder = tmp_path / f"up{value}"
         folder.mkdir()
-        with Rack(scenario.Scenario("one", "", (station,)), folder) as rack:
+        with SimRack(scenario.Scenario("one", "", (station,)), folder) as rack:
             bmc = rack.stations[0].bmc
             assert bmc is not None
             assert bmc.body("/redfish/v1/Managers/BMC")
@@ -210,12 +210,12 @@ def test_names_with_marks_of_yaml_in_them_stay_what_they_are_in_the_inventory(tm
     text = HEAD + "nodes: { n1: { machine: dgx-h100, rack: 'a: \"b\" #1 é😀' } }\n"
     place = tmp_path / "{a}: 'b' #"
     place.mkdir()
-    with Rack(scenario.load(written(tmp_path, text)), place) as rack:
+    with SimRack(scenario.load(written(tmp_path, text)), place) as rack:
         read = inventory(rack.inventory)
     assert read.nodes["n1"].rack == 'a: "b" #1 é😀'
-    held = machine.Machine(HOST, BmcCapture({}))
+    held = machine.SimMachine(HOST, BmcCapture({}))
     odd = scenario.Scenario("run: {", "", (Station("n1", 1, held),))
-    with Rack(odd, place) as rack:
+    with SimRack(odd, place) as rack:
         assert inventory(rack.inventory).name == "sim-run: {"
 
 

@@ -24,7 +24,7 @@ from waiting import until
 from rackcheck.inventory import load
 from rackcheck.sim import faults, scenario
 from rackcheck.sim.child import running
-from rackcheck.sim.rack import Rack
+from rackcheck.sim.rack import SimRack
 from rackcheck.sim.shape import scenario as shape
 from rackcheck.sim.shell import jobs
 
@@ -43,10 +43,10 @@ def written(folder: Path, text: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def clean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimRack]:
     """One healthy node."""
     folder = tmp_path_factory.mktemp("clean")
-    with Rack(scenario.load(written(folder, ONE.format(faults="[]"))), folder) as rack:
+    with SimRack(scenario.load(written(folder, ONE.format(faults="[]"))), folder) as rack:
         yield rack
 
 
@@ -74,7 +74,7 @@ def test_a_recorded_machine_tells_through_the_simulator_what_it_told_us(tmp_path
     assert told[0] == told[1]
 
 
-def test_a_stored_run_of_a_rack_is_a_rack_that_is_judged_the_same(clean: Rack, tmp_path: Path) -> None:
+def test_a_stored_run_of_a_rack_is_a_rack_that_is_judged_the_same(clean: SimRack, tmp_path: Path) -> None:
     def judged(*whom: object) -> dict[str, str]:
         words = ("-p", "h100-dgx", "--json", "-q", "-o", tmp_path / f"run{len(list(tmp_path.iterdir()))}")
         done = rackcheck("audit", *whom, *words)
@@ -87,7 +87,7 @@ def test_a_stored_run_of_a_rack_is_a_rack_that_is_judged_the_same(clean: Rack, t
 
 
 @pytest.mark.skipif(shutil.which("ssh") is None, reason="NO OPENSSH CLIENT HERE")
-def test_openssh_logs_in_and_runs_a_command(clean: Rack) -> None:
+def test_openssh_logs_in_and_runs_a_command(clean: SimRack) -> None:
     node = load(clean.inventory).nodes["n1"]
     options = ["-o", f"UserKnownHostsFile={node.ssh.known_hosts}", "-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes"]
     command = ["ssh", *options, "-p", str(node.ssh.port), "-i", node.ssh.key, f"{node.ssh.user}@{node.host}"]
@@ -103,7 +103,7 @@ def test_a_script_that_is_none_of_ours_is_refused() -> None:
         jobs("rm -rf /\n")
 
 
-def request(rack: Rack, method: str, uri: str, body: object = None, token: str = "") -> tuple[int, Any, Any]:
+def request(rack: SimRack, method: str, uri: str, body: object = None, token: str = "") -> tuple[int, Any, Any]:
     """Speak HTTPS to the first BMC without our own client; gives status, body, headers."""
     bmc = load(rack.inventory).nodes["n1"].bmc
     assert bmc is not None
@@ -118,7 +118,7 @@ def request(rack: Rack, method: str, uri: str, body: object = None, token: str =
         return error.code, json.loads(error.read() or b"{}"), error.headers
 
 
-def session(rack: Rack) -> tuple[str, str]:
+def session(rack: SimRack) -> tuple[str, str]:
     password = (rack.folder / "bmc-password").read_text().strip()
     given = {"UserName": "audit", "Password": password}
     status, _, headers = request(rack, "POST", "/redfish/v1/SessionService/Sessions", given)
@@ -126,7 +126,7 @@ def session(rack: Rack) -> tuple[str, str]:
     return headers["X-Auth-Token"], headers["Location"]
 
 
-def test_the_bmcs_user_may_read_and_nothing_else(clean: Rack) -> None:
+def test_the_bmcs_user_may_read_and_nothing_else(clean: SimRack) -> None:
     assert request(clean, "GET", "/redfish/v1/Systems")[0] == 401
     token, place = session(clean)
     assert request(clean, "GET", "/redfish/v1/Systems", token=token)[0] == 200
@@ -142,7 +142,7 @@ def test_the_bmcs_user_may_read_and_nothing_else(clean: Rack) -> None:
     assert request(clean, "GET", "/redfish/v1/Systems", token=token)[0] == 401
 
 
-def test_an_audit_with_the_readonly_role_knows_everything_and_only_reads(clean: Rack, tmp_path: Path) -> None:
+def test_an_audit_with_the_readonly_role_knows_everything_and_only_reads(clean: SimRack, tmp_path: Path) -> None:
     done = rackcheck(
         "audit", "-i", str(clean.inventory), "-p", "h100-dgx", "--planes", "bmc", "-o", str(tmp_path / "r")
     )
@@ -157,7 +157,7 @@ def test_an_audit_with_the_readonly_role_knows_everything_and_only_reads(clean: 
     assert bmc.sessions == {}
 
 
-def test_a_bmcs_clock_runs(clean: Rack) -> None:
+def test_a_bmcs_clock_runs(clean: SimRack) -> None:
     token, _ = session(clean)
     _, told, _ = request(clean, "GET", "/redfish/v1/Managers/BMC", token=token)
     here = time.strftime("%Y-%m-%dT%H", time.gmtime())
@@ -275,7 +275,7 @@ def test_what_differs_from_the_sites_values_is_found_on_the_recorded_dgx(tmp_pat
     assert "1.1.3" in failing["firmware.bios"]
 
 
-def test_the_inventory_of_a_rack_is_one_that_our_own_check_accepts(clean: Rack) -> None:
+def test_the_inventory_of_a_rack_is_one_that_our_own_check_accepts(clean: SimRack) -> None:
     yaml.safe_load(clean.inventory.read_text())
     done = rackcheck("inventory", "check", str(clean.inventory))
     assert done.status == 0, done.err

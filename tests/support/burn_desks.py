@@ -18,7 +18,7 @@ from rackcheck.run.event import Answered, Burning, Event, NodeAsked, RunDone
 from rackcheck.run.job import Job
 from rackcheck.run.judging import Judging, tree_of
 from rackcheck.sim.conduct import Ill
-from rackcheck.sim.load import Load
+from rackcheck.sim.load import SimLoad
 from rackcheck.views.burning import Burns
 
 SEED = 4242
@@ -85,7 +85,7 @@ def records(number: int, nodes: int, laid: tuple[Ill, ...] = (), *, gpus: int = 
     begin = starts([node.name for node in job(nodes).nodes])[f"n{number:02}"]
     plan = document(Tier.SMOKE, seed=seed, start=begin)
     of = replace(parts(), gpus=parts().gpus[:gpus])
-    return tuple(Load(of, plan, laid, number, 0, PERIOD).records())
+    return tuple(SimLoad(of, plan, laid, number, 0, PERIOD).records())
 
 
 def events(told: Mapping[str, Records], *, until: float | None = None, piece: int = 100) -> Iterator[Event]:

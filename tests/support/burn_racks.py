@@ -20,8 +20,8 @@ from rackcheck.run.job import Job
 from rackcheck.run.judging import Judging, tree_of
 from rackcheck.sim import faults, machine
 from rackcheck.sim.conduct import Ill, Station
-from rackcheck.sim.load import Load
-from rackcheck.sim.loaded import Parts, of_station
+from rackcheck.sim.load import SimLoad
+from rackcheck.sim.loaded import LoadableParts, of_station
 
 TIME = "2026-11-22T12:00:00Z"
 PERIOD = 0.45
@@ -34,7 +34,7 @@ def station() -> Station:
 
 
 @cache
-def parts() -> Parts:
+def parts() -> LoadableParts:
     """A node with eight GPUs, of which only four processors and two ports are looked at."""
     whole = of_station(station())
     return replace(whole, cpus=(0, 1, 2, 3), numa={"0": (0, 1), "1": (2, 3)}, ports=whole.ports[:2])
@@ -60,7 +60,7 @@ def capture(
 ) -> BurnCapture:
     """What one node wrote; `chips` is the seed of what its parts are like."""
     plan = document(tier, seed=seed)
-    return BurnCapture(tuple(Load(parts(), plan, tuple(laid), number, chips, PERIOD).records()))
+    return BurnCapture(tuple(SimLoad(parts(), plan, tuple(laid), number, chips, PERIOD).records()))
 
 
 def tree(nodes: int, number: int, found: BurnCapture) -> Tree:

@@ -35,12 +35,12 @@ from rackcheck.run.engine import replay
 from rackcheck.run.event import Answered, Event, FactsRead, NodeAsked, RunDone
 from rackcheck.run.job import Job
 from rackcheck.session.prepared import Prepared, head
-from rackcheck.views.desk import Desk, Said
+from rackcheck.views.desk import CommandResult, OpenRun
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
 from rackcheck_tui.app import Screens
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
 
 PROFILE = """\
 rackcheck: 1
@@ -162,7 +162,7 @@ def stored(
     """Write a real run as `rackcheck audit` does, below RACKCHECK_HOME or in a folder."""
     job = job_of(nodes or [Node(name, host=f"{name}.invalid") for name in told], small(text), run=name)
     ready = Prepared(job, (folder or store.runs_folder()) / name, {}, (), (), racks or {})
-    with store.Writer(ready.folder, head(ready), small(text).files) as writer:
+    with store.RunWriter(ready.folder, head(ready), small(text).files) as writer:
         for event in events_of(job, told):
             writer.write(event)
     return ready.folder
@@ -185,7 +185,7 @@ class MadeDesk:
     later: Sequence[Event] = ()
     replays: bool = True
     hold: Callable[[Event], bool] = lambda _: False
-    answers: Mapping[str, Said] = field(default_factory=dict)
+    answers: Mapping[str, CommandResult] = field(default_factory=dict)
     began: Sequence[str] = ()
     notes: Sequence[str] = ()
     left_behind: str = ""
@@ -268,9 +268,9 @@ class MadeDesk:
         told = {"newest": run, "oldest": run, "alike": 1}
         return kind, [{**told, "counts": {"fail": 1}} if kind == "rule" else {**told, "outcome": "FAIL", "first": True}]
 
-    def say(self, words: Sequence[str], width: int = 100) -> Said:
+    def say(self, words: Sequence[str], width: int = 100) -> CommandResult:
         self.said.append(tuple(words))
-        return self.answers.get(words[0], Said(0, f"said {' '.join(words)}\n"))
+        return self.answers.get(words[0], CommandResult(0, f"said {' '.join(words)}\n"))
 
     @property
     def troubles(self) -> Sequence[str]:
@@ -307,7 +307,7 @@ def desk(
     job = job_of(placed, small(text), planes, waivers=more.get("waivers", ()))
     events = events_of(job, told, interrupted=interrupted)
     found = MadeDesk(small(text), {node.name: node for node in placed}, events, **more)
-    own: Desk = found  # what the screens are given is what they ask for
+    own: OpenRun = found  # what the screens are given is what they ask for
     assert own is found
     return found
 
@@ -326,9 +326,9 @@ def board(made: MadeDesk, events: Iterable[Event] | None = None) -> Board:
     return found
 
 
-def context(made: MadeDesk, signs: Signs = UNICODE, **more: Any) -> Context:
+def context(made: MadeDesk, signs: Signs = UNICODE, **more: Any) -> ViewContext:
     """What views are made from."""
-    return Context(board(made), made, signs, **more)
+    return ViewContext(board(made), made, signs, **more)
 
 
 # ---- the screens under a pilot
@@ -336,12 +336,12 @@ def context(made: MadeDesk, signs: Signs = UNICODE, **more: Any) -> Context:
 
 @asynccontextmanager
 async def shown(
-    on: Desk | Callable[[], Desk], signs: Signs = UNICODE, *, view: str = "groups", about: tuple[str, ...] = (),
+    on: OpenRun | Callable[[], OpenRun], signs: Signs = UNICODE, *, view: str = "groups", about: tuple[str, ...] = (),
     where: str = "", size: tuple[int, int] = (80, 24), settle: bool = True,
 ) -> Any:  # fmt: skip
     """Open the screens over a desk, and wait until all that it told is shown."""
-    opened: Callable[[], Desk] = on if callable(on) else lambda: on
-    app = Screens(opened, signs, first=Place(view, about, where))
+    opened: Callable[[], OpenRun] = on if callable(on) else lambda: on
+    app = Screens(opened, signs, first=ViewState(view, about, where))
     async with app.run_test(size=size) as pilot:
         if settle:
             await settled(pilot)

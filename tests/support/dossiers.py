@@ -6,27 +6,27 @@ from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.profile import Severity, Source
 from rackcheck.report.dossier import (
     LETTERS,
-    Answer,
     Area,
     Baseline,
-    Bill,
     Billed,
+    BomComparison,
     Brand,
-    Change,
+    CountedRun,
     Dossier,
     Exemption,
     Exhibit,
-    Found,
+    FindingEntry,
     Gate,
+    Hardware,
     NodeRow,
-    Part,
     Party,
     Punch,
-    Reading,
+    RawReply,
+    ReportSubject,
     Rework,
-    Subject,
-    Tally,
+    RuleChange,
     Unchecked,
+    VerdictTally,
     Versions,
 )
 
@@ -77,7 +77,7 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
     )  # fmt: skip
     outcomes = {o: tuple(r.name for r in rows if r.outcome is o) for o in Outcome}
     parts = tuple(
-        Part(
+        Hardware(
             name, item, kind, "H100 SXM5 80GB", "692-2G520-0200-000",
             said[(n + g) % len(said)] if hostile else f"165{n:04}{g:03}", {"uuid": f"GPU-{n:08x}-{g:04x}"},
         )
@@ -86,11 +86,11 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
     )  # fmt: skip
     odd = names[-1:]
     readings = (
-        Reading(
+        CountedRun(
             "20261120T100000Z-0000", "2026-11-20T10:00:00Z", "2026-11-20T10:00:20Z", "audit", Outcome.FAIL, False, names,
             ("bmc", "os"), f"all {nodes} nodes of rack.yaml", "0.1.0", "jo",
         ),
-        Reading(
+        CountedRun(
             "20261121T100000Z-0001", "2026-11-21T10:00:00Z", "2026-11-21T10:00:20Z", "re-audit", Outcome.FAIL, False,
             names, ("bmc", "os"), f"all {nodes} nodes of rack.yaml", "0.1.0", "jo",
         ),
@@ -104,12 +104,12 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
             (Party("integrator", "Jo Doe"), Party("customer", ""), Party("witness", "")),
         ),
         version="0.1.0",
-        subject=Subject(
+        subject=ReportSubject(
             "acceptance", "pod7", "draft", readings, "h100-dgx", "2026.11", "DGX H100 node, ready for training",
             hashlib.sha256(b"profile").hexdigest(), ("linux-server@2026.11", "linux-gpu-node@2026.11", "h100-dgx@2026.11"),
             {"driver": None, "fan_min": "4000 rpm"}, {"fan_min": "4000 rpm"}, hashlib.sha256(b"inventory").hexdigest(),
         ),
-        tally=Tally(
+        tally=VerdictTally(
             Outcome.FAIL if outcomes[Outcome.FAIL] else Outcome.INCOMPLETE, False, counts, sum(counts.values()), outcomes,
             {
                 severity: {
@@ -126,8 +126,8 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
         ),
         gates=gates,
         changes=(
-            Change(gate_ids[0], "weaker", "severity: blocker -> major"),
-            Change("nic.mtu", "dropped", "no such network here"),
+            RuleChange(gate_ids[0], "weaker", "severity: blocker -> major"),
+            RuleChange("nic.mtu", "dropped", "no such network here"),
         ),
         sources=(Source("guide.section", "A guide", "4.2", "A vendor", "2025-06", "read in source"),),
         nodes=rows,
@@ -135,7 +135,7 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
         findings=found,
         notes=("3 rules without a site value: driver (--set NAME=VALUE)", f"dgx: {first}"),
         parts=parts,
-        bill=Bill(
+        bill=BomComparison(
             "bill.csv", hashlib.sha256(b"bill").hexdigest(), 64, 61,
             (
                 Billed("missing", names[0], "gpu/3", first, "in the bill, and no node has it", 4),
@@ -187,7 +187,7 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
             412 * nodes, 3, {name: hashlib.sha256(name.encode()).hexdigest() for name in names},
         ),
         evidence=tuple(
-            Answer(
+            RawReply(
                 readings[1].run, name, plane, readings[1].time,
                 "" if name in odd and plane == "bmc" else hashlib.sha256(f"{name}{plane}".encode()).hexdigest(),
                 "denied (HTTP 401)" if name in odd and plane == "bmc" else "",
@@ -219,7 +219,7 @@ def _outcome(verdicts: list[Status], severities: tuple[Severity, ...]) -> Outcom
 
 def _findings(
     names: tuple[str, ...], gates: list[str], verdicts: dict[str, list[Status]], said: tuple[str, ...]
-) -> list[Found]:
+) -> list[FindingEntry]:
     gathered: dict[tuple[int, Status, str], list[str]] = {}
     for n, name in enumerate(names):
         for i, status in enumerate(verdicts[name]):
@@ -233,5 +233,5 @@ def _findings(
         exhibit = Exhibit(status, item, text, expected, f"cat /sys/{text}")
         reason = f"{item} is {text}, {expected}" if text else ""
         truth = Status.FAIL if status is Status.WAIVED else None
-        found.append(Found(gates[i], status, reason, tuple(where), (exhibit,) if text else (), 0, truth))
+        found.append(FindingEntry(gates[i], status, reason, tuple(where), (exhibit,) if text else (), 0, truth))
     return found

@@ -19,7 +19,7 @@ from rackcheck.model import operator
 from rackcheck.model.fact import Absent, Plane, Reading, Unknown
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Profile, Rule, Scope, Severity
-from rackcheck.probe.group import Gathering
+from rackcheck.probe.group import Aggregate
 from rackcheck.probe.registry import registry
 from rackcheck.run.event import Judged
 from rackcheck.run.job import Job
@@ -103,7 +103,7 @@ class Hall:
 
     rule: Rule
     needs: Sequence[Rule]
-    gatherings: tuple[Gathering, ...]
+    gatherings: tuple[Aggregate, ...]
 
     def judged(self, nodes: Nodes) -> Verdict:
         """What an audit of these nodes says of the rule."""
@@ -152,7 +152,7 @@ def _longer(one: Reading, other: Reading) -> Reading:
     return other if isinstance(one, tuple) and isinstance(other, tuple) and len(other) > len(one) else one
 
 
-def proven(rule: Rule, needs: Sequence[Rule], gatherings: Sequence[Gathering]) -> Iterator[str]:
+def proven(rule: Rule, needs: Sequence[Rule], gatherings: Sequence[Aggregate]) -> Iterator[str]:
     """Say what is wrong with a rule of a group, with the gatherings or with the judge; where nothing is, it is proven."""
     hall = Hall(rule, needs, tuple(gatherings))
     soft = Status.WARN if rule.severity is Severity.ADVISORY or rule.from_memory else Status.FAIL

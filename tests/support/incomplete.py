@@ -7,7 +7,7 @@ from dossiers import sample
 
 from rackcheck.evaluate.verdict import Outcome, Status, Verdict, worst
 from rackcheck.model.evidence import Evidence
-from rackcheck.model.fit import Fit, Match
+from rackcheck.model.fit import Match, ProfileFit
 from rackcheck.model.profile import Profile
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
@@ -51,7 +51,7 @@ def node(name: str, outcome: Outcome, reason: str = "", match: Match = Match.NOT
         Verdict("gpu.some", Status.FAIL, "count(gpu) is 0, must be at least 1", (seen,)),
         Verdict("gpu.four", Status.UNKNOWN, "count(gpu) is unknown: unreachable"),
     )
-    fit = Fit(match, "ThinkPad X1, board 20XW") if match is Match.OTHER else Fit(match)
+    fit = ProfileFit(match, "ThinkPad X1, board 20XW") if match is Match.OTHER else ProfileFit(match)
     return Judged(name, "compute", outcome, verdicts, 0, "", reason, fit)
 
 
@@ -77,7 +77,7 @@ def document(reason: str = OTHER, nodes: int = 3, *, alone: bool = False) -> Dos
     made = sample(nodes, 40)
     first, *rest = made.nodes
     rows = tuple(
-        replace(row, outcome=Outcome.INCOMPLETE, reason=reason, fit=Fit(Match.OTHER, "ThinkPad X1, board 20XW"))
+        replace(row, outcome=Outcome.INCOMPLETE, reason=reason, fit=ProfileFit(Match.OTHER, "ThinkPad X1, board 20XW"))
         for row in ((first, *rest) if alone else rest)
     )
     kept = () if alone else (replace(first, outcome=Outcome.PASS, vector=first.vector.translate(_WELL)),)

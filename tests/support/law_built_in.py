@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from law_rules import pick
 from law_told import TIME, Told, readings
 
-from rackcheck.inventory import Bmc, Node
+from rackcheck.inventory import BmcAccess, Node
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Profile, Rule
 from rackcheck.model.tree import Leaf
@@ -58,7 +58,7 @@ def laid_under(draw: st.DrawFn, job: Job, told: Mapping[str, Told]) -> tuple[Job
 
 
 def _with_bmc(node: Node) -> Node:
-    return replace(node, bmc=Bmc("https://192.0.2.1"))
+    return replace(node, bmc=BmcAccess("https://192.0.2.1"))
 
 
 @st.composite

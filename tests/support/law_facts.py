@@ -10,7 +10,7 @@ from rackcheck.model.inputs import Inputs
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Scope
 from rackcheck.model.siblings import Ground, Siblings
-from rackcheck.probe.group import Gathering, Member, gathering
+from rackcheck.probe.group import Aggregate, Member, gathering
 from rackcheck.probe.join import join
 from rackcheck.probe.registry import registry
 
@@ -122,7 +122,7 @@ def own_events(inputs: Inputs) -> Facts:
     yield "own.events", inputs.reading("here.events")
 
 
-def _made(scope: Scope) -> Iterable[Gathering]:
+def _made(scope: Scope) -> Iterable[Aggregate]:
     """Facts of a group that no gathering which ships has: of a list, of a quantity, of items."""
 
     @gathering(
@@ -153,7 +153,7 @@ def _made(scope: Scope) -> Iterable[Gathering]:
     return made, seats
 
 
-def _named(made: Gathering, scope: Scope) -> Gathering:
+def _named(made: Aggregate, scope: Scope) -> Aggregate:
     return replace(made, name=f"{scope}_{made.name}")
 
 

@@ -13,7 +13,7 @@ from rackcheck.model.catalogue import Entry, Kind, Type
 from rackcheck.model.fact import Plane, Value
 from rackcheck.model.operator import SIBLINGS, TWICE, WARNING, WORDS, Mask, Operand, Within
 from rackcheck.model.path import Path, parse
-from rackcheck.model.profile import Across, Clause, Look, Rule, Scope, Severity, Shared
+from rackcheck.model.profile import Across, AgreedFact, Clause, Rule, RuleSelection, Scope, Severity
 
 Yaml = dict[str, Any]
 
@@ -245,7 +245,7 @@ def looks(draw: st.DrawFn, few: Few, scope: Scope) -> Spelt:
     """Where a rule looks, with all that narrows it."""
     mode = pick(draw, ["each", "each", "any", "no", "count"])
     place = pick(draw, [*COLLECTIONS, "shelf/a.slot"]) if scope is Scope.NODE else f"{scope}.seat"
-    look = Look(mode, parse(place), _entry(place).plane)
+    look = RuleSelection(mode, parse(place), _entry(place).plane)
     yaml: Yaml = {mode: place}
     if not draw(st.integers(0, 2)):
         where = draw(clauses(few, place, scope=scope))
@@ -308,7 +308,7 @@ def alike(draw: st.DrawFn, few: Few, rule_id: str) -> Spelt:
         pick(draw, places).format(draw(names)) if draw(st.integers(0, 5)) else pick(draw, own)
         for _ in range(draw(SMALL))
     )
-    shared = tuple(Shared(parse(fact), *_kind_and_planes(fact)) for fact in facts)
+    shared = tuple(AgreedFact(parse(fact), *_kind_and_planes(fact)) for fact in facts)
     text, quorum = pick(draw, [("51 %", 51.0), ("67 %", 67.0), ("75 %", 75.0), ("100 %", 100.0)])
     role = pick(draw, ["compute"] * 5 + ["power-shelf"])
     left = [fact.replace("box/*", "box/0") for fact in facts if fact.startswith("box/*") and draw(st.booleans())]

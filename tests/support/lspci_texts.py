@@ -3,10 +3,10 @@
 from recordings import shared_text
 
 from rackcheck.parse.host.pcie import lspci
-from rackcheck.parse.host.pcie.lspci import Function
+from rackcheck.parse.host.pcie.lspci import PciFunction
 
 
-def recorded(name: str) -> dict[str, Function]:
+def recorded(name: str) -> dict[str, PciFunction]:
     """A recording, ended as lspci ends its answer: some who keep one take the last empty line away."""
     text = shared_text(f"pcie/lspci-vvvx-cap-{name}.txt").rstrip("\n")
     return {function.address: function for function in lspci.functions(f"{text}\n\n")}
@@ -22,7 +22,7 @@ ROOT_PORT = """\
 """
 
 
-def capable(*lines: str, title: str = "Express (v2) Endpoint, MSI 00") -> Function:
+def capable(*lines: str, title: str = "Express (v2) Endpoint, MSI 00") -> PciFunction:
     """A function with one capability of these lines."""
     body = "".join(f"\n\t\t{line}" for line in lines)
     (found,) = lspci.functions(ROOT_PORT.format(f"[40] {title}{body}"))

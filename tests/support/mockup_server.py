@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rackcheck.sim.bmc import FOREVER, SESSIONS, Bmc, Fault, busy, tls
+from rackcheck.sim.bmc import FOREVER, SESSIONS, ResourceFault, SimBmc, busy, tls
 from rackcheck.sim.certificate import certificate
 from rackcheck.sim.doors import Doors
-from rackcheck.sim.rack import Rack
+from rackcheck.sim.rack import SimRack
 
 __all__ = [
     "FOREVER",
     "SESSIONS",
-    "Fault",
     "Mockup",
+    "ResourceFault",
     "WatchedRack",
     "busy",
     "certificate",
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-class Mockup(Bmc):
+class Mockup(SimBmc):
     """A BMC that serves a tree: the folder path is the URI, the body lies in its index.json.
 
     Whoever uses it is held to the law: the block ends in an AssertionError where anything but a GET was sent or a
@@ -84,7 +84,7 @@ class Mockup(Bmc):
         return next((f for f in folder.iterdir() if f.name.casefold() == word.casefold()), None)
 
 
-class WatchedRack(Rack):
+class WatchedRack(SimRack):
     """A simulated rack whose BMCs hold whoever asks them to the law, as `Mockup` does."""
 
     def __exit__(self, *failed: object) -> None:

@@ -11,7 +11,7 @@ from functools import cache
 from recordings import answering, os_probes, shared_text
 from trees import DELTA, GB200, NVSWITCH, told
 
-from rackcheck.inventory import Bmc, Node
+from rackcheck.inventory import BmcAccess, Node
 from rackcheck.model.fact import Absent, Plane, Reading
 from rackcheck.model.tree import Leaf
 from rackcheck.probe.collect import collect
@@ -19,7 +19,7 @@ from rackcheck_probes.gpu.nvml import QUESTION
 
 TRAYS, SWITCHES, SHELVES = 18, 9, 8
 LEAKING = "leak/Chassis_0_LeakDetector_1_ColdPlate"
-BMC = Bmc("https://bmc.example")
+BMC = BmcAccess("https://bmc.example")
 
 Leaves = Mapping[str, Leaf]
 

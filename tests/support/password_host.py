@@ -15,7 +15,7 @@ from paramiko.server import InteractiveQuery
 
 from rackcheck.transport.ssh import run
 from rackcheck.transport.ssh_config import Target
-from rackcheck.transport.wire import Limits
+from rackcheck.transport.wire import ShellLimits
 
 
 @dataclass
@@ -96,4 +96,4 @@ def password_host(folder: Path, host: PasswordHost) -> Iterator[tuple[int, Path]
 def login(folder: Path, host: PasswordHost, password: str, *keys: str) -> Any:
     with password_host(folder, host) as (port, known):
         target = Target("127.0.0.1", port, "audit", keys, (str(known),), password=password)
-        return run(target, "echo hello\n", Limits(deadline=20))
+        return run(target, "echo hello\n", ShellLimits(deadline=20))

@@ -17,7 +17,7 @@ from rackcheck.model.catalogue import Catalogue, Kind, Type
 from rackcheck.model.fact import Absent, Reading, Unknown
 from rackcheck.model.operator import SIBLINGS, WARNING, Test
 from rackcheck.model.path import EVERY, Path, Segment
-from rackcheck.model.profile import Look, Rule
+from rackcheck.model.profile import Rule, RuleSelection
 
 MOST = 4096
 """Items that a machine is made of at most."""
@@ -59,13 +59,13 @@ def node(bench: Bench) -> Cases:
             yield from bench.condition(good)
 
 
-def _item(look: Look, number: int) -> Path:
+def _item(look: RuleSelection, number: int) -> Path:
     """Name an item; where a collection hangs on items itself, they take turns."""
     path = look.collection
     return path.fill([str(number % 2)] * sum(s.key == EVERY for s in path.segments)).item(str(number))
 
 
-def _looking(bench: Bench) -> Look:
+def _looking(bench: Bench) -> RuleSelection:
     assert bench.rule.look is not None
     return bench.rule.look
 
@@ -106,7 +106,7 @@ def _stranger(bench: Bench, machine: Machine, wanted: Status) -> Machine | Gap:
     return found
 
 
-def _listings(look: Look, machine: Machine) -> list[Path]:
+def _listings(look: RuleSelection, machine: Machine) -> list[Path]:
     """Name the collections that a look's items are in."""
     last = look.collection.segments[-1]
     paths = (Path((*_item(look, number).segments[:-1], last)) for number in (0, 1))

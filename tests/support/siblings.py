@@ -13,7 +13,7 @@ from rackcheck.model import operator
 from rackcheck.model.catalogue import Catalogue
 from rackcheck.model.fact import Absent, Reading
 from rackcheck.model.path import EVERY, Path
-from rackcheck.model.profile import Across, Rule, Severity, Shared
+from rackcheck.model.profile import Across, AgreedFact, Rule, Severity
 from rackcheck.model.tree import Tree
 
 
@@ -53,7 +53,7 @@ def _place(fact: Path) -> Path:
     return fact.fill(["0"] * sum(segment.key == EVERY for segment in fact.segments))
 
 
-def _spelt(reading: Reading, shared: Shared) -> str:
+def _spelt(reading: Reading, shared: AgreedFact) -> str:
     return "absent" if isinstance(reading, Absent) else operator.spell(reading, shared.kind)  # type: ignore[arg-type]
 
 

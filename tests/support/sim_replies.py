@@ -38,11 +38,11 @@ SHOWN = {"Protocol": "TLSv1.3", "Cipher": "TLS_AES_256_GCM_SHA384", "Seen": TIME
 
 
 @cache
-def node(name: str = "n01", number: int = 1) -> machine.Machine:
+def node(name: str = "n01", number: int = 1) -> machine.SimMachine:
     return machine.load(DGX_H100, name, number)
 
 
-def asked(made: machine.Machine) -> tuple[NodeCapture, BmcCapture]:
+def asked(made: machine.SimMachine) -> tuple[NodeCapture, BmcCapture]:
     """What an audit would bring home: every glob was looked for, and every body came at one time."""
     globs = {glob: None for probe in PROBES if isinstance(probe.ask, Read) for glob in probe.ask.globs}
     bodies = {**made.bmc.bodies, HANDSHAKE: SHOWN}

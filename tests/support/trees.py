@@ -13,7 +13,7 @@ from places import SHARED
 
 import rackcheck_probes
 from rackcheck.model.capture import BmcCapture
-from rackcheck.model.documents import Link, wanted
+from rackcheck.model.documents import LinkPattern, wanted
 from rackcheck.model.fact import Reading, Reason, Unknown
 from rackcheck.model.question import Redfish
 from rackcheck.model.resource import Body
@@ -67,13 +67,13 @@ def bmc_probes() -> dict[str, Probe[Redfish]]:
     return {probe.name: probe for probe in found if isinstance(probe.ask, Redfish)}
 
 
-def links(*names: str) -> tuple[Link, ...]:
+def links(*names: str) -> tuple[LinkPattern, ...]:
     """What the named probes ask, or all of them."""
     probes = bmc_probes()
     return tuple(sorted({link for name in names or probes for link in probes[name].ask.links}, key=str))
 
 
-def completed(name: str, links: Sequence[Link], held: Mapping[str, Body | Unknown]) -> dict[str, Body | Unknown]:
+def completed(name: str, links: Sequence[LinkPattern], held: Mapping[str, Body | Unknown]) -> dict[str, Body | Unknown]:
     """Add to altered bodies of a tree what a visit that met them would have asked for beyond."""
     bodies = dict(held)
     place = Mockup(tree(name), ignore_case=name in ANY_CASE)

@@ -14,7 +14,7 @@ import pytest
 import requests
 from hypothesis import given
 from hypothesis import strategies as st
-from mockup_server import SESSIONS, Fault, Mockup, busy, certificate, refused_port, silent_port
+from mockup_server import SESSIONS, Mockup, ResourceFault, busy, certificate, refused_port, silent_port
 from small_bmc import HASTY, LINKS, ONE, SMALL, SYSTEMS, TWO, link, read, small, trouble
 from trees import DELL, DGX, client, links, tree
 
@@ -25,8 +25,8 @@ from rackcheck.model.secret import DROPPED
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.answer import VALUES, other_spelling, parsed, session_place
 from rackcheck.transport.redfish.session import LOGINS
-from rackcheck.transport.redfish.tls import Fault as WireFault
-from rackcheck.transport.redfish.tls import Wire, trust
+from rackcheck.transport.redfish.tls import PinnedTls, trust
+from rackcheck.transport.redfish.tls import RequestFault as WireFault
 
 
 def test_a_page_that_follows_itself_ends() -> None:
@@ -122,7 +122,7 @@ def test_a_root_behind_a_login_is_read_after_it() -> None:
 
 
 def test_a_session_lost_in_the_middle_is_taken_anew_once() -> None:
-    with small(faults={f"{ONE}/Bios": Fault(status=401, times=1)}) as server:
+    with small(faults={f"{ONE}/Bios": ResourceFault(status=401, times=1)}) as server:
         capture, why = read(server)
     assert why is None
     assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{ONE}/Bios"]
@@ -131,7 +131,7 @@ def test_a_session_lost_in_the_middle_is_taken_anew_once() -> None:
 
 
 def test_a_resource_that_lets_nobody_in_costs_itself_only() -> None:
-    with small(faults={f"{ONE}/Bios": Fault(status=401)}) as server:
+    with small(faults={f"{ONE}/Bios": ResourceFault(status=401)}) as server:
         capture, _ = read(server)
     assert trouble(capture, f"{ONE}/Bios").reason is Reason.DENIED
     assert capture.bodies[f"{TWO}/Bios"] == SMALL[f"{TWO}/Bios"]
@@ -162,7 +162,7 @@ def test_a_resource_that_lets_nobody_in_costs_itself_only() -> None:
     ],
 )
 def test_nothing_but_a_session_is_ever_deleted(location: str) -> None:
-    token = Fault(status=201, headers={"X-Auth-Token": "a-token", "Location": location})
+    token = ResourceFault(status=201, headers={"X-Auth-Token": "a-token", "Location": location})
     with small(faults={"POST login": token}) as server:
         server.sessions["kept"] = "a-token"
         capture, why = read(server)
@@ -190,7 +190,7 @@ def test_a_session_may_be_named_by_its_path_or_by_its_whole_address(place: str) 
 
 
 def test_a_session_that_ends_twice_is_taken_anew_twice() -> None:
-    ended = {uri: Fault(status=401, times=1) for uri in (ONE, f"{ONE}/Bios")}
+    ended = {uri: ResourceFault(status=401, times=1) for uri in (ONE, f"{ONE}/Bios")}
     with small(faults=ended) as server:
         capture, why = read(server)
     assert why is None
@@ -201,7 +201,7 @@ def test_a_session_that_ends_twice_is_taken_anew_twice() -> None:
 def test_a_session_that_never_lasts_is_not_taken_anew_without_end() -> None:
     many = {f"{SYSTEMS}/{n}": {"Id": str(n)} for n in range(30)}
     bodies: dict[str, object] = {ROOT: SMALL[ROOT], SYSTEMS: {"Members": [link(uri) for uri in many]}, **many}
-    with Mockup(bodies=bodies, faults={uri: Fault(status=401, times=1) for uri in list(many)[::3]}) as server:
+    with Mockup(bodies=bodies, faults={uri: ResourceFault(status=401, times=1) for uri in list(many)[::3]}) as server:
         capture, _ = redfish.read(client(server), ["Systems/*"], HASTY)
     assert server.seen["POST", SESSIONS] == LOGINS
     assert {trouble(capture, uri).reason for uri in many if isinstance(capture.bodies[uri], Unknown)} == {Reason.DENIED}
@@ -210,7 +210,7 @@ def test_a_session_that_never_lasts_is_not_taken_anew_without_end() -> None:
 
 def test_a_password_that_must_be_changed_is_denied() -> None:
     said = {"@Message.ExtendedInfo": [{"MessageId": "Base.1.0.PasswordChangeRequired", "MessageArgs": [ONE]}]}
-    token = Fault(
+    token = ResourceFault(
         status=201, headers={"X-Auth-Token": "x", "Location": f"{SESSIONS}/1"}, body=json.dumps(said).encode()
     )
     with small(faults={"POST login": token}) as server:
@@ -221,7 +221,7 @@ def test_a_password_that_must_be_changed_is_denied() -> None:
 
 
 def test_the_session_is_given_back_when_the_user_interrupts() -> None:
-    with small(faults={ONE: Fault("hang")}) as server:
+    with small(faults={ONE: ResourceFault("hang")}) as server:
         threading.Timer(0.3, _thread.interrupt_main).start()
         with pytest.raises(KeyboardInterrupt):
             read(server, redfish.Limits(read=15))
@@ -230,7 +230,7 @@ def test_the_session_is_given_back_when_the_user_interrupts() -> None:
 
 def test_the_session_is_given_back_when_the_run_is_stopped() -> None:
     stop = threading.Event()
-    with small(faults={ONE: Fault("hang")}) as server:
+    with small(faults={ONE: ResourceFault("hang")}) as server:
         threading.Timer(0.3, stop.set).start()
         began = time.monotonic()
         capture, why = redfish.read(client(server), LINKS, redfish.Limits(read=100, answer=200), stop=stop)
@@ -258,9 +258,9 @@ def test_a_password_in_any_spelling_of_json_shows_nowhere() -> None:
     secret = "S3cr&t/<pass>word"
     escaped = json.dumps(secret).replace("&", "\\u0026").replace("<", "\\u003C").replace("/", "\\/")
     bodies = {
-        f"{ONE}/Bios": Fault(body=f'{{"Attributes": {{"A": {escaped}, {escaped}: "B"}}}}'.encode()),
-        f"{TWO}/Bios": Fault(body=f"{{{escaped}".encode()),
-        TWO: Fault(status=403, body=f'{{"error": {{"message": {escaped}}}}}'.encode()),
+        f"{ONE}/Bios": ResourceFault(body=f'{{"Attributes": {{"A": {escaped}, {escaped}: "B"}}}}'.encode()),
+        f"{TWO}/Bios": ResourceFault(body=f"{{{escaped}".encode()),
+        TWO: ResourceFault(status=403, body=f'{{"error": {{"message": {escaped}}}}}'.encode()),
     }
     with small(password=secret, faults=bodies) as server:
         capture, why = redfish.read(client(server, password=secret), LINKS, HASTY)
@@ -274,12 +274,12 @@ def test_a_password_in_any_spelling_of_json_shows_nowhere() -> None:
 
 def test_the_token_of_a_session_shows_nowhere() -> None:
     token, place = "3f9c0a17-a-token", f"{SESSIONS}/1"
-    given_ = Fault(status=201, headers={"X-Auth-Token": token, "Location": place})
+    given_ = ResourceFault(status=201, headers={"X-Auth-Token": token, "Location": place})
     faults = {
         "POST login": given_,
-        ONE: Fault(body=json.dumps({"Id": token, "Bios": link(f"{ONE}/Bios"), token: 1}).encode()),
-        TWO: Fault(status=403, body=json.dumps({"error": {"message": "x" * 150 + token}}).encode()),
-        f"{ONE}/Bios": Fault(status=302, headers={"Location": f"https://elsewhere/{token}"}),
+        ONE: ResourceFault(body=json.dumps({"Id": token, "Bios": link(f"{ONE}/Bios"), token: 1}).encode()),
+        TWO: ResourceFault(status=403, body=json.dumps({"error": {"message": "x" * 150 + token}}).encode()),
+        f"{ONE}/Bios": ResourceFault(status=302, headers={"Location": f"https://elsewhere/{token}"}),
     }
     with small(faults=faults) as server:
         server.sessions["1"] = token
@@ -291,8 +291,8 @@ def test_the_token_of_a_session_shows_nowhere() -> None:
 
 
 def test_the_same_token_given_twice_lets_us_in_twice() -> None:
-    given_ = Fault(status=201, headers={"X-Auth-Token": "a-token", "Location": f"{SESSIONS}/1"})
-    with small(faults={"POST login": given_, ONE: Fault(status=401, times=1)}) as server:
+    given_ = ResourceFault(status=201, headers={"X-Auth-Token": "a-token", "Location": f"{SESSIONS}/1"})
+    with small(faults={"POST login": given_, ONE: ResourceFault(status=401, times=1)}) as server:
         server.sessions["1"] = "a-token"
         capture, _ = read(server)
     assert not any(isinstance(body, Unknown) for body in capture.bodies.values())
@@ -400,7 +400,7 @@ def test_neither_a_proxy_nor_a_password_of_the_environment_is_used(
     ],
 )
 def test_the_wire_carries_nothing_that_changes_a_bmc_and_nothing_to_another(method: str, url: str) -> None:
-    wire = Wire("https://bmc", trust(None, None), None, cap=1)
+    wire = PinnedTls("https://bmc", trust(None, None), None, cap=1)
     with pytest.raises(WireFault, match="nothing but this BMC"):
         wire.send(requests.Request(method, url).prepare(), timeout=(1, 1, 1))
 
@@ -426,7 +426,7 @@ def test_a_silent_port_is_a_timeout() -> None:
 @pytest.mark.parametrize("kind", ["hang", "drip", "drip-headers"])
 def test_a_resource_that_drags_costs_itself_only(kind: str) -> None:
     began = time.monotonic()
-    with small(faults={f"{ONE}/Bios": Fault(kind)}) as server:
+    with small(faults={f"{ONE}/Bios": ResourceFault(kind)}) as server:
         capture, why = read(server)
     assert why is None
     assert trouble(capture, f"{ONE}/Bios").reason is Reason.TIMEOUT
@@ -438,7 +438,7 @@ def test_a_resource_that_drags_costs_itself_only(kind: str) -> None:
 def test_the_deadline_ends_a_visit_however_the_bmc_drags(kind: str) -> None:
     began = time.monotonic()
     patient = redfish.Limits(read=30, answer=60, deadline=0.6)
-    with small(faults={SYSTEMS: Fault(kind)}) as server:
+    with small(faults={SYSTEMS: ResourceFault(kind)}) as server:
         _, why = read(server, patient)
     assert why is not None  # of one that lets us in and tells nothing, all of the plane has one reason
     assert why.reason is Reason.TIMEOUT
@@ -447,7 +447,7 @@ def test_the_deadline_ends_a_visit_however_the_bmc_drags(kind: str) -> None:
 
 
 def test_the_deadline_holds_for_the_root_too() -> None:
-    with small(faults={ROOT: Fault("drip")}) as server:
+    with small(faults={ROOT: ResourceFault("drip")}) as server:
         _, why = read(server, redfish.Limits(deadline=0.5))
     assert why is not None
     assert why.reason is Reason.TIMEOUT
@@ -456,7 +456,7 @@ def test_the_deadline_holds_for_the_root_too() -> None:
 def test_a_bmc_that_went_dumb_is_not_asked_to_the_end() -> None:
     many = {f"{SYSTEMS}/{n}": {"Id": str(n)} for n in range(40)}
     bodies: dict[str, object] = {ROOT: SMALL[ROOT], SYSTEMS: {"Members": [link(uri) for uri in many]}}
-    with Mockup(bodies=bodies, faults={uri: Fault("hang") for uri in many}) as server:
+    with Mockup(bodies=bodies, faults={uri: ResourceFault("hang") for uri in many}) as server:
         capture, _ = redfish.read(client(server), ["Systems/*"], HASTY)
     assert sum(server.gets.values()) < 15
     assert {trouble(capture, uri).reason for uri in many} == {Reason.TIMEOUT}
@@ -465,7 +465,7 @@ def test_a_bmc_that_went_dumb_is_not_asked_to_the_end() -> None:
 @pytest.mark.parametrize("kind", ["flood", "chunked-flood"])
 def test_a_flood_stops_at_the_cap(kind: str) -> None:
     began = time.monotonic()
-    with small(faults={f"{ONE}/Bios": Fault(kind)}) as server:
+    with small(faults={f"{ONE}/Bios": ResourceFault(kind)}) as server:
         capture, _ = read(server, redfish.Limits(body=4 << 20))
     assert trouble(capture, f"{ONE}/Bios").reason is Reason.TOO_LARGE
     assert server.sent < 24 << 20
@@ -473,27 +473,27 @@ def test_a_flood_stops_at_the_cap(kind: str) -> None:
 
 
 def test_an_announced_flood_is_not_even_begun() -> None:
-    with small(faults={f"{ONE}/Bios": Fault(headers={"X": "y"}, body=b" " * (1 << 20))}) as server:
+    with small(faults={f"{ONE}/Bios": ResourceFault(headers={"X": "y"}, body=b" " * (1 << 20))}) as server:
         capture, _ = read(server, redfish.Limits(body=1 << 19))
     assert trouble(capture, f"{ONE}/Bios").reason is Reason.TOO_LARGE
 
 
 def test_a_packed_flood_stops_at_the_cap() -> None:
-    bomb = Fault(headers={"Content-Encoding": "gzip"}, body=gzip.compress(b" " * (64 << 20)))
+    bomb = ResourceFault(headers={"Content-Encoding": "gzip"}, body=gzip.compress(b" " * (64 << 20)))
     with small(faults={f"{ONE}/Bios": bomb}) as server:
         capture, _ = read(server, redfish.Limits(body=1 << 20))
     assert trouble(capture, f"{ONE}/Bios").reason is Reason.TOO_LARGE
 
 
 def test_a_packed_answer_is_read() -> None:
-    packed = Fault(headers={"Content-Encoding": "gzip"}, body=gzip.compress(b'{"Attributes": {"A": "B"}}'))
+    packed = ResourceFault(headers={"Content-Encoding": "gzip"}, body=gzip.compress(b'{"Attributes": {"A": "B"}}'))
     with small(faults={f"{ONE}/Bios": packed}) as server:
         capture, _ = read(server)
     assert capture.bodies[f"{ONE}/Bios"] == {"Attributes": {"A": "B"}}
 
 
 def test_all_bodies_together_are_bounded() -> None:
-    with small(faults={"*": Fault(body=b'{"Systems": null, "x": "' + b"x" * 3000 + b'"}')}) as server:
+    with small(faults={"*": ResourceFault(body=b'{"Systems": null, "x": "' + b"x" * 3000 + b'"}')}) as server:
         server.faults = {f"{ONE}/Bios": server.faults["*"], f"{TWO}/Bios": server.faults["*"]}
         capture, _ = read(server, redfish.Limits(total=5000))
     assert {b.reason for b in capture.bodies.values() if isinstance(b, Unknown)} == {Reason.TOO_LARGE}
@@ -507,13 +507,13 @@ def test_the_number_of_gets_is_bounded() -> None:
 
 
 def test_a_cut_answer_is_not_taken_for_a_whole_one() -> None:
-    with small(faults={f"{ONE}/Bios": Fault("cut")}) as server:
+    with small(faults={f"{ONE}/Bios": ResourceFault("cut")}) as server:
         capture, _ = read(server)
     assert trouble(capture, f"{ONE}/Bios").reason is Reason.UNPARSABLE
 
 
 def test_a_connection_closed_in_our_face_is_opened_again() -> None:
-    with small(faults={f"{ONE}/Bios": Fault("reset", times=1)}) as server:
+    with small(faults={f"{ONE}/Bios": ResourceFault("reset", times=1)}) as server:
         capture, _ = read(server)
     assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{ONE}/Bios"]
 
@@ -565,7 +565,7 @@ def test_a_503_that_asks_for_more_time_than_there_is_ends_at_once() -> None:
     ],
 )
 def test_a_body_that_is_no_resource_is_unparsable(body: bytes) -> None:
-    with small(faults={f"{ONE}/Bios": Fault(body=body)}) as server:
+    with small(faults={f"{ONE}/Bios": ResourceFault(body=body)}) as server:
         capture, why = read(server)
     assert why is None
     assert trouble(capture, f"{ONE}/Bios").reason is Reason.UNPARSABLE
@@ -581,21 +581,21 @@ def test_a_body_that_is_no_resource_is_unparsable(body: bytes) -> None:
     ],
 )
 def test_a_status_says_why(status: int, reason: Reason) -> None:
-    with small(faults={f"{ONE}/Bios": Fault(status=status, body=b"")}) as server:
+    with small(faults={f"{ONE}/Bios": ResourceFault(status=status, body=b"")}) as server:
         capture, _ = read(server)
     assert trouble(capture, f"{ONE}/Bios") == Unknown(reason, f"HTTP {status}")
 
 
 def test_a_redirect_to_another_host_is_not_followed() -> None:
     with small() as other, small() as server:
-        server.faults[f"{ONE}/Bios"] = Fault(status=302, headers={"Location": f"{other.url}{ONE}/Bios"})
+        server.faults[f"{ONE}/Bios"] = ResourceFault(status=302, headers={"Location": f"{other.url}{ONE}/Bios"})
         capture, _ = read(server)
         assert not other.seen
     assert trouble(capture, f"{ONE}/Bios").reason is Reason.UNREACHABLE
 
 
 def test_a_redirect_within_the_bmc_is_followed_once() -> None:
-    with small(faults={f"{ONE}/Bios": Fault(status=308, headers={"Location": f"{TWO}/Bios"})}) as server:
+    with small(faults={f"{ONE}/Bios": ResourceFault(status=308, headers={"Location": f"{TWO}/Bios"})}) as server:
         capture, _ = read(server)
     assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{TWO}/Bios"]
 

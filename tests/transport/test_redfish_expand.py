@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mockup_server import SESSIONS, Fault, Mockup, busy
+from mockup_server import SESSIONS, Mockup, ResourceFault, busy
 from trees import ALL, ANY_CASE, DELL, DGX, GB200, HPE_INTEL, NVSWITCH, SUPERMICRO, client, facts, links, resource, tree
 
 from rackcheck.model.capture import BmcCapture
@@ -132,14 +132,17 @@ def test_what_a_bmc_gives_in_place_of_whole_members_is_not_believed(way: str, na
 @pytest.mark.parametrize(
     "fault",
     [
-        *(Fault(status=status) for status in (400, 401, 403, 404, 405, 500, 501, 503)),
+        *(ResourceFault(status=status) for status in (400, 401, 403, 404, 405, 500, 501, 503)),
         busy(retry_after="0"),
-        *(Fault(kind) for kind in ("hang", "drip", "flood", "cut", "reset", "html", "deep", "nulls", "wrong-types")),
-        *(Fault(body=body) for body in (b"", b"[]", b"null", b"{", b'{"Members": null}', b'{"Members": [7]}')),
+        *(
+            ResourceFault(kind)
+            for kind in ("hang", "drip", "flood", "cut", "reset", "html", "deep", "nulls", "wrong-types")
+        ),
+        *(ResourceFault(body=body) for body in (b"", b"[]", b"null", b"{", b'{"Members": null}', b'{"Members": [7]}')),
     ],
     ids=lambda fault: f"{fault.kind}-{fault.status}-{fault.body[:16]!r}",
 )
-def test_a_whole_answer_that_fails_is_asked_for_once_and_the_plain_one_is_taken(fault: Fault) -> None:
+def test_a_whole_answer_that_fails_is_asked_for_once_and_the_plain_one_is_taken(fault: ResourceFault) -> None:
     bodies = few() | {SYSTEMS: collection(SYSTEMS)}
     limits = redfish.Limits(connect=1.0, read=1.5, answer=3.0, deadline=30, goodbye=2, body=1 << 20, width=1)
     with Mockup(bodies=bodies, expand=True, faults={f"{CHASSIS}?{ASK}": fault}, loses=True) as server:
@@ -159,7 +162,7 @@ def test_whole_answers_that_hang_are_not_taken_for_a_bmc_that_is_dumb() -> None:
     }
     root: dict[str, object] = {n: link(f"{ROOT}/{n}") for n in names}
     bodies[ROOT] = root | {"ProtocolFeaturesSupported": {"ExpandQuery": ANNOUNCED}}
-    hang = {f"{ROOT}/{n}?{ASK}": Fault("hang") for n in names}
+    hang = {f"{ROOT}/{n}?{ASK}": ResourceFault("hang") for n in names}
     limits = redfish.Limits(connect=1.0, read=1.5, answer=3.0, deadline=30, goodbye=2, width=4)
     with Mockup(bodies=bodies, expand=True, faults=hang) as server:
         capture = read(server, limits, tuple(f"{n}/*" for n in names))
@@ -590,7 +593,7 @@ def test_an_expanded_answer_that_leaves_members_out_is_not_believed(cut: int) ->
     uris = [f"{CHASSIS}/{n}" for n in range(1, 13)]
     less = {**collection(CHASSIS, *uris), "Members": [whole_[uri] for uri in uris[:-cut]]}
     less["Members@odata.count"] = 12 - cut
-    answer = Fault(body=json.dumps(less).encode(), times=1)
+    answer = ResourceFault(body=json.dumps(less).encode(), times=1)
     with Mockup(bodies=whole_, expand=True, faults={f"{CHASSIS}?$expand=.($levels=1)": answer}) as server:
         capture = read(server)
     assert set(uris) <= capture.bodies.keys()

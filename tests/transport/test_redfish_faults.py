@@ -26,14 +26,14 @@ from rackcheck.model.fact import Plane, Reason
 from rackcheck.probe.plan import plan
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.run.engine import Ask, audit, bmc_of
+from rackcheck.run.engine import Collect, audit, bmc_of
 from rackcheck.run.event import Answered, Event, Judged, RunDone
 from rackcheck.run.job import Job, now
 from rackcheck.session.secrets import secrets_of
 from rackcheck.sim import bmc as sim
 from rackcheck.sim import scenario
 from rackcheck.sim.faults import HOW
-from rackcheck.sim.rack import Rack, Up
+from rackcheck.sim.rack import SimRack, Up
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.session import LOGINS
 
@@ -77,18 +77,18 @@ class Run:
         told = (evidence.unknown for evidence in self.verdicts[node][rule].evidence)
         return {unknown.reason for unknown in told if unknown is not None}
 
-    def bmc(self, node: str) -> sim.Bmc:
+    def bmc(self, node: str) -> sim.SimBmc:
         bmc = self.ups[node].bmc
         assert bmc is not None
         return bmc
 
 
 @contextmanager
-def rack(folder: Path, faults: str, nodes: str = "n[1-2]") -> Iterator[Rack]:
+def rack(folder: Path, faults: str, nodes: str = "n[1-2]") -> Iterator[SimRack]:
     file = folder / "rack.yaml"
     laid = f"faults:\n{faults}" if faults else ""
     file.write_text(f"rackcheck: 1\nscenario: one\nnodes: {{ '{nodes}': {{ machine: dgx-h100 }} }}\n{laid}")
-    with Rack(scenario.load(file), folder) as up:
+    with SimRack(scenario.load(file), folder) as up:
         yield up
 
 
@@ -122,7 +122,7 @@ def audited(faults: str, nodes: str = "n[1-2]", *, loses: frozenset[str] = froze
     return Run(judged, {e.node: e for e in events if isinstance(e, Answered)}, found, done)
 
 
-def ended(job: Job, asked: Ask) -> list[Event]:
+def ended(job: Job, asked: Collect) -> list[Event]:
     """Every event of an audit that ends by itself."""
     came: queue.Queue[list[Event]] = queue.Queue()
     stop = threading.Event()

@@ -7,9 +7,9 @@ import pytest
 from mockup_server import Mockup
 from trees import ANY_CASE, DELL, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, SUPERMICRO, bmc_probes, client, links, tree
 
-from rackcheck.inventory.node import Bmc, Node
+from rackcheck.inventory.node import BmcAccess, Node
 from rackcheck.model.capture import BmcCapture
-from rackcheck.model.documents import HANDSHAKE, Link
+from rackcheck.model.documents import HANDSHAKE, LinkPattern
 from rackcheck.model.fact import Plane
 from rackcheck.probe.plan import affordable, plan
 from rackcheck.probe.registry import registry
@@ -23,19 +23,19 @@ PLAIN = redfish.Limits(expand=False)
 WHOLE = redfish.Limits()
 
 
-def asked_by(profile: str) -> tuple[Link, ...]:
+def asked_by(profile: str) -> tuple[LinkPattern, ...]:
     """What a profile asks of a BMC."""
     known = registry()
     return plan(library.load(profile, known.catalogue).facts(), known.probes, known.catalogue, known.joins).links
 
 
-def read(server: Mockup, asked: tuple[Link, ...], limits: redfish.Limits = WHOLE) -> BmcCapture:
+def read(server: Mockup, asked: tuple[LinkPattern, ...], limits: redfish.Limits = WHOLE) -> BmcCapture:
     capture, why = redfish.read(client(server), asked, limits)
     assert why is None
     return capture
 
 
-def gets(name: str, asked: tuple[Link, ...], limits: redfish.Limits) -> int:
+def gets(name: str, asked: tuple[LinkPattern, ...], limits: redfish.Limits) -> int:
     """How many GETs of any kind a question costs; each path is fetched once, apart from whole collections."""
     with Mockup(tree(name), ignore_case=name in ANY_CASE, expand=True) as server:
         read(server, asked, limits)
@@ -112,7 +112,7 @@ def test_a_bmc_that_announces_whole_collections_and_has_none_costs_a_few_gets_mo
 
 def inquired(server: Mockup, **said: Any) -> Answered:
     """What an audit brings home from a BMC of which the inventory says this."""
-    spec = Bmc(server.url, "root", "env:BMC", server.fingerprint, **said)
+    spec = BmcAccess(server.url, "root", "env:BMC", server.fingerprint, **said)
     node, known = Node("n1", bmc=spec), registry()
     planned = plan(library.load("h100-dgx", known.catalogue).facts(), known.probes, known.catalogue, known.joins)
     return ask_plane(node, Plane.BMC, Job(planned, (node,), secrets={"env:BMC": "calvin"}), threading.Event())

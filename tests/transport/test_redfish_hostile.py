@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from edge_racks import rack
-from mockup_server import SESSIONS, Fault, Mockup, busy
+from mockup_server import SESSIONS, Mockup, ResourceFault, busy
 from small_bmc import HASTY, LINKS, ONE, SMALL, SYSTEMS, TWO, link, read, small, trouble
 from waiting import PATIENCE, until
 
@@ -59,7 +59,7 @@ def test_a_body_under_another_spelling_or_an_alias_elsewhere_is_believed(named: 
 
 
 def test_a_redirect_to_the_resource_beside_is_not_believed() -> None:
-    moved = Fault(status=301, headers={"Location": ONE}, body=b"")
+    moved = ResourceFault(status=301, headers={"Location": ONE}, body=b"")
     with Mockup(bodies={**SMALL, ONE: {"@odata.id": ONE, "Id": "1"}}, faults={TWO: moved}) as server:
         capture, _ = read(server)
     assert "answers as another resource" in trouble(capture, TWO).detail
@@ -88,12 +88,12 @@ def test_a_password_is_sent_to_no_other_place_than_one_for_sessions(place: str) 
     "fault",
     [
         busy(1, retry_after="0"),
-        Fault("reset", times=1),
-        Fault(status=308, headers={"Location": f"{SESSIONS}/x/"}, times=1),
-        Fault(status=500, times=2),
+        ResourceFault("reset", times=1),
+        ResourceFault(status=308, headers={"Location": f"{SESSIONS}/x/"}, times=1),
+        ResourceFault(status=500, times=2),
     ],
 )
-def test_a_session_is_given_back_although_the_first_try_fails(fault: Fault) -> None:
+def test_a_session_is_given_back_although_the_first_try_fails(fault: ResourceFault) -> None:
     with small(faults={"DELETE session": fault}) as server:
         capture, why = read(server)
     assert why is None
@@ -101,7 +101,7 @@ def test_a_session_is_given_back_although_the_first_try_fails(fault: Fault) -> N
 
 
 def test_a_session_that_is_never_taken_back_is_told() -> None:
-    with Mockup(bodies=SMALL, faults={"DELETE session": Fault(status=500)}) as server:
+    with Mockup(bodies=SMALL, faults={"DELETE session": ResourceFault(status=500)}) as server:
         capture, _ = read(server)
         server.sessions.clear()
     told = trouble(capture, SESSIONS)
@@ -118,7 +118,7 @@ def test_a_session_that_only_the_body_of_the_login_names_is_given_back() -> None
 
 def test_a_line_that_is_dropped_after_a_401_does_not_end_the_visit() -> None:
     for _ in range(5):
-        with Mockup(bodies=SMALL, faults={SYSTEMS: Fault("forget", times=1)}) as server:
+        with Mockup(bodies=SMALL, faults={SYSTEMS: ResourceFault("forget", times=1)}) as server:
             capture, why = read(server)
         assert why is None
         assert not [uri for uri, body in capture.bodies.items() if isinstance(body, Unknown)]

@@ -11,17 +11,17 @@ from rackcheck.probe.answers import split
 from rackcheck.probe.script import compose
 from rackcheck.transport import ssh
 from rackcheck.transport.ssh_config import Target
-from rackcheck.transport.wire import Limits, Reply
+from rackcheck.transport.wire import ShellLimits, ShellReply
 
 MARK = "0123456789abcdef" * 2
 ASK = (Shell("echo here"),)
 
 
-def told(folder: Path, force: str) -> Reply:
+def told(folder: Path, force: str) -> ShellReply:
     """What a node answers that runs this command instead of ours."""
     with serving(folder / "node", force=force) as node:
         target = Target("127.0.0.1", node.port, "", keys=(str(node.key),), known_hosts=(str(node.known_hosts),))
-        return ssh.run(target, compose(ASK, MARK), Limits(deadline=20.0))
+        return ssh.run(target, compose(ASK, MARK), ShellLimits(deadline=20.0))
 
 
 def test_a_flood_on_standard_error_costs_no_answer(tmp_path: Path) -> None:

@@ -46,15 +46,15 @@ from rackcheck.inventory import Rack
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.run.event import Answered, Event, RunDone
 from rackcheck.session import subject
-from rackcheck.session.desk import Desk
-from rackcheck.views.desk import Said
+from rackcheck.session.desk import RunSession
+from rackcheck.views.desk import CommandResult
 from rackcheck_tui.app import Screens
-from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.controllers.trail import ViewState
 from rackcheck_tui.controllers.verbs import ELSEWHERE, VIEWS, twin, verbs
-from rackcheck_tui.screens.reader import Reader
-from rackcheck_tui.widgets.dialogs import Ask, Choose, Form
+from rackcheck_tui.screens.reader import ReaderScreen
+from rackcheck_tui.widgets.dialogs import Choose, ConfirmDialog, FormDialog
 from rackcheck_tui.widgets.rackview import Racks
-from rackcheck_tui.widgets.table import Table
+from rackcheck_tui.widgets.table import TableWidget
 
 SILENT = Unknown(Reason.UNREACHABLE, "no route to host")
 BAD = {"tainted": "128\n", "swappiness": "60\n", "hostname": "wrong\n"}
@@ -71,7 +71,7 @@ DIFF = {
 def wrong(**more: Any) -> MadeDesk:
     """Five nodes in two racks: one of them bad in all, one silent."""
     told: dict[str, Told] = {"n1": BAD, "n2": {}, "n3": {}, "n4": {"swappiness": "60\n"}, "n5": SILENT}
-    given: dict[str, Any] = {"answers": {"diff": Said(1, json.dumps(DIFF))}, **more}
+    given: dict[str, Any] = {"answers": {"diff": CommandResult(1, json.dumps(DIFF))}, **more}
     return desk(told, nodes=numbered(5, 2, "n"), racks={"r01": Rack("r01"), "r02": Rack("r02")}, **given)
 
 
@@ -82,12 +82,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def here(pilot: object) -> Place:
+def here(pilot: object) -> ViewState:
     return screens(pilot).trail.here  # type: ignore[arg-type]
 
 
 def bindings() -> Iterator[Binding]:
-    for owner in (Screens, Table, Racks):
+    for owner in (Screens, TableWidget, Racks):
         yield from (b for b in owner.BINDINGS if isinstance(b, Binding))
 
 
@@ -143,7 +143,7 @@ async def test_a_small_window_keeps_the_verdict_and_a_wide_one_puts_details_besi
 async def test_every_view_can_be_written_in_a_window_of_any_size(size: tuple[int, int]) -> None:
     async with shown(wrong(), size=size) as pilot:
         for name in VIEWS:
-            screens(pilot).navigator.go(Place(name, ABOUT.get(name, ())))
+            screens(pilot).navigator.go(ViewState(name, ABOUT.get(name, ())))
             await settled(pilot)
         assert screens(pilot).is_running
 
@@ -261,8 +261,8 @@ async def test_enter_goes_from_group_to_node_to_evidence_and_escape_all_the_way_
         for words in ("kernel.tainted  128", "must be 0", "/proc/sys/kernel/tainted"):
             assert words in said
         await pilot.press("escape")
-        assert not isinstance(pilot.app.screen, Reader)
-        assert here(pilot) == Place("node", ("n1",), row="kernel.clean")
+        assert not isinstance(pilot.app.screen, ReaderScreen)
+        assert here(pilot) == ViewState("node", ("n1",), row="kernel.clean")
         await pilot.press("escape")
         assert here(pilot).view == "groups"
         await pilot.press("escape")
@@ -418,7 +418,7 @@ async def test_help_lists_every_key_that_works_and_the_command_that_prints_the_s
     async with shown(wrong(), where="state:fail") as pilot:
         await pilot.press("question_mark")
         reader = pilot.app.screen
-        assert isinstance(reader, Reader)
+        assert isinstance(reader, ReaderScreen)
         lines = [str(line) for line in reader.lines(200)]
         assert f"   rackcheck groups {RUN} --where state:fail" in [line.replace("'", "") for line in lines]
         for each in bindings():
@@ -495,7 +495,7 @@ async def test_d_holds_a_node_against_its_peers_or_what_was_chosen_and_two_marke
         await typed(pilot, "n2", "enter")
         await settled(pilot)
         assert here(pilot).about == ("n1", "n2")
-        screens(pilot).navigator.go(Place("nodes"))
+        screens(pilot).navigator.go(ViewState("nodes"))
         await pilot.press("g", "space", "space", "d")
         await settled(pilot)
         assert len(set(here(pilot).about)) == 2
@@ -579,14 +579,14 @@ async def test_a_waiver_written_while_nodes_are_asked_takes_nothing_of_the_readi
 
 
 async def test_a_waiver_that_is_refused_says_why_and_asks_nothing() -> None:
-    made = wrong(answers={"waive": Said(2, "rackcheck: --until 2020-01-01 is over\n")})
+    made = wrong(answers={"waive": CommandResult(2, "rackcheck: --until 2020-01-01 is over\n")})
     async with shown(made) as pilot:
         await pilot.press("w")
         await until(pilot, "waive kernel.clean on n1")
         for text in ("2020-01-01", "Jo", "T-1", "why", ""):
             await typed(pilot, text, "enter")
         await until(pilot, "--until 2020-01-01 is over")
-        assert not isinstance(pilot.app.screen, Ask)
+        assert not isinstance(pilot.app.screen, ConfirmDialog)
         assert [words[-1] for words in made.said] == ["--dry-run"]
 
 
@@ -612,10 +612,10 @@ async def test_no_key_but_r_and_a_yes_asks_a_node() -> None:
         while here(pilot).view != "nodes":
             await pilot.press("4")
         await pilot.press("g", "r")
-        assert isinstance(pilot.app.screen, Ask)
+        assert isinstance(pilot.app.screen, ConfirmDialog)
         for no in ("n", "escape", "q", "enter", "space"):
             await pilot.press(no)
-            if not isinstance(pilot.app.screen, Ask):
+            if not isinstance(pilot.app.screen, ConfirmDialog):
                 await pilot.press("r")
         assert made.asked == []
         await pilot.press("y")
@@ -648,7 +648,7 @@ async def test_a_command_that_asks_nodes_asks_its_reader_first() -> None:
             await pilot.press("colon")
             screens(pilot).panes.line.value = line
             await pilot.press("enter")
-            assert isinstance(pilot.app.screen, Ask), line
+            assert isinstance(pilot.app.screen, ConfirmDialog), line
             assert f"rackcheck {line}" in screen(pilot.app)
             await pilot.press("n")
         assert made.said == []
@@ -673,8 +673,8 @@ async def test_a_command_that_is_none_is_told_with_the_nearest() -> None:
 async def test_a_view_can_be_typed_with_a_filter_or_with_what_it_is_about() -> None:
     async with shown(wrong()) as pilot:
         for line, place in (
-            ("nodes state:fail", Place("nodes", (), "state:fail")), ("node n4", Place("node", ("n4",))),
-            ("diff n1 peers", Place("diff", ("n1", "peers"))),
+            ("nodes state:fail", ViewState("nodes", (), "state:fail")), ("node n4", ViewState("node", ("n4",))),
+            ("diff n1 peers", ViewState("diff", ("n1", "peers"))),
         ):  # fmt: skip
             await pilot.press("colon")
             screens(pilot).panes.line.value = line
@@ -684,14 +684,14 @@ async def test_a_view_can_be_typed_with_a_filter_or_with_what_it_is_about() -> N
 
 
 async def test_a_mistake_in_the_background_is_told_and_nothing_else_happens() -> None:
-    async with shown(wrong(answers={"diff": Said(2, "rackcheck: no run x; did you mean y?\n")})) as pilot:
+    async with shown(wrong(answers={"diff": CommandResult(2, "rackcheck: no run x; did you mean y?\n")})) as pilot:
         await pilot.press("4", "g", "d")
         await until(pilot, "no run x; did you mean y?")
 
 
 async def test_what_opens_over_a_view_is_a_command_that_there_is() -> None:
     stored(RUN, {"n1": BAD, "n2": {}}, nodes=numbered(2, 1, "n"))
-    async with shown(Desk(found=subject.find(RUN)), size=(100, 40)) as pilot:
+    async with shown(RunSession(found=subject.find(RUN)), size=(100, 40)) as pilot:
         for keys, words in ((("8", "enter"), "to pass"), (("1", "g", "f"), "asked no machine")):
             await pilot.press(*keys)
             await settled(pilot)
@@ -742,7 +742,7 @@ async def test_quitting_while_nodes_are_asked_asks_first_and_stops_the_reading()
         assert pilot.app.is_running
         assert not held.stopped
         await pilot.press("ctrl+c")
-        assert isinstance(pilot.app.screen, Ask)
+        assert isinstance(pilot.app.screen, ConfirmDialog)
         await pilot.press("y")
         await pilot.pause()
         assert held.stopped
@@ -777,7 +777,7 @@ async def press(pilot: object, *keys: str) -> None:
     for key in keys:
         app.screen.post_message(Key(key, key if len(key) == 1 else None))
         await settled(pilot)  # type: ignore[arg-type]
-        while isinstance(app.screen, Reader | Ask | Choose | Form):
+        while isinstance(app.screen, ReaderScreen | ConfirmDialog | Choose | FormDialog):
             app.screen.dismiss(None)
             await settled(pilot)  # type: ignore[arg-type]
         line = app.panes.line
@@ -793,7 +793,7 @@ async def test_every_key_works_in_every_view(name: str) -> None:
     async with shown(made, view=name, about=ABOUT.get(name, ())) as pilot:
         for key in dict.fromkeys(keys):
             if here(pilot).view != name:
-                screens(pilot).navigator.go(Place(name, ABOUT.get(name, ())))
+                screens(pilot).navigator.go(ViewState(name, ABOUT.get(name, ())))
                 await settled(pilot)
             await press(pilot, key)
             assert pilot.app.is_running, key
@@ -804,7 +804,7 @@ async def test_every_key_works_in_every_view(name: str) -> None:
 @pytest.mark.parametrize("name", VIEWS)
 async def test_a_plain_terminal_gets_ascii_alone_in_every_view(name: str) -> None:
     made = desk({f"n{n}": {"hostname": f"…ö{n}\n", "tainted": f"{n}\n"} for n in range(1, 60)})
-    made = replace(made, answers={"diff": Said(1, json.dumps(DIFF))})
+    made = replace(made, answers={"diff": CommandResult(1, json.dumps(DIFF))})
     async with shown(made, ASCII, view=name, about=ABOUT.get(name, ())) as pilot:
         for keys in ([], ["j"], ["z"], ["enter"], ["escape", "i"], ["escape", "question_mark"], ["escape", "ctrl+p"]):
             await pilot.press(*keys)
@@ -861,9 +861,9 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", VIEWS)
 def test_the_command_that_is_told_for_a_view_runs(name: str, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(kept))
-    found = Desk(found=subject.find(RUN))
+    found = RunSession(found=subject.find(RUN))
     ctx = replace(context(wrong()), desk=found)
-    line = twin(ctx, Place(name, ABOUT.get(name, ())))
+    line = twin(ctx, ViewState(name, ABOUT.get(name, ())))
     program, *words = shlex.split(line)
     assert program == "rackcheck"
     done = rackcheck(*words)
@@ -876,8 +876,8 @@ def test_the_command_that_is_told_for_a_filtered_view_runs(
     name: str, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(kept))
-    ctx = replace(context(wrong()), desk=Desk(found=subject.find(RUN)))
-    _, *words = shlex.split(twin(ctx, Place(name, ABOUT.get(name, ()), "node:n1")))
+    ctx = replace(context(wrong()), desk=RunSession(found=subject.find(RUN)))
+    _, *words = shlex.split(twin(ctx, ViewState(name, ABOUT.get(name, ()), "node:n1")))
     done = rackcheck(*words)
     assert done.status in {0, 1, 3}, f"{words}: {done.err}"
 

@@ -25,15 +25,15 @@ from rackcheck.run import store
 from rackcheck.run.event import Burning, Event
 from rackcheck.run.job import Job
 from rackcheck.session import choice, subject
-from rackcheck.session.desk import Desk
+from rackcheck.session.desk import RunSession
 from rackcheck.session.prepared import Prepared, Request, head, prepare
 from rackcheck.views.signs import Signs
-from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.controllers.trail import ViewState
 from rackcheck_tui.controllers.verbs import VIEWS, asks, twin
 from rackcheck_tui.screens import burning
-from rackcheck_tui.screens.reader import Reader
+from rackcheck_tui.screens.reader import ReaderScreen
 from rackcheck_tui.widgets.charts import bar, chart, limits, scaled, spark
-from rackcheck_tui.widgets.dialogs import Ask
+from rackcheck_tui.widgets.dialogs import ConfirmDialog
 
 FOLDER = TESTS / "screens_burnin"
 AGAIN = f"rackcheck burnin n02 --tier smoke --seed {SEED}"
@@ -114,7 +114,7 @@ async def test_enter_on_a_folded_row_opens_its_node() -> None:
     async with shown(burnt(told), view="live") as pilot:
         await pilot.press("enter")
         await settled(pilot)
-        assert screens(pilot).trail.here == Place("load", ("n01",), row=screens(pilot).trail.here.row)
+        assert screens(pilot).trail.here == ViewState("load", ("n01",), row=screens(pilot).trail.here.row)
         assert len(rows(screens(pilot))) == 9
 
 
@@ -125,7 +125,7 @@ def test_of_1024_gpus_only_the_rows_in_sight_are_written() -> None:
         ctx.burns.take(Burning(f"n{number:03}", every))
     ctx.every = True
     began = time.perf_counter()
-    found = burning.shown(ctx, Place("live"))
+    found = burning.shown(ctx, ViewState("live"))
     [found.entries.line(row, 77) for row in range(10)]
     assert len(found.entries) == 1152
     assert time.perf_counter() - began < 10, "four pictures a second leave no more than a part of this"
@@ -207,7 +207,7 @@ async def test_a_gpu_that_is_not_there_is_said_and_the_right_word_with_it() -> N
 )  # fmt: skip
 def test_the_command_line_has_the_same_of_a_gpu(about: tuple[str, ...], line: str) -> None:
     ctx = context(replace(ended(), name="RUN"))
-    assert twin(ctx, Place("load", about)) == line
+    assert twin(ctx, ViewState("load", about)) == line
 
 
 async def test_ascii_terminals_get_ascii_alone_and_no_word_needs_its_colour() -> None:
@@ -245,8 +245,8 @@ async def test_nothing_that_a_node_prints_reaches_the_terminal_as_it_is(signs: S
     async with shown(burnt({"n01": HOSTILE_RECORDS}), signs, view="live") as pilot:
         app = screens(pilot)
         for place in [
-            Place("live"),
-            *(Place("load", ("n01", part.of)) for part in app.context.burns.benches["n01"].parts),
+            ViewState("live"),
+            *(ViewState("load", ("n01", part.of)) for part in app.context.burns.benches["n01"].parts),
         ]:
             app.navigator.go(place)
             await settled(pilot)
@@ -279,7 +279,7 @@ async def test_a_no_leaves_the_load_on_and_the_next_ask_asks_again() -> None:
         await under_load(pilot)
         for _ in range(2):
             await pilot.press("ctrl+c")
-            assert isinstance(pilot.app.screen, Ask)
+            assert isinstance(pilot.app.screen, ConfirmDialog)
             await pilot.press("n")
             assert not made.stopped
             assert pilot.app.is_running
@@ -308,7 +308,7 @@ def test_a_simulated_rack_behind_the_screens_stops_within_a_second_and_is_stored
         def driven(job: Job, stop: threading.Event) -> Iterator[Event]:
             return drive.burn(job, what, stop)
 
-        desk = Desk(ready=ready, drive=driven)
+        desk = RunSession(ready=ready, drive=driven)
         assert "rackcheck burnin" in desk.mute
         with pytest.raises(Mistake, match="rackcheck burnin"):
             list(desk.again(["dgx01"]))
@@ -351,7 +351,7 @@ def kept() -> Path:
     of = job(3)
     assert of.profile is not None
     ready = Prepared(of, store.runs_folder() / of.id, {}, (), (), {})
-    with store.Writer(ready.folder, head(ready), of.profile.files) as writer:
+    with store.RunWriter(ready.folder, head(ready), of.profile.files) as writer:
         for event in events(three()):
             writer.write(event)
     return ready.folder
@@ -360,13 +360,13 @@ def kept() -> Path:
 async def test_a_stored_burn_in_shows_the_rows_that_the_live_one_ended_with(kept: Path) -> None:
     async with shown(ended(), view="live") as pilot:
         was = rows(screens(pilot))
-    async with shown(Desk(found=subject.find(kept.name)), view="live") as pilot:
+    async with shown(RunSession(found=subject.find(kept.name)), view="live") as pilot:
         assert rows(screens(pilot)) == was
         assert "as it was" in screen(pilot.app)
 
 
 async def test_a_stored_burn_in_that_is_read_again_shows_the_same(kept: Path) -> None:
-    async with shown(Desk(found=subject.find(kept.name)), view="live") as pilot:
+    async with shown(RunSession(found=subject.find(kept.name)), view="live") as pilot:
         app = screens(pilot)
         was, before = rows(app), app.context.burns
         app.reading.reload()
@@ -376,16 +376,16 @@ async def test_a_stored_burn_in_that_is_read_again_shows_the_same(kept: Path) ->
 
 
 async def test_evidence_of_a_burn_in_shows_the_records_about_its_gpu(kept: Path) -> None:
-    async with shown(Desk(found=subject.find(kept.name)), view="live", size=(100, 40)) as pilot:
+    async with shown(RunSession(found=subject.find(kept.name)), view="live", size=(100, 40)) as pilot:
         await pilot.press("e")
         said = await until(pilot, "burnin.gpu_correct on n02", "records of gpu/5", '"name": "mismatch"')
-        assert isinstance(pilot.app.screen, Reader)
+        assert isinstance(pilot.app.screen, ReaderScreen)
         assert '"of": "gpu/4"' not in said
 
 
 @pytest.mark.parametrize("view", ["groups", "odd", "nodes", "rack", "profile"])
 async def test_the_other_views_show_a_burn_in_as_any_run(view: str, kept: Path) -> None:
-    async with shown(Desk(found=subject.find(kept.name)), view=view) as pilot:
+    async with shown(RunSession(found=subject.find(kept.name)), view=view) as pilot:
         assert "FAIL" in screen(pilot.app)
         if view == "groups":
             assert "burnin.gpu_correct" in screen(pilot.app)

@@ -16,11 +16,11 @@ from rackcheck.inventory import Rack
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.run import store
 from rackcheck.session import choice, subject
-from rackcheck.session.desk import Desk
+from rackcheck.session.desk import RunSession
 from rackcheck.session.prepared import Request, prepare
 from rackcheck.signoff import waivers
 from rackcheck.sim import scenario
-from rackcheck.sim.shell import Shell
+from rackcheck.sim.shell import SimShell
 
 DIRTY = {"tainted": "128\n", "swappiness": "60\n"}
 LINKS = """\
@@ -44,11 +44,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def found(run: str | Path) -> Desk:
-    return Desk(found=subject.find(str(run)))
+def found(run: str | Path) -> RunSession:
+    return RunSession(found=subject.find(str(run)))
 
 
-def eighteen() -> Desk:
+def eighteen() -> RunSession:
     """Eighteen nodes in two racks: four of them dirty, one silent."""
     told: dict[str, Told] = {f"dgx{n:02}": DIRTY if n in {3, 7, 8, 9} else {} for n in range(1, 19)}
     told["dgx12"] = Unknown(Reason.UNREACHABLE, "no route to host")
@@ -114,7 +114,7 @@ async def test_why_does_this_fail_and_what_do_i_type(tmp_path: Path) -> None:
 
 
 @contextmanager
-def live(folder: Path) -> Iterator[tuple[WatchedRack, Desk]]:
+def live(folder: Path) -> Iterator[tuple[WatchedRack, RunSession]]:
     """Two simulated nodes, of which n1 has a port without a signal; on the desk is their audit to be."""
     text = "rackcheck: 1\nscenario: two\nnodes: { 'n[1-2]': { machine: dgx-h100 } }\n"
     (folder / "rack.yaml").write_text(f"{text}faults: [{{ nodes: n1, fault: nic-down, nic: mlx5_4 }}]\n")
@@ -122,7 +122,7 @@ def live(folder: Path) -> Iterator[tuple[WatchedRack, Desk]]:
     with WatchedRack(scenario.load(folder / "rack.yaml"), folder) as rack:
         request = Request("./links.yaml", frozenset({Plane.OS}))
         ready = prepare(lambda: choice.chosen((), Path(rack.inventory), None), request)
-        yield rack, Desk(ready=ready)
+        yield rack, RunSession(ready=ready)
 
 
 def mend(rack: WatchedRack, folder: Path, name: str) -> None:
@@ -131,7 +131,7 @@ def mend(rack: WatchedRack, folder: Path, name: str) -> None:
     (good,) = scenario.load(folder / "good.yaml").stations
     up = next(each for each in rack.stations if each.station.name == name)
     assert up.node is not None
-    up.node.shell = Shell(good.machine.host, name)
+    up.node.shell = SimShell(good.machine.host, name)
 
 
 async def test_is_it_fixed_now(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from textual.events import CursorPosition
 from textual.widgets import Static
 
 from rackcheck_tui.link import settle_environment
-from rackcheck_tui.pace import PATIENCE, QUESTION, Pace, Wire
+from rackcheck_tui.pace import PATIENCE, QUESTION, FrameRate, TerminalWriter
 
 
 class Live(App[None]):
@@ -29,7 +29,7 @@ class Live(App[None]):
 
     def __init__(self, hz: float, *, slow: bool = False) -> None:
         super().__init__()
-        self.pace = Pace(self, hz, slow=slow)
+        self.pace = FrameRate(self, hz, slow=slow)
         self.drawn = 0
 
     def compose(self) -> ComposeResult:
@@ -256,15 +256,15 @@ def test_the_librarys_queue_is_where_it_is_looked_for() -> None:
     writer.write("waits")
     app = App[None]()
     app._driver = cast("Driver", SimpleNamespace(_writer_thread=writer))
-    assert Wire(app).waiting == 1
+    assert TerminalWriter(app).waiting == 1
     assert "_writer_thread" in LinuxDriver.__init__.__code__.co_names
 
 
 def test_where_there_is_no_such_queue_nothing_seems_to_wait() -> None:
     app = App[None]()
-    assert (Wire(app).waiting, Wire(app).answers) == (0, False)
+    assert (TerminalWriter(app).waiting, TerminalWriter(app).answers) == (0, False)
     app._driver = cast("Driver", SimpleNamespace(_writer_thread=SimpleNamespace(_queue=7)))
-    assert Wire(app).waiting == 0
+    assert TerminalWriter(app).waiting == 0
 
 
 def test_an_answer_is_no_key() -> None:

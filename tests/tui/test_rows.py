@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
 from rackcheck_tui.widgets.strips import strip
-from rackcheck_tui.widgets.table import Table
+from rackcheck_tui.widgets.table import TableWidget
 
 ASCII = Signs(plain=True)
 
@@ -54,23 +54,23 @@ class Shown(App[None]):
         self.first, self.told = listing, list[Message]()
 
     def compose(self) -> ComposeResult:
-        yield Table(ASCII)
+        yield TableWidget(ASCII)
 
     def on_mount(self) -> None:
         self.table.show(self.first, empty="none of them")
         self.table.focus()
 
     @property
-    def table(self) -> Table:
-        return self.query_one(Table)
+    def table(self) -> TableWidget:
+        return self.query_one(TableWidget)
 
-    def on_table_moved(self, message: Table.Moved) -> None:
+    def on_table_moved(self, message: TableWidget.Moved) -> None:
         self.told.append(message)
 
-    def on_table_opened(self, message: Table.Opened) -> None:
+    def on_table_opened(self, message: TableWidget.Opened) -> None:
         self.told.append(message)
 
-    def on_table_marked(self, message: Table.Marked) -> None:
+    def on_table_marked(self, message: TableWidget.Marked) -> None:
         self.told.append(message)
 
 
@@ -83,12 +83,12 @@ def screen(pilot: Pilot[None]) -> list[str]:
     return ["".join(segment.text for segment in strip)[:20].rstrip() for strip in strips]
 
 
-def spied(monkeypatch: pytest.MonkeyPatch, table: Table) -> list[Region]:
+def spied(monkeypatch: pytest.MonkeyPatch, table: TableWidget) -> list[Region]:
     """What the table asks to have drawn again from now on; no region at all is the whole of it."""
     asked: list[Region] = []
     kept = table.refresh
 
-    def refresh(*regions: Region, **more: bool) -> Table:
+    def refresh(*regions: Region, **more: bool) -> TableWidget:
         asked.extend(regions or [Region(0, 0, table.size.width, table.size.height)])
         return kept(*regions, **more)
 
@@ -179,7 +179,7 @@ async def test_marks_go_with_their_rows_and_go_when_these_go() -> None:
         await pilot.pause()
         assert (app.table.marks, app.table.current) == ({"row1"}, "row2")
         assert screen(pilot)[1:4] == ["  row5", " >row2", "* row1"]
-        assert isinstance(app.told[-1], Table.Marked)
+        assert isinstance(app.told[-1], TableWidget.Marked)
 
 
 async def test_other_rows_that_are_not_to_keep_anything_start_at_the_first_and_unmarked() -> None:
@@ -221,15 +221,15 @@ async def test_what_is_acted_on_are_the_nodes_of_the_marked_rows_else_of_the_cur
 async def test_a_click_moves_a_click_in_the_first_cells_marks_and_a_double_click_opens() -> None:
     app = Shown(named(50))
     async with app.run_test(size=(40, 10)) as pilot:
-        await pilot.click(Table, offset=(10, 4))
+        await pilot.click(TableWidget, offset=(10, 4))
         assert app.table.current == "row3"
-        await pilot.click(Table, offset=(0, 6))
+        await pilot.click(TableWidget, offset=(0, 6))
         assert (app.table.current, app.table.marks) == ("row5", {"row5"})
-        await pilot.click(Table, offset=(10, 0))
+        await pilot.click(TableWidget, offset=(10, 0))
         assert app.table.current == "row5", "the heading is no row"
-        assert not any(isinstance(message, Table.Opened) for message in app.told)
-        await pilot.click(Table, offset=(10, 2), times=2)
-        assert isinstance(app.told[-1], Table.Opened)
+        assert not any(isinstance(message, TableWidget.Opened) for message in app.told)
+        await pilot.click(TableWidget, offset=(10, 2), times=2)
+        assert isinstance(app.told[-1], TableWidget.Opened)
         assert app.table.current == "row1"
 
 
@@ -246,7 +246,7 @@ async def test_an_empty_table_says_why_and_its_keys_do_no_harm() -> None:
         await pilot.press("j", "G", "space", "V", "asterisk", "enter", "pagedown")
         assert screen(pilot)[:2] == ["  NAME", "  none of them"]
         assert (app.table.current, app.table.acted_on(), app.table.cursor) == (None, (), 0)
-        assert not any(isinstance(message, Table.Opened) for message in app.told)
+        assert not any(isinstance(message, TableWidget.Opened) for message in app.told)
 
 
 async def test_a_smaller_window_keeps_the_cursor_in_sight_and_the_rows_in_their_width() -> None:

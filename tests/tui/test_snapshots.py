@@ -26,7 +26,7 @@ from places import TESTS
 from rackcheck.inventory import Rack
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.run.event import Answered
-from rackcheck.views.desk import Said
+from rackcheck.views.desk import CommandResult
 from rackcheck.views.signs import Signs
 
 FOLDER = TESTS / "screens"
@@ -70,7 +70,7 @@ def eighteen() -> MadeDesk:
     told: dict[str, Told] = {f"dgx{n:02}": DIRTY if n in {3, 7, 8, 9} else {} for n in range(1, 19)}
     told["dgx12"] = SILENT
     made = desk(told, nodes=numbered(18, 2), racks=racks("r01", "r02"))
-    return replace(made, answers={"diff": Said(1, json.dumps(DIFF))})
+    return replace(made, answers={"diff": CommandResult(1, json.dumps(DIFF))})
 
 
 def thousand() -> MadeDesk:

@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from rackcheck_tui.sparing import Shown, Sparing
+from rackcheck_tui.sparing import Sparing, TerminalState
 
 WIDTH, HEIGHT = 30, 6
 
@@ -54,7 +54,7 @@ def strip(*pieces: tuple[str, str]) -> Strip:
     return Strip([Segment(text, Style.parse(style)) for text, style in pieces])
 
 
-def drawn(shown: Shown, *pieces: tuple[int, int, Strip]) -> str:
+def drawn(shown: TerminalState, *pieces: tuple[int, int, Strip]) -> str:
     console = Console(force_terminal=True, color_system="standard", width=WIDTH)
     return shown.changes(iter(pieces), (WIDTH, HEIGHT), console)
 
@@ -64,26 +64,26 @@ def whole(text: str, style: str = "") -> Strip:
 
 
 def test_the_same_again_sends_nothing() -> None:
-    shown = Shown()
+    shown = TerminalState()
     assert drawn(shown, (0, 0, whole("hall", "red"))) != ""
     assert drawn(shown, (0, 0, whole("hall", "red"))) == ""
 
 
 def test_one_cell_that_changes_is_one_cell_that_is_sent() -> None:
-    shown = Shown()
+    shown = TerminalState()
     drawn(shown, (0, 2, whole("U5 ✔ ✔ ✔ ✔", "green")))
     sent = drawn(shown, (0, 2, strip(("U5 ✔ ✔ ", "green"), ("✘", "red"), (" ✔".ljust(WIDTH - 8), "green"))))
     assert sent == "\x1b[3;8H\x1b[31m✘\x1b[0m"
 
 
 def test_another_style_is_a_change_too() -> None:
-    shown = Shown()
+    shown = TerminalState()
     drawn(shown, (0, 0, whole("a b c")))
     assert drawn(shown, (2, 0, strip(("b", "bold")))) == "\x1b[1;3H\x1b[1mb\x1b[0m"
 
 
 def test_a_line_that_ends_in_blanks_is_erased_and_not_written_out() -> None:
-    shown, glass = Shown(), Glass()
+    shown, glass = TerminalState(), Glass()
     first = drawn(shown, (0, 0, whole("short")))
     glass.take(first)
     assert len(first) < 25
@@ -94,17 +94,19 @@ def test_a_line_that_ends_in_blanks_is_erased_and_not_written_out() -> None:
 
 def test_blanks_with_a_ground_of_their_own_are_written() -> None:
     glass = Glass()
-    glass.take(drawn(Shown(), (0, 0, whole("x", "on blue"))))
+    glass.take(drawn(TerminalState(), (0, 0, whole("x", "on blue"))))
     assert {style for _, style in glass.cells[0]} == {"44;"}
 
 
 def test_the_terminals_own_colours_are_no_style() -> None:
-    assert drawn(Shown(), (0, 0, whole("x", "default on default"))) == drawn(Shown(), (0, 0, whole("x")))
-    assert "\x1b[31m" in drawn(Shown(), (0, 0, whole("x", "red on default")))
+    assert drawn(TerminalState(), (0, 0, whole("x", "default on default"))) == drawn(
+        TerminalState(), (0, 0, whole("x"))
+    )
+    assert "\x1b[31m" in drawn(TerminalState(), (0, 0, whole("x", "red on default")))
 
 
 def test_another_size_or_a_lost_screen_is_sent_as_a_whole() -> None:
-    shown = Shown()
+    shown = TerminalState()
     first = drawn(shown, (0, 0, whole("head")))
     console = Console(force_terminal=True, width=WIDTH)
     assert shown.changes(iter([(0, 0, whole("head"))]), (WIDTH, HEIGHT + 1), console) == first
@@ -113,7 +115,7 @@ def test_another_size_or_a_lost_screen_is_sent_as_a_whole() -> None:
 
 
 def test_what_would_stand_beside_the_screen_is_left_out() -> None:
-    shown, glass = Shown(), Glass()
+    shown, glass = TerminalState(), Glass()
     glass.take(drawn(shown, (WIDTH - 2, 0, strip(("abcd", ""))), (0, HEIGHT, whole("below"))))
     assert glass.lines[0].endswith("ab")
 
@@ -121,7 +123,7 @@ def test_what_would_stand_beside_the_screen_is_left_out() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_after_any_changes_the_terminal_shows_what_was_drawn(seed: int) -> None:
     """Wide signs included, that are cut off, overwritten in their half, and written beside each other."""
-    random, shown, glass = Random(seed), Shown(), Glass()
+    random, shown, glass = Random(seed), TerminalState(), Glass()
     wanted = [[(" ", "")] * WIDTH for _ in range(HEIGHT)]
     for y in range(HEIGHT):
         glass.take(drawn(shown, (0, y, whole(""))))

@@ -44,11 +44,11 @@ from rackcheck.views.state import Board
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui import show
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import Place, Trail
+from rackcheck_tui.controllers.trail import Trail, ViewState
 from rackcheck_tui.controllers.verbs import ELSEWHERE, VIEWS, asks, twin, verbs
 from rackcheck_tui.screens import rack
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entry, Shown
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntry, ViewContent
 from rackcheck_tui.widgets.words import about, head, labelled, plain
 
 SILENT = Unknown(Reason.UNREACHABLE, "no route to host")
@@ -81,30 +81,30 @@ def wrong(**more: Any) -> MadeDesk:
     return desk(WRONG, nodes=numbered(5, 2, "n"), racks={"r01": Rack("r01", row="a"), "r02": Rack("r02")}, **more)
 
 
-def told_all(made: MadeDesk, signs: Signs = UNICODE, **more: Any) -> Context:
+def told_all(made: MadeDesk, signs: Signs = UNICODE, **more: Any) -> ViewContext:
     """A context for which all that is read in the background was read."""
     ctx = context(made, signs, **more)
     fetched: Mapping[str, Callable[[], object]] = {
         "facts": lambda: made.tree("n1"), "history": lambda: made.past("n1"), "diff": difference,
     }  # fmt: skip
     for view, read in fetched.items():
-        ctx.fetched[Place(view, PLACES[view])] = read()
-    ctx.fetched[Place("history", ("kernel.clean",))] = made.past("kernel.clean")
+        ctx.fetched[ViewState(view, PLACES[view])] = read()
+    ctx.fetched[ViewState("history", ("kernel.clean",))] = made.past("kernel.clean")
     return ctx
 
 
-def view(ctx: Context, name: str, where: str = "") -> Shown:
+def view(ctx: ViewContext, name: str, where: str = "") -> ViewContent:
     ctx.where = parse(where, ctx.desk.kind)
-    return VIEWS[name].build(ctx, Place(name, PLACES[name], where))
+    return VIEWS[name].build(ctx, ViewState(name, PLACES[name], where))
 
 
-def lines_of(made: Shown, width: int) -> list[Line]:
+def lines_of(made: ViewContent, width: int) -> list[Line]:
     head = made.entries.head(width)
     told = [line for entry in made.entries.every for line in (entry.line(width), *entry.details(width))]
     return [*([head] if head is not None else []), *made.above, *told]
 
 
-def rows(ctx: Context, name: str, where: str = "", width: int = 80) -> list[str]:
+def rows(ctx: ViewContext, name: str, where: str = "", width: int = 80) -> list[str]:
     return [str(entry.line(width)).strip() for entry in view(ctx, name, where).entries.every]
 
 
@@ -234,7 +234,7 @@ def test_a_node_that_nobody_judged_is_named_as_that_and_passes_nowhere() -> None
     listed = rows(ctx, "nodes")
     assert [row.split() for row in listed if "n2" in row] == [["-", "n2", "not", "judged"]]
     ctx.where = parse("", made.kind)
-    assert VIEWS["node"].build(ctx, Place("node", ("n2",))).empty == "n2: not judged in this run"
+    assert VIEWS["node"].build(ctx, ViewState("node", ("n2",))).empty == "n2: not judged in this run"
 
 
 def test_an_empty_view_tells_a_filter_from_a_run_without_verdicts() -> None:
@@ -304,7 +304,7 @@ def test_what_a_filter_leaves_out_of_the_picture_is_no_node_that_passes() -> Non
 def test_a_difference_says_what_is_there_and_here_who_looks_at_it_and_what_nobody_knows() -> None:
     ctx = context(wrong())
     before, after = {"value": 0}, {"unknown": "denied"}
-    ctx.fetched[Place("diff", PLACES["diff"])] = {
+    ctx.fetched[ViewState("diff", PLACES["diff"])] = {
         "node": "n1", "against": "peers", "unknown-in-both": 3, "silent": ["bmc"], "differing": [
             {"fact": "kernel.tainted", "facts": ["kernel.tainted"], "kind": "unknown now", "class": "config",
              "before": before, "after": after, "rules": ["kernel.clean"], "verdicts": {"kernel.clean": "unknown"}},
@@ -330,10 +330,10 @@ def test_a_past_says_how_many_nodes_fail_run_by_run_the_newest_first() -> None:
          "alike": n, "counts": {"fail": n, "pass": 4}}
         for n in (3, 2, 1)
     ]  # fmt: skip
-    ctx.fetched[Place("history", ("kernel.clean",))] = ("rule", runs)
+    ctx.fetched[ViewState("history", ("kernel.clean",))] = ("rule", runs)
     for signs, drawn in ((UNICODE, "▃▆█"), (ASCII, "1 2 3")):
         ctx.signs = signs
-        made = VIEWS["history"].build(ctx, Place("history", ("kernel.clean",)))
+        made = VIEWS["history"].build(ctx, ViewState("history", ("kernel.clean",)))
         assert drawn in str(made.above[0])
         assert "now 3" in str(made.above[0])
     assert "3 runs" in str(made.entries.line(0, 80))
@@ -544,22 +544,22 @@ def test_a_command_that_may_ask_nodes_is_known_by_its_words(words: list[str], as
 def test_back_and_forward_remember_how_each_place_was_looked_at() -> None:
     trail = Trail()
     trail.settle(where="state:fail", row="a")
-    trail.go(Place("node", ("n1",)))
+    trail.go(ViewState("node", ("n1",)))
     trail.settle(row="kernel.clean")
     assert trail.step(-1)
-    assert trail.here == Place("groups", (), "state:fail", "a")
+    assert trail.here == ViewState("groups", (), "state:fail", "a")
     assert not trail.step(-1)
     assert trail.step(1)
-    assert trail.here == Place("node", ("n1",), "", "kernel.clean")
+    assert trail.here == ViewState("node", ("n1",), "", "kernel.clean")
     assert trail.step(-1)
-    trail.go(Place("nodes"))
+    trail.go(ViewState("nodes"))
     assert not trail.step(1), "what lay ahead is forgotten"
 
 
 def test_the_same_place_again_is_no_step() -> None:
     trail = Trail()
-    trail.go(Place("groups", where="state:fail"))
-    assert trail.places == [Place("groups", where="state:fail")]
+    trail.go(ViewState("groups", where="state:fail"))
+    assert trail.places == [ViewState("groups", where="state:fail")]
 
 
 def test_everything_the_command_line_can_do_can_be_typed_but_what_wants_a_terminal_of_its_own() -> None:
@@ -573,16 +573,16 @@ def test_everything_the_command_line_can_do_can_be_typed_but_what_wants_a_termin
 def test_a_filter_is_part_of_the_command_that_prints_the_same() -> None:
     ctx = context(wrong())
     where = "state:fail ~it's"
-    assert twin(ctx, Place("groups", (), where)).endswith(f" --where {shlex.quote(where)}")
-    assert twin(ctx, Place("diff", ("n1", "peers"))) == f"rackcheck diff n1 peers --from {RUN}"
+    assert twin(ctx, ViewState("groups", (), where)).endswith(f" --where {shlex.quote(where)}")
+    assert twin(ctx, ViewState("diff", ("n1", "peers"))) == f"rackcheck diff n1 peers --from {RUN}"
 
 
 def test_a_nodes_names_in_rows_are_those_that_are_acted_on() -> None:
     made = desk({f"n{n}": {"tainted": "1\n"} for n in range(1, 5)})
     (entry,) = view(context(made), "groups").entries.every
-    assert isinstance(entry, Entry)
+    assert isinstance(entry, ListEntry)
     assert fold(entry.nodes) == "n[1-4]"
-    assert entry.into == Place("group", ("1",), key="fail:kernel.clean:1")
+    assert entry.into == ViewState("group", ("1",), key="fail:kernel.clean:1")
 
 
 # ---- the way in

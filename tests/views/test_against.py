@@ -14,10 +14,10 @@ from rack_runs import copied, folder
 from stored_runs import events, made, stored
 
 from rackcheck.model import catalogue
-from rackcheck.model.change import Facts, Kind, compare
+from rackcheck.model.change import ChangeKind, ComparedFacts, compare
 from rackcheck.model.fact import Class, Plane
 from rackcheck.model.path import parse
-from rackcheck.model.profile import Clause, Look, Rule
+from rackcheck.model.profile import Clause, Rule, RuleSelection
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.join import Join
 from rackcheck.views.against import Against, against, document, facts_of, rules, said, word_difference
@@ -27,7 +27,7 @@ from rackcheck.views.peers import peers
 KIND = catalogue.text("A text.")
 
 
-def config(**docs: object) -> Facts:
+def config(**docs: object) -> ComparedFacts:
     """Config facts of one node whose operating system answered: `gpu__0_x` is spelt by the caller as a path."""
     return {Class.CONFIG: {"plane/os": {"value": "answered", "plane": "os"}, **_docs(docs)}}
 
@@ -42,7 +42,7 @@ def _doc(value: object) -> dict[str, Any]:
 
 
 def rule(name: str, fact: str, look: str = "") -> Rule:
-    where = Look("each", parse(look), Plane.OS) if look else None
+    where = RuleSelection("each", parse(look), Plane.OS) if look else None
     return Rule(name, (Clause(parse(fact), KIND, Plane.OS, ()),), where)
 
 
@@ -76,12 +76,12 @@ def test_an_item_that_is_gone_is_covered_by_the_rule_that_counts_its_collection(
     counted = Rule("gpu.count", (Clause(parse("gpu"), KIND, Plane.OS, ()),))
     mine, other = config(gpu=["0"], **{"gpu/0.x": 1}), config(gpu=["0", "1"], **{"gpu/0.x": 1, "gpu/1.x": 1})
     (gone,) = against(mine, other, Covering([counted])).differing
-    assert (gone.path, gone.kind, rules(gone)) == ("gpu/1", Kind.GONE, "gpu.count")
+    assert (gone.path, gone.kind, rules(gone)) == ("gpu/1", ChangeKind.GONE, "gpu.count")
 
 
 def test_identities_of_another_machine_are_counted_and_those_of_the_same_one_listed() -> None:
-    mine: Facts = {Class.IDENTITY: {"node.serial": _doc("A")}, **config()}
-    other: Facts = {Class.IDENTITY: {"node.serial": _doc("B")}, **config()}
+    mine: ComparedFacts = {Class.IDENTITY: {"node.serial": _doc("A")}, **config()}
+    other: ComparedFacts = {Class.IDENTITY: {"node.serial": _doc("B")}, **config()}
     assert against(mine, other) == Against((), own=1)
     assert [one.path for one in against(mine, other, same=True).differing] == ["node.serial"]
 
@@ -153,7 +153,10 @@ def test_an_item_that_no_peer_has_is_told_once_and_one_that_all_have_too() -> No
     others = [config(gpu=["0", "1"], **{"gpu/0.x": "a", "gpu/1.x": "b", "gpu/1.y": "b"}) for _ in range(4)]
     by = peers(mine, others, 5)
     found = against(mine, by.facts, same=True, keep=by.speaks_of)
-    assert {(one.path, one.kind) for one in found.differing} == {("gpu/9", Kind.APPEARED), ("gpu/1", Kind.GONE)}
+    assert {(one.path, one.kind) for one in found.differing} == {
+        ("gpu/9", ChangeKind.APPEARED),
+        ("gpu/1", ChangeKind.GONE),
+    }
 
 
 @given(st.lists(SIDES, max_size=6), SIDES, st.integers(0, 5))
@@ -170,7 +173,7 @@ def test_taking_away_what_a_peer_says_never_makes_another_value_right(
 
 
 def test_a_measurement_is_held_against_the_median_of_three_at_least() -> None:
-    def hot(value: object) -> Facts:
+    def hot(value: object) -> ComparedFacts:
         return {**config(), Class.MEASUREMENT: {"gpu/0.temperature": {**_doc(value), "unit": "C"}}}
 
     classes = (Class.CONFIG, Class.MEASUREMENT)

@@ -9,27 +9,39 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from rackcheck.evaluate.verdict import Outcome
-from rackcheck.inventory import Rack, Slot
+from rackcheck.inventory import Rack, RackSlot
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.registry import registry
 from rackcheck.views import drawn
-from rackcheck.views.elevation import NO_RACK, NOT_TOLD, Panel, dots, elevation
-from rackcheck.views.modes import ASKED, LEFT_OUT, MEASURES, NOT_JUDGED, Cell, Mode, Seen, needs, picture, share, told
+from rackcheck.views.elevation import NO_RACK, NOT_TOLD, RackPanel, dots, elevation
+from rackcheck.views.modes import (
+    ASKED,
+    LEFT_OUT,
+    MEASURES,
+    NOT_JUDGED,
+    Cell,
+    KnownNodes,
+    Mode,
+    needs,
+    picture,
+    share,
+    told,
+)
 from rackcheck.views.signs import Signs
-from rackcheck.views.whereabouts import Place
+from rackcheck.views.whereabouts import NodeLocation
 
 PLAIN, RICH = Signs(plain=True), Signs(plain=False)
-TWIN = Rack("p", "B", "twin", 6, {"top": Slot(5, 2, "storage"), "low": Slot(1, 1, "compute")})
+TWIN = Rack("p", "B", "twin", 6, {"top": RackSlot(5, 2, "storage"), "low": RackSlot(1, 1, "compute")})
 
 
-def node(rack: str = "p", u: int = 0, height: int = 1, slot: str = "", role: str = "compute") -> Place:
-    return Place(role, rack, u, height, slot)
+def node(rack: str = "p", u: int = 0, height: int = 1, slot: str = "", role: str = "compute") -> NodeLocation:
+    return NodeLocation(role, rack, u, height, slot)
 
 
-def panel(places: Mapping[str, Place], shape: Rack | None = TWIN) -> Panel:
+def panel(places: Mapping[str, NodeLocation], shape: Rack | None = TWIN) -> RackPanel:
     (found,) = elevation(places, {"p": shape} if shape is not None else {}).racks
     return found
 
@@ -78,13 +90,15 @@ def test_racks_stand_row_by_row_and_nodes_without_a_rack_last() -> None:
 
 
 PLACES = st.builds(
-    Place, st.sampled_from(["compute", "storage"]), st.sampled_from(["", "p", "q"]),
+    NodeLocation, st.sampled_from(["compute", "storage"]), st.sampled_from(["", "p", "q"]),
     st.integers(-2, 12) | st.just(10**12), st.integers(-2, 9) | st.just(10**12), st.sampled_from(["", "top", "low", "x"]),
 )  # fmt: skip
 
 
 @given(st.dictionaries(st.text("abn0123456789", min_size=1, max_size=4), PLACES, max_size=12))
-def test_every_node_stands_somewhere_once_whatever_a_stored_run_says_of_its_place(places: dict[str, Place]) -> None:
+def test_every_node_stands_somewhere_once_whatever_a_stored_run_says_of_its_place(
+    places: dict[str, NodeLocation],
+) -> None:
     found = elevation(places, {"p": TWIN}).racks
     assert sorted(name for each in found for name in each.nodes) == sorted(places)
     for each in found:
@@ -98,7 +112,7 @@ def test_every_node_stands_somewhere_once_whatever_a_stored_run_says_of_its_plac
 
 
 def test_a_large_rack_is_told_in_lines_of_so_many_nodes() -> None:
-    found = Panel("hall", panel({f"n{i}": node() for i in range(10)}, None).shelves)
+    found = RackPanel("hall", panel({f"n{i}": node() for i in range(10)}, None).shelves)
     assert dots(found, 4) == (("n0", "n1", "n2", "n3"), ("n4", "n5", "n6", "n7"), ("n8", "n9"))
 
 
@@ -147,7 +161,7 @@ def test_a_node_without_gpus_has_no_temperature_of_theirs_and_a_silent_one_is_un
 
 def measured(values: Mapping[str, Reading | None], mode: Mode = Mode.TEMPERATURE) -> tuple[dict[str, Cell], str]:
     heard = {name: {"gpu/*.temperature": value} for name, value in values.items() if value is not None}
-    found = picture(mode, Seen(tuple(values), asked=frozenset({"asked"}), told=heard), PLAIN)
+    found = picture(mode, KnownNodes(tuple(values), asked=frozenset({"asked"}), told=heard), PLAIN)
     return dict(found.cells), str(found.legend)
 
 
@@ -177,10 +191,10 @@ def test_the_fact_that_most_nodes_tell_is_the_one_that_all_cells_show() -> None:
         "a": {"bmc.thermal.inlet": 20.0, "gpu/*.temperature": 50.0},
         "b": {"bmc.thermal.inlet": Unknown(Reason.DENIED), "gpu/*.temperature": 60.0},
     }
-    found = picture(Mode.TEMPERATURE, Seen(("a", "b"), told=heard), PLAIN)
+    found = picture(Mode.TEMPERATURE, KnownNodes(("a", "b"), told=heard), PLAIN)
     assert found.measure is not None
     assert found.measure.pattern == "gpu/*.temperature"
-    alike = picture(Mode.TEMPERATURE, Seen(("a",), told=heard), PLAIN)
+    alike = picture(Mode.TEMPERATURE, KnownNodes(("a",), told=heard), PLAIN)
     assert alike.measure is not None
     assert alike.measure.pattern == "bmc.thermal.inlet"
 
@@ -196,18 +210,18 @@ def test_a_share_is_a_digit_that_never_falls_while_its_value_rises(values: list[
 def test_state_is_told_by_a_sign_of_its_own_whatever_colours_there_are() -> None:
     outcomes = dict(zip("abc", Outcome, strict=True))
     for signs in (PLAIN, RICH):
-        found = picture(Mode.STATE, Seen((*"abcde",), outcomes, frozenset({"d"})), signs)
+        found = picture(Mode.STATE, KnownNodes((*"abcde",), outcomes, frozenset({"d"})), signs)
         assert len({found.cells[name].sign for name in "abcde"}) == 5
         assert all(cell_len(cell.sign) == 1 for cell in found.cells.values())
         assert (found.cells["d"], found.cells["e"]) == (ASKED, NOT_JUDGED)
-    assert str(picture(Mode.STATE, Seen((*"abcde",), outcomes, frozenset({"d"})), PLAIN).legend) == (
+    assert str(picture(Mode.STATE, KnownNodes((*"abcde",), outcomes, frozenset({"d"})), PLAIN).legend) == (
         "x 1 FAIL   ? 1 INCOMPLETE   > 1 being asked   - 1 not judged   + 1 PASS"
     )
 
 
 def test_drift_counts_to_nine_and_a_node_that_was_not_compared_is_not_alike() -> None:
     counts = {"a": 0, "b": 1, "c": 9, "d": 1200}
-    found = picture(Mode.DRIFT, Seen((*"abcde",), drift=counts), PLAIN).cells
+    found = picture(Mode.DRIFT, KnownNodes((*"abcde",), drift=counts), PLAIN).cells
     assert [found[name].sign for name in "abcde"] == ["0", "1", "9", "+", "?"]
     assert [found[name].word for name in "abd"] == ["no fact differs", "1 fact differs", "1,200 facts differ"]
 
@@ -215,7 +229,9 @@ def test_drift_counts_to_nine_and_a_node_that_was_not_compared_is_not_alike() ->
 # What is drawn.
 
 
-def drawing(panels: Sequence[Panel], cells: Mapping[str, Cell], width: int = 80, mode: Mode = Mode.STATE) -> list[str]:
+def drawing(
+    panels: Sequence[RackPanel], cells: Mapping[str, Cell], width: int = 80, mode: Mode = Mode.STATE
+) -> list[str]:
     return [str(line) for line in drawn.lines(panels, cells, mode, width, PLAIN)]
 
 
@@ -251,7 +267,7 @@ def test_no_line_is_wider_than_the_terminal_and_none_moves_it(
     names: list[str], rack: str, width: int, mode: Mode
 ) -> None:
     places = {name: node(rack, at % 5, slot=name) for at, name in enumerate(names)}
-    shape = Rack(rack, names[0], names[-1], 9, {names[0]: Slot(8, 1, names[-1])})
+    shape = Rack(rack, names[0], names[-1], 9, {names[0]: RackSlot(8, 1, names[-1])})
     cells = dict.fromkeys(names, Cell("7", "", "61 C"))
     for line in drawing(elevation(places, {rack: shape}).racks, cells, width, mode):
         assert cell_len(line) <= width

@@ -11,18 +11,18 @@ from rackcheck.session import counting
 from rackcheck.session.subject import find
 from rackcheck.views.causes import causes
 from rackcheck.views.census import Census
-from rackcheck.views.grouped import Group, groups
+from rackcheck.views.grouped import FindingGroup, groups
 from rackcheck.views.summary import Summary
 
 
 @pytest.fixture(scope="module")
-def read() -> tuple[Summary, Census, tuple[Group, ...]]:
+def read() -> tuple[Summary, Census, tuple[FindingGroup, ...]]:
     summary, census = counting.read(find(str(folder() / "first")))
     return summary, census, groups(summary, census)
 
 
 def test_every_finding_and_cause_is_one_group_numbered_from_one(
-    read: tuple[Summary, Census, tuple[Group, ...]],
+    read: tuple[Summary, Census, tuple[FindingGroup, ...]],
 ) -> None:
     summary, _, found = read
     common, single = causes(summary.findings, summary.silent)

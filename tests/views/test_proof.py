@@ -31,10 +31,10 @@ from rackcheck.session.known import known
 from rackcheck.session.raw import said
 from rackcheck.session.since import since
 from rackcheck.session.stored import stored_job
-from rackcheck.views.pick import WIDTH, Wanted, picked
-from rackcheck.views.proof import Proof, Said, View, piece, proof, views
+from rackcheck.views.pick import WIDTH, SearchTerms, picked
+from rackcheck.views.proof import NodeReplies, Proof, RelatedFact, piece, proof, views
 from rackcheck.views.replies import replies
-from rackcheck.views.reply import Reply, told
+from rackcheck.views.reply import RawText, told
 
 TEXT = catalogue.text("A text.")
 
@@ -43,7 +43,7 @@ def leaf(reading: Reading, source: str, plane: Plane = Plane.OS, kind: Kind = TE
     return Leaf(reading, kind, plane, source, "2026-01-01T00:00:00Z")
 
 
-def lines_of(reply: Reply) -> list[str]:
+def lines_of(reply: RawText) -> list[str]:
     return [row.text for row in reply.rows]
 
 
@@ -54,7 +54,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def machine() -> tuple[Said, Mapping[str, Rule], Mapping[str, Verdict]]:
+def machine() -> tuple[NodeReplies, Mapping[str, Rule], Mapping[str, Verdict]]:
     """What a simulated DGX H100 said, with the rules and verdicts of its profile, and the pairs of the cross-plane one."""
     run = store.find(str(folder() / "first"))
     job = stored_job(run)
@@ -146,7 +146,7 @@ LINES = st.lists(st.text(alphabet="ab1= \t{\"'<>", max_size=300), min_size=1, ma
 def test_every_line_shown_is_a_line_of_the_reply_in_its_order_and_never_too_many(
     lines: list[str], most: int, around: int, path: str
 ) -> None:
-    wanted = Wanted.of(parse(path), "ab1")
+    wanted = SearchTerms.of(parse(path), "ab1")
     found = list(picked(lines, wanted, most, around))
     assert 1 <= len(found) <= most
     numbers = [number for number, _, _ in found]
@@ -197,7 +197,7 @@ def test_a_proof_is_cut_and_says_so() -> None:
     assert (len(short.pieces), short.cut) == (3, len(whole.pieces) - 3)
 
 
-def seen(path: str) -> dict[str, View]:
+def seen(path: str) -> dict[str, RelatedFact]:
     all_said, _, _ = machine()
     return {view.path: view for view in views(path, all_said.tree.leaves[path], all_said)}
 
@@ -218,7 +218,7 @@ def test_another_planes_value_that_is_unknown_neither_agrees_nor_disagrees() -> 
 
     def told_by(other: Reading) -> bool | None:
         leaves = {"cpu.sockets": leaf(2, "lscpu", kind=count), "bmc.cpu.count": leaf(other, "/r", Plane.BMC, count)}
-        (view,) = views("cpu.sockets", leaves["cpu.sockets"], Said(Tree(leaves), {}, rules))
+        (view,) = views("cpu.sockets", leaves["cpu.sockets"], NodeReplies(Tree(leaves), {}, rules))
         return view.agrees
 
     assert told_by(2) is True

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rack_runs import folder
 
 from rackcheck.evaluate.verdict import Evidence, Status, Verdict
-from rackcheck.inventory import Bmc, Node, Ssh
+from rackcheck.inventory import BmcAccess, Node, Ssh
 from rackcheck.model import catalogue
 from rackcheck.model.catalogue import Kind
 from rackcheck.model.fact import Absent, Class, Facts, Plane, Reason, Unknown
@@ -24,7 +24,7 @@ from rackcheck.model.tree import Leaf
 from rackcheck.probe.contract import AnyProbe, Probe
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.remedy.words import Table
+from rackcheck.remedy.words import SettingTable
 from rackcheck.views import retype
 
 KIND = catalogue.text("A text.")
@@ -136,7 +136,7 @@ def test_this_machine_is_asked_without_ssh() -> None:
 
 
 def test_a_resource_is_fetched_by_curl_which_asks_for_the_password(tools: Path) -> None:
-    node = Node("n1", bmc=Bmc("https://[fe80::1]:8443", "admin", "env:SECRET", ca="/ca.pem"))
+    node = Node("n1", bmc=BmcAccess("https://[fe80::1]:8443", "admin", "env:SECRET", ca="/ca.pem"))
     line = retype.line("/redfish/v1/Systems/1/Bios#/Attributes/A = B", Plane.BMC, node)
     place = "https://[fe80::1]:8443/redfish/v1/Systems/1/Bios"
     assert run(line, tools) == ["-sS", "-g", "--cacert", "/ca.pem", "-u", "admin", "--", place]
@@ -144,19 +144,19 @@ def test_a_resource_is_fetched_by_curl_which_asks_for_the_password(tools: Path) 
 
 
 def test_a_certificate_that_is_not_checked_is_said_on_a_line_of_its_own(tools: Path) -> None:
-    line = retype.line("/redfish/v1/Chassis/A B", Plane.BMC, Node("n1", bmc=Bmc("https://bmc")))
+    line = retype.line("/redfish/v1/Chassis/A B", Plane.BMC, Node("n1", bmc=BmcAccess("https://bmc")))
     assert line.split("\n")[0] == "# the certificate is not checked by this line"
     words = ["-sS", "-g", "--insecure", "-u", "me", "--", "https://bmc/redfish/v1/Chassis/A%20B"]
     assert run(line, tools) == words
 
 
 def test_a_user_with_a_colon_would_be_a_password_on_the_line() -> None:
-    node = Node("n1", bmc=Bmc("https://bmc", "admin:hunter2"))
+    node = Node("n1", bmc=BmcAccess("https://bmc", "admin:hunter2"))
     assert "hunter2" not in retype.line("/redfish/v1", Plane.BMC, node)
 
 
 def test_the_handshake_is_seen_by_openssl(tools: Path) -> None:
-    line = retype.line("tls:handshake#/Cipher", Plane.BMC, Node("n1", bmc=Bmc("https://bmc")))
+    line = retype.line("tls:handshake#/Cipher", Plane.BMC, Node("n1", bmc=BmcAccess("https://bmc")))
     assert run(line, tools) == ["s_client", "-connect", "bmc:443"]
 
 
@@ -191,7 +191,7 @@ def test_nobodys_host_user_or_file_breaks_out_of_its_quotes(host: str, user: str
 
 @given(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
 def test_nobodys_bmc_or_uri_breaks_out_of_its_quotes(host: str, user: str, ca: str, uri: str) -> None:
-    node = Node("n1", bmc=Bmc(f"https://{host}", user, ca=ca))
+    node = Node("n1", bmc=BmcAccess(f"https://{host}", user, ca=ca))
     line = retype.line(f"/redfish/v1/{uri}", Plane.BMC, node)
     assert line.replace("\n", "").isprintable()
     words = words_of(line)
@@ -206,7 +206,7 @@ def test_nobodys_bmc_or_uri_breaks_out_of_its_quotes(host: str, user: str, ca: s
 
 def test_a_hostile_line_runs_nothing_but_its_tool(tools: Path, tmp_path: Path) -> None:
     bad = f"';touch {tmp_path}/x;'$(touch {tmp_path}/x)`touch {tmp_path}/x`"
-    node = Node("n1", host=bad, ssh=Ssh(bad, bad), bmc=Bmc(f"https://h{bad}".replace(" ", "${IFS}"), bad))
+    node = Node("n1", host=bad, ssh=Ssh(bad, bad), bmc=BmcAccess(f"https://h{bad}".replace(" ", "${IFS}"), bad))
     assert run(retype.line(f"/{bad.replace(' ', '${IFS}')}", Plane.OS, node), tools)[-2] == f"{bad}@{bad}"
     run(retype.line(f"/redfish/v1/{bad}", Plane.BMC, node), tools)
     assert not (tmp_path / "x").exists()
@@ -236,7 +236,7 @@ def fixed(rule: str, item: str, *nodes: str) -> tuple[str, ...]:
     profile = library.load("h100-dgx", registry().catalogue)
     bad = Verdict(rule, Status.FAIL, "", (Evidence(Status.FAIL, item, "60", ""),))
     verdicts, only = dict.fromkeys(nodes, (bad,)), {node: {rule} for node in nodes}
-    return retype.fixes("r", "p", profile.own, verdicts, only, lambda _: None, {}, Table({}, {}))
+    return retype.fixes("r", "p", profile.own, verdicts, only, lambda _: None, {}, SettingTable({}, {}))
 
 
 def test_the_lines_that_mend_one_rule_are_those_of_remedy() -> None:

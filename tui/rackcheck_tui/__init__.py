@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Literal
 
 from rackcheck.base.mistake import Mistake
-from rackcheck.views.desk import Desk
+from rackcheck.views.desk import OpenRun
 
 
 def show(
-    name: str, desk: Callable[[], Desk], *, view: str = "groups", where: str = "", against: str = "peers",
+    name: str, desk: Callable[[], OpenRun], *, view: str = "groups", where: str = "", against: str = "peers",
     link: Literal["auto", "slow"] = "auto", early: bool = False, same: str = "rackcheck audit",
 ) -> None:  # fmt: skip
     """Show what is laid on the desk until its reader quits; raises Mistake where there is no terminal to show it on.
@@ -29,12 +29,12 @@ def show(
     settle_environment(link, os.environ)
     from rackcheck.views.signs import signs_for  # noqa: PLC0415
     from rackcheck_tui.app import Screens  # noqa: PLC0415  the screen library is loaded for screens only
-    from rackcheck_tui.controllers.trail import Place  # noqa: PLC0415
+    from rackcheck_tui.controllers.trail import ViewState  # noqa: PLC0415
     from rackcheck_tui.controllers.verbs import VIEWS  # noqa: PLC0415
 
     if view not in VIEWS:
         raise Mistake(f"no view {view}; there are {', '.join(VIEWS)}")
-    first = Place(view, where=where)
+    first = ViewState(view, where=where)
     laid = desk() if early else None
     opened = desk if laid is None else lambda: laid
     app = Screens(opened, signs_for(os.environ), name=name, slow=link == "slow", first=first, against=against)

@@ -12,11 +12,11 @@ from textual.filter import LineFilter
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from rackcheck.views.desk import Desk
+from rackcheck.views.desk import OpenRun
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.acting import Findings, Recollecting, RowViews
-from rackcheck_tui.controllers.background import Background, Dialogs, Output
+from rackcheck_tui.controllers.acting import FindingActions, Recollecting, RowViews
+from rackcheck_tui.controllers.background import Background, Dialogs, OutputScreen
 from rackcheck_tui.controllers.feed import Feed
 from rackcheck_tui.controllers.fetching import Fetching, Overlays
 from rackcheck_tui.controllers.foot import CommandLine, Foot, Palette
@@ -24,17 +24,17 @@ from rackcheck_tui.controllers.keys import BINDINGS
 from rackcheck_tui.controllers.lifecycle import Leaving, Opening
 from rackcheck_tui.controllers.looking import Colouring, Help, Looking
 from rackcheck_tui.controllers.navigation import Filter, Navigator
-from rackcheck_tui.controllers.reading import Reading, board_of
+from rackcheck_tui.controllers.reading import ReaderTask, board_of
 from rackcheck_tui.controllers.readout import Panes, Readout
-from rackcheck_tui.controllers.selection import Selection
+from rackcheck_tui.controllers.selection import SelectedRows
 from rackcheck_tui.controllers.sharing import Copying, Exporting
-from rackcheck_tui.controllers.trail import Place, Trail
+from rackcheck_tui.controllers.trail import Trail, ViewState
 from rackcheck_tui.controllers.waiving import Waiving
-from rackcheck_tui.pace import Pace
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.pace import FrameRate
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.sparing import Sparing
 from rackcheck_tui.widgets.rackview import Racks
-from rackcheck_tui.widgets.table import Table
+from rackcheck_tui.widgets.table import TableWidget
 from rackcheck_tui.widgets.themes import Colours
 
 OWN_ACTIONS = frozenset({"do", "view", "step"})
@@ -64,23 +64,23 @@ class Screens(App[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (160, "-wide")]  # noqa: RUF012  the library declares its type
     BINDINGS: ClassVar[list[BindingType]] = BINDINGS
 
-    context: Context
+    context: ViewContext
     readout: Readout
     navigator: Navigator
     row_views: RowViews
     foot: Foot
-    reading: Reading
+    reading: ReaderTask
 
     def __init__(
-        self, opened: Callable[[], Desk], signs: Signs, *, name: str = "", slow: bool = False,
-        first: Place | None = None, against: str = "peers",
+        self, opened: Callable[[], OpenRun], signs: Signs, *, name: str = "", slow: bool = False,
+        first: ViewState | None = None, against: str = "peers",
     ) -> None:  # fmt: skip
         super().__init__(ansi_color=True)  # the terminal's own colours: its reader has chosen them
         self.theme = "ansi-dark"
         self.set_class(signs.plain, "-plain")
         self.signs, self.ready, self._against, self._name = signs, False, against, name
-        self.trail = Trail([first or Place("groups")])
-        self.feed, self.colours, self.sparing, self.pace = Feed(), Colours(), Sparing(self), Pace(self, slow=slow)
+        self.trail = Trail([first or ViewState("groups")])
+        self.feed, self.colours, self.sparing, self.pace = Feed(), Colours(), Sparing(self), FrameRate(self, slow=slow)
         self.panes = Panes(self, self.trail)
         self.opening = Opening(self, opened, self._opened)
         self.leaving = Leaving(self, self.pace, signs)
@@ -92,7 +92,7 @@ class Screens(App[None]):
         yield Static(id="status", markup=False)
         yield Static(id="above", markup=False)
         with Container(id="body"):
-            yield Table(self.signs, id="rows")
+            yield TableWidget(self.signs, id="rows")
             yield Racks(self.signs, id="racks")
             yield Static(id="middle", markup=False)
             with Details(id="details", can_focus=False):
@@ -102,24 +102,24 @@ class Screens(App[None]):
             yield Input(id="line", compact=True)
         yield Static(id="keys", markup=False)
 
-    def _opened(self, desk: Desk) -> None:
+    def _opened(self, desk: OpenRun) -> None:
         """Connect the controllers over the run that is open now, and begin to read it."""
-        self.context = ctx = Context(board_of(desk), desk, self.signs, against=self._against)
+        self.context = ctx = ViewContext(board_of(desk), desk, self.signs, against=self._against)
         trail, panes = self.trail, self.panes
         self.readout = readout = Readout(panes, self.pace, ctx, trail)
-        selection = Selection(ctx, trail, panes, readout)
+        selection = SelectedRows(ctx, trail, panes, readout)
         background, dialogs = Background(self, trail, readout), Dialogs(self, self.signs)
-        output = Output(panes, background, dialogs, desk)
+        output = OutputScreen(panes, background, dialogs, desk)
         exporting = Exporting(ctx, trail, selection, readout, background, dialogs, desk)
         overlays = Overlays(ctx, readout, background, dialogs, output, exporting, desk)
         fetching = Fetching(ctx, trail, self.feed, readout, background, desk)
         filtering = Filter(ctx, trail, readout, fetching)
         self.navigator = navigator = Navigator(ctx, trail, panes, readout, filtering, fetching, background, overlays)
-        self.reading = reading = Reading(self, ctx, trail, self.feed, self.pace, readout, fetching, desk)
+        self.reading = reading = ReaderTask(self, ctx, trail, self.feed, self.pace, readout, fetching, desk)
         self.row_views = rows = RowViews(ctx, trail, selection, navigator, readout, dialogs, desk)
         commands = CommandLine(ctx, readout, navigator, dialogs, output, self.leaving.leave)
         self.foot = foot = Foot(panes, readout, filtering, commands)
-        findings = Findings(ctx, selection, readout, background, dialogs, overlays, desk)
+        findings = FindingActions(ctx, selection, readout, background, dialogs, overlays, desk)
         looking, about = Looking(ctx, panes, readout, fetching, navigator), Help(ctx, trail, dialogs)
         self.actions = {
             "find": foot.find, "command": foot.command, "palette": Palette(dialogs, foot, navigator).open,
@@ -190,7 +190,7 @@ class Screens(App[None]):
         """Write everything for the new size, once it is laid out."""
         self.call_after_refresh(self._write)
 
-    @on(Table.Marked)
+    @on(TableWidget.Marked)
     @on(Racks.Marked)
     def _write(self) -> None:
         """Write the lines around the rows: their width, or the number of marks, is another."""
@@ -204,19 +204,19 @@ class Screens(App[None]):
         if self.ready:
             self.readout.write_details()
 
-    def on_table_moved(self, message: Table.Moved) -> None:
+    def on_table_moved(self, message: TableWidget.Moved) -> None:
         """Show the details of the row under the cursor."""
         if self.ready and message.table is self.panes.table:
             self.readout.moved()
 
-    def on_table_opened(self, message: Table.Opened) -> None:
+    def on_table_opened(self, message: TableWidget.Opened) -> None:
         """Go where the row leads."""
         if self.ready and message.table is self.panes.table:
             self.row_views.enter()
 
     def on_racks_opened(self, message: Racks.Opened) -> None:
         """Go to the node."""
-        self.navigator.go(Place("node", (message.node,)))
+        self.navigator.go(ViewState("node", (message.node,)))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter while words are typed at the foot."""

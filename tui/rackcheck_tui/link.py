@@ -3,7 +3,7 @@
 from collections.abc import MutableMapping
 from typing import Literal
 
-Link = Literal["auto", "slow"]
+LinkSpeed = Literal["auto", "slow"]
 
 _SLOW = {
     "TEXTUAL_FPS": "20",
@@ -14,7 +14,7 @@ _SLOW = {
 """Few frames, nothing that glides, and sixteen colours, whose escape sequences are half as long."""
 
 
-def settle_environment(link: Link, environment: MutableMapping[str, str]) -> None:
+def settle_environment(link: LinkSpeed, environment: MutableMapping[str, str]) -> None:
     """Set what the screen library reads when it is imported; what its reader has set himself stays."""
     if link == "slow":
         for name, value in _SLOW.items():

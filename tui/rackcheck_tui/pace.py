@@ -23,7 +23,7 @@ QUESTION = "\x1b[6n"
 """Asks the terminal where its cursor is: every terminal answers, in order, behind all that came before."""
 
 
-class Wire:
+class TerminalWriter:
     """The way to an application's terminal."""
 
     def __init__(self, app: App[Any]) -> None:
@@ -67,7 +67,7 @@ class Wire:
         return getattr(self._app, "_driver", None)
 
 
-Job = Callable[[], object]
+Callback = Callable[[], object]
 """Draws something anew. One that gives True has more to draw and is run again, as soon as the link allows."""
 
 HZ = 4.0
@@ -91,7 +91,7 @@ _LATE = 0.05
 _POLL = 0.05
 
 
-class Pace:
+class FrameRate:
     """Runs what is wanted at most `hz` times a second, each once; for one application, in its event loop.
 
     The application hands on the terminal's answers: `def on_cursor_position(self): self.pace.answered()`.
@@ -100,10 +100,10 @@ class Pace:
     def __init__(self, app: App[Any], hz: float = HZ, *, slow: bool = False) -> None:
         self.hz = min(hz, SLOW_HZ) if slow else hz
         self.slow = slow
-        self.wire = Wire(app)
+        self.wire = TerminalWriter(app)
         self.frames = 0
         self._app = app
-        self._wanted: dict[Job, None] = {}
+        self._wanted: dict[Callback, None] = {}
         self._timer: Timer | None = None
         self._due = 0.0
         self._rate: float | None = _ASSUMED if slow else None
@@ -117,7 +117,7 @@ class Pace:
         """Bytes that a live frame should keep to; None while the link takes whatever comes."""
         return None if self._rate is None else int(max(_LEAST, min(self._rate * FLIGHT, _MOST)))
 
-    def want(self, job: Job) -> None:
+    def want(self, job: Callback) -> None:
         """Have something drawn when it is its turn; wanted twice before that, it is drawn once."""
         self._wanted[job] = None
         self._arm()

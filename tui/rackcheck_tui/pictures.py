@@ -21,7 +21,7 @@ from rackcheck.model.fact import Plane
 from rackcheck.probe.group import is_group
 from rackcheck.run.event import Answered, Burning, Event, FactsRead, Judged, NodeAsked, RunStarted
 from rackcheck.session import subject
-from rackcheck.session.desk import Desk
+from rackcheck.session.desk import RunSession
 from rackcheck.views.signs import Signs
 from rackcheck_tui.app import Screens
 
@@ -105,7 +105,7 @@ def made(home: Path, run: str = RUN, words: Sequence[str] = AUDIT) -> Path:
 class Halfway:
     """A desk whose run has come to its middle: what it tells has a moment of its own, and then no more comes."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: RunSession) -> None:
         self._desk = desk
 
     def __getattr__(self, name: str) -> object:
@@ -151,7 +151,7 @@ class Loaded(Halfway):
 async def taken(shot: Shot) -> str:
     """Open the run, press the keys, and give the picture as SVG."""
     run = BURNT if shot.load else RUN
-    desk = Desk(found=subject.find(run))
+    desk = RunSession(found=subject.find(run))
     held = Loaded(desk) if shot.load else Halfway(desk)
     os.environ.pop("NO_COLOR", None)
     if shot.plain:

@@ -34,7 +34,7 @@ _JOINED = 6
 _REMEMBERED = 4096
 
 
-class Shown:
+class TerminalState:
     """What the terminal shows, as far as it is known."""
 
     def __init__(self) -> None:
@@ -136,10 +136,10 @@ def _sent(x: int, y: int, cells: list[_Cell]) -> str:
     return "".join((*sent, style[1]))
 
 
-class Difference(CompositorUpdate):
+class ScreenDiff(CompositorUpdate):
     """An update of the library's, sent as what it changes; compared when it is sent, as some never are."""
 
-    def __init__(self, update: LayoutUpdate | ChopsUpdate, shown: Shown, size: tuple[int, int]) -> None:
+    def __init__(self, update: LayoutUpdate | ChopsUpdate, shown: TerminalState, size: tuple[int, int]) -> None:
         self.update, self.shown, self.size = update, shown, size
 
     def __rich_console__(self, console: Console, options: Any) -> Iterator[Any]:
@@ -171,7 +171,7 @@ class Sparing:
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
-        self._shown = Shown()
+        self._shown = TerminalState()
 
     def watch(self) -> None:
         """Forget the screen whenever it was another program's for a while; the application is running by now."""
@@ -180,7 +180,7 @@ class Sparing:
     def difference(self, update: Any) -> Any:
         """Give what is to be sent in the place of an update: its difference to what the terminal shows."""
         if isinstance(update, (LayoutUpdate, ChopsUpdate)) and not self._app.is_inline:
-            return Difference(update, self._shown, (self._app.size.width, self._app.size.height))
+            return ScreenDiff(update, self._shown, (self._app.size.width, self._app.size.height))
         return update
 
     def forget(self) -> None:

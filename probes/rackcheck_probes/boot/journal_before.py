@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, integer, listing, probe, text
 from rackcheck.model.fact import clean
 from rackcheck.parse.host.kernel_log import dmesg, journalctl
-from rackcheck.parse.host.kernel_log.dmesg import Line
+from rackcheck.parse.host.kernel_log.dmesg import LinePattern
 from rackcheck.parse.host.kernel_log.dmesg_hardware import MACHINE_CHECKS
 from rackcheck.parse.host.kernel_log.dmesg_kernel import FAULTS
 from rackcheck.parse.host.kernel_log.xid import xid
@@ -60,6 +60,6 @@ def journal_before(answer: str) -> Facts:
     yield "log.previous_boot.lines", cut or len(rows)
 
 
-def _count(log: str, kinds: Sequence[Line]) -> int:
+def _count(log: str, kinds: Sequence[LinePattern]) -> int:
     found = dmesg.tallies(log, kinds) if log else {}
     return sum(found[""].counts.values()) if found else 0

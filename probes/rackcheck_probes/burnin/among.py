@@ -8,8 +8,8 @@ from dataclasses import replace
 from rackcheck import Absent, Class, Member, Reason, Sourced, Unknown, comparison, quantity, spell_key, text
 from rackcheck.model.fact import Reading
 from rackcheck.parse.burnin import votes
-from rackcheck.parse.burnin.straggler import FLEET, Held, Measured, Outcome, judge
-from rackcheck.probe.among import Told
+from rackcheck.parse.burnin.straggler import FLEET, Measured, PeerComparison, StragglerOutcome, judge
+from rackcheck.probe.among import ItemFacts
 
 SLOW, HOT = ("fine", "slow"), ("fine", "hot")
 MEASURED = Class.MEASUREMENT
@@ -19,7 +19,7 @@ NEEDS = ("model", "tensor.rate", "tensor.clock", "tensor.rise", "results")
 APART = 0.05
 """The part by which work per clock may lie below the better GPUs of a model: physics has it alike."""
 
-Gpu = tuple[str, str]
+GpuKey = tuple[str, str]
 """A GPU: its node, and its index there."""
 
 
@@ -39,10 +39,10 @@ Gpu = tuple[str, str]
         ),
     },
 )
-def burnin_among(members: Sequence[Member]) -> Told:
+def burnin_among(members: Sequence[Member]) -> ItemFacts:
     """Hold every GPU against its peers."""
-    models: dict[str, list[Gpu]] = defaultdict(list)
-    facts: dict[Gpu, dict[str, Reading]] = {}
+    models: dict[str, list[GpuKey]] = defaultdict(list)
+    facts: dict[GpuKey, dict[str, Reading]] = {}
     silent: list[str] = []
     for member in members:
         names, why = member.items("burnin.gpu")
@@ -69,7 +69,7 @@ def burnin_among(members: Sequence[Member]) -> Told:
         yield from _heat(gpus, holes, facts)
 
 
-def _holes(gpus: Sequence[Gpu], silent: Sequence[str]) -> list[Gpu]:
+def _holes(gpus: Sequence[GpuKey], silent: Sequence[str]) -> list[GpuKey]:
     """Give the GPUs that nodes may have that told of none: as many as the largest of the others."""
     counts: dict[str, int] = defaultdict(int)
     for node, _ in gpus:
@@ -77,7 +77,7 @@ def _holes(gpus: Sequence[Gpu], silent: Sequence[str]) -> list[Gpu]:
     return [(node, str(index)) for node in silent for index in range(max(counts.values(), default=0))]
 
 
-def _rates(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str, Reading]]) -> Told:
+def _rates(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
     measured = [Measured(*gpu, _number(facts[gpu]["tensor.rate"]), _number(facts[gpu]["tensor.clock"])) for gpu in gpus]
     fleet = judge([*measured, *(Measured(*gpu, None, None) for gpu in holes)])
     for gpu, work, rate in zip(gpus, fleet.work_per_clock, fleet.rate, strict=False):
@@ -92,7 +92,7 @@ def _rates(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str,
         yield _told(gpu, "rate_far", Sourced(_word(rate, rate.far, "slow"), said))
 
 
-def _best(gpus: Sequence[Gpu], holes: int, facts: dict[Gpu, dict[str, Reading]]) -> Told:
+def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
     """Hold each GPU against the upper quarter of its model, wherever GPUs that tell nothing would stand in it."""
     told = {gpu: _per_clock(facts[gpu]) for gpu in gpus}
     known = sorted(value for value in told.values() if value is not None)
@@ -119,7 +119,7 @@ def _per_clock(facts: dict[str, Reading]) -> float | None:
     return rate / clock if rate is not None and clock else None
 
 
-def _heat(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str, Reading]]) -> Told:
+def _heat(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
     """Judge the inverse of warming as a rate: what is low of it is hot, and only far from its peers that says much."""
     rises = [_number(facts[gpu]["tensor.rise"]) for gpu in gpus]
     given = [Measured(*gpu, 1 / rise if rise else None, None) for gpu, rise in zip(gpus, rises, strict=True)]
@@ -137,9 +137,9 @@ def _heat(gpus: Sequence[Gpu], holes: Sequence[Gpu], facts: dict[Gpu, dict[str, 
         yield _told(gpu, "heat_effect", effect * 100 if effect is not None else _missing(held))
 
 
-def _results(gpus: Sequence[Gpu], facts: dict[Gpu, dict[str, Reading]], *, alone: bool) -> Told:
+def _results(gpus: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]], *, alone: bool) -> ItemFacts:
     """Count the votes on each piece of work that GPUs of a model share; a GPU is as bad as its worst result."""
-    said: dict[Gpu, list[votes.Said]] = {gpu: [] for gpu in gpus}
+    said: dict[GpuKey, list[votes.VoteOutcome]] = {gpu: [] for gpu in gpus}
     results = {gpu: _results_of(facts[gpu]["results"]) for gpu in gpus}
     for work in sorted({work for told in results.values() for work in told}):
         who = [gpu for gpu in gpus if work in results[gpu]]
@@ -149,11 +149,11 @@ def _results(gpus: Sequence[Gpu], facts: dict[Gpu, dict[str, Reading]], *, alone
                 said[gpu].append(counted.said[gpu])
     for gpu in gpus:
         told = facts[gpu]["results"]
-        if votes.Said.ODD in said[gpu]:
+        if votes.VoteOutcome.ODD in said[gpu]:
             word: Reading = "odd"
-        elif votes.Said.DISPUTED in said[gpu]:
+        elif votes.VoteOutcome.DISPUTED in said[gpu]:
             word = "disputed"
-        elif votes.Said.AGREES in said[gpu]:
+        elif votes.VoteOutcome.AGREES in said[gpu]:
             word = "agrees"
         elif alone:
             word = Absent("the only GPU of its model")
@@ -168,35 +168,35 @@ def _results_of(told: Reading) -> dict[str, str]:
     return {work: word for work, _, word in (each.rpartition("=") for each in found)}
 
 
-def _beside(gpus: Sequence[Gpu], held: Held, what: str) -> str:
+def _beside(gpus: Sequence[GpuKey], held: PeerComparison, what: str) -> str:
     """Say how far a GPU lies from which others: the source of a word about it."""
     nodes = len({node for node, _ in gpus})
     far = "" if held.effect is None or held.z is None else f": {held.effect * 100:+.1f} %, {held.z:+.1f} deviations"
     return f"{what} beside {len(gpus) - 1} GPUs of its model on {nodes} {'node' if nodes == 1 else 'nodes'}{far}"
 
 
-def _held(gpu: Gpu, name: str, held: Held, outcome: Outcome, said: str) -> Told:
+def _held(gpu: GpuKey, name: str, held: PeerComparison, outcome: StragglerOutcome, said: str) -> ItemFacts:
     yield _told(gpu, name, Sourced(_word(held, outcome, "slow"), said))
     yield _told(gpu, f"{name}_effect", held.effect * 100 if held.effect is not None else _missing(held))
 
 
-def _word(held: Held, outcome: Outcome, word: str) -> Reading:
-    if outcome is Outcome.NOT_TESTED:
+def _word(held: PeerComparison, outcome: StragglerOutcome, word: str) -> Reading:
+    if outcome is StragglerOutcome.NOT_TESTED:
         return _missing(held)
-    return word if outcome is Outcome.SLOW else "fine"
+    return word if outcome is StragglerOutcome.SLOW else "fine"
 
 
-def _missing(held: Held) -> Unknown:
+def _missing(held: PeerComparison) -> Unknown:
     return Unknown(Reason.NOT_TESTED, held.why or "its peers tell too little")
 
 
-def _nothing(gpus: Sequence[Gpu], why: Reading) -> Told:
+def _nothing(gpus: Sequence[GpuKey], why: Reading) -> ItemFacts:
     for gpu in gpus:
         for name in ("work", "work_effect", "rate", "rate_far", "rate_effect", "heat", "heat_effect"):
             yield _told(gpu, name, why)
 
 
-def _told(gpu: Gpu, name: str, reading: Reading | Sourced) -> tuple[str, str, Reading | Sourced]:
+def _told(gpu: GpuKey, name: str, reading: Reading | Sourced) -> tuple[str, str, Reading | Sourced]:
     return gpu[0], f"burnin.gpu/{spell_key(gpu[1])}.among.{name}", reading
 
 

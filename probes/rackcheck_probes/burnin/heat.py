@@ -7,7 +7,7 @@ from rackcheck import Absent, Class, Facts, Load, Reason, Unknown, probe, quanti
 from rackcheck.model.burn_record import Burn, Record
 from rackcheck.model.fact import Reading
 from rackcheck.parse.burnin.plan import Tier
-from rackcheck.parse.burnin.thermal import Fit, Refused, Sample, fit
+from rackcheck.parse.burnin.thermal import Refused, TemperatureSample, ThermalFit, fit
 from rackcheck.parse.burnin.told import column, rows, stretch
 
 MEASURED = Class.MEASUREMENT
@@ -47,7 +47,9 @@ def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading
         return [(name, Unknown(Reason.NOT_TESTED, "no tensor work was done")) for name in names]
     begin, end = stretch(work)
     taken = list(rows(burn, of, [(begin, end)]))
-    found = fit([Sample(row.t - begin, t, row.number("power")) for row in taken if (t := row.number("temp"))], inlet)
+    found = fit(
+        [TemperatureSample(row.t - begin, t, row.number("power")) for row in taken if (t := row.number("temp"))], inlet
+    )
     if isinstance(found, Refused):
         later = found.longer and burn.hello.get("tier") == Tier.VALIDATE
         why = Absent(f"a soak shows it: {found.why}") if later else Unknown(Reason.NOT_TESTED, found.why)
@@ -58,7 +60,7 @@ def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading
     return list(zip(names, values, strict=True))
 
 
-def _below(taken: Sequence[Record], found: Fit) -> Reading:
+def _below(taken: Sequence[Record], found: ThermalFit) -> Reading:
     """Say how far the foreseen temperature stays below the slowdown; unknown where that is less than it may be off."""
     told = [row for row in taken if row.number("temp") is not None and row.number("below") is not None]
     if not told:

@@ -10,7 +10,7 @@ from sys import intern
 from rackcheck import Absent, Class, Facts, Inputs, Member, Reason, Scope, Unknown, gathering, join, listing
 from rackcheck.model.fact import Reading
 from rackcheck.model.identity import Spell, Spot, between, given, gives_none, guid, lacking, mac, serial, uuid
-from rackcheck.model.repeated import Kind, Own, Parts, Twice, Weight, boards, repeated, within
+from rackcheck.model.repeated import IdentityKind, NamedParts, Own, Twice, Weight, boards, repeated, within
 from rackcheck_probes.cross_plane.identity_host import BMC_SERIAL, BMC_UUID, SERIAL, UUID
 
 BMC = "by its BMC"
@@ -44,11 +44,11 @@ NOT_LISTED = ("no host in inventory", "no BMC in inventory")
 Keep = Callable[[Inputs, Mapping[str, Reading]], Iterable[tuple[str, Reading]]]
 """Which parts have an identity of the node's own, with it, by where they are."""
 
-Judge = Callable[[Parts, Sequence[Unknown], Unknown | None], Twice]
+Judge = Callable[[NamedParts, Sequence[Unknown], Unknown | None], Twice]
 
 
 @dataclass(frozen=True, slots=True)
-class Sort:
+class FleetIdentity:
     """One kind of identity: its words, how it is spelled, and where a node gives it.
 
     `single` are facts, with what stands behind the node's name; `parts` those of items, with which of them count.
@@ -197,24 +197,32 @@ def _devices(inputs: Inputs) -> Twice:
 
 
 SORTS = (
-    Sort("serial", "serials", serial, {SERIAL: "", BMC_SERIAL: BMC}),
-    Sort("UUID", "UUIDs", uuid, {UUID: "", BMC_UUID: BMC}),
-    Sort("BMC", "addresses of BMCs", mac, parts={MANAGER_MAC: _outside}),
-    Sort("MAC", "MACs", mac, parts={PERMANENT: _permanent, MAC: _used, BMC_MAC: _outside}, inside=_devices),
-    Sort("GUID", "GUIDs", guid, parts={GUID: _each}),
-    Sort(
-        "GPU serial", "GPU serials", serial,
-        parts=dict.fromkeys((*GPU_SERIAL, AMD_SERIAL), _each), inside=_inside(GPU_SERIAL, serial, boards),
+    FleetIdentity("serial", "serials", serial, {SERIAL: "", BMC_SERIAL: BMC}),
+    FleetIdentity("UUID", "UUIDs", uuid, {UUID: "", BMC_UUID: BMC}),
+    FleetIdentity("BMC", "addresses of BMCs", mac, parts={MANAGER_MAC: _outside}),
+    FleetIdentity("MAC", "MACs", mac, parts={PERMANENT: _permanent, MAC: _used, BMC_MAC: _outside}, inside=_devices),
+    FleetIdentity("GUID", "GUIDs", guid, parts={GUID: _each}),
+    FleetIdentity(
+        "GPU serial",
+        "GPU serials",
+        serial,
+        parts=dict.fromkeys((*GPU_SERIAL, AMD_SERIAL), _each),
+        inside=_inside(GPU_SERIAL, serial, boards),
     ),
-    Sort(
-        "GPU UUID", "GPU UUIDs", uuid,
-        parts=dict.fromkeys((*GPU_UUID, AMD_UUID), _each), inside=_inside(GPU_UUID, uuid, within),
+    FleetIdentity(
+        "GPU UUID",
+        "GPU UUIDs",
+        uuid,
+        parts=dict.fromkeys((*GPU_UUID, AMD_UUID), _each),
+        inside=_inside(GPU_UUID, uuid, within),
     ),
-    Sort("NVSwitch serial", "NVSwitch serials", serial, parts={NVSWITCH: _each}),
-    Sort("drive serial", "drive serials", serial, parts={NVME: _local, DRIVE: _fitted}),
-    Sort("supply serial", "supply serials", serial, parts={PSU: _each}, weight=Weight.WHOLE),
-    Sort("memory module", "memory modules", serial, parts=dict.fromkeys(DIMM.values(), _module), weight=Weight.SEVERAL),
-)  # fmt: skip
+    FleetIdentity("NVSwitch serial", "NVSwitch serials", serial, parts={NVSWITCH: _each}),
+    FleetIdentity("drive serial", "drive serials", serial, parts={NVME: _local, DRIVE: _fitted}),
+    FleetIdentity("supply serial", "supply serials", serial, parts={PSU: _each}, weight=Weight.WHOLE),
+    FleetIdentity(
+        "memory module", "memory modules", serial, parts=dict.fromkeys(DIMM.values(), _module), weight=Weight.SEVERAL
+    ),
+)
 """Kinds of identities, the weightiest first."""
 
 
@@ -258,6 +266,7 @@ def identity_parts(inputs: Inputs) -> Facts:
 
 def _repeated(owned: Sequence[tuple[Own, ...]], names: Sequence[str]) -> tuple[str, ...] | Unknown:
     kinds = [
-        Kind(sort.word, sort.several, [own[number] for own in owned], sort.weight) for number, sort in enumerate(SORTS)
+        IdentityKind(sort.word, sort.several, [own[number] for own in owned], sort.weight)
+        for number, sort in enumerate(SORTS)
     ]
     return repeated(kinds, names)

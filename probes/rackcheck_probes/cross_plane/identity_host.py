@@ -6,8 +6,8 @@ from dataclasses import replace
 from rackcheck import Class, Facts, Inputs, Unknown, join, listing
 from rackcheck.model.fact import Reading, clean
 from rackcheck.model.identity import (
-    Compared,
-    Given,
+    IdentityComparison,
+    PlaneIdentities,
     Spell,
     between,
     common,
@@ -56,7 +56,7 @@ def identity_host(inputs: Inputs) -> Facts:
     yield "node.identity.differs", differing(kinds)
 
 
-def _kinds(inputs: Inputs) -> Iterator[Compared]:
+def _kinds(inputs: Inputs) -> Iterator[IdentityComparison]:
     # An order number is shared by a whole product: only where it is the host's serial, as Dell's, does it say anything.
     host, known, order = _of_host(inputs), *(given([(p, inputs.reading(p))], serial) for p in (BMC_SERIAL, BMC_SKU))
     one = _one("serial", host, known)
@@ -67,23 +67,23 @@ def _kinds(inputs: Inputs) -> Iterator[Compared]:
     yield _one("uuid", _single(inputs, UUID), _single(inputs, BMC_UUID))
     # A BMC may list ports that have no driver, and others than the host does; modules are spelled in several ways.
     for kind, ours, theirs, spell in (("macs", MACS, BMC_MACS, mac), ("dimms", DIMMS, BMC_DIMMS, serial)):
-        yield Compared(kind, held(_every(inputs, ours, spell), _every(inputs, theirs, spell)), decides=False)
+        yield IdentityComparison(kind, held(_every(inputs, ours, spell), _every(inputs, theirs, spell)), decides=False)
     gpus = [(_every(inputs, (ours,), spell), _every(inputs, (theirs,), spell)) for spell, ours, theirs in GPUS]
     says = next((_parts(*both) for both in gpus if both[0].keys and both[1].keys), "")
-    yield Compared("gpus", settled_by(held(*both) for both in gpus), says)
+    yield IdentityComparison("gpus", settled_by(held(*both) for both in gpus), says)
 
 
-def _of_host(inputs: Inputs) -> Given:
+def _of_host(inputs: Inputs) -> PlaneIdentities:
     """The serial numbers of the host; the BMC may know it by any of them. Dell's board holds its service tag, too."""
     read = [(path, inputs.reading(path)) for path in (SERIAL, CHASSIS, BOARD) if inputs.collected(path)]
     return given(read, serials)
 
 
-def _single(inputs: Inputs, path: str) -> Given:
+def _single(inputs: Inputs, path: str) -> PlaneIdentities:
     return given([(path, inputs.reading(path))] if inputs.collected(path) else [], uuid)
 
 
-def _every(inputs: Inputs, patterns: tuple[str, ...], spell: Spell) -> Given:
+def _every(inputs: Inputs, patterns: tuple[str, ...], spell: Spell) -> PlaneIdentities:
     """One kind of identity of all items, from those facts that were collected; not of the network inside a machine."""
     read: list[tuple[str, Reading]] = []
     hidden = None
@@ -98,12 +98,12 @@ def _every(inputs: Inputs, patterns: tuple[str, ...], spell: Spell) -> Given:
     return given(read, spell, hidden)
 
 
-def _one(kind: str, host: Given, bmc: Given) -> Compared:
+def _one(kind: str, host: PlaneIdentities, bmc: PlaneIdentities) -> IdentityComparison:
     """Compare one kind, and say what each plane gives, as it spells it."""
     ours, theirs = (" or ".join(dict.fromkeys(clean(s.said, 80) for s in side.keys.values())) for side in (host, bmc))
-    return Compared(kind, held(host, bmc), f"{kind}: the host has {ours}, the BMC gives {theirs}")
+    return IdentityComparison(kind, held(host, bmc), f"{kind}: the host has {ours}, the BMC gives {theirs}")
 
 
-def _parts(host: Given, bmc: Given) -> str:
+def _parts(host: PlaneIdentities, bmc: PlaneIdentities) -> str:
     ours, theirs = (f"{len(side.keys)}, {clean(next(iter(side.keys.values())).said, 80)} first" for side in (host, bmc))
     return f"gpus: the host has {ours}, the BMC gives {theirs}, none alike"

@@ -1,43 +1,45 @@
 """Clocks of each NVIDIA GPU: now, at most, as set, and what holds them back."""
 
 from rackcheck import Class, Facts, flag, integer, listing, probe, quantity
-from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import limited, pstate, reasons, scaled
 
 MHZ, SECONDS = scaled(1), scaled(1e9)
 PARTS = {"sm": "the multiprocessors", "graphics": "graphics", "memory": "the memory", "video": "video"}
 FACTS = {
     **{
-        f"clock.{part}": Told(f"clock_{part}", MHZ, quantity("MHz", f"The clock of {what} now.", Class.MEASUREMENT))
+        f"clock.{part}": NvmlFact(f"clock_{part}", MHZ, quantity("MHz", f"The clock of {what} now.", Class.MEASUREMENT))
         for part, what in PARTS.items()
     },
     **{
-        f"clock.{part}_max": Told(f"{part}_max", MHZ, quantity("MHz", f"The highest clock of {what}."))
+        f"clock.{part}_max": NvmlFact(f"{part}_max", MHZ, quantity("MHz", f"The highest clock of {what}."))
         for part, what in PARTS.items()
     },
     **{
-        f"clock.application_{part}": Told(
+        f"clock.application_{part}": NvmlFact(
             f"app_{part}", MHZ, quantity("MHz", f"The clock of {PARTS[part]} that programs are given; set or default.")
         )
         for part in ("graphics", "memory")
     },
     **{
-        f"clock.application_{part}_default": Told(
+        f"clock.application_{part}_default": NvmlFact(
             f"default_app_{part}", MHZ, quantity("MHz", f"The clock of {PARTS[part]} that programs start with.")
         )
         for part in ("graphics", "memory")
     },
-    "clock.event_reasons": Told("reasons", reasons, listing("Why the clocks are not higher now.", Class.MEASUREMENT)),
-    "clock.event_reasons_known": Told(
+    "clock.event_reasons": NvmlFact(
+        "reasons", reasons, listing("Why the clocks are not higher now.", Class.MEASUREMENT)
+    ),
+    "clock.event_reasons_known": NvmlFact(
         "reasons_supported", reasons, listing("The reasons that this GPU can tell at all.")
     ),
-    "clock.limited": Told(
+    "clock.limited": NvmlFact(
         "reasons",
         limited,
         flag("Whether heat, a hardware slowdown or the power brake holds the clocks down now.", Class.MEASUREMENT),
     ),
     **{
-        f"clock.limited_for.{why}": Told(
+        f"clock.limited_for.{why}": NvmlFact(
             f"violation_{why}_ns", SECONDS, quantity("s", f"How long {what} held the clocks down.", Class.COUNTER)
         )
         for why, what in (
@@ -48,7 +50,7 @@ FACTS = {
             ("hw_brake", "the external power brake"),
         )
     },
-    "pstate": Told("pstate", pstate, integer("The performance state: 0 is the fastest.", Class.MEASUREMENT)),
+    "pstate": NvmlFact("pstate", pstate, integer("The performance state: 0 is the fastest.", Class.MEASUREMENT)),
 }
 
 

@@ -1,19 +1,19 @@
 """The NVIDIA driver beside its version: its CUDA, its library, and confidential computing, which is per node."""
 
 from rackcheck import Class, Facts, flag, probe, text, version
-from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_driver
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_driver
 from rackcheck_probes.gpu.nvml_values import as_told, one_of, yes
 
 MODE, TOOLS = one_of("off", "on"), one_of("off", "on")
 ENVIRONMENT = one_of("unavailable", "simulation", "production")
 READY = "Whether confidential GPUs take work; without confidential computing they always do."
 FACTS = {
-    "cuda": Told("cuda", as_told, version("dotted", "The newest CUDA that the driver serves.")),
-    "library": Told("nvml", as_told, version("dotted", "The version of the driver's management library.")),
-    "confidential.mode": Told("cc_mode", MODE, text("Confidential computing: on, off; absent if none can.")),
-    "confidential.environment": Told("cc_environment", ENVIRONMENT, text("Where confidential computing runs.")),
-    "confidential.devtools": Told("cc_devtools", TOOLS, text("Whether debuggers may look into it: off, on.")),
-    "confidential.ready": Told("cc_ready", yes, flag(READY, Class.MEASUREMENT)),
+    "cuda": NvmlFact("cuda", as_told, version("dotted", "The newest CUDA that the driver serves.")),
+    "library": NvmlFact("nvml", as_told, version("dotted", "The version of the driver's management library.")),
+    "confidential.mode": NvmlFact("cc_mode", MODE, text("Confidential computing: on, off; absent if none can.")),
+    "confidential.environment": NvmlFact("cc_environment", ENVIRONMENT, text("Where confidential computing runs.")),
+    "confidential.devtools": NvmlFact("cc_devtools", TOOLS, text("Whether debuggers may look into it: off, on.")),
+    "confidential.ready": NvmlFact("cc_ready", yes, flag(READY, Class.MEASUREMENT)),
 }
 
 

@@ -1,20 +1,20 @@
 """Memory error correction of each NVIDIA GPU, and the errors it met."""
 
 from rackcheck import Class, Facts, flag, integer, probe, text
-from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import ENABLED, counted, yes
 
 
-def _errors(key: str, what: str) -> Told:
-    return Told(key, counted, integer(what, Class.COUNTER))
+def _errors(key: str, what: str) -> NvmlFact:
+    return NvmlFact(key, counted, integer(what, Class.COUNTER))
 
 
 SINCE = {"volatile": "since the driver was loaded", "aggregate": "over the GPU's life"}
 FACTS = {
-    "ecc.mode": Told(
+    "ecc.mode": NvmlFact(
         "ecc", ENABLED, text("Memory error correction now: enabled, disabled; absent if the GPU has none.")
     ),
-    "ecc.pending": Told("ecc_pending", ENABLED, text("Memory error correction after the next reset of the GPU.")),
+    "ecc.pending": NvmlFact("ecc_pending", ENABLED, text("Memory error correction after the next reset of the GPU.")),
     "ecc.uncorrected": _errors("ecc_uncorrected", "Uncorrected memory errors since the driver was loaded."),
     **{
         f"ecc.{counter}.{place}.{kind}": _errors(
@@ -43,7 +43,7 @@ FACTS = {
             ("other", "other blocks"),
         )
     },
-    "ecc.sram_threshold_exceeded": Told(
+    "ecc.sram_threshold_exceeded": NvmlFact(
         "ecc_sram_threshold_exceeded",
         yes,
         flag("Whether uncorrected SRAM errors passed the driver's own limit.", Class.MEASUREMENT),

@@ -2,20 +2,20 @@
 
 from rackcheck import Class, Facts, Sourced, flag, integer, probe, text
 from rackcheck.parse.host.gpu import fabric_health
-from rackcheck_probes.gpu.nvml import QUESTION, Told, answered, gives, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, answered, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import as_told, counted, mask, one_of
 
 FACTS = {
-    "fabric.state": Told(
+    "fabric.state": NvmlFact(
         "fabric_state",
         one_of("not supported", "not started", "in progress", "completed"),
         text("How far the GPU came with joining the NVLink fabric; absent if it belongs to none."),
     ),
-    "fabric.status": Told("fabric_status", as_told, text("How the joining ended, in NVIDIA's word: Success.")),
-    "fabric.clique": Told(
+    "fabric.status": NvmlFact("fabric_status", as_told, text("How the joining ended, in NVIDIA's word: Success.")),
+    "fabric.clique": NvmlFact(
         "fabric_clique", counted, integer("GPUs of one clique of a cluster can reach each other.", Class.IDENTITY)
     ),
-    "fabric.cluster": Told(
+    "fabric.cluster": NvmlFact(
         "fabric_cluster", as_told, text("The cluster's id; zeros where one node is all of it.", Class.IDENTITY)
     ),
 }

@@ -1,19 +1,25 @@
 """Firmware of each NVIDIA GPU beside its VBIOS: the infoROM and the system processor."""
 
 from rackcheck import Class, Facts, flag, probe, version
-from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import as_told, no, yes
 
 VALID = "Whether the infoROM's checksums hold."
 FACTS = {
-    "inforom.image": Told("inforom_image", as_told, version("opaque", "The infoROM's version as a whole.")),
-    "inforom.oem": Told("inforom_oem", as_told, version("dotted", "The infoROM's version of its OEM object.")),
-    "inforom.ecc": Told("inforom_ecc", as_told, version("dotted", "The infoROM's version of its ECC object.")),
-    "inforom.power": Told("inforom_power", as_told, version("dotted", "The infoROM's version of its power object.")),
-    "inforom.valid": Told("inforom_checksum", no, flag(VALID, Class.MEASUREMENT)),
-    "gsp.enabled": Told("gsp_mode", yes, flag("Whether the GPU's own system processor runs the driver's lower half.")),
-    "gsp.default": Told("gsp_default", yes, flag("Whether it does so without being told to.")),
-    "gsp.version": Told("gsp_version", as_told, version("dotted", "The version of the system processor's firmware.")),
+    "inforom.image": NvmlFact("inforom_image", as_told, version("opaque", "The infoROM's version as a whole.")),
+    "inforom.oem": NvmlFact("inforom_oem", as_told, version("dotted", "The infoROM's version of its OEM object.")),
+    "inforom.ecc": NvmlFact("inforom_ecc", as_told, version("dotted", "The infoROM's version of its ECC object.")),
+    "inforom.power": NvmlFact(
+        "inforom_power", as_told, version("dotted", "The infoROM's version of its power object.")
+    ),
+    "inforom.valid": NvmlFact("inforom_checksum", no, flag(VALID, Class.MEASUREMENT)),
+    "gsp.enabled": NvmlFact(
+        "gsp_mode", yes, flag("Whether the GPU's own system processor runs the driver's lower half.")
+    ),
+    "gsp.default": NvmlFact("gsp_default", yes, flag("Whether it does so without being told to.")),
+    "gsp.version": NvmlFact(
+        "gsp_version", as_told, version("dotted", "The version of the system processor's firmware.")
+    ),
 }
 
 

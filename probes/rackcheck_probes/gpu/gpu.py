@@ -1,25 +1,29 @@
 """Every NVIDIA GPU, as its driver tells."""
 
 from rackcheck import Class, Facts, Reason, Unreadable, collection, integer, probe, quantity, text, version
-from rackcheck_probes.gpu.nvml import QUESTION, Told, answered, gives, of_driver, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, answered, gives, of_driver, of_gpus
 from rackcheck_probes.gpu.nvml_values import SIZE, address, as_told, counted
 
 FACTS = {
-    "name": Told("name", as_told, text("The GPU's product name.", Class.IDENTITY)),
-    "uuid": Told("uuid", as_told, text("The GPU's unique id.", Class.IDENTITY)),
-    "serial": Told(
+    "name": NvmlFact("name", as_told, text("The GPU's product name.", Class.IDENTITY)),
+    "uuid": NvmlFact("uuid", as_told, text("The GPU's unique id.", Class.IDENTITY)),
+    "serial": NvmlFact(
         "serial", as_told, text("The board's serial number; absent on boards that have none to read.", Class.IDENTITY)
     ),
-    "pci": Told("pci", address, text("The GPU's PCI address, as the kernel spells it.", Class.IDENTITY)),
-    "vbios": Told("vbios", as_told, version("hex-dotted", "The GPU's VBIOS version.")),
-    "memory.total": Told("memory", SIZE, quantity("GiB", "The GPU's memory, as the driver counts it.")),
-    "architecture": Told("architecture", as_told, text("The GPU's generation, in NVIDIA's word: Hopper, Blackwell.")),
-    "part_number": Told("board_part_number", as_told, text("The board's part number.")),
-    "minor": Told("minor", counted, integer("The number of the GPU's device file: /dev/nvidia0.")),
-    "module": Told("module_id", counted, integer("The GPU's place on its baseboard, as the firmware numbers them.")),
+    "pci": NvmlFact("pci", address, text("The GPU's PCI address, as the kernel spells it.", Class.IDENTITY)),
+    "vbios": NvmlFact("vbios", as_told, version("hex-dotted", "The GPU's VBIOS version.")),
+    "memory.total": NvmlFact("memory", SIZE, quantity("GiB", "The GPU's memory, as the driver counts it.")),
+    "architecture": NvmlFact(
+        "architecture", as_told, text("The GPU's generation, in NVIDIA's word: Hopper, Blackwell.")
+    ),
+    "part_number": NvmlFact("board_part_number", as_told, text("The board's part number.")),
+    "minor": NvmlFact("minor", counted, integer("The number of the GPU's device file: /dev/nvidia0.")),
+    "module": NvmlFact(
+        "module_id", counted, integer("The GPU's place on its baseboard, as the firmware numbers them.")
+    ),
 }
 DRIVER = {
-    "version": Told(
+    "version": NvmlFact(
         "driver", as_told, version("dotted", "The NVIDIA driver's version; absent if the node has no NVIDIA GPU.")
     ),
 }

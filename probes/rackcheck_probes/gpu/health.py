@@ -3,7 +3,7 @@
 from typing import Any
 
 from rackcheck import Class, Facts, Unreadable, integer, probe, quantity, text
-from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import counted, recovery, scaled
 
 
@@ -16,13 +16,13 @@ def reached(value: Any) -> int:
 
 ACTION = "What the driver asks for before the GPU is whole again: none, reset, reboot."
 FACTS = {
-    "recovery_action": Told("recovery_action", recovery, text(ACTION, Class.MEASUREMENT)),
-    "processes": Told("processes", counted, integer("Processes that use the GPU now.", Class.MEASUREMENT)),
-    "peers": Told("peers", reached, integer("Other GPUs whose memory this one can read directly.")),
-    "utilization.gpu": Told(
+    "recovery_action": NvmlFact("recovery_action", recovery, text(ACTION, Class.MEASUREMENT)),
+    "processes": NvmlFact("processes", counted, integer("Processes that use the GPU now.", Class.MEASUREMENT)),
+    "peers": NvmlFact("peers", reached, integer("Other GPUs whose memory this one can read directly.")),
+    "utilization.gpu": NvmlFact(
         "utilization", scaled(1), quantity("%", "Time in which the GPU worked lately.", Class.MEASUREMENT)
     ),
-    "utilization.memory": Told(
+    "utilization.memory": NvmlFact(
         "utilization_memory", scaled(1), quantity("%", "Time in which its memory was busy.", Class.MEASUREMENT)
     ),
 }

@@ -1,25 +1,25 @@
 """The PCIe link of each NVIDIA GPU, as its driver sees it."""
 
 from rackcheck import Class, Facts, integer, probe
-from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import counted
 
 
-def _count(key: str, what: str) -> Told:
-    return Told(key, counted, integer(what, Class.COUNTER))
+def _count(key: str, what: str) -> NvmlFact:
+    return NvmlFact(key, counted, integer(what, Class.COUNTER))
 
 
 GENERATION = "The PCIe generation now; idle GPUs lower theirs."
 FACTS = {
-    "link.generation": Told("link_generation", counted, integer(GENERATION, Class.MEASUREMENT)),
-    "link.max_generation": Told(
+    "link.generation": NvmlFact("link_generation", counted, integer(GENERATION, Class.MEASUREMENT)),
+    "link.max_generation": NvmlFact(
         "link_max_generation", counted, integer("The highest PCIe generation of GPU and slot together.")
     ),
-    "link.device_max_generation": Told(
+    "link.device_max_generation": NvmlFact(
         "link_device_max_generation", counted, integer("The highest PCIe generation of the GPU alone.")
     ),
-    "link.width": Told("link_width", counted, integer("PCIe lanes the GPU trained.")),
-    "link.max_width": Told("link_max_width", counted, integer("The most PCIe lanes of GPU and slot together.")),
+    "link.width": NvmlFact("link_width", counted, integer("PCIe lanes the GPU trained.")),
+    "link.max_width": NvmlFact("link_max_width", counted, integer("The most PCIe lanes of GPU and slot together.")),
     "link.replays": _count("pcie_replay", "PCIe packets sent again."),
     "link.replay_rollovers": _count("pcie_replay_rollover", "How often PCIe packets were sent again too often."),
     "link.errors.correctable": _count("pcie_correctable", "Correctable PCIe errors of the GPU."),

@@ -1,16 +1,18 @@
 """What of each NVIDIA GPU's memory is in use, and what of it the host can map."""
 
 from rackcheck import Class, Facts, probe, quantity
-from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import SIZE
 
 USED, RESERVED = "GPU memory in use now.", "GPU memory that the driver keeps for itself."
 FACTS = {
-    "memory.used": Told("memory_used", SIZE, quantity("GiB", USED, Class.MEASUREMENT)),
-    "memory.reserved": Told("memory_reserved", SIZE, quantity("GiB", RESERVED, Class.MEASUREMENT)),
-    "bar1.total": Told("bar1", SIZE, quantity("GiB", "The window through which the host reaches the GPU's memory.")),
-    "bar1.used": Told("bar1_used", SIZE, quantity("GiB", "What of that window is in use now.", Class.MEASUREMENT)),
-    "confidential.memory": Told("cc_memory", SIZE, quantity("GiB", "Memory set aside for confidential computing.")),
+    "memory.used": NvmlFact("memory_used", SIZE, quantity("GiB", USED, Class.MEASUREMENT)),
+    "memory.reserved": NvmlFact("memory_reserved", SIZE, quantity("GiB", RESERVED, Class.MEASUREMENT)),
+    "bar1.total": NvmlFact(
+        "bar1", SIZE, quantity("GiB", "The window through which the host reaches the GPU's memory.")
+    ),
+    "bar1.used": NvmlFact("bar1_used", SIZE, quantity("GiB", "What of that window is in use now.", Class.MEASUREMENT)),
+    "confidential.memory": NvmlFact("cc_memory", SIZE, quantity("GiB", "Memory set aside for confidential computing.")),
 }
 
 

@@ -4,7 +4,7 @@ from rackcheck import Class, Facts, Inputs, Reason, Unknown, integer, join, list
 from rackcheck.model.fact import Reading
 from rackcheck.model.pcie_tree import bottleneck, narrowed, slowed
 from rackcheck.probe.pairing import distance, nearest_named, rail
-from rackcheck.probe.pcie_near import Near, Places
+from rackcheck.probe.pcie_near import Near, PcieLocations
 from rackcheck_probes.pcie.path import links
 
 PAIRS = 1 << 16
@@ -42,7 +42,7 @@ WORDS = tuple(near.value for near in Near)
 def gpu_near(inputs: Inputs) -> Facts:
     """Measure the way between every GPU and every NIC on the PCI bus."""
     upstream = inputs.table("pcie", "upstream")
-    places = Places(upstream, inputs.table("pcie", "host_bridge"), inputs.table("pcie", "numa"))
+    places = PcieLocations(upstream, inputs.table("pcie", "host_bridge"), inputs.table("pcie", "numa"))
     ends, told = links(inputs), {"gpu": inputs.table("gpu", "pci"), "nic": inputs.table("nic", "pci")}
     hidden = {kind: inputs.items(kind)[1] for kind in told}
     near: dict[str, dict[str, Reading]] = {"gpu": {}, "nic": {}}

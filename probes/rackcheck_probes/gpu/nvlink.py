@@ -9,12 +9,12 @@ from typing import Any
 
 from rackcheck import Absent, Class, Facts, Sourced, Unreadable, collection, integer, probe, quantity, text, version
 from rackcheck.model.fact import Reading
-from rackcheck_probes.gpu.nvml import MOST, QUESTION, Answer, Told, answered, gives
+from rackcheck_probes.gpu.nvml import MOST, QUESTION, DriverReply, NvmlFact, answered, gives
 from rackcheck_probes.gpu.nvml_values import address, ber, ber_exponent, counted, one_of, scaled
 
 
-def _count(key: str, what: str) -> Told:
-    return Told(key, counted, integer(what, Class.COUNTER))
+def _count(key: str, what: str) -> NvmlFact:
+    return NvmlFact(key, counted, integer(what, Class.COUNTER))
 
 
 VERSIONS = one_of("", "1.0", "2.0", "2.2", "3.0", "3.1", "4.0", "5.0", "6.0")
@@ -36,12 +36,12 @@ def remote(value: Any) -> str:
 
 EXPONENT = "The smallest power of ten that the bit error rate {} does not exceed: -12 for 1e-12."
 LINK = {
-    "state": Told("state", one_of("inactive", "active"), text("Whether the link is up: active, inactive.")),
-    "version": Told("version", generation, version("dotted", "The NVLink version.")),
-    "speed": Told("speed", scaled(1000), quantity("GB/s", "The link's speed in each direction.")),
-    "remote": Told("remote", remote, text("What is at the other end: switch, gpu.")),
-    "remote_pci": Told("remote_pci", address, text("The PCI address of the other end.")),
-    "remote_link": Told("remote_link", counted, integer("The link's number at the other end.")),
+    "state": NvmlFact("state", one_of("inactive", "active"), text("Whether the link is up: active, inactive.")),
+    "version": NvmlFact("version", generation, version("dotted", "The NVLink version.")),
+    "speed": NvmlFact("speed", scaled(1000), quantity("GB/s", "The link's speed in each direction.")),
+    "remote": NvmlFact("remote", remote, text("What is at the other end: switch, gpu.")),
+    "remote_pci": NvmlFact("remote_pci", address, text("The PCI address of the other end.")),
+    "remote_link": NvmlFact("remote_link", counted, integer("The link's number at the other end.")),
     "replays": _count("replay", "Packets sent again."),
     "recoveries": _count("recovery", "How often the link recovered."),
     "crc_flit": _count("crc_flit", "Flow control units with a wrong checksum."),
@@ -55,13 +55,15 @@ LINK = {
     "link_recoveries.failed": _count("link_recovery_failed", "How often it did not."),
     "link_recoveries.total": _count("link_recovery_total", "How often it went down and tried."),
     "effective_errors": _count("effective_errors", "Packets with errors that were left after correction."),
-    "effective_ber": Told("effective_ber", ber, text("The bit error rate after correction.", Class.MEASUREMENT)),
-    "effective_ber_exponent": Told(
+    "effective_ber": NvmlFact("effective_ber", ber, text("The bit error rate after correction.", Class.MEASUREMENT)),
+    "effective_ber_exponent": NvmlFact(
         "effective_ber", ber_exponent, integer(EXPONENT.format("after correction"), Class.MEASUREMENT)
     ),
     "symbol_errors": _count("symbol_errors", "Symbols with errors that correction could not mend."),
-    "symbol_ber": Told("symbol_ber", ber, text("The bit error rate of symbols.", Class.MEASUREMENT)),
-    "symbol_ber_exponent": Told("symbol_ber", ber_exponent, integer(EXPONENT.format("of symbols"), Class.MEASUREMENT)),
+    "symbol_ber": NvmlFact("symbol_ber", ber, text("The bit error rate of symbols.", Class.MEASUREMENT)),
+    "symbol_ber_exponent": NvmlFact(
+        "symbol_ber", ber_exponent, integer(EXPONENT.format("of symbols"), Class.MEASUREMENT)
+    ),
 }
 
 
@@ -89,14 +91,14 @@ def gpu_nvlink(answer: str) -> Facts:
         yield f"{path}.nvlinks_active", Sourced(active, told.by)
 
 
-def _active(told: Answer, links: list[Any]) -> Reading:
+def _active(told: DriverReply, links: list[Any]) -> Reading:
     """Count the links that are up; one of which that is not known leaves the count unknown."""
     states = [told.reading(_part(link, "state"), LINK["state"].convert) for link in links]
     unknown = next((state for state in states if not isinstance(state, str)), None)
     return states.count("active") if unknown is None else unknown
 
 
-def _link(told: Answer, path: str, link: Any) -> Facts:
+def _link(told: DriverReply, path: str, link: Any) -> Facts:
     for leaf, asked in LINK.items():
         yield f"{path}.{leaf}", Sourced(told.reading(_part(link, asked.key), asked.convert), told.by)
 

@@ -101,7 +101,7 @@ def said(rows: list[str]) -> Any:
 
 
 @dataclass(frozen=True)
-class Answer:
+class DriverReply:
     """What the driver told of itself and of each GPU, by its index.
 
     `none` if the node is known to have no GPU; `lacking` if the bus holds GPUs and the driver could start none.
@@ -142,7 +142,7 @@ WHY = {
 
 
 @lru_cache(maxsize=2)
-def answered(text: str) -> Answer:
+def answered(text: str) -> DriverReply:
     """Take an answer apart; without NVML there are no GPUs only where the bus was read and holds none."""
     rows = read.rows(text)
     none_on_bus = "bus read" in rows and not any(row.startswith("bus ") and row != "bus read" for row in rows)
@@ -151,17 +151,17 @@ def answered(text: str) -> Answer:
         case {"unknown": str(reason), "detail": str(detail)}:
             if not none_on_bus or "driver loaded" in rows:
                 raise Unreadable(detail, WHY.get(reason, Reason.NOT_COLLECTED))
-            return Answer(by, none=True)
+            return DriverReply(by, none=True)
         case {"gpus": list(gpus)} if len(gpus) > MOST:
             raise Unreadable(f"{len(gpus)} GPUs; {MOST} are the most that are read", Reason.TOO_LARGE)
         case {"gpus": list(gpus)} as told:
-            return Answer(by, told, tuple(gpus), lacking=not gpus and not none_on_bus)
+            return DriverReply(by, told, tuple(gpus), lacking=not gpus and not none_on_bus)
         case other:
             raise Unreadable(f"not what the question to NVML prints: {other!r:.80}")
 
 
 @dataclass(frozen=True)
-class Told:
+class NvmlFact:
     """One thing that the driver tells: its key, how it is read, and what fact it is."""
 
     key: str
@@ -169,16 +169,16 @@ class Told:
     kind: Kind
 
 
-Table = Mapping[str, Told]
+NvmlTable = Mapping[str, NvmlFact]
 """Facts of one GPU, or of the driver, by their path below it."""
 
 
-def gives(table: Table, under: str = "gpu/*") -> dict[str, Kind]:
+def gives(table: NvmlTable, under: str = "gpu/*") -> dict[str, Kind]:
     """Give what a probe promises with a table."""
     return {f"{under}.{leaf}": told.kind for leaf, told in table.items()}
 
 
-def of_gpus(text: str, table: Table) -> Facts:
+def of_gpus(text: str, table: NvmlTable) -> Facts:
     """Read the same facts of every GPU."""
     answer = answered(text)
     for path, gpu, lost in answer.each():
@@ -186,7 +186,7 @@ def of_gpus(text: str, table: Table) -> Facts:
             yield f"{path}.{leaf}", Sourced(answer.reading(lost or gpu.get(told.key), told.convert), answer.by)
 
 
-def of_driver(text: str, table: Table) -> Facts:
+def of_driver(text: str, table: NvmlTable) -> Facts:
     """Read facts of the driver itself; a node without an NVIDIA GPU has none."""
     answer = answered(text)
     for leaf, told in table.items():

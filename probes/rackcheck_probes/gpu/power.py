@@ -1,16 +1,16 @@
 """Power of each NVIDIA GPU, and of its module where GPU and CPU share one: drawn and allowed."""
 
 from rackcheck import Class, Facts, probe, quantity
-from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import POWER
 
 
-def _now(key: str, what: str) -> Told:
-    return Told(key, POWER, quantity("W", what, Class.MEASUREMENT))
+def _now(key: str, what: str) -> NvmlFact:
+    return NvmlFact(key, POWER, quantity("W", what, Class.MEASUREMENT))
 
 
-def _limit(key: str, what: str) -> Told:
-    return Told(key, POWER, quantity("W", what))
+def _limit(key: str, what: str) -> NvmlFact:
+    return NvmlFact(key, POWER, quantity("W", what))
 
 
 FACTS = {

@@ -1,16 +1,16 @@
 """Repairs of each NVIDIA GPU's memory: rows remapped, pages retired, and what waits for a reset."""
 
 from rackcheck import Class, Facts, flag, integer, probe
-from rackcheck_probes.gpu.nvml import QUESTION, Told, gives, of_gpus
+from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import counted, yes
 
 
-def _state(key: str, what: str) -> Told:
-    return Told(key, yes, flag(what, Class.MEASUREMENT))
+def _state(key: str, what: str) -> NvmlFact:
+    return NvmlFact(key, yes, flag(what, Class.MEASUREMENT))
 
 
-def _count(key: str, what: str) -> Told:
-    return Told(key, counted, integer(what, Class.COUNTER))
+def _count(key: str, what: str) -> NvmlFact:
+    return NvmlFact(key, counted, integer(what, Class.COUNTER))
 
 
 FACTS = {

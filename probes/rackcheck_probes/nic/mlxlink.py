@@ -31,11 +31,11 @@ COUNTS = {
 SHARES = {
     "link.raw_ber": "Raw Physical BER", "link.effective_ber": "Effective Physical BER", "link.symbol_ber": "Symbol BER",
 }  # fmt: skip
-SENSORS: dict[str, tuple[str, tool.Scale]] = {
+SENSORS: dict[str, tuple[str, tool.Scaling]] = {
     "module.temperature": ("Temperature [C]", tool.rounded),
     "module.voltage": ("Voltage [mV]", tool.thousandths),
 }
-LANES: dict[str, tuple[str, tool.Scale]] = {
+LANES: dict[str, tuple[str, tool.Scaling]] = {
     "tx_power": ("Tx Power Current [dBm]", tool.milliwatts), "rx_power": ("Rx Power Current [dBm]", tool.milliwatts),
     "bias": ("Bias Current [mA]", tool.thousandths),
 }  # fmt: skip
@@ -45,7 +45,7 @@ LEAVES = (*LINK, *COUNTS, *SHARES, "link.lane", *(f"{leaf}{end}" for leaf in SEN
 MEASURED = Class.MEASUREMENT
 
 
-def facts(port: tool.Port) -> Iterator[tuple[str, Reading]]:
+def facts(port: tool.MlxlinkPort) -> Iterator[tuple[str, Reading]]:
     """Give a port's facts."""
     yield from ((leaf, port.text(name)) for leaf, name in LINK.items())
     yield from ((leaf, port.count(name)) for leaf, name in COUNTS.items())

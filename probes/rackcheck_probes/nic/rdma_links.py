@@ -31,7 +31,7 @@ def rdma_links(answer: str) -> Facts:
 
 
 @dataclass(frozen=True)
-class Link:
+class RdmaLink:
     """One port, by its device and number, and its interface; absent where there is none."""
 
     device: str
@@ -39,7 +39,7 @@ class Link:
     interface: Reading
 
 
-def links(answer: str) -> Iterator[Link]:
+def links(answer: str) -> Iterator[RdmaLink]:
     """Give each link in the order of the answer; raises Unreadable at one without its name and port."""
     try:
         found = json.loads(answer)
@@ -50,10 +50,10 @@ def links(answer: str) -> Iterator[Link]:
     yield from map(_link, found)
 
 
-def _link(told: Any) -> Link:
+def _link(told: Any) -> RdmaLink:
     name, port = (told.get("ifname"), told.get("port")) if isinstance(told, dict) else (None, None)
     if not isinstance(name, str) or not name or not isinstance(port, int) or isinstance(port, bool):
         raise Unreadable(f"a link without its name and port: {str(told)[:80]}")
     interface = told.get("netdev", Absent("no network interface"))
     odd = Unknown(Reason.UNPARSABLE, f"not a name: {str(interface)[:80]}")
-    return Link(name, port, interface if isinstance(interface, str | Absent) else odd)
+    return RdmaLink(name, port, interface if isinstance(interface, str | Absent) else odd)

@@ -44,7 +44,7 @@ _ROW = re.compile(r"([^/\s]{1,100})/ports/([0-9]{1,5})((?: 0x[0-9a-f]{4})*)")
 
 
 @dataclass(frozen=True)
-class Port:
+class PkeyPort:
     """One port's keys in their order, each once: 0x8000 and above is a full member, below it a limited one."""
 
     device: str
@@ -52,13 +52,13 @@ class Port:
     keys: tuple[str, ...]
 
 
-def ports(answer: str) -> Iterator[Port]:
+def ports(answer: str) -> Iterator[PkeyPort]:
     """Read each port; raises Unreadable at a row that is none, and at a key that could not be read (`?`)."""
     yield from map(_port, rows(answer))
 
 
-def _port(row: str) -> Port:
+def _port(row: str) -> PkeyPort:
     match = _ROW.fullmatch(row)
     if match is None:
         raise Unreadable(f"not a port and its keys: {row[:80]!r}")
-    return Port(match[1], match[2], tuple(sorted(set(match[3].split()))))
+    return PkeyPort(match[1], match[2], tuple(sorted(set(match[3].split()))))

@@ -5,7 +5,7 @@ import re
 from rackcheck import Facts, listing, probe, quantity, spell_key
 from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable
 from rackcheck.parse.host.pcie import lspci
-from rackcheck.parse.host.pcie.lspci import RESIZABLE, SILENT, Capability, Function, resizable, size
+from rackcheck.parse.host.pcie.lspci import RESIZABLE, SILENT, Capability, PciFunction, resizable, size
 from rackcheck_probes.pcie.control import LSPCI
 
 
@@ -30,7 +30,7 @@ def pcie_resizable(answer: str) -> Facts:
 # Memory windows (BARs) as lspci shows them: those that could have another size, those without an address.
 
 
-def largest(function: Function) -> tuple[Reading, Reading]:
+def largest(function: PciFunction) -> tuple[Reading, Reading]:
     """Give in GiB the size that the largest resizable BAR has, and the size that it could have."""
     found = function.capability(RESIZABLE)
     if not isinstance(found, Capability):
@@ -45,7 +45,7 @@ def largest(function: Function) -> tuple[Reading, Reading]:
     return now, most
 
 
-def unassigned(function: Function) -> Reading:
+def unassigned(function: PciFunction) -> Reading:
     """Name the BARs without an address by their numbers; a function that does not answer shows none."""
     if function.trouble == SILENT:
         return function.trouble

@@ -5,7 +5,7 @@ from rackcheck.model import text as read
 from rackcheck.parse.host.storage import nvme
 
 CONTROLLERS = "/sys/class/nvme/nvme[0-9] /sys/class/nvme/nvme[0-9][0-9]"
-COUNTS: dict[str, nvme.Field] = {
+COUNTS: dict[str, nvme.LogField] = {
     "critical_warning": (("critical_warning",), int),
     "spare": (("avail_spare", "available_spare"), float),
     "spare_threshold": (("spare_thresh", "available_spare_threshold"), float),

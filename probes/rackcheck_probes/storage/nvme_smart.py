@@ -5,7 +5,7 @@ from rackcheck.model import text as read
 from rackcheck.parse.host.storage import nvme, smartctl
 from rackcheck_probes.storage.nvme_health import CONTROLLERS
 
-COUNTS: dict[str, nvme.Field] = {
+COUNTS: dict[str, nvme.LogField] = {
     "spare": (("available_spare",), float),
     "used": (("percentage_used",), float),
     "media_errors": (("media_errors",), int),

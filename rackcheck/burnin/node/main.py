@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional
 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.nvml_gpus import Gpus
-    from rackcheck.burnin.node.supervisor import Plan, Supervisor
+    from rackcheck.burnin.node.supervisor import PlanDict, Supervisor
     from rackcheck.burnin.node.telemetry import Sampler
 
 LAST = 0.5
@@ -40,7 +40,7 @@ def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: 
     sampler.join(LAST)  # its last row holds the counters as they are at the end
 
 
-def main(plan: "Plan", carried: Dict[str, Any], began: float) -> None:
+def main(plan: "PlanDict", carried: Dict[str, Any], began: float) -> None:
     """Do a plan on this node; the exit says whether it ran whole."""
     os.environ["CUDA_CACHE_DISABLE"] = "1"
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.gpu import gpu_child
     from rackcheck.burnin.node.main import sample
     from rackcheck.burnin.node.tools import run_tools
-    from rackcheck.burnin.node.wire import Line
+    from rackcheck.burnin.node.wire import RecordStream
 
 BEAT = 0.5
 """Seconds without a record after which the supervisor says that it lives."""
@@ -33,14 +33,14 @@ GRACE = 0.6
 BACKLOG = 8 << 20
 """Bytes that wait for a controller that does not read; with more, nobody listens."""
 
-Plan = Dict[str, Any]
+PlanDict = Dict[str, Any]
 Work = Callable[[Any, threading.Event], None]
 
 
 class Supervisor:
     """Runs a plan; `carried` are the kernels that travel with it, `source` and `out` the two ways of the line."""
 
-    def __init__(self, plan: Plan, carried: Dict[str, Any], began: float, out: int, source: int) -> None:
+    def __init__(self, plan: PlanDict, carried: Dict[str, Any], began: float, out: int, source: int) -> None:
         self.plan, self.carried, self.began = plan, carried, began
         self.out, self.source = out, source
         self.children: Dict[str, Child] = {}
@@ -117,7 +117,7 @@ class Supervisor:
             watch = threading.Thread(target=wait_for_end, args=(listen, stop))
             watch.daemon = True
             watch.start()
-            line = Line(write, self.began)
+            line = RecordStream(write, self.began)
             try:
                 work(line, stop)
             except BaseException as error:  # noqa: BLE001  a fault of a worker is a record, and costs nobody else
@@ -299,7 +299,7 @@ class Supervisor:
                     self.tell("error", of=child.name, stage="", name="hang", said="it did not end when it was told to")
 
 
-def shifted(plan: Plan, base: float) -> Plan:
+def shifted(plan: PlanDict, base: float) -> PlanDict:
     """Give the plan with its GPU stages as late as the GPU was ready."""
     stages = [dict(s, **{"from": s["from"] + base, "until": s["until"] + base}) for s in plan["stages"]]
     return dict(plan, stages=stages)

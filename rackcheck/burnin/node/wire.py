@@ -6,7 +6,7 @@ import threading
 import time
 
 
-class Line:
+class RecordStream:
     """Where records go: a file descriptor, and the clock that all records of a burn-in share."""
 
     def __init__(self, out: int, began: float) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rackcheck.base.mistake import Mistake
-from rackcheck.inventory.importers.taken import Gathering, Taken
+from rackcheck.inventory.importers.taken import ImportedNodes, Taken
 from rackcheck.model.fact import clean
-from rackcheck.profile.document import BadFile, Place, Problem
+from rackcheck.profile.document import BadFile, Problem, SourcePlace
 
 _CARD = r"(?:bmc|ipmi|redfish|idrac|ilo|xcc|oob)"
 _BMC = re.compile(rf"{_CARD}_(?:address|addr|host|hostname|ip|url|uri)")
@@ -45,7 +45,7 @@ def read(text: str, source: str) -> Taken:
     hostvars = meta.get("hostvars") if isinstance(meta, dict) else None
     variables: Mapping[str, Any] = hostvars if isinstance(hostvars, dict) else {}
     groups = {name: _group(body) for name, body in root.items() if name != "_meta"}
-    found = Gathering(source)
+    found = ImportedNodes(source)
     for name in dict.fromkeys([*variables, *(host for hosts, _ in groups.values() for host in hosts)]):
         if found.node(name):
             told = variables.get(name)
@@ -62,7 +62,7 @@ def _json(text: str, source: str) -> dict[str, Any]:
     try:
         root = json.loads(text)
     except json.JSONDecodeError as error:
-        place = Place(source, error.lineno, error.colno)
+        place = SourcePlace(source, error.lineno, error.colno)
         words = f"no JSON ({error.msg}): this is not what ansible-inventory --list prints"
         raise BadFile([Problem(place, words)]) from None
     except (RecursionError, ValueError):  # nested without end; a number of more digits than Python reads
@@ -97,7 +97,7 @@ def _members(name: str, groups: Mapping[str, tuple[list[str], list[str]]]) -> li
     return list(hosts)
 
 
-def _host(found: Gathering, name: str, variables: Mapping[str, Any]) -> None:
+def _host(found: ImportedNodes, name: str, variables: Mapping[str, Any]) -> None:
     found.say(name, "host", name)
     for variable, given in variables.items():
         value = _NAME.sub(name, given) if isinstance(given, str) else given
@@ -122,6 +122,6 @@ def _host(found: Gathering, name: str, variables: Mapping[str, Any]) -> None:
         found.say(name, "host", "localhost")
 
 
-def _connection(found: Gathering, name: str, value: object) -> None:
+def _connection(found: ImportedNodes, name: str, value: object) -> None:
     if value not in {"ssh", "smart", "paramiko", "paramiko_ssh", "local"}:
         found.note(f"asked over SSH here, and over {clean(str(value), 40)} by Ansible", name)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rackcheck.base.mistake import Mistake
-from rackcheck.inventory.importers.taken import Gathering, Taken
+from rackcheck.inventory.importers.taken import ImportedNodes, Taken
 from rackcheck.model.fact import clean
-from rackcheck.profile.document import BadFile, Place, Problem
+from rackcheck.profile.document import BadFile, Problem, SourcePlace
 
 _WORDS = {
     "name": "name", "node": "name", "node_name": "name", "nodename": "name",
@@ -42,11 +42,11 @@ def read(text: str, source: str) -> Taken:
     """Read a sheet; raises BadFile with the line of each row that is wrong."""
     head, rows = _table(text, source)
     keys, by_host = _keys(head, source)
-    found = Gathering(source)
+    found = ImportedNodes(source)
     problems: list[Problem] = []
     lines: dict[str, int] = {}
     for starts, row in rows:
-        places = [Place(source, *start) for start in starts]
+        places = [SourcePlace(source, *start) for start in starts]
         if not any(cell.strip() for cell in row):
             continue
         if len(row) != len(head):
@@ -85,7 +85,7 @@ def _table(text: str, source: str) -> tuple[list[str], Iterator[tuple[Starts, li
                 yield (starts + starts[-1:] * len(row))[: max(len(row), 1)], row
                 before = reader.line_num
         except csv.Error as error:
-            raise BadFile([Problem(Place(source, max(reader.line_num, 1), 1), f"no CSV: {error}")]) from None
+            raise BadFile([Problem(SourcePlace(source, max(reader.line_num, 1), 1), f"no CSV: {error}")]) from None
 
     walk = rows()
     head = next((row for _, row in walk if any(cell.strip() for cell in row)), None)
@@ -119,7 +119,7 @@ def _keys(head: Sequence[str], source: str) -> tuple[list[str], bool]:
     Raises BadFile without a column of names.
     """
     keys = [_WORDS.get(re.sub(r"[\s_-]+", "_", cell.casefold()), "") for cell in head]
-    place = Place(source, 1, 1)
+    place = SourcePlace(source, 1, 1)
     by_host = "name" not in keys and "host" in keys
     if by_host:
         keys[keys.index("host")] = "name"
@@ -133,7 +133,7 @@ def _keys(head: Sequence[str], source: str) -> tuple[list[str], bool]:
 
 
 def _row(
-    found: Gathering, name: str, cells: Sequence[tuple[str, str, str, Place]], *, by_host: bool
+    found: ImportedNodes, name: str, cells: Sequence[tuple[str, str, str, SourcePlace]], *, by_host: bool
 ) -> Iterator[Problem]:
     has_host = has_bmc = False
     for column, key, cell, place in cells:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from rackcheck.base.mistake import Mistake
-from rackcheck.inventory.importers.taken import Gathering, Taken
+from rackcheck.inventory.importers.taken import ImportedNodes, Taken
 from rackcheck.model.fact import clean
 
 _FIELD = re.compile(r"(?:^|(?<=\s))([A-Z][A-Za-z_]{1,40})=")
@@ -14,7 +14,7 @@ _ABSENT = ("CLOUD", "POWERED_DOWN", "POWER_DOWN")
 
 def read(text: str, source: str) -> Taken:
     """Read the output of `scontrol show nodes`; raises Mistake on anything else."""
-    found = Gathering(source)
+    found = ImportedNodes(source)
     for record in _records(text):
         name = record["NodeName"]
         state = record.get("State", "")

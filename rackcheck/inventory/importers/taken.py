@@ -45,7 +45,7 @@ class Taken:
     notes: tuple[str, ...]
 
 
-class Gathering:
+class ImportedNodes:
     """Gathers nodes; whatever does not fit our form is noted, once for all nodes it is true of."""
 
     def __init__(self, source: str) -> None:

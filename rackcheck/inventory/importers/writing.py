@@ -16,7 +16,7 @@ _SET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,\[\]-]*")
 _SHARED = ("ssh.user", "ssh.port", "ssh.key", "ssh.password", "bmc.user", "bmc.password", "bmc.ca")
 _ORDER = ("role", "rack", "u", "height", "slot", "host")
 
-Words = Mapping[str, str]
+NodeWords = Mapping[str, str]
 
 
 def written(taken: Taken, source: str) -> str:
@@ -48,7 +48,7 @@ def _shared(taken: Taken) -> dict[str, str]:
     return found
 
 
-def _sets(nodes: Mapping[str, Words]) -> Iterator[tuple[tuple[tuple[str, str], ...], list[str]]]:
+def _sets(nodes: Mapping[str, NodeWords]) -> Iterator[tuple[tuple[tuple[str, str], ...], list[str]]]:
     """Gather nodes that say the same, their own names apart."""
     alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for name, words in nodes.items():
@@ -79,7 +79,7 @@ def _set_keys(names: Sequence[str]) -> Iterator[str]:
         yield key if _SET.fullmatch(key) else json.dumps(key)
 
 
-def _nested(words: Words) -> dict[str, str | dict[str, str]]:
+def _nested(words: NodeWords) -> dict[str, str | dict[str, str]]:
     found: dict[str, str | dict[str, str]] = {}
     for key, value in words.items():
         table, dot, inner = key.partition(".")

@@ -10,7 +10,7 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.redfish_value import BROKEN
 from rackcheck.model.resource import Resource, inside
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.bios_table import ELSEWHERE, MIXED, Setting, Settings, scalar, spelled, spelling
+from rackcheck.parse.bmc.bios_table import ELSEWHERE, MIXED, BiosSettings, Setting, scalar, spelled, spelling
 from rackcheck.parse.bmc.item import gather, not_there
 
 Attributes = Mapping[str, Any]
@@ -20,7 +20,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Told:
+class SettingReport:
     """What the attributes say of one setting, and which of them said it."""
 
     reading: Reading
@@ -49,7 +49,7 @@ def _several(names: list[str]) -> str:
 class Waiting:
     """The settings that the next boot changes, with what they will say, and why there may be more of them."""
 
-    changes: Mapping[str, Told]
+    changes: Mapping[str, SettingReport]
     doubt: Unknown | None = None
 
 
@@ -102,7 +102,7 @@ def agreed(readings: Iterable[Sourced]) -> Sourced:
     return Sourced(Unknown(Reason.UNPARSABLE, f"the systems of this BMC differ: {shown}"), first.source)
 
 
-def tell(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> Told:
+def tell(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> SettingReport:
     """Read one setting: the first row that this BIOS has, and that does not point elsewhere, decides.
 
     With what a registry displays, an attribute is known by that too, where no attribute is known by its name.
@@ -122,7 +122,7 @@ def _on_screen(names: Iterable[str], shown: Mapping[str, str]) -> dict[str, list
     return found
 
 
-def told(known: Settings, given: Attributes, shown: Mapping[str, str] = NOTHING) -> dict[str, Told]:
+def told(known: BiosSettings, given: Attributes, shown: Mapping[str, str] = NOTHING) -> dict[str, SettingReport]:
     """Read all settings of a BIOS but those that a probe of their own gives; `shown` is what its registry displays."""
     if shown:
         return {name: tell(setting, given, shown) for name, setting in known.items() if not setting.apart}
@@ -130,16 +130,18 @@ def told(known: Settings, given: Attributes, shown: Mapping[str, str] = NOTHING)
     return {name: _tell(setting, given, spelt) for name, setting in known.items() if not setting.apart}
 
 
-def _tell(setting: Setting, given: Attributes, spelt: Mapping[str, list[str]]) -> Told:
+def _tell(setting: Setting, given: Attributes, spelt: Mapping[str, list[str]]) -> SettingReport:
     for row in setting.rows:
         found = row.among(spelt)
         meant = [setting.meaning(row, a, given[a]) for a in found]
         said = [m for m in meant if m != ELSEWHERE]
         if said:
             unknown = next((m for m in said if isinstance(m, Unknown)), None)
-            return Told(unknown or (said[0] if len(set(said)) == 1 else _differing(setting, said)), tuple(found))
+            return SettingReport(
+                unknown or (said[0] if len(set(said)) == 1 else _differing(setting, said)), tuple(found)
+            )
     detail = f"none of {len(given)} attributes is known as {setting.name}: {setting.sought}"
-    return Told(Unknown(Reason.NOT_COLLECTED, detail))
+    return SettingReport(Unknown(Reason.NOT_COLLECTED, detail))
 
 
 def _differing(setting: Setting, said: list[Any]) -> Reading:
@@ -150,12 +152,12 @@ def _differing(setting: Setting, said: list[Any]) -> Reading:
     return Unknown(Reason.UNPARSABLE, f"the attributes of {setting.name} differ: {shown}")
 
 
-def waiting(known: Settings, now: Attributes, then: Attributes, shown: Mapping[str, str] = NOTHING) -> Waiting:
+def waiting(known: BiosSettings, now: Attributes, then: Attributes, shown: Mapping[str, str] = NOTHING) -> Waiting:
     """Name the settings that the next boot changes; of what nobody knows now, nobody knows whether it changes.
 
     An attribute that tells no setting is there by its own name.
     """
-    changes: dict[str, Told] = {}
+    changes: dict[str, SettingReport] = {}
     doubt: Unknown | None = None
     known_by: set[str] = set()
     spelt, on_screen = spelled(then), _on_screen(then, shown)
@@ -171,9 +173,11 @@ def waiting(known: Settings, now: Attributes, then: Attributes, shown: Mapping[s
                 doubt = doubt or before.reading
                 continue
             if before.reading != after.reading:
-                changes[name] = Told(after.spelt(setting), tuple(changed))
+                changes[name] = SettingReport(after.spelt(setting), tuple(changed))
                 continue
-            changes |= {a: Told(scalar(then[a]) or "", (a,)) for a in changed}  # one port of a family that is mixed
+            changes |= {
+                a: SettingReport(scalar(then[a]) or "", (a,)) for a in changed
+            }  # one port of a family that is mixed
         if None in differ.values():
             unclear = next(a for a in mine if differ[a] is None)
             doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(unclear)} says nothing, now or for the next boot")
@@ -183,7 +187,7 @@ def waiting(known: Settings, now: Attributes, then: Attributes, shown: Mapping[s
         elif _differ(now.get(attribute), then[attribute]) is None:
             doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(attribute)} says nothing, now or for the next boot")
         elif _differ(now.get(attribute), then[attribute]):
-            changes.setdefault(attribute, Told(scalar(then[attribute]) or "", (attribute,)))
+            changes.setdefault(attribute, SettingReport(scalar(then[attribute]) or "", (attribute,)))
     return Waiting(changes, doubt)
 
 

@@ -8,7 +8,7 @@ from rackcheck.model.documents import Documents, Missing
 from rackcheck.model.fact import Unknown, Unreadable, clean
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.bios import MOST, Attributes, attributes, told
-from rackcheck.parse.bmc.bios_table import Settings, spelled
+from rackcheck.parse.bmc.bios_table import BiosSettings, spelled
 from rackcheck.parse.bmc.item import gather
 
 FEW = 5
@@ -17,13 +17,13 @@ FEW = 5
 Each of the recorded ones has more. A registry is a megabyte: no BMC is asked for it as long as names suffice.
 """
 
-Registry = Mapping[str, Any]
+BiosRegistry = Mapping[str, Any]
 
 _OURS = re.compile(r"biosattributeregistry", re.IGNORECASE)
 _VERSION = re.compile(r"([._-]?(en(-[a-z]{2})?|json|v?[0-9]+))*\Z", re.IGNORECASE)
 
 
-def needed(known: Settings, given: Attributes) -> bool:
+def needed(known: BiosSettings, given: Attributes) -> bool:
     """Whether attributes are so unlike all known names that only the registry can tell what they are."""
     return sum(1 for found in told(known, given).values() if found.attributes) < FEW
 
@@ -37,7 +37,7 @@ def shown(docs: Documents, bios: Resource) -> dict[str, str]:
         return {}
 
 
-def displayed(registry: Registry) -> dict[str, str]:
+def displayed(registry: BiosRegistry) -> dict[str, str]:
     """Read what an attribute registry calls each attribute on the screen; odd entries are passed over.
 
     An attribute that it calls by two names is none of them, and of a registry that is too long to be read whole nothing
@@ -51,7 +51,7 @@ def displayed(registry: Registry) -> dict[str, str]:
     return {name: next(iter(names)) for name, names in found.items() if len(names) == 1}
 
 
-def unread(known: Settings, registry: Registry) -> Iterator[tuple[str, str, str]]:
+def unread(known: BiosSettings, registry: BiosRegistry) -> Iterator[tuple[str, str, str]]:
     """Hold a table of settings against a registry: each (setting, attribute, value) that may be set and is not read."""
     allowed = {e["AttributeName"]: e["Value"] for e in _entries(registry) if _is_choice(e)}
     spelt = spelled(allowed)
@@ -73,14 +73,14 @@ def _is_choice(entry: Mapping[str, Any]) -> bool:
     return isinstance(entry.get("AttributeName"), str) and isinstance(entry.get("Value"), list)
 
 
-def _entries(registry: Registry) -> list[Mapping[str, Any]]:
+def _entries(registry: BiosRegistry) -> list[Mapping[str, Any]]:
     entries = registry.get("RegistryEntries")
     listed = entries.get("Attributes") if isinstance(entries, Mapping) else None
     whole = isinstance(listed, list) and len(listed) <= MOST
     return [e for e in listed if isinstance(e, Mapping)] if whole and isinstance(listed, list) else []
 
 
-def _named(docs: Documents, bios: Resource) -> Registry | None:
+def _named(docs: Documents, bios: Resource) -> BiosRegistry | None:
     """Go to the registry that a BIOS names, else to the only one that is called the BIOS's; none where there is none.
 
     Its members are told apart by their URIs: a BMC has dozens of registries, and each GET is one of a megabyte.
@@ -103,7 +103,7 @@ def _named(docs: Documents, bios: Resource) -> Registry | None:
     return _covering(bios, docs.fetched(place, file).body) if place is not None else None
 
 
-def _is_meant(bios: Resource, file: Registry, *, by_name: bool) -> bool:
+def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
     """Whether a registry is of the version that a BIOS names: numbers may mean other attributes in another one."""
     wanted = bios.body.get("AttributeRegistry")
     if by_name or not isinstance(wanted, str) or not wanted.strip():
@@ -112,7 +112,7 @@ def _is_meant(bios: Resource, file: Registry, *, by_name: bool) -> bool:
     return _plain(wanted) in {_plain(name) for name in told}
 
 
-def _covering(bios: Resource, registry: Registry) -> Registry | None:
+def _covering(bios: Resource, registry: BiosRegistry) -> BiosRegistry | None:
     """Give a registry that has an entry for each attribute of a BIOS; one that has not is of another BIOS."""
     listed = {name for entry in _entries(registry) if isinstance(name := entry.get("AttributeName"), str)}
     return registry if listed >= set(attributes(bios)) else None

@@ -114,10 +114,10 @@ class Setting:
         return value if isinstance(value, str) else unit.spell(value, self.unit or "")
 
 
-Settings = Mapping[str, Setting]
+BiosSettings = Mapping[str, Setting]
 
 
-def settings(table: Mapping[str, Any]) -> Settings:
+def settings(table: Mapping[str, Any]) -> BiosSettings:
     """Read the table; the words of a row are laid over those of its setting, and these over the common ones."""
     return {name: _setting(name, given, table["words"]) for name, given in table["settings"].items()}
 

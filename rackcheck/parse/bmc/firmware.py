@@ -25,7 +25,7 @@ MOST = 64
 
 
 @dataclass(frozen=True)
-class Row:
+class SignRow:
     """A function or a role, and the signs of it."""
 
     name: str
@@ -36,11 +36,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class SignTable:
     """Functions and roles, the deciding ones first."""
 
-    functions: tuple[Row, ...]
-    roles: tuple[Row, ...]
+    functions: tuple[SignRow, ...]
+    roles: tuple[SignRow, ...]
     unsettled: frozenset[str]
     """States of a component that does not run, though no word says what it is kept for."""
 
@@ -48,13 +48,13 @@ class Table:
     """Functions that have facts of their own elsewhere, or are no firmware."""
 
     @property
-    def counted(self) -> tuple[Row, ...]:
+    def counted(self) -> tuple[SignRow, ...]:
         """Functions whose installed components are facts by function."""
         return tuple(row for row in self.functions if row.name not in self.single)
 
 
 @dataclass(frozen=True)
-class Component:
+class FirmwareComponent:
     """One component, what it is for and by which signs, and whether it runs."""
 
     key: str
@@ -70,9 +70,9 @@ class Component:
         return told if isinstance(self.role, str) else Sourced(self.role, told.source)
 
 
-def table(raw: Mapping[str, Any]) -> Table:
+def table(raw: Mapping[str, Any]) -> SignTable:
     """Read the table of functions and roles."""
-    return Table(
+    return SignTable(
         tuple(_row(name, row) for name, row in raw["functions"].items()),
         tuple(_row(name, row) for name, row in raw["roles"].items()),
         frozenset(raw["unsettled"]),
@@ -80,8 +80,8 @@ def table(raw: Mapping[str, Any]) -> Table:
     )
 
 
-def _row(name: str, row: Mapping[str, Any]) -> Row:
-    return Row(
+def _row(name: str, row: Mapping[str, Any]) -> SignRow:
+    return SignRow(
         name,
         re.compile(rf"(?<![a-z])(?:{row['words']})(?![a-z])"),
         re.compile(row["links"]) if "links" in row else None,
@@ -90,14 +90,14 @@ def _row(name: str, row: Mapping[str, Any]) -> Row:
     )
 
 
-def components(known: Table, resources: Iterable[tuple[str, Resource]]) -> list[Component]:
+def components(known: SignTable, resources: Iterable[tuple[str, Resource]]) -> list[FirmwareComponent]:
     """Tell function and role of each; `resources` come with their keys."""
     keyed = list(resources)
     installed = {rest for _, r in keyed for word, rest in [_prefix(r)] if word == INSTALLED}
-    return [Component(key, r, *function(known, r), role(known, r, installed)) for key, r in keyed]
+    return [FirmwareComponent(key, r, *function(known, r), role(known, r, installed)) for key, r in keyed]
 
 
-def function(known: Table, component: Resource) -> tuple[Reading, tuple[str, ...]]:
+def function(known: SignTable, component: Resource) -> tuple[Reading, tuple[str, ...]]:
     """Tell what a component is for, and which signs say so.
 
     Where no sign says anything we know, it is `other`; where it does not even say its name, nobody knows.
@@ -112,7 +112,7 @@ def function(known: Table, component: Resource) -> tuple[Reading, tuple[str, ...
     return (name if isinstance(name, Unknown) else OTHER), ()
 
 
-def role(known: Table, component: Resource, installed: Collection[str] = ()) -> Reading:
+def role(known: SignTable, component: Resource, installed: Collection[str] = ()) -> Reading:
     """Tell whether a component runs; `installed` are the names that stand behind `Installed-` in this inventory.
 
     A component runs that says nothing else: that is what an inventory of firmware is for. One whose name or state
@@ -139,12 +139,12 @@ def role(known: Table, component: Resource, installed: Collection[str] = ()) -> 
     return state if isinstance(state, Unknown) and "Status" in component.body else INSTALLED
 
 
-def of(found: Iterable[Component], name: str) -> Iterator[Component]:
+def of(found: Iterable[FirmwareComponent], name: str) -> Iterator[FirmwareComponent]:
     """Give the components of one function that run, that are not there, or of which nobody knows whether they run."""
     return (c for c in found if c.function == name and (c.role == INSTALLED or not isinstance(c.role, str)))
 
 
-def gap(found: list[Component], name: str) -> Unknown | None:
+def gap(found: list[FirmwareComponent], name: str) -> Unknown | None:
     """Say why the components of one function may not be all; an inventory's silence is no proof that there is none."""
     odd = next((c for c in found if isinstance(c.function, Unknown)), None)
     if odd is not None:

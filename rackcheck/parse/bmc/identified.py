@@ -42,7 +42,7 @@ class Sign:
 
 
 @dataclass(frozen=True)
-class Machine:
+class KnownMachine:
     """A machine of the table: the signs that name it, and those that only fit it."""
 
     name: str
@@ -64,7 +64,7 @@ class Machine:
 
 
 @dataclass
-class Told:
+class ReportedIdentity:
     """What the resources say, by kind and property; and of which kinds or properties one was silent, with the why."""
 
     values: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -88,10 +88,10 @@ class Told:
         return [value for value in self.said(sign) if fold(value) not in sign.words]
 
 
-def table(raw: Mapping[str, Any]) -> tuple[Machine, ...]:
+def table(raw: Mapping[str, Any]) -> tuple[KnownMachine, ...]:
     """Read the table of machines."""
     return tuple(
-        Machine(
+        KnownMachine(
             row["name"],
             tuple(_signs(row["names"])),
             tuple(_signs(row.get("fits", {}))),
@@ -118,7 +118,7 @@ def fold(text: str) -> str:
     return "".join(text.casefold().split())
 
 
-def identify(known: Iterable[Machine], docs: Documents) -> tuple[Reading, Reading]:
+def identify(known: Iterable[KnownMachine], docs: Documents) -> tuple[Reading, Reading]:
     """Name the machine, and the signs that say so.
 
     It is the one machine that a naming sign says, that another kind of resource bears out, and that nothing
@@ -145,7 +145,7 @@ def identify(known: Iterable[Machine], docs: Documents) -> tuple[Reading, Readin
     return Absent(f"several fit: {several}" if sure else "no machine of the table fits"), listed
 
 
-def _judge(machine: Machine, told: Told) -> tuple[bool, Unknown | None]:
+def _judge(machine: KnownMachine, told: ReportedIdentity) -> tuple[bool, Unknown | None]:
     """Tell whether it is this machine, and what keeps us from telling: then it may be, and may not be."""
     if any(told.other(sign) for sign in machine.signs if sign.place in machine.must | machine.against):
         return False, None
@@ -161,7 +161,7 @@ def _judge(machine: Machine, told: Told) -> tuple[bool, Unknown | None]:
     return False, None
 
 
-def _evidence(machine: Machine, told: Told) -> Iterator[str]:
+def _evidence(machine: KnownMachine, told: ReportedIdentity) -> Iterator[str]:
     for sign in machine.signs:
         words = told.fitting(sign)
         if words:
@@ -180,9 +180,9 @@ def _says(sign: Sign, words: list[str]) -> str:
     return f"{place}{sign.name}{of} says {', '.join(repr(clean(word, 80)) for word in words[:8])}"
 
 
-def gathered(docs: Documents, known: Iterable[Machine]) -> Told:
+def gathered(docs: Documents, known: Iterable[KnownMachine]) -> ReportedIdentity:
     """Gather what the resources say of all signs of the table."""
-    told = Told()
+    told = ReportedIdentity()
     asked: dict[str, set[str]] = {kind: set() for kind in LINKS}
     for sign in (sign for machine in known for sign in machine.signs):
         asked[sign.kind].add(sign.name)
@@ -202,7 +202,7 @@ def gathered(docs: Documents, known: Iterable[Machine]) -> Told:
     return told
 
 
-def _resources(docs: Documents, told: Told) -> dict[str, list[Resource]]:
+def _resources(docs: Documents, told: ReportedIdentity) -> dict[str, list[Resource]]:
     """Give the resources of each kind, and note in `told` where they may not be all."""
     root, no_root = gather(docs.at(""))
     systems, trouble = members(docs, "Systems")

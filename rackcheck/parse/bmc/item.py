@@ -9,7 +9,7 @@ from rackcheck.model.redfish_value import BROKEN, said
 from rackcheck.model.resource import MEMBERS, Resource
 from rackcheck.model.text import Sourced
 
-Form = tuple[str, str]
+LinkForm = tuple[str, str]
 """A link below a chassis, and what holds the items there: `*` for a collection's members, else an array's name."""
 
 
@@ -47,7 +47,7 @@ def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]
     return read_ones(found, trouble)
 
 
-def in_chassis(docs: Documents, *forms: Form) -> tuple[list[Resource], Unknown | None]:
+def in_chassis(docs: Documents, *forms: LinkForm) -> tuple[list[Resource], Unknown | None]:
     """Gather the items of every chassis from the first form that tells any, and why they may not be all."""
     chassis, trouble = members(docs, "Chassis")
     holdings = _Holdings(docs)
@@ -71,7 +71,7 @@ class _Holdings:
         self.told = False
         self._held: dict[str, tuple[bool, Unknown | None]] = {}
 
-    def take(self, chassis: Resource, forms: Sequence[Form]) -> Unknown | None:
+    def take(self, chassis: Resource, forms: Sequence[LinkForm]) -> Unknown | None:
         """Take the items of one chassis; gives why they may not be all."""
         failed: Unknown | None = None
         told, silent = False, None

@@ -101,7 +101,7 @@ def named(log: Resource) -> str:
 
 
 @dataclass(frozen=True)
-class Entries:
+class LogEntries:
     """What was read of a log: how many entries it counts, the newest of them, and why those could not be had."""
 
     source: str
@@ -130,7 +130,7 @@ class Entries:
         return [e for e in self.newest if e.body.get("Severity") in words and e.body.get("Resolved") is not True]
 
 
-def entries(docs: Documents, log: Resource) -> Entries:
+def entries(docs: Documents, log: Resource) -> LogEntries:
     """Read a log's newest entries: of a log in pages the first and the last page, never those between them.
 
     The entries must lie in the page itself, as all recorded BMCs give them: one GET for each would cost minutes.
@@ -140,16 +140,16 @@ def entries(docs: Documents, log: Resource) -> Entries:
     unread = next((page.unread for page in pages if page.unread is not None), None)
     if trouble or unread or not pages:
         none = trouble or unread or Unknown(Reason.NOT_COLLECTED, f"{log.uri} has no Entries")
-        return Entries(source, none, (), none)
+        return LogEntries(source, none, (), none)
     first = pages[0]
     try:
         held = list(_lying_in(first))
         count = _count(first, len(held))
         rest = _last(docs, first, held, count) if count > len(held) or _next(first) is not None else held
-        return Entries(source, count, tuple(_newest(held, rest)))
+        return LogEntries(source, count, tuple(_newest(held, rest)))
     except Unreadable as error:
         trouble = Unknown(error.reason, str(error))
-        return Entries(source, _told(first) or trouble, (), trouble)
+        return LogEntries(source, _told(first) or trouble, (), trouble)
 
 
 def _lying_in(page: Resource) -> Iterator[Resource]:

@@ -9,9 +9,9 @@ from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.item import gather, members, read_ones
 from rackcheck.parse.bmc.part import whole
 
-Reader = Callable[[object], Value]
+ValueReader = Callable[[object], Value]
 
-PLACES: dict[str, tuple[str, Reader]] = {
+PLACES: dict[str, tuple[str, ValueReader]] = {
     "rack": ("Location.Placement.Rack", said),
     "row": ("Location.Placement.Row", said),
     "offset": ("Location.Placement.RackOffset", whole),

@@ -9,13 +9,13 @@ from rackcheck.model.redfish_value import amount
 from rackcheck.model.resource import MEMBERS, Resource, same_place
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.control import DEVICES, PURPOSES
-from rackcheck.parse.bmc.item import Form, gather, in_chassis, members, not_there, read_ones
+from rackcheck.parse.bmc.item import LinkForm, gather, in_chassis, members, not_there, read_ones
 
-SUPPLIES: tuple[Form, Form] = (("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
+SUPPLIES: tuple[LinkForm, LinkForm] = (("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
 SHELVES = "PowerEquipment/PowerShelves/*/PowerSupplies/*"
 """Where a power shelf lists its supplies that no chassis does."""
 
-GROUPS: tuple[Form, Form] = (("PowerSubsystem", "PowerSupplyRedundancy"), ("Power", "Redundancy"))
+GROUPS: tuple[LinkForm, LinkForm] = (("PowerSubsystem", "PowerSupplyRedundancy"), ("Power", "Redundancy"))
 
 METRICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "input_voltage": ("InputVoltage", ("LineInputVoltage",)),

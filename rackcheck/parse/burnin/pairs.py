@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median
 
-from rackcheck.parse.burnin.spans import HOLE, Span, scale
+from rackcheck.parse.burnin.spans import HOLE, NumberRange, scale
 
 FEWEST = 3
 """Pairs of one end below which nobody knows whether it or its partners are odd."""
@@ -29,11 +29,11 @@ SLOW = -0.1
 Z_END, Z_LINK = -4.0, -6.0
 """Standard deviations below from which on it is no chance; a link is one of many, and measured once."""
 
-Pair = tuple[str, str]
+LinkEnds = tuple[str, str]
 """Two ends, the lesser name first."""
 
 
-class Outcome(StrEnum):
+class PairOutcome(StrEnum):
     """What comes of an end or a link."""
 
     SLOW = "slow"
@@ -42,10 +42,10 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class PairEffect:
     """An end or a link: `effect` is the part above or below the level, for a link beyond what its ends explain."""
 
-    outcome: Outcome
+    outcome: PairOutcome
     effect: float | None = None
     z: float | None = None
     why: str = ""
@@ -56,11 +56,11 @@ class Solved:
     """What pairs of rates say: `level` is the rate between two ends like most, in the unit of the rates."""
 
     level: float | None
-    ends: Mapping[str, Judged]
-    links: Mapping[Pair, Judged]
+    ends: Mapping[str, PairEffect]
+    links: Mapping[LinkEnds, PairEffect]
 
 
-def matchings(ends: Sequence[str], rounds: int, seed: int) -> tuple[tuple[Pair, ...], ...]:
+def matchings(ends: Sequence[str], rounds: int, seed: int) -> tuple[tuple[LinkEnds, ...], ...]:
     """Pair all ends at random, so many times; no pair comes twice. One end of an odd number rests in each round.
 
     Rounds of a round-robin over shuffled ends, so there are at most as many as `round_robin` has. The same ends in
@@ -73,7 +73,7 @@ def matchings(ends: Sequence[str], rounds: int, seed: int) -> tuple[tuple[Pair, 
     return tuple(schedule[n] for n in rng.sample(range(len(schedule)), min(rounds, len(schedule))))
 
 
-def round_robin(ends: Sequence[str]) -> tuple[tuple[Pair, ...], ...]:
+def round_robin(ends: Sequence[str]) -> tuple[tuple[LinkEnds, ...], ...]:
     """Pair every end with every other once: one round less than there are ends, or as many where they are odd.
 
     Raises ValueError where an end is given twice.
@@ -81,7 +81,7 @@ def round_robin(ends: Sequence[str]) -> tuple[tuple[Pair, ...], ...]:
     return tuple(_circle(sorted(ends)))
 
 
-def solve(rates: Mapping[Pair, float | None]) -> Solved:
+def solve(rates: Mapping[LinkEnds, float | None]) -> Solved:
     """Find the slow ends and links; None, or what is no positive finite number, is a pair that told nothing.
 
     Raises ValueError where a pair is given in both orders, or an end with itself.
@@ -92,14 +92,14 @@ def solve(rates: Mapping[Pair, float | None]) -> Solved:
         if (other, one) in rates:
             raise ValueError(f"the pair {one} and {other} is given in both orders")
     logs = {pair: _log(rate) for pair, rate in rates.items()}
-    lines: dict[str, list[Pair]] = {}
+    lines: dict[str, list[LinkEnds]] = {}
     for pair in logs:
         for end in pair:
             lines.setdefault(end, []).append(pair)
     known = {end for pair, log in logs.items() if log is not HOLE for end in pair}
     if len(known) < ENDS:
         why = f"{len(known)} ends tell a rate: under {ENDS} nobody knows which is odd"
-        untold = Judged(Outcome.NOT_TESTED, why=why)
+        untold = PairEffect(PairOutcome.NOT_TESTED, why=why)
         return Solved(None, dict.fromkeys(lines, untold), dict.fromkeys(rates, untold))
     level = _median(logs.values())
     off = {pair: log.less(level) for pair, log in logs.items()}
@@ -112,52 +112,54 @@ def solve(rates: Mapping[Pair, float | None]) -> Solved:
     return Solved(None if half is None else math.exp(half), ends, links)
 
 
-def _log(rate: float | None) -> Span:
+def _log(rate: float | None) -> NumberRange:
     if rate is None or not rate > 0 or math.isinf(rate):
         return HOLE
-    return Span(math.log(rate), math.log(rate))
+    return NumberRange(math.log(rate), math.log(rate))
 
 
-def _median(spans: Iterable[Span]) -> Span:
+def _median(spans: Iterable[NumberRange]) -> NumberRange:
     both = [*spans]
-    return Span(median(span.low for span in both), median(span.high for span in both))
+    return NumberRange(median(span.low for span in both), median(span.high for span in both))
 
 
-def _end(effect: Span, pairs: int, noise: Span, spread: Span) -> Judged:
+def _end(effect: NumberRange, pairs: int, noise: NumberRange, spread: NumberRange) -> PairEffect:
     if pairs < FEWEST:
-        return Judged(Outcome.NOT_TESTED, why=f"it is in {pairs} pairs: under {FEWEST} nobody knows who of them is odd")
+        return PairEffect(
+            PairOutcome.NOT_TESTED, why=f"it is in {pairs} pairs: under {FEWEST} nobody knows who of them is odd"
+        )
     root = math.sqrt(pairs)
-    return _judged(effect, Span(max(noise.low / root, spread.low), max(noise.high / root, spread.high)), Z_END)
+    return _judged(effect, NumberRange(max(noise.low / root, spread.low), max(noise.high / root, spread.high)), Z_END)
 
 
-def _link(left: Span, noise: Span, hole: bool, ends: Sequence[Judged]) -> Judged:
+def _link(left: NumberRange, noise: NumberRange, hole: bool, ends: Sequence[PairEffect]) -> PairEffect:
     if hole:
-        return Judged(Outcome.NOT_TESTED, why="it told no rate")
+        return PairEffect(PairOutcome.NOT_TESTED, why="it told no rate")
     few = [end for end in ends if end.effect is None]
     return replace(few[0], why="of an end of it nothing is known") if few else _judged(left, noise, Z_LINK)
 
 
-def _judged(left: Span, by: Span, z: float) -> Judged:
+def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
     """Slow where it is for all that holes may hold, fine where it is for none of it."""
     half, line = left.middle, math.log1p(SLOW)
     if left.high < line and left.high < z * by.high:
-        outcome = Outcome.SLOW
+        outcome = PairOutcome.SLOW
     elif left.low >= line or left.low >= z * by.low:
-        outcome = Outcome.FINE
+        outcome = PairOutcome.FINE
     else:
-        return Judged(Outcome.NOT_TESTED, why="pairs that told nothing could make it either")
+        return PairEffect(PairOutcome.NOT_TESTED, why="pairs that told nothing could make it either")
     if half is None:
-        return Judged(outcome)
-    return Judged(outcome, math.expm1(half), half / by.high if by.high > 0 else None)
+        return PairEffect(outcome)
+    return PairEffect(outcome, math.expm1(half), half / by.high if by.high > 0 else None)
 
 
-def _circle(order: Sequence[str]) -> list[tuple[Pair, ...]]:
+def _circle(order: Sequence[str]) -> list[tuple[LinkEnds, ...]]:
     """Pair by the circle: the first end stays, the others move on by one; a seat that is empty is a rest."""
     if len(set(order)) < len(order):
         twice = next(end for end in order if order.count(end) > 1)
         raise ValueError(f"{twice} is given twice")
     seats: list[str | None] = [*order, *([None] if len(order) % 2 else [])]
-    rounds: list[tuple[Pair, ...]] = []
+    rounds: list[tuple[LinkEnds, ...]] = []
     for _ in range(len(seats) - 1):
         facing = zip(seats[: len(seats) // 2], reversed(seats[len(seats) // 2 :]), strict=True)
         rounds.append(tuple((min(a, b), max(a, b)) for a, b in facing if a is not None and b is not None))

@@ -26,7 +26,7 @@ class Tier(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class StageSlot:
     """A stage on all things of a kind, from and until so many seconds after the load began."""
 
     of: str
@@ -80,14 +80,14 @@ TOOLS: dict[str, float] = {
 """Tools that may be on a node already, and how many seconds each may take there."""
 
 
-def slots(tier: Tier) -> Iterator[Slot]:
+def slots(tier: Tier) -> Iterator[StageSlot]:
     """Every stage of a tier in its order, the CPU's and then the GPUs'."""
     rounds = 10 if tier is Tier.SOAK else 1
     for of, stages in _LENGTHS[tier].items():
         for number in range(rounds):
             at = number * 60.0
             for stage, seconds in stages:
-                yield Slot(of, stage, at, at + seconds)
+                yield StageSlot(of, stage, at, at + seconds)
                 at += seconds
 
 

@@ -19,7 +19,7 @@ SETTLED = 1e-9
 MOST = 20
 """Rounds after which a polish ends: of an even number of cells the medians may swing for ever."""
 
-Cell = tuple[str, str]
+CellKey = tuple[str, str]
 """The row and the column."""
 
 
@@ -30,10 +30,10 @@ class Polished:
     level: float
     rows: Mapping[str, float]
     columns: Mapping[str, float]
-    left: Mapping[Cell, float]
+    left: Mapping[CellKey, float]
 
 
-def polish(cells: Mapping[Cell, float], rounds: int = MOST) -> Polished:
+def polish(cells: Mapping[CellKey, float], rounds: int = MOST) -> Polished:
     """Take a table apart; effects of rows, and of columns, have a median of 0.
 
     A row of one known cell takes the whole of what is odd about that cell as its effect: judge no such row or cell.
@@ -67,7 +67,7 @@ def scale(values: Iterable[float], centre: float | None = None) -> float:
     return NORMAL * median(abs(value - about) for value in known)
 
 
-def _finite(cells: Mapping[Cell, float]) -> None:
+def _finite(cells: Mapping[CellKey, float]) -> None:
     if not cells:
         raise ValueError("a table without a known cell cannot be polished")
     wild = next((cell for cell, value in cells.items() if not math.isfinite(value)), None)
@@ -75,15 +75,15 @@ def _finite(cells: Mapping[Cell, float]) -> None:
         raise ValueError(f"{' '.join(wild)}: {cells[wild]} is no finite number; leave a hole out of the table")
 
 
-def _lines(cells: Iterable[Cell], end: int) -> dict[str, list[Cell]]:
+def _lines(cells: Iterable[CellKey], end: int) -> dict[str, list[CellKey]]:
     """The cells of each row (0) or column (1)."""
-    lines: dict[str, list[Cell]] = {}
+    lines: dict[str, list[CellKey]] = {}
     for cell in cells:
         lines.setdefault(cell[end], []).append(cell)
     return lines
 
 
-def _sweep(left: dict[Cell, float], lines: Mapping[str, list[Cell]], effects: dict[str, float]) -> float:
+def _sweep(left: dict[CellKey, float], lines: Mapping[str, list[CellKey]], effects: dict[str, float]) -> float:
     """Move each line's median from what is left into its effect; give how far the farthest moved."""
     moved = 0.0
     for name, line in lines.items():

@@ -34,7 +34,7 @@ BINS = 100
 HERTZ = 1e-6
 """What one Hz is of the unit in which clocks are drawn."""
 
-Points = tuple[tuple[float, float], ...]
+SeriesPoints = tuple[tuple[float, float], ...]
 
 COLUMNS: Mapping[str, tuple[tuple[str, float], ...]] = {
     "gpu": (("power", 1.0), ("temp", 1.0), ("clock", HERTZ)),
@@ -52,7 +52,7 @@ class Series:
 
     of: str
     column: str
-    points: Points
+    points: SeriesPoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def series(burn: Burn, most: int = MOST) -> Iterator[Series]:
                     yield Series(of, name, points)
 
 
-def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> Points:
+def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> SeriesPoints:
     """Give at most so many of the points, at least 4: of each stretch its lowest and its highest, and both ends."""
     if len(points) <= most:
         return tuple(points)
@@ -118,7 +118,7 @@ def bands(burn: Burn) -> tuple[Band, ...]:
     return tuple(found)
 
 
-def envelope(curves: Sequence[Points], bins: int = BINS) -> tuple[Points, Points, Points]:
+def envelope(curves: Sequence[SeriesPoints], bins: int = BINS) -> tuple[SeriesPoints, SeriesPoints, SeriesPoints]:
     """Give the lowest, the median and the highest of many curves over time; three times nothing of none."""
     times = [t for points in curves for t, _ in points]
     if not times:

@@ -30,7 +30,7 @@ DRAWN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class NumberRange:
     """The least and the most that a number may be; the ends meet where it is known."""
 
     low: float
@@ -42,39 +42,39 @@ class Span:
         half = (self.low + self.high) / 2
         return half if math.isfinite(half) else None
 
-    def less(self, other: "Span") -> "Span":
+    def less(self, other: "NumberRange") -> "NumberRange":
         """What is left when the other is taken away."""
-        return Span(self.low - other.high, self.high - other.low)
+        return NumberRange(self.low - other.high, self.high - other.low)
 
 
-HOLE = Span(-math.inf, math.inf)
-NOTHING = Span(0.0, 0.0)
+HOLE = NumberRange(-math.inf, math.inf)
+NOTHING = NumberRange(0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CellTable:
     """The cells in order, and of each the number of its row and of its column; both count from 0."""
 
-    cells: Sequence[Span]
+    cells: Sequence[NumberRange]
     rows: Sequence[int]
     columns: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class PolishedTable:
     """A table taken apart: the columns' levels, the rows' effects, and what is left of each cell, with its scale.
 
     A row or column of fewer than three cells has none of its own: a row's effect is then 0, and a column's level is
     that of the whole table.
     """
 
-    columns: Sequence[Span]
-    rows: Sequence[Span]
-    left: Sequence[Span]
-    scale: Span
+    columns: Sequence[NumberRange]
+    rows: Sequence[NumberRange]
+    left: Sequence[NumberRange]
+    scale: NumberRange
 
 
-def apart(table: Table, by_row: bool) -> Apart:
+def apart(table: CellTable, by_row: bool) -> PolishedTable:
     """Take a table apart; without `by_row` no row has an effect."""
     columns = _lines(table.columns)
     whole = _level(table.cells) if any(len(line) < FEWEST for line in columns) else NOTHING
@@ -87,10 +87,10 @@ def apart(table: Table, by_row: bool) -> Apart:
         left = [cell.less(effects[row]) for cell, row in zip(left, table.rows, strict=True)]
     taken = sum(len(line) >= FEWEST for line in columns) or 1
     taken += max(0, sum(len(line) >= FEWEST for line in rows) - 1) if by_row else 0
-    return Apart(levels, effects, left, scale(left, taken))
+    return PolishedTable(levels, effects, left, scale(left, taken))
 
 
-def scale(left: Sequence[Span], taken: int = 0) -> Span:
+def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
     """Give the robust standard deviation of what is left, about 0.
 
     `taken` says how many levels and effects were taken from the same cells, by which what is left looks too small.
@@ -98,7 +98,7 @@ def scale(left: Sequence[Span], taken: int = 0) -> Span:
     free = math.sqrt(len(left) / max(1, len(left) - taken))
     least = _median([max(0.0, cell.low, -cell.high) for cell in left])
     most = _median([max(-cell.low, cell.high) for cell in left])
-    return Span(max(FINEST, free * NORMAL * least), max(FINEST, free * NORMAL * most))
+    return NumberRange(max(FINEST, free * NORMAL * least), max(FINEST, free * NORMAL * most))
 
 
 def middle(values: Sequence[float]) -> float:
@@ -125,10 +125,12 @@ def _lines(numbers: Sequence[int]) -> list[list[int]]:
     return lines
 
 
-def _level(cells: Sequence[Span]) -> Span:
+def _level(cells: Sequence[NumberRange]) -> NumberRange:
     low = middle([cell.low for cell in cells])
-    return Span(low, middle([cell.high for cell in cells]) if any(cell.low != cell.high for cell in cells) else low)
+    return NumberRange(
+        low, middle([cell.high for cell in cells]) if any(cell.low != cell.high for cell in cells) else low
+    )
 
 
-def _drawn(cells: Sequence[Span]) -> Span:
+def _drawn(cells: Sequence[NumberRange]) -> NumberRange:
     return _level([*cells, *[NOTHING] * (len(cells) // DRAWN)])

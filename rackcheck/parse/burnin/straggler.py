@@ -17,13 +17,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rackcheck.parse.burnin.spans import FEWEST, HOLE, Span, Table, apart, middle, scale
+from rackcheck.parse.burnin.spans import FEWEST, HOLE, CellTable, NumberRange, apart, middle, scale
 
 FLEET = 16
 """GPUs that must tell a number before its spread over a fleet means anything."""
 
 
-class Outcome(StrEnum):
+class StragglerOutcome(StrEnum):
     """What comes of holding something against its peers."""
 
     SLOW = "slow"
@@ -59,7 +59,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PeerComparison:
     """One thing held against its peers: a GPU (`node` and `slot`), a slot (`node` empty) or a node (`slot` empty).
 
     `effect` is the part above (+) or below (-) what was expected, `z` the same in standard deviations; None where
@@ -68,8 +68,8 @@ class Held:
 
     node: str
     slot: str
-    outcome: Outcome
-    far: Outcome
+    outcome: StragglerOutcome
+    far: StragglerOutcome
     effect: float | None = None
     z: float | None = None
     why: str = ""
@@ -79,10 +79,10 @@ class Held:
 class Fleet:
     """What a fleet's numbers say: of each GPU by work per clock and by rate, in the order they were given."""
 
-    work_per_clock: tuple[Held, ...]
-    rate: tuple[Held, ...]
-    slots: tuple[Held, ...]
-    nodes: tuple[Held, ...]
+    work_per_clock: tuple[PeerComparison, ...]
+    rate: tuple[PeerComparison, ...]
+    slots: tuple[PeerComparison, ...]
+    nodes: tuple[PeerComparison, ...]
 
 
 def judge(gpus: Iterable[Measured]) -> Fleet:
@@ -103,18 +103,18 @@ def judge(gpus: Iterable[Measured]) -> Fleet:
     return Fleet(_per_clock(given, per_clock), *_at_cap(given, rates))
 
 
-def _log(value: float | None) -> Span:
+def _log(value: float | None) -> NumberRange:
     """In logarithms, so that a factor that is the same for all changes nothing."""
     if value is None or not value > 0 or math.isinf(value):
         return HOLE
-    return Span(math.log(value), math.log(value))
+    return NumberRange(math.log(value), math.log(value))
 
 
-def _per_clock(gpus: Sequence[Measured], values: Sequence[Span]) -> tuple[Held, ...]:
+def _per_clock(gpus: Sequence[Measured], values: Sequence[NumberRange]) -> tuple[PeerComparison, ...]:
     small = _small(values, "work per clock")
     if small:
         return tuple(_untold(gpu.node, gpu.slot, small) for gpu in gpus)
-    found = apart(Table(values, [0] * len(values), [0] * len(values)), by_row=False)
+    found = apart(CellTable(values, [0] * len(values), [0] * len(values)), by_row=False)
     return tuple(
         _held(gpu.node, gpu.slot, left, found.scale, PER_CLOCK, "work per clock" if value is HOLE else "")
         for gpu, value, left in zip(gpus, values, found.left, strict=True)
@@ -122,8 +122,8 @@ def _per_clock(gpus: Sequence[Measured], values: Sequence[Span]) -> tuple[Held, 
 
 
 def _at_cap(
-    gpus: Sequence[Measured], values: Sequence[Span]
-) -> tuple[tuple[Held, ...], tuple[Held, ...], tuple[Held, ...]]:
+    gpus: Sequence[Measured], values: Sequence[NumberRange]
+) -> tuple[tuple[PeerComparison, ...], tuple[PeerComparison, ...], tuple[PeerComparison, ...]]:
     slots, nodes = _numbered(gpu.slot for gpu in gpus), _numbered(gpu.node for gpu in gpus)
     small = _small(values, "a rate")
     if small:
@@ -133,7 +133,7 @@ def _at_cap(
             tuple(_untold(node, "", small) for node in nodes),
         )
     rows, columns = [nodes[gpu.node] for gpu in gpus], [slots[gpu.slot] for gpu in gpus]
-    found = apart(Table(values, rows, columns), by_row=True)
+    found = apart(CellTable(values, rows, columns), by_row=True)
     rate = tuple(
         _held(gpu.node, gpu.slot, left, found.scale, AT_CAP, "a rate" if value is HOLE else "")
         for gpu, value, left in zip(gpus, values, found.left, strict=True)
@@ -146,8 +146,8 @@ def _at_cap(
 
 
 def _lines(
-    names: dict[str, int], numbers: Sequence[int], levels: Sequence[Span], spread: Span, node: bool
-) -> tuple[Held, ...]:
+    names: dict[str, int], numbers: Sequence[int], levels: Sequence[NumberRange], spread: NumberRange, node: bool
+) -> tuple[PeerComparison, ...]:
     """Hold slots, or nodes, against each other: those that have enough cells for a level of their own.
 
     Slots are few and what they differ by is no luck: they are judged by how well their level is known, nodes also by
@@ -158,7 +158,7 @@ def _lines(
         cells[number] += 1
     large = [n for n in range(len(names)) if cells[n] >= FEWEST]
     word, of = ("node", "GPUs") if node else ("slot", "nodes")
-    told: list[Held] = []
+    told: list[PeerComparison] = []
     centre = _centre([levels[n] for n in large])
     apart_by = [levels[n].less(centre) for n in large]
     wide = scale(apart_by, 1) if node and large else None
@@ -169,44 +169,44 @@ def _lines(
         elif len(large) < FEWEST:
             told.append(_untold(*place, f"{len(large)} {word}s to compare: under {FEWEST} nobody knows which is odd"))
         else:
-            own = Span(spread.low / math.sqrt(cells[n]), spread.high / math.sqrt(cells[n]))
-            by = own if wide is None else Span(max(own.low, wide.low), max(own.high, wide.high))
+            own = NumberRange(spread.low / math.sqrt(cells[n]), spread.high / math.sqrt(cells[n]))
+            by = own if wide is None else NumberRange(max(own.low, wide.low), max(own.high, wide.high))
             told.append(_held(*place, levels[n].less(centre), by, AT_CAP, ""))
     return tuple(told)
 
 
-def _centre(levels: Sequence[Span]) -> Span:
+def _centre(levels: Sequence[NumberRange]) -> NumberRange:
     if not levels:
         return HOLE
-    return Span(middle([level.low for level in levels]), middle([level.high for level in levels]))
+    return NumberRange(middle([level.low for level in levels]), middle([level.high for level in levels]))
 
 
-def _held(node: str, slot: str, left: Span, spread: Span, limit: Limit, missing: str) -> Held:
+def _held(node: str, slot: str, left: NumberRange, spread: NumberRange, limit: Limit, missing: str) -> PeerComparison:
     if missing:
         return _untold(node, slot, f"it does not tell {missing}")
     outcome, far = _outcome(left, spread, limit), _outcome(left, spread, FAR)
     half, wide = left.middle, spread.middle
     effect = None if half is None else math.expm1(half)
     z = None if half is None or wide is None else half / spread.high
-    why = "its peers that tell too little could make it either" if outcome is Outcome.NOT_TESTED else ""
-    return Held(node, slot, outcome, far, effect, z, why)
+    why = "its peers that tell too little could make it either" if outcome is StragglerOutcome.NOT_TESTED else ""
+    return PeerComparison(node, slot, outcome, far, effect, z, why)
 
 
-def _outcome(left: Span, spread: Span, limit: Limit) -> Outcome:
+def _outcome(left: NumberRange, spread: NumberRange, limit: Limit) -> StragglerOutcome:
     """Slow where it is for all that holes may hold, fine where it is for none of it."""
     line = math.log1p(limit.effect)
     if left.high < line and left.high < limit.z * spread.high:
-        return Outcome.SLOW
+        return StragglerOutcome.SLOW
     if left.low >= line or left.low >= limit.z * spread.low:
-        return Outcome.FINE
-    return Outcome.NOT_TESTED
+        return StragglerOutcome.FINE
+    return StragglerOutcome.NOT_TESTED
 
 
-def _untold(node: str, slot: str, why: str) -> Held:
-    return Held(node, slot, Outcome.NOT_TESTED, Outcome.NOT_TESTED, why=why)
+def _untold(node: str, slot: str, why: str) -> PeerComparison:
+    return PeerComparison(node, slot, StragglerOutcome.NOT_TESTED, StragglerOutcome.NOT_TESTED, why=why)
 
 
-def _small(values: Sequence[Span], what: str) -> str:
+def _small(values: Sequence[NumberRange], what: str) -> str:
     """Why a fleet is too small to have a spread; empty where it is not."""
     known = sum(value is not HOLE for value in values)
     return "" if known >= FLEET else f"{known} GPUs tell {what}: under {FLEET} a fleet has no spread to judge by"

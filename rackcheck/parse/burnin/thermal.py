@@ -61,7 +61,7 @@ SURE = 1.96
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class TemperatureSample:
     """One sample: seconds, degrees C, and watts where they were told."""
 
     t: float
@@ -70,7 +70,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class ThermalFit:
     """A first-order fit: `end` and `ahead` (at 600 s) in degrees C, `tau` in s, mean `power` in W, `rms` in degrees.
 
     `give` is how far `ahead` may be off, with 95 % certainty if the part is of first order. `resistance` is in K/W,
@@ -94,7 +94,7 @@ class Refused:
     longer: bool = False
 
 
-def fit(samples: Sequence[Sample], inlet: float | None = None) -> Fit | Refused:
+def fit(samples: Sequence[TemperatureSample], inlet: float | None = None) -> ThermalFit | Refused:
     """Fit the samples of one steady load from its beginning; where that cannot be, the reason.
 
     `inlet` is the mean temperature of the air that comes in, in degrees C, over the same time.
@@ -129,7 +129,7 @@ class _Line:
         return self.end + self.slope * math.exp(-t / self.tau)
 
 
-def _short(known: Sequence[Sample]) -> str:
+def _short(known: Sequence[TemperatureSample]) -> str:
     if len(known) < FEWEST:
         return f"{len(known)} samples: under {FEWEST} nothing is fitted"
     span = known[-1].t - known[0].t
@@ -139,7 +139,7 @@ def _short(known: Sequence[Sample]) -> str:
     return f"a hole of {hole:.0f} s in {span:.0f} s of samples" if hole > span / 4 else ""
 
 
-def _fitted(known: Sequence[Sample], power: float, inlet: float | None) -> Fit | Refused:
+def _fitted(known: Sequence[TemperatureSample], power: float, inlet: float | None) -> ThermalFit | Refused:
     times, temps = _points(known)
     span = times[-1] - times[0]
     line = _best(times, temps, span)
@@ -159,13 +159,13 @@ def _fitted(known: Sequence[Sample], power: float, inlet: float | None) -> Fit |
     give = max([abs(edge.at(AHEAD) - ahead) for edge in ends if edge is not None])
     give = math.hypot(give, SURE * math.sqrt(noise / len(times)))
     resistance = None if inlet is None or not abs(inlet) < WILD else (line.end - inlet) / power
-    return Fit(line.end, line.tau, ahead, give, power, rms, resistance)
+    return ThermalFit(line.end, line.tau, ahead, give, power, rms, resistance)
 
 
-def _points(known: Sequence[Sample]) -> tuple[list[float], list[float]]:
+def _points(known: Sequence[TemperatureSample]) -> tuple[list[float], list[float]]:
     """The means of equal times, from the load's beginning on."""
     begun, last = known[0].t, known[-1].t
-    bins: list[list[Sample]] = [[] for _ in range(POINTS)]
+    bins: list[list[TemperatureSample]] = [[] for _ in range(POINTS)]
     for sample in known:
         if sample.t - begun >= JUMP:
             part = (sample.t - begun - JUMP) / (last - begun - JUMP)

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-Place = tuple[str, ...]
+VotePlace = tuple[str, ...]
 """Where a result was computed, the widest first: `("n1",)`, `("n1", "gpu/0")` or `("n1", "gpu/0", "sm/17")`."""
 
 
-class Said(StrEnum):
+class VoteOutcome(StrEnum):
     """What comes of one voter's result."""
 
     AGREES = "agrees"
@@ -37,7 +37,7 @@ class Name(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class VoteFinding:
     """One thing to tell: an odd one, voters that disagree so that nobody is blamed, or a majority against the golden.
 
     `at` is the odd one, or whose voters disagree (empty: the fleet's). `got` is the hash it has, `want` the one it
@@ -46,7 +46,7 @@ class Finding:
     """
 
     name: Name
-    at: Place
+    at: VotePlace
     got: str
     want: str
     agree: int = 0
@@ -58,11 +58,11 @@ class Count:
     """The votes on one piece of work: what is right, what comes of every voter, and the findings."""
 
     right: str | None
-    said: Mapping[Place, Said]
-    findings: tuple[Finding, ...]
+    said: Mapping[VotePlace, VoteOutcome]
+    findings: tuple[VoteFinding, ...]
 
 
-def count(results: Mapping[Place, str | None], golden: str | None = None) -> Count:
+def count(results: Mapping[VotePlace, str | None], golden: str | None = None) -> Count:
     """Count the votes on one piece of work: the hash of every voter that is expected, None of one that told none.
 
     The order of the voters changes nothing but the order of the answers. Raises ValueError where places are of
@@ -86,16 +86,16 @@ def count(results: Mapping[Place, str | None], golden: str | None = None) -> Cou
     return Count(right, {place: counting.said[place] for place in results}, tuple(counting.findings))
 
 
-def _contradicted(results: Mapping[Place, str | None], fleet: "_Group", golden: str) -> Count:
+def _contradicted(results: Mapping[VotePlace, str | None], fleet: "_Group", golden: str) -> Count:
     """Say that most are against the golden; odd is only who has neither result."""
     right = fleet.right or ""
-    findings = [Finding(Name.CONTRADICTED, (), right, golden, fleet.agree, len(fleet.parts))]
-    said: dict[Place, Said] = {}
+    findings = [VoteFinding(Name.CONTRADICTED, (), right, golden, fleet.agree, len(fleet.parts))]
+    said: dict[VotePlace, VoteOutcome] = {}
     for place, word in results.items():
-        said[place] = Said.NOT_TESTED if word is None else Said.DISPUTED
+        said[place] = VoteOutcome.NOT_TESTED if word is None else VoteOutcome.DISPUTED
         if word not in (None, right, golden):
-            said[place] = Said.ODD
-            findings.append(Finding(Name.ODD, place, word or "", golden))
+            said[place] = VoteOutcome.ODD
+            findings.append(VoteFinding(Name.ODD, place, word or "", golden))
     return Count(right, said, tuple(findings))
 
 
@@ -103,7 +103,7 @@ def _contradicted(results: Mapping[Place, str | None], fleet: "_Group", golden: 
 class _Group:
     """A voter, or voters that are peers: what more than half of those expected say, and how many."""
 
-    at: Place
+    at: VotePlace
     right: str | None
     agree: int = 1
     parts: Sequence["_Group"] = ()
@@ -122,11 +122,11 @@ class _Group:
             yield from part.voters()
 
 
-def _grown(results: Mapping[Place, str | None], at: Place) -> _Group:
+def _grown(results: Mapping[VotePlace, str | None], at: VotePlace) -> _Group:
     """Gather voters into the groups that they stand in, from the parts up."""
     if at in results:
         return _Group(at, results[at])
-    below: dict[Place, dict[Place, str | None]] = {}
+    below: dict[VotePlace, dict[VotePlace, str | None]] = {}
     for place, word in results.items():
         below.setdefault(place[: len(at) + 1], {})[place] = word
     parts = [_grown(inner, place) for place, inner in below.items()]
@@ -143,8 +143,8 @@ class _Counting:
     golden: str | None
     alike: Counter[str]
     alone: bool
-    said: dict[Place, Said] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    said: dict[VotePlace, VoteOutcome] = field(default_factory=dict)
+    findings: list[VoteFinding] = field(default_factory=list)
 
     def hold(self, group: _Group, right: str, peers: _Group) -> None:
         """Hold a group against the result that wider votes, or the golden, found right."""
@@ -152,27 +152,27 @@ class _Counting:
             blamed = self._blamable(group.right or "", right)
             name = Name.ODD if blamed else Name.DISPUTED
             agree, voters = (peers.agree, len(peers.parts)) if peers.right == right else (0, 0)
-            self.findings.append(Finding(name, group.at, group.right or "", right, agree, voters))
+            self.findings.append(VoteFinding(name, group.at, group.right or "", right, agree, voters))
             for voter in group.voters():
-                self.said[voter.at] = self._word(voter, right, Said.ODD if blamed else Said.DISPUTED)
+                self.said[voter.at] = self._word(voter, right, VoteOutcome.ODD if blamed else VoteOutcome.DISPUTED)
         elif not group.parts:
-            self.said[group.at] = self._word(group, right, Said.ODD)
+            self.said[group.at] = self._word(group, right, VoteOutcome.ODD)
         for part in group.parts if group.right in (None, right) else ():
             self.hold(part, right, group)
 
-    def apart(self, group: _Group, above: Said = Said.NOT_TESTED) -> None:
+    def apart(self, group: _Group, above: VoteOutcome = VoteOutcome.NOT_TESTED) -> None:
         """Judge a group of which nobody wider has found what is right: by its own majority, if it has one."""
         words = Counter(part.right for part in group.parts if part.right is not None)
         if group.right is None and len(words) > 1:
-            above = Said.DISPUTED
+            above = VoteOutcome.DISPUTED
             (got, agree), (want, _) = sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:2]
-            self.findings.append(Finding(Name.DISPUTED, group.at, got, want, agree, len(group.parts)))
+            self.findings.append(VoteFinding(Name.DISPUTED, group.at, got, want, agree, len(group.parts)))
         if not group.parts:
-            self.said[group.at] = above if group.right is not None else Said.NOT_TESTED
+            self.said[group.at] = above if group.right is not None else VoteOutcome.NOT_TESTED
         for part in group.parts:
             if group.right is None or part.right is None:
                 self.apart(part, above)
-            elif part.right != group.right or above is Said.NOT_TESTED:
+            elif part.right != group.right or above is VoteOutcome.NOT_TESTED:
                 self.hold(part, group.right, group)
             else:
                 self.apart(part, above)
@@ -181,9 +181,9 @@ class _Counting:
         """Whether this word cannot become the fleet's, against the golden, once the silent ones speak."""
         return self.alone or right != self.golden or self.fleet.right == right or not self.fleet.could_say(word)
 
-    def _word(self, voter: _Group, right: str, otherwise: Said) -> Said:
+    def _word(self, voter: _Group, right: str, otherwise: VoteOutcome) -> VoteOutcome:
         if voter.right is None:
-            return Said.NOT_TESTED
+            return VoteOutcome.NOT_TESTED
         if voter.right != right:
             return otherwise
-        return Said.AGREES if right == self.golden or self.alike[right] > 1 else Said.NOT_TESTED
+        return VoteOutcome.AGREES if right == self.golden or self.alike[right] > 1 else VoteOutcome.NOT_TESTED

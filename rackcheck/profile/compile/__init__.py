@@ -8,10 +8,10 @@ from dataclasses import replace
 from rackcheck.model.catalogue import Catalogue
 from rackcheck.model.path import EVERY, Path
 from rackcheck.model.profile import Phase, Profile, Rule, Scope, Source
-from rackcheck.profile.compile.context import Context
+from rackcheck.profile.compile.context import CompileContext
 from rackcheck.profile.compile.rules import rule_of
 from rackcheck.profile.conform import deviations
-from rackcheck.profile.document import BadFile, Node, Problem, Table, plain
+from rackcheck.profile.document import BadFile, Problem, YamlMapping, YamlNode, plain
 from rackcheck.profile.layers import Layers, did_you_mean, entries, listed, texts, word
 from rackcheck.profile.schema import profile as profile_schema
 
@@ -56,7 +56,7 @@ def _without(rule: Rule, pins: set[tuple[Path, str]]) -> Rule:
 # Holds the `needs` of rules against each other: they name rules of their own kind, and run in no circle.
 
 
-def order(ctx: Context, rules: Mapping[str, Rule], found: Layers) -> None:
+def order(ctx: CompileContext, rules: Mapping[str, Rule], found: Layers) -> None:
     """Check that `needs` name rules and run in no circle."""
     tables = found.rules
     for rule in rules.values():
@@ -97,7 +97,7 @@ def compile_profile(
     known: Sequence[Problem] = (),
 ) -> Profile:
     """Read every rule; raises BadFile with all problems at once, the `known` ones of the files among them."""
-    ctx = Context(catalogue, sources, _params(found, values))
+    ctx = CompileContext(catalogue, sources, _params(found, values))
     rules = unpinned(_built_in(rule_of(ctx, i, table), found) for i, table in found.rules.items())
     ctx.problems += known
     if not known:  # a rule that could not be read is missing, and would be told as a need that nobody meets
@@ -135,7 +135,7 @@ def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:
         raise BadFile([Problem(found.head.place, f"profile {found.name} has no param {strangers[0]}{hint}")])
     params: dict[str, str | None] = {}
     for name, node in found.params.items():
-        default = word(node, "default", "unset") if isinstance(node, Table) else "unset"
+        default = word(node, "default", "unset") if isinstance(node, YamlMapping) else "unset"
         if default.startswith("$"):
             raise BadFile([Problem(node.place, f"param {name} is {default}: a default is a value, and no other param")])
         value = values.get(name, default)
@@ -143,7 +143,7 @@ def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:
     return params
 
 
-def read_profile(node: Node) -> tuple[Table, list[Problem]]:
+def read_profile(node: YamlNode) -> tuple[YamlMapping, list[Problem]]:
     """Give a profile file's table without the rules whose shape is wrong, and what is wrong with those.
 
     So that what is wrong with the other rules can be told in the same breath; raises BadFile where the head is wrong.
@@ -153,10 +153,12 @@ def read_profile(node: Node) -> tuple[Table, list[Problem]]:
     problems = [problem for _, problem in found]
     if any(len(path) < 2 or path[0] != "rules" for path, _ in found):
         raise BadFile(problems)
-    assert isinstance(node, Table)
+    assert isinstance(node, YamlMapping)
     if not spoilt:
         return node, []
     rules = {key: rule for key, rule in entries(node, "rules").items() if key not in spoilt}
     keys = node.items["rules"]
-    assert isinstance(keys, Table)
-    return Table({**node.items, "rules": Table(rules, keys.keys, keys.place)}, node.keys, node.place), problems
+    assert isinstance(keys, YamlMapping)
+    return YamlMapping(
+        {**node.items, "rules": YamlMapping(rules, keys.keys, keys.place)}, node.keys, node.place
+    ), problems

@@ -7,9 +7,9 @@ from rackcheck.model import unit
 from rackcheck.model.catalogue import FAMILY, Type
 from rackcheck.model.fact import Class
 from rackcheck.model.operator import WORDS
-from rackcheck.model.profile import Across, Scope, Shared
-from rackcheck.profile.compile.context import Bad, Context
-from rackcheck.profile.document import Node, Scalar, Table
+from rackcheck.model.profile import Across, AgreedFact, Scope
+from rackcheck.profile.compile.context import Bad, CompileContext
+from rackcheck.profile.document import Scalar, YamlMapping, YamlNode
 from rackcheck.profile.layers import LEAVES, did_you_mean, texts, word
 from rackcheck.profile.schema import LOOKS, NARROWING
 
@@ -17,10 +17,10 @@ HALF, WHOLE = 50.0, 100.0
 """Shares of the expected nodes, in %, between which a quorum lies."""
 
 
-def across_of(ctx: Context, table: Table) -> Across | None:
+def across_of(ctx: CompileContext, table: YamlMapping) -> Across | None:
     """Read whom a rule holds side by side, and in what; a wrong one is noted and the rest still read."""
     node, agree = table.get("across"), table.get("agree")
-    if not isinstance(node, Table):
+    if not isinstance(node, YamlMapping):
         if agree is not None:
             ctx.note(table.keys["agree"], "`agree` goes with `across`")
         return None
@@ -45,8 +45,8 @@ def across_of(ctx: Context, table: Table) -> Across | None:
     return None if quorum is None else Across(role, tuple(unique.values()), quorum, single)
 
 
-def _quorum(ctx: Context, table: Table, agree: Node | None) -> float | None:
-    if not isinstance(agree, Table):
+def _quorum(ctx: CompileContext, table: YamlMapping, agree: YamlNode | None) -> float | None:
+    if not isinstance(agree, YamlMapping):
         ctx.note(table.keys["across"], "`across` without `agree: { quorum: … }` asserts nothing")
         return None
     node = agree.items["quorum"]
@@ -64,7 +64,7 @@ def _quorum(ctx: Context, table: Table, agree: Node | None) -> float | None:
     return share
 
 
-def _shared(ctx: Context, node: Scalar) -> Iterator[Shared]:
+def _shared(ctx: CompileContext, node: Scalar) -> Iterator[AgreedFact]:
     """Give the fact, or with a last segment `*` every one below that is configuration or a version.
 
     A view of other facts is left out: these say the same, and a machine that has no such view does not lack them.
@@ -72,7 +72,7 @@ def _shared(ctx: Context, node: Scalar) -> Iterator[Shared]:
     if node.text.endswith(".*"):
         below = node.text.removesuffix("*")
         found = [
-            Shared(paths.parse(entry.pattern), entry.kind, entry.plane, entry.inputs)
+            AgreedFact(paths.parse(entry.pattern), entry.kind, entry.plane, entry.inputs)
             for entry in ctx.catalogue.entries.values()
             if entry.pattern.startswith(below) and not entry.pattern.endswith(FAMILY)
             and entry.kind.type is not Type.COLLECTION and entry.kind.cls in {Class.CONFIG, Class.VERSION}
@@ -90,4 +90,4 @@ def _shared(ctx: Context, node: Scalar) -> Iterator[Shared]:
     if entry.kind.type is Type.COLLECTION:
         ctx.note(node.place, f"{node.text} is a collection; its items' facts are {node.text}/*.…")
     else:
-        yield Shared(path, entry.kind, entry.plane, entry.inputs)
+        yield AgreedFact(path, entry.kind, entry.plane, entry.inputs)

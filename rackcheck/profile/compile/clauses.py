@@ -4,16 +4,18 @@ from rackcheck.model.catalogue import Entry, Kind, Type
 from rackcheck.model.fact import Plane
 from rackcheck.model.operator import SIBLINGS, TWICE, WARNING, WORDS, Test
 from rackcheck.model.path import EVERY, Path
-from rackcheck.model.profile import Clause, Look, Scope
+from rackcheck.model.profile import Clause, RuleSelection, Scope
 from rackcheck.model.siblings import Siblings, siblings_of
-from rackcheck.profile.compile.context import Bad, Context
+from rackcheck.profile.compile.context import Bad, CompileContext
 from rackcheck.profile.compile.operands import test_of
-from rackcheck.profile.document import Listing, Node, Scalar, Table
+from rackcheck.profile.document import Scalar, YamlMapping, YamlNode, YamlSequence
 from rackcheck.profile.layers import LEAVES
 from rackcheck.profile.schema import LOOKS
 
 
-def clauses_of(ctx: Context, rule_id: str, table: Table, look: Look | None) -> tuple[tuple[Clause, ...], str]:
+def clauses_of(
+    ctx: CompileContext, rule_id: str, table: YamlMapping, look: RuleSelection | None
+) -> tuple[tuple[Clause, ...], str]:
     """Read all clauses of a rule, and whether `all` or `any` of them must hold."""
     given = [key for key in LEAVES if key in table.items]
     operators = [op for op in WORDS if op in table.items]
@@ -29,10 +31,10 @@ def clauses_of(ctx: Context, rule_id: str, table: Table, look: Look | None) -> t
         if not operators:
             ctx.note(table.place, f"rule {rule_id} has no operator: it asserts nothing")
             return (), "all"
-        leaves: list[Table] = [table]
+        leaves: list[YamlMapping] = [table]
     else:
-        parts = node.items if isinstance(node, Listing) else (node,)
-        leaves = [part for part in parts if isinstance(part, Table)]
+        parts = node.items if isinstance(node, YamlSequence) else (node,)
+        leaves = [part for part in parts if isinstance(part, YamlMapping)]
         for op in operators:
             ctx.note(table.keys[op], f"`{op}` stands beside `{given[0]}`; it belongs to a fact inside")
     if look is None and any(mode in table.items for mode in LOOKS):
@@ -46,7 +48,7 @@ def clauses_of(ctx: Context, rule_id: str, table: Table, look: Look | None) -> t
     return tuple(c for c in found if c is not None), "any" if given[0] == "any-of" else "all"
 
 
-def _count(ctx: Context, table: Table, operators: list[str], given: list[str]) -> tuple[Clause, ...]:
+def _count(ctx: CompileContext, table: YamlMapping, operators: list[str], given: list[str]) -> tuple[Clause, ...]:
     for key in given:
         ctx.note(table.keys[key], f"`count` counts items; `{key}` belongs under `where`")
     if not operators:
@@ -59,7 +61,7 @@ def _count(ctx: Context, table: Table, operators: list[str], given: list[str]) -
     return (Clause(Path(()), kind, Plane.DERIVED, tests),)
 
 
-def clause_of(ctx: Context, table: Table, within: Path | None, *, plain_only: str) -> Clause:
+def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, plain_only: str) -> Clause:
     """Read one fact with its operators; `plain_only` names a place that has no warning. Raises Bad."""
     node = table.items["fact"]
     assert isinstance(node, Scalar)
@@ -96,14 +98,14 @@ def clause_of(ctx: Context, table: Table, within: Path | None, *, plain_only: st
     )  # fmt: skip
 
 
-def _siblings(ctx: Context, within: Path | None, fact: Path) -> Siblings | None:
+def _siblings(ctx: CompileContext, within: Path | None, fact: Path) -> Siblings | None:
     """Find the siblings that have the fact too, where its absence among them is silence."""
     whole = fact if within is None else within.item(EVERY) + fact
     entry = ctx.catalogue.find(whole)
     return None if entry is None or entry.kind.final else siblings_of(ctx.catalogue, whole)
 
 
-def _other(ctx: Context, node: Node, entry: Entry, within: Path | None) -> tuple[Path, Entry, bool]:
+def _other(ctx: CompileContext, node: YamlNode, entry: Entry, within: Path | None) -> tuple[Path, Entry, bool]:
     assert isinstance(node, Scalar)
     at_item = node.text.startswith(".")
     if at_item and within is None:

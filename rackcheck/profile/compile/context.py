@@ -8,7 +8,7 @@ from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Catalogue, Entry
 from rackcheck.model.path import EVERY, Path
 from rackcheck.model.profile import Scope, Source
-from rackcheck.profile.document import Place, Problem, Scalar
+from rackcheck.profile.document import Problem, Scalar, SourcePlace
 from rackcheck.profile.layers import did_you_mean
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ class Bad(Exception):
 
 
 @dataclass
-class Context:
+class CompileContext:
     """What a rule is read with; what is wrong is noted in `problems` instead of stopping the reading.
 
     `unset` and `scope` are of the rule that is being read: the params it uses that have no value, and what it judges.
@@ -35,7 +35,7 @@ class Context:
     unset: list[str] = field(default_factory=list)
     scope: Scope = Scope.NODE
 
-    def note(self, place: Place, text: str) -> None:
+    def note(self, place: SourcePlace, text: str) -> None:
         """Keep a problem; they are all told at once."""
         self.problems.append(Problem(place, text))
 
@@ -78,7 +78,7 @@ class Context:
             raise Bad
         return entry, path if within is None else within + path
 
-    def held(self, place: Place, whole: Path) -> bool:
+    def held(self, place: SourcePlace, whole: Path) -> bool:
         """Note a fact of a rack in a rule of a node, or the other way about; whether it is none."""
         first = whole.segments[0].word
         holder = Scope(first) if first in GROUPS else Scope.NODE

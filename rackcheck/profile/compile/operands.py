@@ -5,11 +5,11 @@ import math
 from rackcheck.model import operator, unit
 from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.operator import ORDER, BadOperand, Operand, Test
-from rackcheck.profile.compile.context import Bad, Context
-from rackcheck.profile.document import Listing, Node, Scalar, Table
+from rackcheck.profile.compile.context import Bad, CompileContext
+from rackcheck.profile.document import Scalar, YamlMapping, YamlNode, YamlSequence
 
 
-def test_of(ctx: Context, op: str, node: Node, kind: Kind) -> Test | None:
+def test_of(ctx: CompileContext, op: str, node: YamlNode, kind: Kind) -> Test | None:
     """Read one operator; nothing where a param has no value, or where what is wrong has been noted."""
     try:
         operator.allowed(op, kind)
@@ -23,11 +23,11 @@ def test_of(ctx: Context, op: str, node: Node, kind: Kind) -> Test | None:
     return None
 
 
-def _operand(ctx: Context, op: str, node: Node, kind: Kind) -> Operand | None:
-    if isinstance(node, Table):
+def _operand(ctx: CompileContext, op: str, node: YamlNode, kind: Kind) -> Operand | None:
+    if isinstance(node, YamlMapping):
         return _compound(ctx, op, node, kind)
     if op in {"one-of", "none-of", "includes", "excludes"}:
-        items = node.items if isinstance(node, Listing) else (node,)
+        items = node.items if isinstance(node, YamlSequence) else (node,)
         texts = [ctx.given(i) for i in items if isinstance(i, Scalar)]
         if None in texts:
             return None
@@ -48,7 +48,7 @@ def _operand(ctx: Context, op: str, node: Node, kind: Kind) -> Operand | None:
     return operator.value(text, kind)
 
 
-def _compound(ctx: Context, op: str, node: Table, kind: Kind) -> Operand | None:
+def _compound(ctx: CompileContext, op: str, node: YamlMapping, kind: Kind) -> Operand | None:
     parts = {k: ctx.given(v) for k, v in node.items.items() if isinstance(v, Scalar)}
     if None in parts.values():
         return None

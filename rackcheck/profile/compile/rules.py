@@ -8,18 +8,18 @@ from rackcheck.model.called import Called
 from rackcheck.model.catalogue import Type
 from rackcheck.model.operator import WORDS
 from rackcheck.model.path import parse
-from rackcheck.model.profile import Look, Phase, Rule, Scope, Severity
+from rackcheck.model.profile import Phase, Rule, RuleSelection, Scope, Severity
 from rackcheck.model.siblings import siblings_of
 from rackcheck.profile import installed
 from rackcheck.profile.compile.across import across_of
 from rackcheck.profile.compile.clauses import clause_of, clauses_of
-from rackcheck.profile.compile.context import Bad, Context
-from rackcheck.profile.document import Scalar, Table, plain
+from rackcheck.profile.compile.context import Bad, CompileContext
+from rackcheck.profile.document import Scalar, YamlMapping, plain
 from rackcheck.profile.layers import LEAVES, did_you_mean, texts, word
 from rackcheck.profile.schema import LOOKS, NARROWING
 
 
-def rule_of(ctx: Context, rule_id: str, table: Table) -> Rule:
+def rule_of(ctx: CompileContext, rule_id: str, table: YamlMapping) -> Rule:
     """Read one rule; what is wrong with it is noted and the rest still read."""
     ctx.unset = []
     ctx.scope = Scope(word(table, "scope", "node"))
@@ -34,7 +34,7 @@ def rule_of(ctx: Context, rule_id: str, table: Table) -> Rule:
     from_memory = bool(refs) and all(ctx.sources[r].from_memory for r in refs)
     return Rule(
         rule_id, clauses, look, join,
-        ctx.quiet(lambda: clause_of(ctx, when, None, plain_only="when")) if isinstance(when, Table) else None,
+        ctx.quiet(lambda: clause_of(ctx, when, None, plain_only="when")) if isinstance(when, YamlMapping) else None,
         tuple(s.text for s in texts(table, "needs")),
         Severity(word(table, "severity", "major")), Phase(word(table, "phase", "config")),
         roles or ((across.role,) if across is not None else ("compute",)),
@@ -45,7 +45,7 @@ def rule_of(ctx: Context, rule_id: str, table: Table) -> Rule:
     )  # fmt: skip
 
 
-def _refs(ctx: Context, table: Table) -> tuple[str, ...]:
+def _refs(ctx: CompileContext, table: YamlMapping) -> tuple[str, ...]:
     refs: list[str] = []
     for ref in texts(table, "refs"):
         if ref.text in ctx.sources:
@@ -58,7 +58,7 @@ def _refs(ctx: Context, table: Table) -> tuple[str, ...]:
 # Reads where a rule looks: the collection, and which of its items count.
 
 
-def look_of(ctx: Context, table: Table) -> Look | None:
+def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
     """Read the look of a rule, if it has one; a wrong one is noted and the rest still read."""
     modes = [mode for mode in LOOKS if mode in table.items]
     if len(modes) > 1:
@@ -85,17 +85,17 @@ def look_of(ctx: Context, table: Table) -> Look | None:
     expect = _whole(ctx, table, "expect-count")
     if expect == 0:
         ctx.note(table.items["expect-count"].place, "expects none; `count:` with `is: 0` says that")
-    counts_all = mode == "count" and not isinstance(where, Table)
+    counts_all = mode == "count" and not isinstance(where, YamlMapping)
     siblings = None if counts_all or entry.kind.final else siblings_of(ctx.catalogue, path)
-    return Look(
+    return RuleSelection(
         mode, path, entry.plane,
-        ctx.quiet(lambda: clause_of(ctx, where, path, plain_only="where")) if isinstance(where, Table) else None,
+        ctx.quiet(lambda: clause_of(ctx, where, path, plain_only="where")) if isinstance(where, YamlMapping) else None,
         expect, _whole(ctx, table, "allow-failing") or 0, word(table, "allow-empty") == "true",
         siblings,
     )  # fmt: skip
 
 
-def _whole(ctx: Context, table: Table, key: str) -> int | None:
+def _whole(ctx: CompileContext, table: YamlMapping, key: str) -> int | None:
     node = table.get(key)
     if not isinstance(node, Scalar):
         return None
@@ -115,7 +115,7 @@ UNJUDGED = frozenset({"title", "why", "fix", "refs"})
 """Keys that no verdict depends on; whether every source is from memory is told apart."""
 
 
-def rule_digest(table: Table, params: Mapping[str, str | None], *, from_memory: bool, package: str = "") -> str:
+def rule_digest(table: YamlMapping, params: Mapping[str, str | None], *, from_memory: bool, package: str = "") -> str:
     """Give the SHA-256 of a rule as it is laid, with the values of the params it names, and the package it calls."""
     judged = {key: plain(node) for key, node in table.items.items() if key not in UNJUDGED}
     named = {text[1:] for text in _texts(judged) if text.startswith("$")}
@@ -139,7 +139,7 @@ def _texts(node: object) -> Iterator[str]:
 # Reads the call of a rule that a package writes in Python.
 
 
-def called_of(ctx: Context, table: Table) -> Called | None:
+def called_of(ctx: CompileContext, table: YamlMapping) -> Called | None:
     """Find the rule that is called, and the facts that it declares; a wrong one is noted and the rest still read."""
     node = table.get("call")
     if not isinstance(node, Scalar):

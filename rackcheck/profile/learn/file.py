@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rackcheck.model.fact import clean
 from rackcheck.profile.learn.claim import Claim, Why
-from rackcheck.profile.learn.rules import QUESTIONS, Learned, Lesson, Question
+from rackcheck.profile.learn.rules import QUESTIONS, Learned, LearnQuestion, Lesson
 
 WIDTH = 120
 """Characters of a line, where its words allow that."""
@@ -21,7 +21,7 @@ _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class LearnedHead:
     """What stands above the rules: `origin` says of which machines and runs this was learned."""
 
     name: str
@@ -31,12 +31,12 @@ class Head:
     product: str = ""
 
 
-def text(learned: Learned, head: Head) -> str:
+def text(learned: Learned, head: LearnedHead) -> str:
     """Write the profile's file."""
     return "\n".join(_lines(learned, head)) + "\n"
 
 
-def _lines(learned: Learned, head: Head) -> Iterator[str]:
+def _lines(learned: Learned, head: LearnedHead) -> Iterator[str]:
     yield from _comment(
         f"Learned by rackcheck profile learn from {head.origin}. This says what those machines are, not what is right: "
         "read every rule, answer every question (# ?), and delete what is only so by chance. Lists may hold more than "
@@ -53,7 +53,7 @@ def _lines(learned: Learned, head: Head) -> Iterator[str]:
     given = [f"{key}: {quoted(value)}" for key, value in applies.items() if value]
     yield f"applies-to: {{ {', '.join(given)} }}"
     yield "rules:"
-    asked: dict[str, list[Question]] = {}
+    asked: dict[str, list[LearnQuestion]] = {}
     for question in learned.questions[:QUESTIONS]:
         asked.setdefault(question.area, []).append(question)
     areas = dict.fromkeys(lesson.area for lesson in learned.lessons)
@@ -138,7 +138,7 @@ def _comment(words: str, indent: str = "") -> Iterator[str]:
     )  # fmt: skip
 
 
-def _asking(question: Question) -> str:
+def _asking(question: LearnQuestion) -> str:
     return f"  # ? {clean(question.path, 250)}: {clean(question.text, 400)}"
 
 

@@ -14,7 +14,7 @@ from rackcheck.model.catalogue import FAMILY, Catalogue, Entry, Type
 from rackcheck.model.fact import VOLATILE, Absent, Class, Reading, Unknown, Value
 from rackcheck.model.path import EVERY, Path
 from rackcheck.model.text import natural
-from rackcheck.model.tree import Selection, Tree
+from rackcheck.model.tree import ItemSelection, Tree
 from rackcheck.profile.learn.claim import LONGEST, Claim, Doubt, Why, claimed, says_errors
 from rackcheck.profile.learn.identity import telling
 from rackcheck.profile.learn.words import family, folded, helped, small, told, words
@@ -30,7 +30,7 @@ NEVER = "this run did not "
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class LearnedRun:
     """One machine that is right, as one run read it."""
 
     name: str
@@ -54,7 +54,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LearnQuestion:
     """What a person must say, as one line of text; `path` is a fact's or a pattern's."""
 
     path: str
@@ -71,32 +71,32 @@ class Learned:
     """All rules, all questions, what is unknown on some machine, and how many facts were left out for which reason."""
 
     lessons: tuple[Lesson, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[LearnQuestion, ...]
     unknown: tuple[str, ...]
     left: Mapping[Why, int]
 
 
-def learn(samples: Sequence[Sample], catalogue: Catalogue, *, at_least: bool = False) -> Learned:
+def learn(samples: Sequence[LearnedRun], catalogue: Catalogue, *, at_least: bool = False) -> Learned:
     """Learn from machines that are right; with `at_least`, a version that has an order may be a later one."""
     return _Learning(samples, catalogue, at_least).learned()
 
 
-Seen = Sequence[tuple[str, Reading]]
+Sightings = Sequence[tuple[str, Reading]]
 """Readings, each with whose it is: a machine, or a machine's item."""
 
 
 class _Learning:
     """Goes through all facts once, and keeps what became of each."""
 
-    def __init__(self, samples: Sequence[Sample], catalogue: Catalogue, at_least: bool) -> None:
+    def __init__(self, samples: Sequence[LearnedRun], catalogue: Catalogue, at_least: bool) -> None:
         self.samples, self.catalogue, self.at_least = samples, catalogue, at_least
         self.tells = telling(sample.tree for sample in samples)
         self.lessons: list[Lesson] = []
-        self.questions: list[Question] = []
+        self.questions: list[LearnQuestion] = []
         self.unknown: dict[str, None] = {}
         self.left: Counter[Why] = Counter()
         self._claims = 0
-        self._chosen: dict[str, list[Selection]] = {}
+        self._chosen: dict[str, list[ItemSelection]] = {}
 
     def learned(self) -> Learned:
         singles, items, collections = self._facts()
@@ -129,7 +129,7 @@ class _Learning:
                 items[str(path.pattern)] = entry
         return singles, items, collections
 
-    def _select(self, pattern: str) -> list[Selection] | None:
+    def _select(self, pattern: str) -> list[ItemSelection] | None:
         """Give each machine's items of a collection; None where one of them cannot be told whole."""
         if pattern not in self._chosen:
             path = paths.parse(pattern)
@@ -212,7 +212,7 @@ class _Learning:
             title = folded(name, len(claims), entry) if more else helped(entry)
             self._keep(Lesson(name, title, claimed_of))
 
-    def _claim(self, path: str, entry: Entry, seen: Seen) -> Claim | None:
+    def _claim(self, path: str, entry: Entry, seen: Sightings) -> Claim | None:
         """Give what may be claimed, and note what became of the fact where that is nothing."""
         readings = [reading for _, reading in seen]
         known: list[Value] = [r for r in readings if not isinstance(r, (Absent, Unknown))]
@@ -239,7 +239,7 @@ class _Learning:
                 self.left[claim if isinstance(claim, Why) else Why.ABSENT] += 1
         return None
 
-    def _differ(self, path: str, entry: Entry, seen: Seen, doubt: Doubt = Doubt.DIFFER) -> None:
+    def _differ(self, path: str, entry: Entry, seen: Sightings, doubt: Doubt = Doubt.DIFFER) -> None:
         spelt = [
             (name, str(reading) if isinstance(reading, (Absent, Unknown)) else operator.spell(reading, entry.kind))
             for name, reading in seen
@@ -250,7 +250,7 @@ class _Learning:
         self._ask(path, told(spelt) + ("" if doubt is Doubt.DIFFER else f"; {doubt.value}"))
 
     def _ask(self, path: str, text: str) -> None:
-        self.questions.append(Question(path, text))
+        self.questions.append(LearnQuestion(path, text))
 
     def _not_known(self, path: str, readings: Iterable[Reading]) -> None:
         unknown = [reading for reading in readings if isinstance(reading, Unknown)]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rackcheck.model.fit import Match
-from rackcheck.report.dossier import LETTERS, Dossier, NodeRow, Part
+from rackcheck.report.dossier import LETTERS, Dossier, Hardware, NodeRow
 from rackcheck.report.html.reading import Chapter, Instance
 from rackcheck.report.html.text import prose, shown
 
@@ -63,11 +63,13 @@ def _node(node: NodeRow, vector: int) -> list[Any]:
     return [*seen[: len(texts)], node.outcome.value, vector, node.u, node.not_in_scope, *seen[len(texts) :], *why]
 
 
-def _make(part: Part) -> tuple[str, str, str]:
+def _make(part: Hardware) -> tuple[str, str, str]:
     return part.kind, part.model, part.part_number
 
 
-def _parts(dossier: Dossier, parts: Iterable[Part], makes: dict[tuple[str, str, str], int]) -> list[list[list[Any]]]:
+def _parts(
+    dossier: Dossier, parts: Iterable[Hardware], makes: dict[tuple[str, str, str], int]
+) -> list[list[list[Any]]]:
     """Give each node's parts: item, make, serial and whatever else identifies it."""
     found: dict[str, list[list[Any]]] = {node.name: [] for node in dossier.nodes}
     for part in parts:

@@ -68,7 +68,7 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class RackCell:
     """One node in its rack: `place` in the dossier's order, `usual` where it has the most common pattern."""
 
     place: int
@@ -77,11 +77,11 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Rack:
+class OverviewRack:
     """A rack, the highest unit first; nodes without one stand in a rack without a name."""
 
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[RackCell, ...]
 
 
 def matrix(dossier: Dossier) -> Matrix:
@@ -118,15 +118,15 @@ def matrix(dossier: Dossier) -> Matrix:
     )
 
 
-def racks(nodes: Sequence[NodeRow]) -> tuple[Rack, ...]:
+def racks(nodes: Sequence[NodeRow]) -> tuple[OverviewRack, ...]:
     """Sort nodes into their racks; the pattern is usual that more nodes have than any other one."""
     gathered = vectors([node for node in nodes if node.fit.match is not Match.OTHER])
     sizes = [len(alike) for _, alike in gathered[:2]] + [0, 0]
     usual = {node.name for node in gathered[0][1]} if sizes[0] > max(sizes[1], 1) else set[str]()
-    found: dict[str, list[Cell]] = {}
+    found: dict[str, list[RackCell]] = {}
     for place, node in enumerate(nodes):
-        found.setdefault(node.rack, []).append(Cell(place, node, node.name in usual))
+        found.setdefault(node.rack, []).append(RackCell(place, node, node.name in usual))
     return tuple(
-        Rack(name, tuple(sorted(found[name], key=lambda cell: (-cell.node.u, cell.place))))
+        OverviewRack(name, tuple(sorted(found[name], key=lambda cell: (-cell.node.u, cell.place))))
         for name in sorted(found, key=lambda name: (not name, natural(name)))
     )

@@ -8,8 +8,8 @@ from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fold import fold
 from rackcheck.model.profile import Severity
 from rackcheck.model.text import natural
-from rackcheck.report.alike import Component, Shelf, shelves
-from rackcheck.report.dossier import Dossier, Exemption, Found, Gate, Part, Versions
+from rackcheck.report.alike import ComponentGroup, PartShelf, shelves
+from rackcheck.report.dossier import Dossier, Exemption, FindingEntry, Gate, Hardware, Versions
 from rackcheck.report.folded import Block, blocks
 from rackcheck.report.html.text import anchor
 from rackcheck.views.apart import deciding
@@ -29,11 +29,11 @@ class Instance:
     """One finding with the name that links lead to."""
 
     anchor: str
-    found: Found
+    found: FindingEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedCause:
     """One cause for many rules: their name, the cause, the rules by severity, the nodes.
 
     `before` are the nodes of a chapter that has listed these rules already.
@@ -55,11 +55,11 @@ class Chapter:
     status: Status
     instances: tuple[Instance, ...]
     where: str
-    shared: Shared | None = None
+    shared: SharedCause | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PartKind:
     """Parts of one make: how many there are on which nodes, and how many told no serial."""
 
     kind: str
@@ -74,7 +74,7 @@ class Kind:
 class GridRow:
     """Components that differ, over all nodes: each cell's version and whether it differs from most."""
 
-    component: Component
+    component: ComponentGroup
     cells: tuple[tuple[str, bool], ...]
 
 
@@ -83,7 +83,7 @@ def chapters(dossier: Dossier) -> tuple[tuple[Chapter, ...], int]:
     loud = deciding((f for f in dossier.findings if f.status not in QUIET), frozenset(dossier.others))
     known = {gate.id: gate for gate in dossier.gates}
     gathered: dict[object, list[Instance]] = {}
-    shared: dict[object, Shared] = {}
+    shared: dict[object, SharedCause] = {}
     listed: dict[frozenset[str], Block] = {}
     numbers = Counter[str]()
     of = dossier.whole
@@ -112,12 +112,12 @@ def chapters(dossier: Dossier) -> tuple[tuple[Chapter, ...], int]:
     return made, len(loud) - written
 
 
-def _shared(block: Block, gates: Mapping[str, Gate], before: tuple[str, ...]) -> Shared:
+def _shared(block: Block, gates: Mapping[str, Gate], before: tuple[str, ...]) -> SharedCause:
     by: dict[Severity, list[str]] = {}
     for rule in block.rules:
         by.setdefault(gates[rule].severity if rule in gates else Severity.ADVISORY, []).append(rule)
     rules = tuple((severity, tuple(by[severity])) for severity in Severity if severity in by)
-    return Shared(block.title(gates), block.cause(), block.severity(gates), rules, block.nodes, before)
+    return SharedCause(block.title(gates), block.cause(), block.severity(gates), rules, block.nodes, before)
 
 
 def _nodes(instances: Iterable[Instance]) -> set[str]:
@@ -129,18 +129,18 @@ def _gone(rule: str) -> Gate:
     return Gate(rule, "(this rule is not in the profile)", Severity.ADVISORY, "", (), (), "", "", (), {})
 
 
-def kinds(parts: Iterable[Part]) -> tuple[Kind, ...]:
+def kinds(parts: Iterable[Hardware]) -> tuple[PartKind, ...]:
     """Fold parts by kind, model and part number, with how many each node has of them."""
-    gathered: dict[tuple[str, str, str], list[Part]] = {}
+    gathered: dict[tuple[str, str, str], list[Hardware]] = {}
     for part in parts:
         gathered.setdefault((part.kind, part.model, part.part_number), []).append(part)
     return tuple(
-        Kind(*key, len(found), sum(not part.serial for part in found), _spread(found))
+        PartKind(*key, len(found), sum(not part.serial for part in found), _spread(found))
         for key, found in sorted(gathered.items(), key=lambda item: tuple(map(natural, item[0])))
     )
 
 
-def _spread(parts: Iterable[Part]) -> str:
+def _spread(parts: Iterable[Hardware]) -> str:
     per = Counter(part.node for part in parts)
     gathered: dict[int, list[str]] = {}
     for node in sorted(per, key=natural):
@@ -149,15 +149,15 @@ def _spread(parts: Iterable[Part]) -> str:
     return "; ".join(f"{count} on {'each of ' if len(nodes) > 1 else ''}{fold(nodes)}" for count, nodes in ordered)
 
 
-def by_node(parts: Iterable[Part]) -> tuple[tuple[Shelf, ...], ...]:
+def by_node(parts: Iterable[Hardware]) -> tuple[tuple[PartShelf, ...], ...]:
     """Give each node's parts, those of one make together."""
-    gathered: dict[str, list[Shelf]] = {}
+    gathered: dict[str, list[PartShelf]] = {}
     for shelf in shelves(parts):
         gathered.setdefault(shelf.node, []).append(shelf)
     return tuple(map(tuple, gathered.values()))
 
 
-def grid(dossier: Dossier, odd: Sequence[Component]) -> tuple[GridRow, ...]:
+def grid(dossier: Dossier, odd: Sequence[ComponentGroup]) -> tuple[GridRow, ...]:
     """Spread out the components that differ, where the nodes are few; else nothing."""
     names = [node.name for node in dossier.nodes]
     if len(names) > GRID:

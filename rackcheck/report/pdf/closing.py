@@ -1,7 +1,7 @@
 """What follows the findings: exceptions, punch list, rework, baseline and the evidence index."""
 
 from rackcheck.evaluate.verdict import Status
-from rackcheck.report.dossier import Answer, Dossier, Exemption, Punch, Rework
+from rackcheck.report.dossier import Dossier, Exemption, Punch, RawReply, Rework
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
 from rackcheck.views.whereabouts import Whole
@@ -92,7 +92,7 @@ def baseline(dossier: Dossier) -> Json:
 
 def evidence(dossier: Dossier, of: Whole) -> Json:
     """Count the raw answers by run and plane, name the troubles, and list all answers where they are few."""
-    planes: dict[tuple[str, str], list[Answer]] = {}
+    planes: dict[tuple[str, str], list[RawReply]] = {}
     troubles: dict[tuple[str, str], set[str]] = {}
     for answer in dossier.evidence:
         planes.setdefault((answer.run, answer.plane), []).append(answer)
@@ -113,7 +113,7 @@ def evidence(dossier: Dossier, of: Whole) -> Json:
     }  # fmt: skip
 
 
-def _answer(answer: Answer) -> Json:
+def _answer(answer: RawReply) -> Json:
     return {
         "run": text(answer.run),
         "node": text(answer.node),

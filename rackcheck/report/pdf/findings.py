@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.profile import Severity
-from rackcheck.report.dossier import Dossier, Exhibit, Found, Gate
+from rackcheck.report.dossier import Dossier, Exhibit, FindingEntry, Gate
 from rackcheck.report.folded import MARK, Block, blocks
 from rackcheck.report.pdf.listing import Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
@@ -72,7 +72,7 @@ def _shared(block: Block, gates: Mapping[str, Gate], of: Whole, before: str) -> 
     }  # fmt: skip
 
 
-def _block(gate: Gate, status: Status, members: Sequence[Found], of: Whole) -> Json:
+def _block(gate: Gate, status: Status, members: Sequence[FindingEntry], of: Whole) -> Json:
     nodes = {node for found in members for node in found.nodes}
     truths = {found.truth for found in members} - {None}
     return {
@@ -92,7 +92,7 @@ def _block(gate: Gate, status: Status, members: Sequence[Found], of: Whole) -> J
     }
 
 
-def _way(found: Found, of: Whole, exhibits: int) -> Json:
+def _way(found: FindingEntry, of: Whole, exhibits: int) -> Json:
     return {
         "where": where(found.nodes, of),
         "reason": text(found.reason),

@@ -4,8 +4,8 @@ from collections import Counter
 from typing import Any
 
 from rackcheck.report import alike
-from rackcheck.report.alike import Component, Shelf, Unread, shelves, unread
-from rackcheck.report.dossier import Billed, Dossier, NodeRow, Part, Versions
+from rackcheck.report.alike import ComponentGroup, PartShelf, Unread, shelves, unread
+from rackcheck.report.dossier import Billed, Dossier, Hardware, NodeRow, Versions
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
 from rackcheck.report.pdf.words import text, where
 from rackcheck.views.reasons import LONGEST
@@ -46,13 +46,13 @@ def inventory(dossier: Dossier) -> Json:
 
 
 def _kinds(dossier: Dossier) -> Json:
-    gathered: dict[tuple[str, str, str], list[Part]] = {}
+    gathered: dict[tuple[str, str, str], list[Hardware]] = {}
     for part in dossier.parts:
         gathered.setdefault((part.kind, part.model, part.part_number), []).append(part)
     rows = sorted(gathered.items(), key=lambda kind: (kind[0][0], -len(kind[1]), kind[0]))
     total = len(dossier.nodes)
 
-    def show(row: tuple[tuple[str, str, str], list[Part]]) -> Json:
+    def show(row: tuple[tuple[str, str, str], list[Hardware]]) -> Json:
         (kind, model, number), parts = row
         return {
             "kind": text(kind),
@@ -81,7 +81,7 @@ def _products(dossier: Dossier) -> Json:
 
 def _whole(dossier: Dossier) -> Json:
     """Give each node with its parts below it, those of one make together."""
-    by_node: dict[str, list[Shelf]] = {}
+    by_node: dict[str, list[PartShelf]] = {}
     for shelf in shelves(dossier.parts[:PARTS]):
         by_node.setdefault(shelf.node, []).append(shelf)
     return {
@@ -90,7 +90,7 @@ def _whole(dossier: Dossier) -> Json:
     }
 
 
-def _node(node: NodeRow, held: list[Shelf]) -> Json:
+def _node(node: NodeRow, held: list[PartShelf]) -> Json:
     place = [f"rack {node.rack}" if node.rack else "", f"U{node.u}" if node.u else "", node.slot]
     return {
         "name": text(node.name),
@@ -157,7 +157,7 @@ def firmware(dossier: Dossier) -> Json:
     }
 
 
-def _odd(component: Component, columns: list[str], total: int, most: int) -> Json:
+def _odd(component: ComponentGroup, columns: list[str], total: int, most: int) -> Json:
     versions = component.versions
     letters = _letters(versions)
     of = {node: letter for letter, (_, nodes) in zip(letters, versions.groups, strict=True) for node in nodes}
@@ -187,7 +187,7 @@ def _silent(one: Unread, total: int) -> Json:
     }
 
 
-def _alike(component: Component) -> Json:
+def _alike(component: ComponentGroup) -> Json:
     return {
         "fact": text(component.label, 400),
         "count": len(component.facts),

@@ -10,7 +10,7 @@ from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fact import clean
 from rackcheck.model.profile import Scope, Severity
 from rackcheck.report.alike import Likeness, likenesses, together
-from rackcheck.report.dossier import Dossier, Gate, Reading
+from rackcheck.report.dossier import CountedRun, Dossier, Gate
 from rackcheck.report.folded import gaps, in_short
 from rackcheck.report.force import in_force
 from rackcheck.report.pdf import closing
@@ -195,7 +195,7 @@ def _scope(dossier: Dossier, of: Whole) -> Json:
     }
 
 
-def _run(reading: Reading, of: Whole) -> Json:
+def _run(reading: CountedRun, of: Whole) -> Json:
     return {
         "run": text(reading.run),
         "time": text(reading.time),

@@ -14,6 +14,6 @@ reads (`send_header_file` and `getResponseTime` of redfishMockupServer.py): NODE
 
 from rackcheck.run.captured.places import HEAD
 from rackcheck.run.captured.reading import Captured, is_one, load
-from rackcheck.run.captured.writing import Writer, free, writing
+from rackcheck.run.captured.writing import CaptureWriter, free, writing
 
-__all__ = ["HEAD", "Captured", "Writer", "free", "is_one", "load", "writing"]
+__all__ = ["HEAD", "CaptureWriter", "Captured", "free", "is_one", "load", "writing"]

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from rackcheck.base import bounded
 from rackcheck.base.mistake import Mistake
-from rackcheck.inventory import Bmc, Node
+from rackcheck.inventory import BmcAccess, Node
 from rackcheck.inventory.nodeset import is_name
 from rackcheck.model.fact import Plane, clean
 from rackcheck.profile.layers import did_you_mean
@@ -159,7 +159,7 @@ def _node(name: str, told: Mapping[str, Any]) -> Node:
             if "trouble" in answer:
                 kept.word(answer["trouble"], "unknown")
     planes = told["planes"]
-    bmc = Bmc("https://captured.invalid") if Plane.BMC.value in planes else None
+    bmc = BmcAccess("https://captured.invalid") if Plane.BMC.value in planes else None
     host = "captured.invalid" if Plane.OS.value in planes else ""
     return Node(name, role, host, bmc=bmc, rack=rack, u=u, height=height, slot=slot)
 

@@ -29,7 +29,7 @@ OWN, ROOM = 0o600, 0o700
 
 
 @dataclass(frozen=True)
-class Head:
+class CaptureHead:
     """What a capture says of itself; `planes` are those that were asked."""
 
     id: str
@@ -40,7 +40,7 @@ class Head:
     interrupted: bool = False
 
 
-class Writer:
+class CaptureWriter:
     """Writes the answers of these nodes to a folder that nobody calls a capture yet; raises OSError."""
 
     def __init__(self, folder: Path, nodes: Sequence[Node]) -> None:
@@ -65,7 +65,7 @@ class Writer:
             entry["trouble"] = reading_json(answer.trouble)
         self._told.setdefault(answer.node, {})[answer.plane.value] = entry
 
-    def finish(self, head: Head) -> dict[str, Any]:
+    def finish(self, head: CaptureHead) -> dict[str, Any]:
         """Write what the capture says of itself, and give it."""
         doc: dict[str, Any] = {
             "rackcheck": FORMAT, "capture": head.id, "time": head.time, "version": head.version,

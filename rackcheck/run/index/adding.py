@@ -13,8 +13,8 @@ from rackcheck.model.evidence import Status
 from rackcheck.model.fact import Class
 from rackcheck.run.event import RunDone, RunStarted
 from rackcheck.run.index.file import writing
-from rackcheck.run.index.parts import Docs, Part, akin, difference, packed, unpacked
-from rackcheck.run.index.rows import CUT_OFF, Snap, Told, Vector, plain
+from rackcheck.run.index.parts import Docs, IndexPart, akin, difference, packed, unpacked
+from rackcheck.run.index.rows import CUT_OFF, IndexedEvent, Snap, Vector, plain
 
 STATUSES = (Status.PASS, Status.FAIL, Status.WARN, Status.WAIVED, Status.UNKNOWN, Status.NA)
 """Verdicts by the number that stands for them; only ever added to."""
@@ -57,7 +57,7 @@ class Adder:
         self._bases: dict[Class, OrderedDict[bytes, _Base]] = {}
         self._names: dict[str, dict[str, int]] = {}
 
-    def add(self, name: str, events: Iterable[Told], size: int, mtime: int) -> None:
+    def add(self, name: str, events: Iterable[IndexedEvent], size: int, mtime: int) -> None:
         """Add a run, or put it in the place of what was known of it; on return it is acknowledged.
 
         `size` in bytes and `mtime` in nanoseconds are those of its events, by which a change is seen. Raises Mistake
@@ -70,7 +70,7 @@ class Adder:
             self._forget()  # what was rolled back has no number any more
             raise
 
-    def _add(self, name: str, events: Iterable[Told], size: int, mtime: int) -> None:
+    def _add(self, name: str, events: Iterable[IndexedEvent], size: int, mtime: int) -> None:
         drop(self._db, name)
         rows: dict[int, tuple[int | None, ...]] = {}
         counts: dict[int, tuple[int, int]] = {}
@@ -122,7 +122,7 @@ class Adder:
         assert number is not None
         return number
 
-    def _part(self, cls: Class, part: Part | None) -> int | None:
+    def _part(self, cls: Class, part: IndexPart | None) -> int | None:
         if part is None:
             return None
         return self._once(self._parts, "part", part.digest, lambda: self._new_part(cls, part))
@@ -136,7 +136,7 @@ class Adder:
                 known.popitem(last=False)
         return number
 
-    def _new_part(self, cls: Class, part: Part) -> int:
+    def _new_part(self, cls: Class, part: IndexPart) -> int:
         """Keep a part, as its difference to a whole one where that is less than half of it.
 
         What is of another kind than any whole part is kept whole, so that the next of its kind has a near one.

@@ -15,7 +15,7 @@ from rackcheck.run.index.adding import Adder, drop
 from rackcheck.run.index.file import Unusable, opened, writing
 from rackcheck.run.index.rows import told
 
-Progress = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Called with how many runs of how many have been read."""
 
 
@@ -60,7 +60,7 @@ def _shut(place: Path) -> bool:
     return False
 
 
-def catch_up(connection: sqlite3.Connection, progress: Progress = lambda _done, _of: None) -> tuple[str, ...]:
+def catch_up(connection: sqlite3.Connection, progress: OnProgress = lambda _done, _of: None) -> tuple[str, ...]:
     """Read every run that is new or has changed, drop those that are gone; gives what is damaged, one line each.
 
     Raises Mistake where nobody may read the runs' folder: what is not seen is not gone.
@@ -130,7 +130,7 @@ class Rebuilt:
     damaged: tuple[str, ...]
 
 
-def rebuild(path: Path, progress: Progress = lambda _done, _of: None) -> Rebuilt:
+def rebuild(path: Path, progress: OnProgress = lambda _done, _of: None) -> Rebuilt:
     """Make the index again beside the old one, and put it in its place in one step; raises Unusable."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:

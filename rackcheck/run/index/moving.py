@@ -6,7 +6,7 @@ from typing import Any
 from rackcheck.model import path as paths
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
-from rackcheck.model.moves import Moved, Place
+from rackcheck.model.moves import Moved, PartPlace
 from rackcheck.model.text import natural
 
 LETTERS = 120
@@ -45,7 +45,7 @@ def _shift(one: Moved) -> tuple[str, int] | None:
     return (was[0], now[1] - was[1]) if was and now and was[0] == now[0] else None
 
 
-def _numbered(place: Place) -> tuple[str, int] | None:
+def _numbered(place: PartPlace) -> tuple[str, int] | None:
     parsed = paths.parse(place[1])
     key = parsed.segments[-1].key
     if key is None or len(key) > 9 or not (key.isascii() and key.isdecimal()):

@@ -5,18 +5,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from rackcheck.base.mistake import Mistake
-from rackcheck.model.change import STEADY, Change, Facts, Turn, beyond, compare, turned, unknown_both
+from rackcheck.model.change import STEADY, Change, ComparedFacts, Turn, beyond, compare, turned, unknown_both
 from rackcheck.model.fact import Class
 from rackcheck.model.moves import Moved, Still, joined, names_a_part, sorted_out, still
 from rackcheck.run.event import RunStarted
 from rackcheck.run.index import queries
-from rackcheck.run.index.parts import PLANE, Part
+from rackcheck.run.index.parts import PLANE, IndexPart
 from rackcheck.run.index.rows import Snap, laid, told
 from rackcheck.run.store import Stored
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ComparedRun:
     """A side to compare: a run, or an acceptance, of which each node's newest reading counts.
 
     `runs` are the oldest first; `nodes` are those that belong to it, whether any run came to them or not.
@@ -28,7 +28,7 @@ class Source:
 
 
 @dataclass
-class Pair:
+class RunPair:
     """What differs between two runs, by node; filled node by node, then only read.
 
     `alone` are identities of nodes that one side alone told; `beside` is what stayed as it was, or was never known.
@@ -47,7 +47,7 @@ class Pair:
     alone: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     beside: Still = field(default_factory=Still)
 
-    def both(self, node: str, before: Facts, after: Facts, classes: Iterable[Class]) -> None:
+    def both(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
         """Count what neither side knows of a node, and which planes were silent both times."""
         count, planes = unknown_both(before, after, classes)
         self.unknown += count
@@ -59,7 +59,7 @@ class Pair:
         if turns:
             self.turns[node] = turns
 
-    def lonely(self, node: str, before: Facts, after: Facts, classes: Iterable[Class]) -> None:
+    def lonely(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
         """Keep the identities of a node that one side alone told: its parts may have gone anywhere."""
         if Class.IDENTITY in classes and (found := tuple(compare(before, after, (Class.IDENTITY,)))):
             self.alone[node] = found
@@ -85,9 +85,11 @@ class Pair:
         return bool(self.changes or self.turns or self.unread or self.silent)
 
 
-def indexed(db: sqlite3.Connection, before: queries.Run, after: queries.Run, classes: tuple[Class, ...]) -> Pair:
+def indexed(
+    db: sqlite3.Connection, before: queries.IndexedRun, after: queries.IndexedRun, classes: tuple[Class, ...]
+) -> RunPair:
     """Hold two runs of the index against each other; costs by what differs, not by how much there is."""
-    pair, contents = Pair(before.name, after.name), queries.Contents(db)
+    pair, contents = RunPair(before.name, after.name), queries.Contents(db)
     for node, (was, now) in sorted(queries.differing(db, before, after).items()):
         if was is None or now is None:
             (pair.new if was is None else pair.missing).append(node)
@@ -113,12 +115,12 @@ def indexed(db: sqlite3.Connection, before: queries.Run, after: queries.Run, cla
     return pair
 
 
-def _facts(contents: queries.Contents, state: queries.State | None) -> Facts:
+def _facts(contents: queries.Contents, state: queries.IndexedState | None) -> ComparedFacts:
     return {} if state is None else contents.facts(state)
 
 
 def _beside(
-    db: sqlite3.Connection, contents: queries.Contents, before: queries.Run, after: queries.Run
+    db: sqlite3.Connection, contents: queries.Contents, before: queries.IndexedRun, after: queries.IndexedRun
 ) -> Iterator[Still]:
     """Give what stayed of every node of both runs."""
     old = queries.states(db, before)
@@ -127,10 +129,10 @@ def _beside(
             yield still(contents.facts(old[node]), contents.facts(now))
 
 
-def read(before: Source, after: Source, classes: tuple[Class, ...], percent: float = 0.0) -> Pair:
+def read(before: ComparedRun, after: ComparedRun, classes: tuple[Class, ...], percent: float = 0.0) -> RunPair:
     """Hold two sides against each other by their events alone."""
     wanted = (*STEADY, *(cls for cls in classes if cls not in STEADY))
-    pair = Pair(before.name, after.name)
+    pair = RunPair(before.name, after.name)
     old, new = merged(before, wanted), merged(after, wanted)
     for node, now in new.items():
         was = old.get(node)
@@ -161,7 +163,7 @@ def _kept(changes: Iterable[Change], cls: Class, percent: float) -> Iterable[Cha
     return beyond(changes, percent) if cls is Class.MEASUREMENT else changes
 
 
-def merged(source: Source, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
+def merged(source: ComparedRun, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
     """Read what every node of a side was when a run last came to it."""
     found = {node: Snap(node, {}) for node in source.nodes}
     for stored in source.runs:
@@ -173,7 +175,7 @@ def merged(source: Source, classes: tuple[Class, ...] = STEADY) -> dict[str, Sna
 
 def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
     """Read what every node of a run was; equal parts are kept once. A node that told nothing has no parts."""
-    pool: dict[bytes, Part] = {}
+    pool: dict[bytes, IndexPart] = {}
     found: dict[str, Snap] = {}
     for event in told(stored, classes):
         match event:
@@ -187,7 +189,7 @@ def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap
     return found
 
 
-def facts(snap: Snap) -> Facts:
+def facts(snap: Snap) -> ComparedFacts:
     """Give a node's facts by class."""
     return {cls: part.docs for cls, part in snap.parts.items()}
 

@@ -19,7 +19,7 @@ Docs = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class IndexPart:
     """Facts of one class, as named by what they say."""
 
     digest: bytes
@@ -41,10 +41,10 @@ PLANE = "plane/"
 """What the paths begin with that say whether a plane spoke."""
 
 
-def part_of(docs: Docs) -> Part:
+def part_of(docs: Docs) -> IndexPart:
     """Name facts by their content."""
     text = canonical(docs)
-    return Part(hashlib.sha256(text).digest(), text, docs)
+    return IndexPart(hashlib.sha256(text).digest(), text, docs)
 
 
 def akin(docs: Docs, base: Docs) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rackcheck.model.change import STEADY, Change, Facts, Turn, compare, turned
+from rackcheck.model.change import STEADY, Change, ComparedFacts, Turn, compare, turned
 from rackcheck.model.fact import Class
 from rackcheck.run.index.adding import OUTCOMES, STATUSES
 from rackcheck.run.index.file import Unusable
@@ -13,7 +13,7 @@ from rackcheck.run.index.parts import Docs, patched, unpacked
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class IndexedRun:
     """A run as the index has it."""
 
     id: int
@@ -30,7 +30,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class IndexedState:
     """What a node was in a run: numbers of its parts and verdicts; equal numbers are equal contents."""
 
     outcome: str
@@ -42,17 +42,17 @@ class State:
 class Day:
     """How a rule went in one run: nodes by verdict."""
 
-    run: Run
+    run: IndexedRun
     nodes: Mapping[str, tuple[str, ...]]
 
 
 _RUN = "id, name, time, profile, digest, targets, nodes, outcome, interrupted, fails, unknowns"
 
 
-def runs(db: sqlite3.Connection, limit: int | None = None) -> Iterator[Run]:
+def runs(db: sqlite3.Connection, limit: int | None = None) -> Iterator[IndexedRun]:
     """Give runs, the newest first, as `last` names them: by name, which begins with the time."""
     rows = db.execute(f"SELECT {_RUN} FROM run ORDER BY name DESC LIMIT ?", (-1 if limit is None else limit,))  # noqa: S608
-    return (Run(*row) for row in rows)
+    return (IndexedRun(*row) for row in rows)
 
 
 def count(db: sqlite3.Connection) -> int:
@@ -60,10 +60,10 @@ def count(db: sqlite3.Connection) -> int:
     return int(db.execute("SELECT count(*) FROM run").fetchone()[0])
 
 
-def run(db: sqlite3.Connection, name: str) -> Run | None:
+def run(db: sqlite3.Connection, name: str) -> IndexedRun | None:
     """Give one run."""
     row = db.execute(f"SELECT {_RUN} FROM run WHERE name = ?", (name,)).fetchone()  # noqa: S608
-    return None if row is None else Run(*row)
+    return None if row is None else IndexedRun(*row)
 
 
 def names(db: sqlite3.Connection, table: str) -> list[str]:
@@ -72,7 +72,7 @@ def names(db: sqlite3.Connection, table: str) -> list[str]:
     return [name for (name,) in db.execute(f"SELECT name FROM {table} ORDER BY name")]  # noqa: S608
 
 
-def history(db: sqlite3.Connection, node: str) -> Iterator[tuple[Run, State]]:
+def history(db: sqlite3.Connection, node: str) -> Iterator[tuple[IndexedRun, IndexedState]]:
     """Give what a node was in each of its runs, the newest first."""
     row = db.execute("SELECT id FROM node WHERE name = ?", (node,)).fetchone()
     if row is None:
@@ -88,11 +88,11 @@ _STATE = "outcome, identity, version, config, vector"
 
 def _state(
     outcome: int | None, identity: int | None, version: int | None, config: int | None, vector: int | None
-) -> State:
-    return State("" if outcome is None else OUTCOMES[outcome].value, (identity, version, config), vector)
+) -> IndexedState:
+    return IndexedState("" if outcome is None else OUTCOMES[outcome].value, (identity, version, config), vector)
 
 
-def states(db: sqlite3.Connection, one: Run) -> dict[str, State]:
+def states(db: sqlite3.Connection, one: IndexedRun) -> dict[str, IndexedState]:
     """Give what every node was in a run."""
     rows = db.execute(
         f"SELECT name, {_STATE} FROM snap JOIN node ON node.id = snap.node WHERE run = ?",  # noqa: S608
@@ -101,7 +101,9 @@ def states(db: sqlite3.Connection, one: Run) -> dict[str, State]:
     return {name: _state(*row) for name, *row in rows}
 
 
-def differing(db: sqlite3.Connection, before: Run, after: Run) -> dict[str, tuple[State | None, State | None]]:
+def differing(
+    db: sqlite3.Connection, before: IndexedRun, after: IndexedRun
+) -> dict[str, tuple[IndexedState | None, IndexedState | None]]:
     """Give the nodes that were not the same in two runs, or in one of them alone."""
     columns = ", ".join(f"{side}.{column}" for side in "ab" for column in _STATE.split(", "))
     alike = " AND ".join(f"a.{column} IS b.{column}" for column in _STATE.split(", ")[1:])
@@ -110,14 +112,14 @@ def differing(db: sqlite3.Connection, before: Run, after: Run) -> dict[str, tupl
         f" JOIN node ON node.id = a.node WHERE a.run = ? AND NOT ({alike})",
         (after.id, before.id),
     )
-    found: dict[str, tuple[State | None, State | None]] = {
+    found: dict[str, tuple[IndexedState | None, IndexedState | None]] = {
         name: (_state(*row[:5]), _state(*row[5:])) for name, *row in both
     }
     found |= {name: (state, None) for name, state in _alone(db, before, after)}
     return found | {name: (None, state) for name, state in _alone(db, after, before)}
 
 
-def _alone(db: sqlite3.Connection, one: Run, other: Run) -> Iterator[tuple[str, State]]:
+def _alone(db: sqlite3.Connection, one: IndexedRun, other: IndexedRun) -> Iterator[tuple[str, IndexedState]]:
     """Give the nodes of a run that another has not."""
     rows = db.execute(
         f"SELECT name, {_STATE} FROM snap JOIN node ON node.id = snap.node WHERE run = ?"  # noqa: S608
@@ -128,7 +130,7 @@ def _alone(db: sqlite3.Connection, one: Run, other: Run) -> Iterator[tuple[str, 
 
 
 def unchanged(
-    db: sqlite3.Connection, before: Run, after: Run, classes: Iterable[Class]
+    db: sqlite3.Connection, before: IndexedRun, after: IndexedRun, classes: Iterable[Class]
 ) -> tuple[int, dict[str, tuple[str, ...]]]:
     """Of nodes that told the same twice: how many facts were unknown both times, and whose planes were silent.
 
@@ -154,7 +156,7 @@ def unchanged(
     return unknowns, {planes: tuple(nodes) for planes, nodes in silent.items()}
 
 
-def unread(db: sqlite3.Connection, before: Run, after: Run) -> list[str]:
+def unread(db: sqlite3.Connection, before: IndexedRun, after: IndexedRun) -> list[str]:
     """Give the nodes of both runs that told nothing in either."""
     rows = db.execute(
         "SELECT name FROM snap a JOIN snap b ON b.run = ? AND b.node = a.node JOIN node ON node.id = a.node"
@@ -164,13 +166,13 @@ def unread(db: sqlite3.Connection, before: Run, after: Run) -> list[str]:
     return [name for (name,) in rows]
 
 
-def common(db: sqlite3.Connection, before: Run, after: Run) -> int:
+def common(db: sqlite3.Connection, before: IndexedRun, after: IndexedRun) -> int:
     """Give how many nodes two runs have both."""
     rows = "SELECT count(*) FROM snap a JOIN snap b ON b.run = ? AND b.node = a.node WHERE a.run = ?"
     return int(db.execute(rows, (after.id, before.id)).fetchone()[0])
 
 
-def day(db: sqlite3.Connection, one: Run, rule: str) -> Day | None:
+def day(db: sqlite3.Connection, one: IndexedRun, rule: str) -> Day | None:
     """Give how a rule went in a run; None where no node was judged by it."""
     rows = db.execute(
         "SELECT node.name, verdict.status FROM snap JOIN vector ON vector.id = snap.vector"
@@ -195,11 +197,11 @@ class Contents:
         self._rules = lru_cache(maxsize=64)(self._listed)
         self._changes = lru_cache(maxsize=4096)(self._changed)
 
-    def facts(self, state: State) -> Facts:
+    def facts(self, state: IndexedState) -> ComparedFacts:
         """Give a node's steady facts; raises Unusable where the index is damaged."""
         return {cls: self.part(n) for cls, n in zip(STEADY, state.parts, strict=True) if n is not None}
 
-    def turns(self, before: State, after: State) -> tuple[Turn, ...]:
+    def turns(self, before: IndexedState, after: IndexedState) -> tuple[Turn, ...]:
         """Give the verdicts of one node that turned; what passed both times is not looked at."""
         (was, old), (now, new) = self._bad(before.vector), self._bad(after.vector)
         bad = old.keys() | new.keys()
@@ -207,7 +209,7 @@ class Contents:
             return turned({r: old.get(r, "pass") for r in bad}, {r: new.get(r, "pass") for r in bad})
         return turned(dict.fromkeys(self._rules(was), "pass") | old, dict.fromkeys(self._rules(now), "pass") | new)
 
-    def changes(self, before: State, after: State, classes: Iterable[Class]) -> tuple[Change, ...] | None:
+    def changes(self, before: IndexedState, after: IndexedState, classes: Iterable[Class]) -> tuple[Change, ...] | None:
         """Give what differs of one node; None where it told nothing on a side."""
         if None in before.parts or None in after.parts:
             return None

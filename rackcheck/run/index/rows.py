@@ -9,13 +9,13 @@ from typing import Any
 from rackcheck.base.mistake import Mistake
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model import path as paths
-from rackcheck.model.change import STEADY, Facts, reading
+from rackcheck.model.change import STEADY, ComparedFacts, reading
 from rackcheck.model.evidence import Status
 from rackcheck.model.fact import Class, Plane, clean, visible
 from rackcheck.probe.group import is_group
 from rackcheck.run import kept
 from rackcheck.run.event import RunDone, RunStarted
-from rackcheck.run.index.parts import Part, canonical, part_of
+from rackcheck.run.index.parts import IndexPart, canonical, part_of
 from rackcheck.run.store import Stored
 
 CUT_OFF = "CUT OFF"
@@ -49,7 +49,7 @@ class Snap:
     """What one node was in one run; None where it did not come to that."""
 
     node: str
-    parts: Mapping[Class, Part]
+    parts: Mapping[Class, IndexPart]
     vector: Vector | None = None
     outcome: Outcome | None = None
 
@@ -61,10 +61,10 @@ def vector_of(verdicts: list[tuple[str, str, str]]) -> Vector:
     return Vector(hashlib.sha256(canonical(ordered)).digest(), ordered, fails, unknowns)
 
 
-Told = RunStarted | RunDone | Snap
+IndexedEvent = RunStarted | RunDone | Snap
 
 
-def told(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[Told]:
+def told(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[IndexedEvent]:
     """Read a run's events as far as they came, of facts these classes; a node comes when it is complete.
 
     Where a node's siblings have a say, its verdicts come when all were heard: such a node comes twice, at first with
@@ -148,7 +148,7 @@ def _plane(doc: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {f"plane/{plane.value}": {**said, "plane": plane.value}}
 
 
-def facts_of(doc: Mapping[str, Any], planes: Mapping[str, Mapping[str, Any]]) -> Facts:
+def facts_of(doc: Mapping[str, Any], planes: Mapping[str, Mapping[str, Any]]) -> ComparedFacts:
     """Sort a node's facts by class; raises TypeError, KeyError or ValueError at a form that no run of ours has."""
     found: dict[Class, dict[str, Mapping[str, Any]]] = {cls: {} for cls in Class}
     facts = doc["facts"]

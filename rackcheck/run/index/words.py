@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rackcheck.model import unit as units
-from rackcheck.model.change import Change, Folded, Kind, Turn, moved_by
+from rackcheck.model.change import Change, ChangeKind, Folded, Turn, moved_by
 from rackcheck.model.fact import Absent, Class, Reading, Unknown, clean
 from rackcheck.model.fold import fold
 from rackcheck.run.event import reading_json
@@ -42,25 +42,25 @@ def said(change: Change, *, alike: bool = True) -> str:
     """Say one change without its nodes: `sysctl.vm.swappiness 10 -> 60`."""
     before, after = spelt(change.before, change.unit), spelt(change.after, change.unit)
     match change.kind:
-        case Kind.GONE | Kind.APPEARED:
-            known = before if change.kind is Kind.GONE else after
+        case ChangeKind.GONE | ChangeKind.APPEARED:
+            known = before if change.kind is ChangeKind.GONE else after
             extra = "" if known == "there" or not alike else f" ({known})"
             return f"{change.path} {change.kind}{extra}"
-        case Kind.UNKNOWN_NOW:
+        case ChangeKind.UNKNOWN_NOW:
             return f"{change.path} unknown now: {_why(change.after)}" + (
                 f" (was {before})" if _told(before, alike) else ""
             )
-        case Kind.KNOWN_AGAIN:
+        case ChangeKind.KNOWN_AGAIN:
             return f"{change.path} known again, was {_why(change.before)}" + (
                 f": {after}" if _told(after, alike) else ""
             )
-        case Kind.NEW:
+        case ChangeKind.NEW:
             return f"{change.path} new" + (f": {after}" if alike else "")
-        case Kind.CAME:
+        case ChangeKind.CAME:
             return f"{change.path} now{f' {after}' if alike else ' another'} (which may have been elsewhere)"
-        case Kind.LEFT:
+        case ChangeKind.LEFT:
             return f"{change.path} no longer{f' {before}' if alike else ' the same'} (which may be elsewhere now)"
-    verb = " swapped" if change.kind is Kind.SWAPPED else ""
+    verb = " swapped" if change.kind is ChangeKind.SWAPPED else ""
     if not alike:
         word = ("rose" if _rose(change) else "fell") if change.cls is Class.MEASUREMENT else "changed"
         return f"{change.path}{verb or f' {word}'}"

@@ -6,7 +6,7 @@ the SSH signature of it. The stock tools (sha256sum, ssh-keygen) read all three.
 
 from rackcheck.signoff.signing.checking import verify
 from rackcheck.signoff.signing.making import Unsound, sign
-from rackcheck.signoff.signing.shape import Fault, Signature, Verification
+from rackcheck.signoff.signing.shape import BundleFault, Signature, Verification
 from rackcheck.signoff.signing.signers import Signers
 
-__all__ = ["Fault", "Signature", "Signers", "Unsound", "Verification", "sign", "verify"]
+__all__ = ["BundleFault", "Signature", "Signers", "Unsound", "Verification", "sign", "verify"]

@@ -8,7 +8,7 @@ from rackcheck.base import state
 from rackcheck.base.mistake import Mistake
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.signoff.signing import files, manifest
-from rackcheck.signoff.signing.shape import Fault, Head
+from rackcheck.signoff.signing.shape import BundleFault, BundleHead
 from rackcheck.signoff.signing.statement import is_name
 
 HEAD = "bundle.json"
@@ -49,7 +49,7 @@ def _is_bundle(place: Path) -> bool:
     return place.is_dir() and any(os.path.lexists(place / name) for name in (manifest.NAME, HEAD))
 
 
-def head(place: Path) -> Head:
+def head(place: Path) -> BundleHead:
     """Read what a bundle says of itself; raises ValueError that says, after its name, what is wrong with it."""
     try:
         doc = json.loads(files.content(place, HEAD, _SIZE))
@@ -67,14 +67,14 @@ def head(place: Path) -> Head:
     waiting = doc.get("unreviewed", [])
     if not isinstance(waiting, list) or not all(isinstance(name, str) and is_name(name) for name in waiting):
         raise ValueError("does not name the profiles that nobody has answered for")
-    return Head(told[0], told[1], told[2], tuple(waiting))
+    return BundleHead(told[0], told[1], told[2], tuple(waiting))
 
 
-def record_fault(place: Path) -> Fault | None:
+def record_fault(place: Path) -> BundleFault | None:
     """Whether the record is another than the head names: then the document and what was printed of it are two."""
     try:
         named = json.loads(files.content(place, HEAD, _SIZE)).get("record")
         found = files.digest(place, RECORD)
     except (files.Unfit, FileNotFoundError, ValueError, AttributeError, RecursionError):
         return None  # told by the manifest, or by the head itself
-    return None if named == found else Fault(RECORD, f"is not the record that {HEAD} names")
+    return None if named == found else BundleFault(RECORD, f"is not the record that {HEAD} names")

@@ -8,7 +8,7 @@ from rackcheck.model.fact import visible
 from rackcheck.signoff.signing import bundles, files, keygen, manifest, sshsig, statement
 from rackcheck.signoff.signing.manifest import Manifest
 from rackcheck.signoff.signing.parties import parties, paths
-from rackcheck.signoff.signing.shape import Fault, Head, Signature, Verification
+from rackcheck.signoff.signing.shape import BundleFault, BundleHead, Signature, Verification
 from rackcheck.signoff.signing.signers import Signers
 from rackcheck.signoff.signing.statement import Statement
 
@@ -19,11 +19,11 @@ class _Checked:
 
     signature: Signature
     statement: Statement | None = None
-    fault: Fault | None = None
+    fault: BundleFault | None = None
 
     def broken(self, path: str, what: str) -> "_Checked":
         """Give this one with its fault."""
-        return replace(self, signature=replace(self.signature, trouble=f"{path} {what}"), fault=Fault(path, what))
+        return replace(self, signature=replace(self.signature, trouble=f"{path} {what}"), fault=BundleFault(path, what))
 
 
 def verify(folder: Path, signers: Signers, at: datetime | None = None, full: Path | None = None) -> Verification:
@@ -58,14 +58,14 @@ def verify(folder: Path, signers: Signers, at: datetime | None = None, full: Pat
     return Verification(named or folder.resolve().name, head.level, len(listed.entries), tuple(found), signatures)
 
 
-def _head(folder: Path) -> tuple[Head, Fault | None]:
+def _head(folder: Path) -> tuple[BundleHead, BundleFault | None]:
     try:
         return bundles.head(folder), None
     except ValueError as error:
-        return Head("", ""), Fault(bundles.HEAD, str(error))
+        return BundleHead("", ""), BundleFault(bundles.HEAD, str(error))
 
 
-def _checked(folder: Path, party: str, bench: keygen.Bench, signers: Signers, at: datetime) -> _Checked:
+def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Signers, at: datetime) -> _Checked:
     """Check one signature by itself: its form, whether it fits its statement, and whose key made it."""
     found = _Checked(Signature(party))
     where, where_sig = paths(party)
@@ -91,7 +91,9 @@ def _checked(folder: Path, party: str, bench: keygen.Bench, signers: Signers, at
     return _Checked(_judged(signature, words, bench, signers, at), said)
 
 
-def _judged(signature: Signature, words: bytes, bench: keygen.Bench, signers: Signers, at: datetime) -> Signature:
+def _judged(
+    signature: Signature, words: bytes, bench: keygen.SignerFolder, signers: Signers, at: datetime
+) -> Signature:
     """Ask whether the key is one of the signers', valid both at the claimed time and at ours."""
     claimed = statement.moment(signature.time)
     ours, why = bench.principal(words, at)
@@ -109,7 +111,7 @@ def _judged(signature: Signature, words: bytes, bench: keygen.Bench, signers: Si
     return replace(signature, trouble=f"its key is none of yours: {why}" if why else "its key is none of yours")
 
 
-def _for_this(one: _Checked, head: Head, listed: Manifest) -> _Checked:
+def _for_this(one: _Checked, head: BundleHead, listed: Manifest) -> _Checked:
     """Tell a statement that was made for another bundle."""
     said = one.statement
     # With the same manifest it is this bundle, whatever became of its head, which is then told by itself.
@@ -137,20 +139,20 @@ def _of_this_state(one: _Checked, listed: Manifest) -> _Checked:
     )
 
 
-def _manifest_changed(listed: Manifest, others: list[_Checked]) -> Fault:
+def _manifest_changed(listed: Manifest, others: list[_Checked]) -> BundleFault:
     """Tell of a changed manifest once; what it says of files is then worth nothing, and is not gone into."""
     if not listed.digest:
-        return Fault(manifest.NAME, listed.damage)
+        return BundleFault(manifest.NAME, listed.damage)
     who = " and ".join(one.signature.party for one in others)
-    return Fault(manifest.NAME, f"changed since {who} signed it; so the other files were not compared with it")
+    return BundleFault(manifest.NAME, f"changed since {who} signed it; so the other files were not compared with it")
 
 
-def _copy_of(full: Path, head: Head) -> list[Fault]:
+def _copy_of(full: Path, head: BundleHead) -> list[BundleFault]:
     """Whether this redacted copy names that full bundle's manifest."""
     if not head.full:
-        return [Fault(bundles.HEAD, "names no full bundle: this is no redacted copy")]
+        return [BundleFault(bundles.HEAD, "names no full bundle: this is no redacted copy")]
     other = manifest.read(full)
     if other.digest != head.full:
         wrong = f"its {manifest.NAME} {other.damage}" if not other.digest else "it is another one"
-        return [Fault(bundles.HEAD, f"names a full bundle that is not {full}: {wrong}")]
+        return [BundleFault(bundles.HEAD, f"names a full bundle that is not {full}: {wrong}")]
     return []

@@ -32,7 +32,7 @@ _SIGNERS, _SIGNATURE = "allowed_signers", "signature"
 
 
 @dataclass(frozen=True)
-class Key:
+class SigningKey:
     """The key that made a signature, in ssh-keygen's words; of a certificate, the key that it is about."""
 
     kind: str
@@ -61,7 +61,7 @@ def signed(message: bytes, key: Path) -> bytes:
 
 
 @dataclass(frozen=True)
-class Bench:
+class SignerFolder:
     """A private folder with one list of signers, in which signatures are checked."""
 
     folder: Path
@@ -70,7 +70,7 @@ class Bench:
         """Lay down the signature that is asked about next."""
         (self.folder / _SIGNATURE).write_bytes(signature)
 
-    def intact(self, message: bytes) -> Key | None:
+    def intact(self, message: bytes) -> SigningKey | None:
         """Give the key that signed this message, whoever's it is; None where the signature does not fit it."""
         return _key(self._ask("check-novalidate", "-n", NAMESPACE, message=message))
 
@@ -99,12 +99,12 @@ class Bench:
 
 
 @contextmanager
-def bench(signers: Signers) -> Iterator[Bench]:
+def bench(signers: Signers) -> Iterator[SignerFolder]:
     """Set up a private folder for checks against these signers."""
     _program()
     with TemporaryDirectory(prefix="rackcheck-") as folder:
         (Path(folder) / _SIGNERS).write_bytes(signers.text)
-        yield Bench(Path(folder))
+        yield SignerFolder(Path(folder))
 
 
 def _option(at: datetime) -> str:
@@ -112,9 +112,9 @@ def _option(at: datetime) -> str:
     return f"-Overify-time={at.astimezone():%Y%m%d%H%M%S}"
 
 
-def _key(done: "subprocess.CompletedProcess[bytes]") -> Key | None:
+def _key(done: "subprocess.CompletedProcess[bytes]") -> SigningKey | None:
     found = _GOOD.fullmatch(done.stdout)
-    return Key(found[1].decode(), found[2].decode()) if done.returncode == 0 and found else None
+    return SigningKey(found[1].decode(), found[2].decode()) if done.returncode == 0 and found else None
 
 
 def _said(errors: bytes) -> str:

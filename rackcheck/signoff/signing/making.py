@@ -8,7 +8,7 @@ from rackcheck.base.mistake import Mistake
 from rackcheck.profile import reviewed
 from rackcheck.signoff.signing import bundles, files, keygen, manifest, reviewing, sshsig, statement
 from rackcheck.signoff.signing.parties import parties, paths
-from rackcheck.signoff.signing.shape import Fault, Signature
+from rackcheck.signoff.signing.shape import BundleFault, Signature
 from rackcheck.signoff.signing.signers import Signers
 from rackcheck.signoff.signing.statement import Statement
 
@@ -16,7 +16,7 @@ from rackcheck.signoff.signing.statement import Statement
 class Unsound(Exception):
     """A bundle that does not match its manifest, or what others have signed; so nobody is asked to sign it."""
 
-    def __init__(self, faults: tuple[Fault, ...]) -> None:
+    def __init__(self, faults: tuple[BundleFault, ...]) -> None:
         self.faults = faults
         super().__init__("; ".join(map(str, faults)))
 
@@ -44,7 +44,7 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
     try:
         head = bundles.head(folder)
     except ValueError as error:
-        raise Unsound((Fault(bundles.HEAD, str(error)),)) from None
+        raise Unsound((BundleFault(bundles.HEAD, str(error)),)) from None
     wrong = bundles.record_fault(folder)
     if wrong is not None:
         raise Unsound((wrong,))
@@ -68,7 +68,7 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
     return Signature(party, name, made, "", found.fingerprint, found.kind)
 
 
-def _signed_otherwise(folder: Path, digest: str) -> tuple[Fault, ...]:
+def _signed_otherwise(folder: Path, digest: str) -> tuple[BundleFault, ...]:
     """Whether somebody has signed another manifest than this; whose keys those are is not asked here."""
     signed, faults = parties(folder)
     found = list(faults)
@@ -77,10 +77,10 @@ def _signed_otherwise(folder: Path, digest: str) -> tuple[Fault, ...]:
         try:
             words = statement.decode(files.content(folder, place, statement.SIZE))
         except (files.Unfit, FileNotFoundError, ValueError) as error:
-            found.append(Fault(place, str(error)))
+            found.append(BundleFault(place, str(error)))
         else:
             if words.manifest != digest:
-                found.append(Fault(manifest.NAME, f"is not the one that {party} signed"))
+                found.append(BundleFault(manifest.NAME, f"is not the one that {party} signed"))
     return tuple(found)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from rackcheck.base.mistake import Mistake
 from rackcheck.model.fact import visible
 from rackcheck.signoff.signing import files
-from rackcheck.signoff.signing.shape import Fault
+from rackcheck.signoff.signing.shape import BundleFault
 
 NAME = "SHA256SUMS"
 SIGNATURES = "signatures"
@@ -127,37 +127,37 @@ def _path(raw: bytes) -> str | None:
     return None if {"", ".", ".."} & set(parts) or parts[0] in _OWN else path
 
 
-def faults(folder: Path) -> tuple[Fault, ...]:
+def faults(folder: Path) -> tuple[BundleFault, ...]:
     """Compare a bundle with its manifest; empty where every file is there and as it was, and none besides."""
     return compared(folder, read(folder))
 
 
-def compared(folder: Path, manifest: Manifest) -> tuple[Fault, ...]:
+def compared(folder: Path, manifest: Manifest) -> tuple[BundleFault, ...]:
     """Compare a bundle with this manifest; at most `TOLD` faults are told, sorted by path."""
     if manifest.damage:
-        return (Fault(NAME, manifest.damage),)
+        return (BundleFault(NAME, manifest.damage),)
     found = list(islice(_compared(folder, manifest.entries), TOLD + 1))
     told = sorted(found[:TOLD], key=lambda fault: fault.path.encode("utf-8", "surrogateescape"))
-    more = [Fault("", f"more than these {TOLD} files do not match {NAME}")] if len(found) > TOLD else []
+    more = [BundleFault("", f"more than these {TOLD} files do not match {NAME}")] if len(found) > TOLD else []
     return (*told, *more)
 
 
-def _compared(folder: Path, entries: Mapping[str, str]) -> Iterator[Fault]:
+def _compared(folder: Path, entries: Mapping[str, str]) -> Iterator[BundleFault]:
     seen = set()
     shut: set[str] = set()
     for path, wrong in files.walk(folder, _OWN):
         seen.add(path)
         if wrong:
             shut.add(path)
-            yield Fault(path, wrong)
+            yield BundleFault(path, wrong)
         elif path not in entries:
-            yield Fault(path, f"is not in {NAME}")
+            yield BundleFault(path, f"is not in {NAME}")
         elif said := _changed(folder, path, entries[path]):
-            yield Fault(path, said)
+            yield BundleFault(path, said)
     for path in entries:
         # What lies behind a link or in a shut folder is told with that.
         if path not in seen and not (shut and {".", *_above(path)} & shut):
-            yield Fault(path, "is missing")
+            yield BundleFault(path, "is missing")
 
 
 def _changed(folder: Path, path: str, digest: str) -> str:

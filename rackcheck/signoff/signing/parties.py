@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rackcheck.signoff.signing import files
 from rackcheck.signoff.signing.manifest import SIGNATURES
-from rackcheck.signoff.signing.shape import Fault
+from rackcheck.signoff.signing.shape import BundleFault
 from rackcheck.signoff.signing.statement import PARTY
 
 MOST = 64
@@ -18,25 +18,25 @@ def paths(party: str) -> tuple[str, str]:
     return f"{SIGNATURES}/{party}.json", f"{SIGNATURES}/{party}.json.sig"
 
 
-def parties(folder: Path) -> tuple[tuple[str, ...], tuple[Fault, ...]]:
+def parties(folder: Path) -> tuple[tuple[str, ...], tuple[BundleFault, ...]]:
     """Give the parties that have a statement and a signature, sorted, and what is wrong with the rest of the folder."""
     place = folder / SIGNATURES
     if place.is_symlink() or (place.exists() and not place.is_dir()):
-        return (), (Fault(SIGNATURES, "is not a plain folder"),)
+        return (), (BundleFault(SIGNATURES, "is not a plain folder"),)
     found: dict[str, set[str]] = {}
     faults = []
     for path, wrong in files.walk(place, frozenset()) if place.exists() else ():
         party, dot, end = path.partition(".")
         if wrong:
-            faults.append(Fault(f"{SIGNATURES}/{path}", wrong))
+            faults.append(BundleFault(f"{SIGNATURES}/{path}", wrong))
         elif not PARTY.fullmatch(party) or dot + end not in _ENDS:
-            faults.append(Fault(f"{SIGNATURES}/{path}", "is no party's statement and no signature of one"))
+            faults.append(BundleFault(f"{SIGNATURES}/{path}", "is no party's statement and no signature of one"))
         else:
             found.setdefault(party, set()).add(dot + end)
         if len(found) + len(faults) > MOST:
-            return (), (Fault(SIGNATURES, f"holds more than {MOST} signatures"),)
+            return (), (BundleFault(SIGNATURES, f"holds more than {MOST} signatures"),)
     told = {fault.path for fault in faults}
     for party, ends in sorted(found.items()):
         lost = [f"{SIGNATURES}/{party}{end}" for end in _ENDS if end not in ends]
-        faults += [Fault(path, "is missing") for path in lost if path not in told]
+        faults += [BundleFault(path, "is missing") for path in lost if path not in told]
     return tuple(sorted(party for party, ends in found.items() if len(ends) == len(_ENDS))), tuple(faults)

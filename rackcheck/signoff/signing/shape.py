@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class BundleFault:
     """Something wrong with one file of a bundle; the path is relative to the bundle, as found there."""
 
     path: str
@@ -39,7 +39,7 @@ class Verification:
     bundle: str
     level: str
     files: int
-    faults: tuple[Fault, ...]
+    faults: tuple[BundleFault, ...]
     signatures: tuple[Signature, ...]
 
     @property
@@ -76,7 +76,7 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class BundleHead:
     """What `bundle.json` says of its bundle; a redacted copy names the digest of the full one's manifest in `full`.
 
     `unreviewed` are the profiles of its runs that nobody has answered for.

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from rackcheck.model.capture import BmcCapture
-from rackcheck.model.documents import HANDSHAKE, Link
+from rackcheck.model.documents import HANDSHAKE, LinkPattern
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.transport.redfish.target import INTERRUPTED, POLL, WIDEST, Bmc, Limits
@@ -14,7 +14,7 @@ __all__ = ["INTERRUPTED", "POLL", "WIDEST", "Bmc", "Limits", "read"]
 
 
 def read(
-    bmc: Bmc, links: Sequence[Link], limits: Limits | None = None, *, stop: threading.Event | None = None,
+    bmc: Bmc, links: Sequence[LinkPattern], limits: Limits | None = None, *, stop: threading.Event | None = None,
     trace: Trace | None = None,
 ) -> tuple[BmcCapture, Unknown | None]:  # fmt: skip
     """Fetch what the links lead to, each resource once; with why the BMC said nothing at all, if it did not.
@@ -23,14 +23,14 @@ def read(
     A `trace` takes what stands beside the bodies: some headers, and seconds.
     """
     from rackcheck.transport.redfish.session import Session  # noqa: PLC0415  the HTTP libraries take a fifth of a second to import
-    from rackcheck.transport.redfish.visit import Visit  # noqa: PLC0415
+    from rackcheck.transport.redfish.visit import BmcVisit  # noqa: PLC0415
 
     try:
         session = Session(bmc, limits or Limits(), trace)
     except OSError as error:
         trouble: Unknown | None = Unknown(Reason.UNREACHABLE, f"the CA file {bmc.ca}: {clean(str(error))}")
     else:
-        visit = Visit(session, stop or threading.Event())
+        visit = BmcVisit(session, stop or threading.Event())
         trouble = visit.make(tuple(links))
     if trouble is not None:
         return BmcCapture({ROOT: trouble}), trouble

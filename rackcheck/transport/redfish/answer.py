@@ -40,7 +40,7 @@ NOTHING = Hiding()
 """Hides nothing."""
 
 
-class Answer(Protocol):
+class HttpReply(Protocol):
     """What the DMTF's library gives back."""
 
     status: int
@@ -50,7 +50,7 @@ class Answer(Protocol):
         """Give a header, if it is there."""
 
 
-def body_of(answer: Answer, hiding: Hiding = NOTHING) -> Body | Unknown:
+def body_of(answer: HttpReply, hiding: Hiding = NOTHING) -> Body | Unknown:
     """Give the body of an answer that holds one; else what its status means."""
     status = answer.status
     if status == 200:
@@ -168,7 +168,7 @@ def session_place(url: str, location: str | None, collections: Iterable[str]) ->
     return match["path"] if match["collection"].casefold() in known else None
 
 
-def message(answer: Answer, hiding: Hiding = NOTHING) -> str:
+def message(answer: HttpReply, hiding: Hiding = NOTHING) -> str:
     """Give what an error body says, in brackets: its MessageId and its words."""
     body = parsed(answer.read, hiding)
     error = body.get("error") if isinstance(body, dict) else None

@@ -7,7 +7,7 @@ from rackcheck.transport.redfish.answer import values
 from rackcheck.transport.redfish.target import Limits
 
 
-class Load:
+class VisitUsage:
     """What is held of a BMC so far, against its limits; from several threads."""
 
     def __init__(self, limits: Limits) -> None:

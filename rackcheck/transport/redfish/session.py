@@ -14,7 +14,7 @@ from rackcheck.model.resource import ROOT, Body
 from rackcheck.transport.redfish.answer import (
     BUSY,
     MOVED,
-    Answer,
+    HttpReply,
     body_of,
     message,
     other_spelling,
@@ -24,9 +24,9 @@ from rackcheck.transport.redfish.answer import (
     session_place,
     sessions,
 )
-from rackcheck.transport.redfish.load import Load
+from rackcheck.transport.redfish.load import VisitUsage
 from rackcheck.transport.redfish.target import Bmc, Limits
-from rackcheck.transport.redfish.tls import Client, Fault, Wire, trust
+from rackcheck.transport.redfish.tls import Client, PinnedTls, RequestFault, trust
 from rackcheck.transport.redfish.trace import Trace
 
 # How long a BMC may take for one resource: some kinds are made anew from many parts each time they are asked for.
@@ -79,14 +79,14 @@ class Session:
         self.bmc, self.limits, self.trace = bmc, limits, trace
         # A BMC may repeat in an error what it was told at the login; nobody above the wire shall see it.
         hiding = Hiding(bmc.password, user=bmc.user)
-        self.wire = Wire(
+        self.wire = PinnedTls(
             bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body, width=limits.width, hiding=hiding
         )
         self.until = time.monotonic() + limits.deadline
         self.over: Unknown | None = None
         self.halt = threading.Event()
         self.width = limits.width
-        self.load = Load(limits)
+        self.load = VisitUsage(limits)
         self.gets = self.dead = self.logins = 0
         self.welcome = False
         self.place = SESSIONS
@@ -147,7 +147,7 @@ class Session:
         except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
-    def _traced(self, uri: str, body: Body | Unknown, answer: Answer) -> Body | Unknown:
+    def _traced(self, uri: str, body: Body | Unknown, answer: HttpReply) -> Body | Unknown:
         """Note what came beside a body, for whoever wants it."""
         if self.trace is not None and isinstance(body, Mapping):
             self.trace.note(uri, answer, self.mine.seconds)
@@ -228,7 +228,7 @@ class Session:
             client.login_url, client.root_resp, client.last = self.place, True, None
             try:
                 client.login(auth="session")
-            except Fault as fault:
+            except RequestFault as fault:
                 # A line that was kept may have been dropped without a word, after a 401 above all: a new one tells.
                 if stale and fault.dropped and self.over is None:
                     stale = False
@@ -276,7 +276,7 @@ class Session:
             Reason.NOT_COLLECTED, f"the session was left to end by itself: its BMC calls it {named}, which is none here"
         )
 
-    def _asked(self, uri: str, *, once: bool = False) -> Answer | Unknown:
+    def _asked(self, uri: str, *, once: bool = False) -> HttpReply | Unknown:
         """Send a GET, again where that may help; `once` only where the session was lost."""
         attempt = 0
         again = False
@@ -288,12 +288,12 @@ class Session:
                     return self.over
                 self.gets += 1
                 logins, client = self.logins, self._client(2**attempt, 1 if once else patience(uri))
-            answer: Answer | None = None
+            answer: HttpReply | None = None
             began = time.monotonic()
             try:
                 answer = client.get(uri)
                 self.mine.seconds = time.monotonic() - began
-            except Fault as fault:
+            except RequestFault as fault:
                 trouble, worth = fault.unknown, not once and self._again(fault, attempt)
             if answer is not None:
                 self.dead = 0
@@ -312,7 +312,7 @@ class Session:
                 return self.over or trouble
             attempt += 1
 
-    def _again(self, fault: Fault, attempt: int) -> bool:
+    def _again(self, fault: RequestFault, attempt: int) -> bool:
         """Whether a GET without an answer is worth a second one; a BMC that stays dumb is not asked further."""
         why = fault.unknown
         if why.reason is Reason.CERTIFICATE_CHANGED:
@@ -341,7 +341,7 @@ class Session:
             self.over = self._login()
             return self.over is None
 
-    def _pause(self, attempt: int, answer: Answer | None) -> bool:
+    def _pause(self, attempt: int, answer: HttpReply | None) -> bool:
         """Wait before asking again, as long as the BMC says or a little longer each time; not past the deadline."""
         asked = None if answer is None else answer.getheader("Retry-After")
         seconds = self.limits.pause * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311  jitter is no secret

@@ -43,7 +43,7 @@ OURS = frozenset({"x-auth-token", "location"})
 """Headers that we act upon as they stand: a BMC may give the same token twice. They are never kept or shown so."""
 
 
-class Fault(Exception):
+class RequestFault(Exception):
     """A request that got no answer: why, whether asking again may help, and whether the line was dropped."""
 
     def __init__(self, reason: Reason, detail: str, *, again: bool = False, dropped: bool = False) -> None:
@@ -61,7 +61,7 @@ class _Flight:
     late: bool = False
 
 
-class Wire(HTTPAdapter):
+class PinnedTls(HTTPAdapter):
     """All connections to one BMC, and to nothing else; what a library says of trust or time does not count here."""
 
     def __init__(
@@ -98,7 +98,7 @@ class Wire(HTTPAdapter):
     ) -> Response:
         """Send one request and read its answer up to the cap; raises Fault for every way that can go wrong."""
         if not (request.url or "").startswith(self.origin) or request.method not in {"GET", "POST", "DELETE"}:
-            raise Fault(Reason.NOT_COLLECTED, "nothing but this BMC is asked, and nothing is changed")
+            raise RequestFault(Reason.NOT_COLLECTED, "nothing but this BMC is asked, and nothing is changed")
         connect, read, whole = timeout
         flight = self.flights[threading.get_ident()] = _Flight(time.monotonic() + whole)
         try:
@@ -118,14 +118,14 @@ class Wire(HTTPAdapter):
             except BaseException:
                 raw.close()
                 raise
-        except Fault:
+        except RequestFault:
             raise
         except Exception as error:  # noqa: BLE001  whatever the network brings is a value of this BMC
             raise self._fault(error, flight, connect, read) from None
         finally:
             self.flights.pop(threading.get_ident(), None)
         if self.closed or flight.late:
-            raise Fault(Reason.TIMEOUT, LATE)  # a cut line may look like the end of an empty answer
+            raise RequestFault(Reason.TIMEOUT, LATE)  # a cut line may look like the end of an empty answer
         headers = {
             k: v if k.casefold() in OURS else self.hiding.text(v)
             for k, v in raw.headers.items()
@@ -144,7 +144,7 @@ class Wire(HTTPAdapter):
                     break
             else:
                 return bytes(body)
-        raise Fault(Reason.TOO_LARGE, f"more than {self.cap >> 10} KiB in one answer")
+        raise RequestFault(Reason.TOO_LARGE, f"more than {self.cap >> 10} KiB in one answer")
 
     def tend(self) -> None:
         """Cut the answers that took too long, however steadily they drip."""
@@ -181,39 +181,41 @@ class Wire(HTTPAdapter):
         pool.ConnectionCls = _line(self)
         return pool
 
-    def _fault(self, error: Exception, flight: _Flight, connect: float, read: float) -> Fault:
+    def _fault(self, error: Exception, flight: _Flight, connect: float, read: float) -> RequestFault:
         if self.closed or flight.late:
-            return Fault(Reason.TIMEOUT, LATE)
+            return RequestFault(Reason.TIMEOUT, LATE)
         match error:
             case wrong.SSLError() if flight.line is None:
                 return self._distrust(error, connect)
             case wrong.NewConnectionError():
                 why = error.__cause__ or error
-                return Fault(Reason.UNREACHABLE, getattr(why, "strerror", None) or str(why), again=True)
+                return RequestFault(Reason.UNREACHABLE, getattr(why, "strerror", None) or str(why), again=True)
             case wrong.ConnectTimeoutError():
-                return Fault(Reason.TIMEOUT, f"no connection within {connect:g} s", again=True)
+                return RequestFault(Reason.TIMEOUT, f"no connection within {connect:g} s", again=True)
             case wrong.TimeoutError():
-                return Fault(Reason.TIMEOUT, f"silent for {connect if flight.line is None else read:g} s", again=True)
+                return RequestFault(
+                    Reason.TIMEOUT, f"silent for {connect if flight.line is None else read:g} s", again=True
+                )
             case wrong.ProtocolError() if isinstance(error.__cause__, IncompleteRead):
-                return Fault(Reason.UNPARSABLE, "the answer was cut short", again=True)
+                return RequestFault(Reason.UNPARSABLE, "the answer was cut short", again=True)
             case wrong.ProtocolError() | wrong.SSLError():
-                return Fault(Reason.UNREACHABLE, "the BMC closed the connection", again=True, dropped=True)
-        return Fault(Reason.UNPARSABLE, f"no HTTP answer: {type(error).__name__}")
+                return RequestFault(Reason.UNREACHABLE, "the BMC closed the connection", again=True, dropped=True)
+        return RequestFault(Reason.UNPARSABLE, f"no HTTP answer: {type(error).__name__}")
 
-    def _distrust(self, error: wrong.SSLError, connect: float) -> Fault:
+    def _distrust(self, error: wrong.SSLError, connect: float) -> RequestFault:
         """Say what the certificate is and what was expected; nothing was sent over this connection."""
         try:
             found = shown(_look(self.host, self.port, connect))
         except OSError as refused:
-            return Fault(Reason.UNREACHABLE, _no_tls(refused), again=True)
+            return RequestFault(Reason.UNREACHABLE, _no_tls(refused), again=True)
         if self.fingerprint is not None and shown(self.fingerprint) != found:
-            return Fault(Reason.CERTIFICATE_CHANGED, f"expected {shown(self.fingerprint)}, found {found}")
+            return RequestFault(Reason.CERTIFICATE_CHANGED, f"expected {shown(self.fingerprint)}, found {found}")
         why = error.args[0] if error.args else error
         if isinstance(why, str) and self.fingerprint is not None:  # the one connection showed another than this one
-            return Fault(Reason.CERTIFICATE_CHANGED, f"expected {found}, and not every connection shows it")
+            return RequestFault(Reason.CERTIFICATE_CHANGED, f"expected {found}, and not every connection shows it")
         if not isinstance(why, ssl.SSLCertVerificationError):
-            return Fault(Reason.UNREACHABLE, _no_tls(why), again=True)
-        return Fault(
+            return RequestFault(Reason.UNREACHABLE, _no_tls(why), again=True)
+        return RequestFault(
             Reason.CERTIFICATE_CHANGED,
             f"not trusted: {why.verify_message}; found {found}; if it is the BMC's own, pin it: fingerprint: ...",
         )
@@ -243,7 +245,7 @@ class _Pool(urllib3.HTTPSConnectionPool):
     QueueCls = _Ready
 
 
-def _line(wire: Wire) -> type[HTTPSConnection]:
+def _line(wire: PinnedTls) -> type[HTTPSConnection]:
     """Give a connection that tells the wire of its socket, so that it can be cut while a thread waits on it."""
 
     class Line(HTTPSConnection):
@@ -268,7 +270,7 @@ def _line(wire: Wire) -> type[HTTPSConnection]:
 class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
     """The DMTF's client, asking once and following no redirect; remembers the last answer, also of a failed login."""
 
-    def __init__(self, url: str, user: str, password: str, wire: Wire) -> None:
+    def __init__(self, url: str, user: str, password: str, wire: PinnedTls) -> None:
         super().__init__(url, user, password, max_retry=0, check_connectivity=False, https_adapter=wire)
         self._session.trust_env = False  # no proxy, and no password of ~/.netrc in the place of ours
         self._session.headers["Accept-Encoding"] = "identity"
@@ -281,7 +283,9 @@ class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
             self.last = super()._rest_request(*args, **more)
         except RetriesExhaustedError as error:
             why = error.__cause__
-            raise (why if isinstance(why, Fault) else Fault(Reason.UNPARSABLE, type(why).__name__)) from None
+            raise (
+                why if isinstance(why, RequestFault) else RequestFault(Reason.UNPARSABLE, type(why).__name__)
+            ) from None
         return self.last
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from rackcheck.model.fact import clean
 from rackcheck.model.resource import same_place
 from rackcheck.model.secret import scrub_text
-from rackcheck.transport.redfish.answer import Answer
+from rackcheck.transport.redfish.answer import HttpReply
 
 HARMLESS = ("Allow", "Cache-Control", "Content-Type", "Date", "ETag", "Link", "OData-Version", "Server")
 """Headers that tell how a service answers and hold no secret of a session; no other one is ever kept.
@@ -24,7 +24,7 @@ class Trace:
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def note(self, uri: str, answer: Answer, seconds: float) -> None:
+    def note(self, uri: str, answer: HttpReply, seconds: float) -> None:
         """Keep what an answer tells beside its body; what we told the BMC is out of it already."""
         told = {name: answer.getheader(name) for name in HARMLESS}
         place = same_place(uri)

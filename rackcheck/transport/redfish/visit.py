@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from rackcheck.model.documents import Documents, Link
+from rackcheck.model.documents import Documents, LinkPattern
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.transport.redfish import expand
@@ -15,7 +15,7 @@ from rackcheck.transport.redfish.session import Session
 from rackcheck.transport.redfish.target import INTERRUPTED, POLL
 
 
-class Visit:
+class BmcVisit:
     """One BMC while it is read; `query` asks it for whole collections, as long as nothing showed that it cannot."""
 
     def __init__(self, session: Session, stop: threading.Event) -> None:
@@ -26,7 +26,7 @@ class Visit:
         self.complete = False
         self.pool = ThreadPoolExecutor(session.limits.width, thread_name_prefix="bmc")
 
-    def make(self, links: tuple[Link, ...]) -> Unknown | None:
+    def make(self, links: tuple[LinkPattern, ...]) -> Unknown | None:
         """Log in, fetch until nothing is wanted, log out; gives why there was nothing to fetch."""
         pending: set[Future[Any]] = set()
         try:

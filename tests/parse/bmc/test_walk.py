@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from rackcheck.model.documents import Documents, Link, Walk
+from rackcheck.model.documents import Documents, LinkPattern, Walk
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import ROOT, Body, Resource
 from rackcheck.parse.bmc.item import gather
@@ -32,7 +32,7 @@ def named_by_links() -> dict[str, Body | Unknown]:
     }
 
 
-def rounds(served: Mapping[str, Body | Unknown], *links: Link) -> list[set[str]]:
+def rounds(served: Mapping[str, Body | Unknown], *links: LinkPattern) -> list[set[str]]:
     """What is asked for in each round of a visit, without the root."""
     bodies: dict[str, Body | Unknown] = {ROOT: served[ROOT]}
     asked = []

@@ -28,7 +28,7 @@ from rackcheck.model.documents import HANDSHAKE
 from rackcheck.model.fact import Reading
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.sim import certificate as sim
-from rackcheck.sim.bmc import Bmc, tls
+from rackcheck.sim.bmc import SimBmc, tls
 from rackcheck.sim.doors import Doors
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.handshake import Handshake
@@ -150,7 +150,7 @@ def test_a_bmc_that_offers_only_old_tls_is_told_so(tmp_path: Path) -> None:
         warnings.simplefilter("ignore", DeprecationWarning)
         context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
     context.set_ciphers("ALL:@SECLEVEL=0")
-    doors, bmc = Doors(), Bmc(BODIES)
+    doors, bmc = Doors(), SimBmc(BODIES)
     try:
         host, port = doors.open(("127.0.0.1", 0), lambda line: bmc.serve(line, context))
         _, trouble = redfish.read(redfish.Bmc(f"https://{host}:{port}", "root", "calvin", made.fingerprint), ())

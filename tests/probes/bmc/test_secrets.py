@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
-from mockup_server import Fault, Mockup
+from mockup_server import Mockup, ResourceFault
 
 from rackcheck.model.resource import ROOT
 
@@ -102,7 +102,7 @@ def error(**said: object) -> bytes:
     return json.dumps({"error": {"code": "Base.1.0.GeneralError", **said}}).encode()
 
 
-def faults() -> dict[str, Fault]:
+def faults() -> dict[str, ResourceFault]:
     planted = SECRETS
     first = {"MessageId": "Base.1.0.X", "Message": f"The header X-Auth-Token: {planted['error-token']} is not known"}
     second = {
@@ -116,19 +116,19 @@ def faults() -> dict[str, Fault]:
     }
     body = json.dumps({"Id": "2", "Name": "Other", "ManagerType": "BMC", "Status": {"Health": "OK"}}).encode()
     return {
-        LOST: Fault(status=403, body=error(**{"@Message.ExtendedInfo": [first]})),
-        ODD: Fault(status=500, body=error(**{"@Message.ExtendedInfo": [second]})),
-        f"{TWO}/Bios": Fault(body=f"X-Auth-Token: {planted['not-json']}".encode()),
-        OTHER: Fault(headers=sent, body=body),
+        LOST: ResourceFault(status=403, body=error(**{"@Message.ExtendedInfo": [first]})),
+        ODD: ResourceFault(status=500, body=error(**{"@Message.ExtendedInfo": [second]})),
+        f"{TWO}/Bios": ResourceFault(body=f"X-Auth-Token: {planted['not-json']}".encode()),
+        OTHER: ResourceFault(headers=sent, body=body),
     }
 
 
-MORE: Mapping[str, Fault] = {
-    LOST: Fault(status=400, body=error(code=f"token={SECRETS['error-code']}", message="x")),
-    ODD: Fault(body=f"password={SECRETS['not-json-pair']}".encode()),
-    f"{TWO}/Bios": Fault(status=302, headers={"Location": f"https://10.0.0.1/x?token={SECRETS['redirect']}"}),
-    f"{ONE}/Bios": Fault(body=f'{{"Password": "{SECRETS["unfinished"]}"'.encode()),
-    OTHER: Fault(status=503, body=error(message=f"password: {SECRETS['busy-message']}")),
+MORE: Mapping[str, ResourceFault] = {
+    LOST: ResourceFault(status=400, body=error(code=f"token={SECRETS['error-code']}", message="x")),
+    ODD: ResourceFault(body=f"password={SECRETS['not-json-pair']}".encode()),
+    f"{TWO}/Bios": ResourceFault(status=302, headers={"Location": f"https://10.0.0.1/x?token={SECRETS['redirect']}"}),
+    f"{ONE}/Bios": ResourceFault(body=f'{{"Password": "{SECRETS["unfinished"]}"'.encode()),
+    OTHER: ResourceFault(status=503, body=error(message=f"password: {SECRETS['busy-message']}")),
 }
 """What the same resources answer at another time."""
 

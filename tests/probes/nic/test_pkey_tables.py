@@ -13,8 +13,8 @@ from rackcheck_probes.nic import rdma_pkeys as pkey_tables
 def test_a_port_has_its_keys_in_order_and_each_once() -> None:
     answer = "mlx5_0/ports/1 0xffff 0x7fff 0xffff\nmlx5_1/ports/2\n"
     assert list(pkey_tables.ports(answer)) == [
-        pkey_tables.Port("mlx5_0", "1", ("0x7fff", "0xffff")),
-        pkey_tables.Port("mlx5_1", "2", ()),
+        pkey_tables.PkeyPort("mlx5_0", "1", ("0x7fff", "0xffff")),
+        pkey_tables.PkeyPort("mlx5_1", "2", ()),
     ]
 
 

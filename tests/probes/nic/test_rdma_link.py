@@ -14,7 +14,7 @@ from rackcheck_probes.nic import rdma_links as rdma_link
 
 def test_every_recorded_link_has_its_interface() -> None:
     found = list(rdma_link.links(shared_text("infiniband/rdma-link.json")))
-    assert found[0] == rdma_link.Link("ionic_0", 1, "benic8p1")
+    assert found[0] == rdma_link.RdmaLink("ionic_0", 1, "benic8p1")
     assert len({link.interface for link in found}) == len(found) == 4
 
 

@@ -7,12 +7,12 @@ from lspci_texts import capable
 
 from rackcheck.model.fact import Absent, Reason, Unknown
 from rackcheck.parse.host.pcie import lspci
-from rackcheck.parse.host.pcie.lspci import RESIZABLE, Function
+from rackcheck.parse.host.pcie.lspci import RESIZABLE, PciFunction
 from rackcheck_probes.pcie import resizable as lspci_bars
 
 
-def regions(*lines: str) -> Function:
-    return Function("0000:17:00.0", "3D controller", lines)
+def regions(*lines: str) -> PciFunction:
+    return PciFunction("0000:17:00.0", "3D controller", lines)
 
 
 def test_the_largest_bar_is_the_one_that_could_be_largest() -> None:
@@ -42,7 +42,7 @@ def test_bars_without_an_address_are_named() -> None:
 
 
 def test_a_function_that_does_not_answer_shows_no_bar_that_could_lack_an_address() -> None:
-    function = Function("0000:17:00.0", "3D controller (rev ff)", trouble=lspci.SILENT)
+    function = PciFunction("0000:17:00.0", "3D controller (rev ff)", trouble=lspci.SILENT)
     assert lspci_bars.unassigned(function) == lspci.SILENT
 
 

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fold import fold
-from rackcheck.views.desk import Baselines, Collector, Remedies
+from rackcheck.views.desk import Baselines, Collector, OfferedRemedies
 from rackcheck.views.state import QUIET
 from rackcheck.views.summary import ORDER, several
 from rackcheck_tui.controllers.background import Background, Dialogs
 from rackcheck_tui.controllers.fetching import Overlays
 from rackcheck_tui.controllers.navigation import Navigator
-from rackcheck_tui.controllers.reading import Reading
+from rackcheck_tui.controllers.reading import ReaderTask
 from rackcheck_tui.controllers.readout import Readout
-from rackcheck_tui.controllers.selection import Selection
-from rackcheck_tui.controllers.trail import Place, Trail
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.controllers.selection import SelectedRows
+from rackcheck_tui.controllers.trail import Trail, ViewState
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.dialogs import Option
 
 MENDED = frozenset({Status.FAIL, Status.WARN})
@@ -25,7 +25,7 @@ class RowViews:
     """Opens views about the row under the cursor: where it leads, its facts, its history, its difference."""
 
     def __init__(
-        self, context: Context, trail: Trail, selection: Selection, navigator: Navigator, readout: Readout,
+        self, context: ViewContext, trail: Trail, selection: SelectedRows, navigator: Navigator, readout: Readout,
         dialogs: Dialogs, desk: Baselines,
     ) -> None:  # fmt: skip
         self._context, self._trail, self._selection, self._navigator = context, trail, selection, navigator
@@ -52,7 +52,7 @@ class RowViews:
         """Show every fact of the node."""
         nodes = self._selection.under
         if nodes:
-            self._navigator.go(Place("facts", nodes[:1]))
+            self._navigator.go(ViewState("facts", nodes[:1]))
         else:
             self._readout.message("no node here")
 
@@ -60,9 +60,9 @@ class RowViews:
         """Show the rule, or the node, run by run."""
         rule, nodes = self._selection.rule, self._selection.under
         if rule:
-            self._navigator.go(Place("history", (rule,)))
+            self._navigator.go(ViewState("history", (rule,)))
         elif nodes:
-            self._navigator.go(Place("history", nodes[:1]))
+            self._navigator.go(ViewState("history", nodes[:1]))
         else:
             self._readout.message("no rule and no node here")
 
@@ -70,9 +70,9 @@ class RowViews:
         """Compare two marked nodes, or the first node with the chosen baseline."""
         nodes, under = self._selection.targets(), self._selection.under
         if len(nodes) == 2 and self._selection.marked == 2:
-            self._navigator.go(Place("diff", nodes))
+            self._navigator.go(ViewState("diff", nodes))
         elif under:
-            self._navigator.go(Place("diff", (under[0], self._context.against)))
+            self._navigator.go(ViewState("diff", (under[0], self._context.against)))
         else:
             self._readout.message("no node here to compare")
 
@@ -90,17 +90,17 @@ class RowViews:
         self._context.against = name
         here = self._trail.here
         if here.view == "diff" and here.about:
-            self._navigator.go(Place("diff", (here.about[0], name)))
+            self._navigator.go(ViewState("diff", (here.about[0], name)))
         else:
             self.diff()
 
 
-class Findings:
+class FindingActions:
     """Shows what the findings under the cursor, or the marked ones, rest on, and what would mend them."""
 
     def __init__(
-        self, context: Context, selection: Selection, readout: Readout, background: Background, dialogs: Dialogs,
-        overlays: Overlays, desk: Remedies,
+        self, context: ViewContext, selection: SelectedRows, readout: Readout, background: Background, dialogs: Dialogs,
+        overlays: Overlays, desk: OfferedRemedies,
     ) -> None:  # fmt: skip
         self._context, self._selection, self._readout = context, selection, readout
         self._background, self._dialogs, self._overlays, self._desk = background, dialogs, overlays, desk
@@ -113,7 +113,7 @@ class Findings:
         elif nodes and not (entry is not None and entry.fact) and (rule := self._worst(nodes[0])):
             self._overlays.proof(nodes[0], rule)
         elif entry is not None and entry.fact and nodes:
-            self._overlays.open(Place("reply", (nodes[0], entry.fact)))
+            self._overlays.open(ViewState("reply", (nodes[0], entry.fact)))
         else:
             self._readout.message("no verdict here; enter goes to a node's")
 
@@ -148,7 +148,7 @@ class Recollecting:
     """Collects from nodes again, after a yes."""
 
     def __init__(
-        self, context: Context, selection: Selection, readout: Readout, dialogs: Dialogs, reading: Reading,
+        self, context: ViewContext, selection: SelectedRows, readout: Readout, dialogs: Dialogs, reading: ReaderTask,
         desk: Collector,
     ) -> None:  # fmt: skip
         self._context, self._selection, self._readout = context, selection, readout

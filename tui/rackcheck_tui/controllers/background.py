@@ -6,13 +6,13 @@ from typing import Any
 from textual.app import App
 
 from rackcheck.base.mistake import Mistake
-from rackcheck.views.desk import Commands, Said
+from rackcheck.views.desk import CommandResult, Commands
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line, within
 from rackcheck_tui.controllers.readout import Panes, Readout
 from rackcheck_tui.controllers.trail import Trail
-from rackcheck_tui.screens.reader import Reader
-from rackcheck_tui.widgets.dialogs import Ask, Choose, Field, Form, Option
+from rackcheck_tui.screens.reader import ReaderScreen
+from rackcheck_tui.widgets.dialogs import Choose, ConfirmDialog, FormDialog, FormField, Option
 
 
 class Background:
@@ -75,7 +75,7 @@ class Dialogs:
 
     def show_lines(self, title: str, lines: Callable[[int], Sequence[Line]]) -> None:
         """Show lines, written for the screen's width."""
-        self._app.push_screen(Reader(title, lines, self._signs))
+        self._app.push_screen(ReaderScreen(title, lines, self._signs))
 
     def choose(self, title: str, options: Sequence[Option], then: Callable[[str], None]) -> None:
         """Let one of some options be chosen; `then` is given its name."""
@@ -83,18 +83,18 @@ class Dialogs:
 
     def confirm(self, title: str, lines: Sequence[str], then: Callable[[], None]) -> None:
         """Let a question be answered; `then` is called after a yes."""
-        self._app.push_screen(Ask(title, lines, self._signs), lambda yes: then() if yes else None)
+        self._app.push_screen(ConfirmDialog(title, lines, self._signs), lambda yes: then() if yes else None)
 
     def fill_in(
-        self, title: str, lines: Sequence[str], fields: Sequence[Field], then: Callable[[Mapping[str, str]], None]
+        self, title: str, lines: Sequence[str], fields: Sequence[FormField], then: Callable[[Mapping[str, str]], None]
     ) -> None:
         """Let a form be filled in; `then` is given its fields."""
         self._app.push_screen(
-            Form(title, lines, fields, self._signs), lambda given: None if given is None else then(given)
+            FormDialog(title, lines, fields, self._signs), lambda given: None if given is None else then(given)
         )
 
 
-class Output:
+class OutputScreen:
     """Shows the output of rackcheck's own commands."""
 
     def __init__(self, panes: Panes, background: Background, dialogs: Dialogs, desk: Commands) -> None:
@@ -103,7 +103,7 @@ class Output:
     def call(self, words: Sequence[str], title: str) -> None:
         """Call a command, and show its output."""
 
-        def returned(answer: Said) -> None:
+        def returned(answer: CommandResult) -> None:
             self._dialogs.show(title, answer.text.rstrip() or f"done (exit {answer.status})")
 
         width = max(self._panes.width - 2, 40)

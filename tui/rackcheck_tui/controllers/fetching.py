@@ -11,19 +11,19 @@ from rackcheck.model import operator
 from rackcheck.model.fact import VOLATILE, Absent, Reading, Unknown
 from rackcheck.model.question import Ask
 from rackcheck.model.tree import Leaf
-from rackcheck.views.burnt import Told, followed
+from rackcheck.views.burnt import BurntNode, followed
 from rackcheck.views.desk import Lookups, RawAnswers, Viewed
-from rackcheck.views.proof import Piece, Proof, View, piece, proof
-from rackcheck.views.reply import Reply, told
+from rackcheck.views.proof import Proof, ProofFact, RelatedFact, piece, proof
+from rackcheck.views.reply import RawText, told
 from rackcheck.views.signs import Signs
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import STYLES, Line, within
-from rackcheck_tui.controllers.background import Background, Dialogs, Output
+from rackcheck_tui.controllers.background import Background, Dialogs, OutputScreen
 from rackcheck_tui.controllers.feed import Feed
 from rackcheck_tui.controllers.readout import Readout
 from rackcheck_tui.controllers.sharing import Exporting
-from rackcheck_tui.controllers.trail import Place, Trail
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.controllers.trail import Trail, ViewState
+from rackcheck_tui.screens.context import ViewContext
 
 FETCHED = frozenset({"facts", "history", "diff"})
 """Views whose rows are read in the background."""
@@ -41,16 +41,16 @@ class Fetching:
     """Reads what a place shows and the run's events do not hold, and keeps it in the context."""
 
     def __init__(
-        self, context: Context, trail: Trail, feed: Feed, readout: Readout, background: Background, desk: Lookups
+        self, context: ViewContext, trail: Trail, feed: Feed, readout: Readout, background: Background, desk: Lookups
     ) -> None:
         self._context, self._trail, self._feed = context, trail, feed
         self._readout, self._background, self._desk = readout, background, desk
 
-    def fetch(self, place: Place) -> None:
+    def fetch(self, place: ViewState) -> None:
         """Read what a place shows, where it is not read yet."""
         if place.view not in FETCHED or not place.about:
             return
-        key, fetched = Place(place.view, place.about), self._context.fetched
+        key, fetched = ViewState(place.view, place.about), self._context.fetched
         if key in fetched and not isinstance(fetched[key], Mistake) and not self._feed.running:
             return
 
@@ -75,7 +75,7 @@ class Fetching:
     def refetch_difference(self) -> None:
         """Read the difference that is shown anew: measurements and counters are compared only where all is shown."""
         here = self._trail.here
-        if here.view == "diff" and self._context.fetched.pop(Place("diff", here.about), None) is not None:
+        if here.view == "diff" and self._context.fetched.pop(ViewState("diff", here.about), None) is not None:
             self.fetch(here)
 
     def _diff(self, about: Sequence[str]) -> Mapping[str, Any]:
@@ -116,7 +116,7 @@ class Fetching:
 class Rested:
     """What was found: a verdict with what it rests on, or one fact; `since` says how long the verdict has been so."""
 
-    found: Proof | Piece
+    found: Proof | ProofFact
     node: str
     since: str = ""
 
@@ -130,13 +130,13 @@ class Overlays:
     """Opens what is no view of its own over the view: evidence, a rule explained, a run's record, a report's file."""
 
     def __init__(
-        self, context: Context, readout: Readout, background: Background, dialogs: Dialogs, output: Output,
+        self, context: ViewContext, readout: Readout, background: Background, dialogs: Dialogs, output: OutputScreen,
         exporting: Exporting, desk: RawAnswers,
     ) -> None:  # fmt: skip
         self._context, self._readout, self._background = context, readout, background
         self._dialogs, self._output, self._exporting, self._desk = dialogs, output, exporting, desk
 
-    def open(self, place: Place) -> None:
+    def open(self, place: ViewState) -> None:
         """Open one of them."""
         match place.view, place.about:
             case "proof", (node, rule):
@@ -170,9 +170,9 @@ class Overlays:
 # What a verdict or a fact rests on, as lines: what was seen, the raw reply, the other plane, and since when.
 
 
-def evidence(desk: RawAnswers, ctx: Context, node: str, *, rule: str = "", fact: str = "") -> Rested:
+def evidence(desk: RawAnswers, ctx: ViewContext, node: str, *, rule: str = "", fact: str = "") -> Rested:
     """Find what a rule's verdict on a node rests on, or one fact; reads the node's answers, raises Mistake."""
-    said = Told(desk.tree(node), desk.replies(node), desk.pairs, lambda path: _ask(ctx.desk, path))
+    said = BurntNode(desk.tree(node), desk.replies(node), desk.pairs, lambda path: _ask(ctx.desk, path))
     if fact:
         return Rested(piece(fact, said), node)
     rules = {each.id: each for each in ctx.desk.profile.rules}
@@ -204,7 +204,7 @@ def _proof(rested: Rested, found: Proof, signs: Signs) -> Iterator[Line]:
         yield Line(((f" and {found.cut} more facts that the rule reads", "dim"),))
 
 
-def _piece(each: Piece, signs: Signs, indent: str = " ") -> Iterator[Line]:
+def _piece(each: ProofFact, signs: Signs, indent: str = " ") -> Iterator[Line]:
     yield Line(((f"{indent}{signs.text(each.path)}", "bold"), (f"  {signs.text(_value(each.leaf))}", "")))
     if each.evidence is not None:
         status = each.evidence.status
@@ -230,13 +230,13 @@ def _first(source: str) -> str:
     return f"{first} ... and {len(more)} more lines" if more else first
 
 
-def _reply(reply: Reply, signs: Signs, indent: str) -> Iterator[Line]:
+def _reply(reply: RawText, signs: Signs, indent: str) -> Iterator[Line]:
     for number, text in enumerate(told(reply)):
         style = "cyan" if number == 0 else "bold" if text.startswith(">") else ""
         yield Line(((f"{indent}  {signs.piece(text)}", style),))
 
 
-def _view(view: View, signs: Signs, indent: str) -> Iterator[Line]:
+def _view(view: RelatedFact, signs: Signs, indent: str) -> Iterator[Line]:
     agrees = {True: "= says the same", False: "! says otherwise", None: "? cannot be compared"}[view.agrees]
     style = {True: "green", False: "bold red", None: "dim"}[view.agrees]
     there = signs.text(f"{view.leaf.plane.value} plane: {view.path}  {_value(view.leaf)}")

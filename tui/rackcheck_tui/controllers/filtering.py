@@ -3,16 +3,16 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.evaluate.verdict import Verdict
-from rackcheck.filter.where import FINDING_KEYS, NODE_KEYS, TEXT, Subject, Where, left_out, reader
+from rackcheck.filter.where import FINDING_KEYS, NODE_KEYS, TEXT, FilterRow, Where, left_out, reader
 from rackcheck.model.fact import Reading
 from rackcheck.model.path import Path
 from rackcheck.model.profile import Rule
 from rackcheck.run.event import Judged
 from rackcheck.views.summary import several
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.screens.context import ViewContext
 
 
-def kept_nodes(ctx: Context, names: Iterable[str], *, verdicts: bool = True) -> tuple[frozenset[str], str]:
+def kept_nodes(ctx: ViewContext, names: Iterable[str], *, verdicts: bool = True) -> tuple[frozenset[str], str]:
     """Give the nodes that the filter means: by what they are and, with `verdicts`, by having one that it means.
 
     The second says how many nodes are left out since nobody can tell, in words; it is empty where there are none.
@@ -29,14 +29,14 @@ def kept_nodes(ctx: Context, names: Iterable[str], *, verdicts: bool = True) -> 
     return frozenset(kept), left_out(where, several(unsure, "node")) if unsure else ""
 
 
-def _having(ctx: Context, where: Where, names: Collection[str]) -> set[str]:
+def _having(ctx: ViewContext, where: Where, names: Collection[str]) -> set[str]:
     """Give the nodes that have a verdict which the filter means; what many have alike is looked at once.
 
     A node's name is part of the text that is searched: those in which a word of the filter is are looked at one by one.
     """
     rules = {rule.id: rule for rule in ctx.desk.profile.rules}
     words = [term.body for term in where.terms if term.body.key == TEXT]
-    named = {name for name in names if any(body.holds(Subject(text=name)) for body in words)}
+    named = {name for name in names if any(body.holds(FilterRow(text=name)) for body in words)}
     found: set[str] = set()
     for verdict, nodes in ctx.board.alike():
         rule = rules[verdict.rule]
@@ -47,7 +47,7 @@ def _having(ctx: Context, where: Where, names: Collection[str]) -> set[str]:
 
 
 def kept_rules(
-    ctx: Context, judged: Judged, verdicts: Sequence[Verdict], rules: Mapping[str, Rule]
+    ctx: ViewContext, judged: Judged, verdicts: Sequence[Verdict], rules: Mapping[str, Rule]
 ) -> tuple[list[Verdict], str]:
     """Give the verdicts of one node that the filter means; what it asks of nodes, the reader has answered."""
     where = ctx.where.about(FINDING_KEYS)
@@ -56,14 +56,14 @@ def kept_rules(
     return list(found), ""
 
 
-def verdict_words(ctx: Context, node: str, verdict: Verdict, rule: Rule) -> Subject:
+def verdict_words(ctx: ViewContext, node: str, verdict: Verdict, rule: Rule) -> FilterRow:
     """Say what a verdict has for a filter to look at."""
     words = dict(rule_words(ctx, rule, (verdict.status.value,)).words)
     text = f"{verdict.status.value} {rule.severity.value} {rule.id} {rule.title} {verdict.reason} {node}"
-    return Subject({**words, "node": (node,)}, text)
+    return FilterRow({**words, "node": (node,)}, text)
 
 
-def rule_words(ctx: Context, rule: Rule, states: tuple[str, ...]) -> Subject:
+def rule_words(ctx: ViewContext, rule: Rule, states: tuple[str, ...]) -> FilterRow:
     """Say what a rule has for a filter to look at."""
     facts = ctx.rule_facts(rule)
     words = {
@@ -71,10 +71,10 @@ def rule_words(ctx: Context, rule: Rule, states: tuple[str, ...]) -> Subject:
         "plane": tuple(plane.value for plane in rule.planes), "profile": (ctx.desk.profile.name,),
         "run": (ctx.desk.name,), "role": rule.roles,
     }  # fmt: skip
-    return Subject(words, f"{rule.id} {rule.title} {rule.why} {rule.fix}")
+    return FilterRow(words, f"{rule.id} {rule.title} {rule.why} {rule.fix}")
 
 
-def _node(ctx: Context, name: str) -> Subject:
+def _node(ctx: ViewContext, name: str) -> FilterRow:
     place = ctx.desk.nodes.get(name)
     words: dict[str, tuple[str, ...]] = {"node": (name,)}
     if place is not None:
@@ -84,10 +84,10 @@ def _node(ctx: Context, name: str) -> Subject:
             "row": rack.row if rack is not None else "",
         }  # fmt: skip
         words |= {key: (value,) for key, value in told.items() if value}
-    return Subject(words, name, lambda pattern: read(ctx, name, pattern))
+    return FilterRow(words, name, lambda pattern: read(ctx, name, pattern))
 
 
-def read(ctx: Context, node: str, pattern: Path) -> Iterator[Reading]:
+def read(ctx: ViewContext, node: str, pattern: Path) -> Iterator[Reading]:
     """Give what a node says of a fact, or of every item's, as judging would read it.
 
     What is counted is read from the census, with the listings that say which items there are; the rest was fetched.

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from textual.events import Key
 from textual.widgets import Input, Static
 
-from rackcheck_tui.controllers.background import Dialogs, Output
+from rackcheck_tui.controllers.background import Dialogs, OutputScreen
 from rackcheck_tui.controllers.navigation import Filter, Navigator
 from rackcheck_tui.controllers.readout import Panes, Readout
-from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.controllers.trail import ViewState
 from rackcheck_tui.controllers.verbs import LOADING, VIEWS, asks, verbs
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.dialogs import Option
 
 THIS = "this"
@@ -22,7 +22,7 @@ class CommandLine:
     """Runs a line: shows a view, or calls a command of rackcheck, after a yes where it may contact nodes."""
 
     def __init__(
-        self, context: Context, readout: Readout, navigator: Navigator, dialogs: Dialogs, output: Output,
+        self, context: ViewContext, readout: Readout, navigator: Navigator, dialogs: Dialogs, output: OutputScreen,
         leave: Callable[[], None],
     ) -> None:  # fmt: skip
         self._context, self._readout, self._navigator = context, readout, navigator
@@ -52,9 +52,9 @@ class CommandLine:
     def _view(self, name: str, about: Sequence[str]) -> None:
         """Show a view; words that it is not about are a filter."""
         if VIEWS[name].takes:
-            self._navigator.go(Place(name, tuple(about)))
+            self._navigator.go(ViewState(name, tuple(about)))
         else:
-            self._navigator.go(Place(name, where=" ".join(about)))
+            self._navigator.go(ViewState(name, where=" ".join(about)))
 
     def _command(self, words: Sequence[str]) -> None:
         if not asks(words):
@@ -141,6 +141,6 @@ class Palette:
     def _chosen(self, name: str) -> None:
         takes = verbs()[name].takes
         if name in VIEWS and (not takes or name in {"history"}):
-            self._navigator.go(Place(name))
+            self._navigator.go(ViewState(name))
         else:
             self._foot.complete(f"{name} ")

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from rackcheck_tui.controllers.verbs import VIEWS
 from rackcheck_tui.widgets.rackview import Racks
-from rackcheck_tui.widgets.table import Table
+from rackcheck_tui.widgets.table import TableWidget
 
 BINDINGS: list[BindingType] = [
     *(
@@ -57,7 +57,7 @@ def chapters() -> Sequence[tuple[str, Sequence[tuple[str, str]]]]:
     """Sort all keys and views for a page of help: each chapter's title, and its lines."""
     mine = [b for b in BINDINGS if isinstance(b, Binding)]
     views = [(f"{view.key} :{name} {view.takes}".strip(), view.words) for name, view in VIEWS.items()]
-    moves = dict.fromkeys([*_listed(Table.BINDINGS), *_listed(Racks.BINDINGS)])
+    moves = dict.fromkeys([*_listed(TableWidget.BINDINGS), *_listed(Racks.BINDINGS)])
     rest = [b for b in mine if b.action not in ON_ROWS and not b.action.startswith("view(")]
     return [
         ("views", views),

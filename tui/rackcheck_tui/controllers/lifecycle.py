@@ -8,18 +8,18 @@ from typing import Any
 
 from textual.app import App
 
-from rackcheck.views.desk import Desk
+from rackcheck.views.desk import OpenRun
 from rackcheck.views.signs import Signs
 from rackcheck.views.summary import several
-from rackcheck_tui.controllers.reading import Reading
-from rackcheck_tui.pace import Pace
-from rackcheck_tui.widgets.dialogs import Leave
+from rackcheck_tui.controllers.reading import ReaderTask
+from rackcheck_tui.pace import FrameRate
+from rackcheck_tui.widgets.dialogs import LeaveDialog
 
 
 class Opening:
     """Opens the run in a thread; `trouble` is why it could not be opened."""
 
-    def __init__(self, app: App[Any], opened: Callable[[], Desk], then: Callable[[Desk], None]) -> None:
+    def __init__(self, app: App[Any], opened: Callable[[], OpenRun], then: Callable[[OpenRun], None]) -> None:
         self._app, self._open, self._then = app, opened, then
         self.trouble: Exception | None = None
 
@@ -43,9 +43,9 @@ class Opening:
 class Leaving:
     """Leaves the screens; `reading` is the one to be ended, once the run is open."""
 
-    def __init__(self, app: App[Any], pace: Pace, signs: Signs) -> None:
+    def __init__(self, app: App[Any], pace: FrameRate, signs: Signs) -> None:
         self._app, self._pace, self._signs = app, pace, signs
-        self.reading: Reading | None = None
+        self.reading: ReaderTask | None = None
 
     def watch_signals(self) -> None:
         """Leave in order on SIGTERM, and on SIGHUP from a closed terminal: nodes may be collected from."""
@@ -63,7 +63,7 @@ class Leaving:
         if loaded := self.reading.under_load:
             count = several(loaded, "node")
             lines = [f"{count} are under load: it ends within a second; what came in is kept, the rest is not tested"]
-        self._app.push_screen(Leave("quit?", lines, self._signs), lambda yes: self._leave(yes=bool(yes)))
+        self._app.push_screen(LeaveDialog("quit?", lines, self._signs), lambda yes: self._leave(yes=bool(yes)))
 
     def _leave(self, *, yes: bool) -> None:
         if yes:

@@ -12,9 +12,9 @@ from rackcheck_tui.controllers.fetching import Fetching
 from rackcheck_tui.controllers.keys import chapters
 from rackcheck_tui.controllers.navigation import Navigator
 from rackcheck_tui.controllers.readout import Panes, Readout
-from rackcheck_tui.controllers.trail import Place, Trail
+from rackcheck_tui.controllers.trail import Trail, ViewState
 from rackcheck_tui.controllers.verbs import twin
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.themes import Colours, Theme
 from rackcheck_tui.widgets.words import about, guide
 
@@ -23,7 +23,7 @@ class Looking:
     """Turns how rows and racks are shown, and changes nothing of the run."""
 
     def __init__(
-        self, context: Context, panes: Panes, readout: Readout, fetching: Fetching, navigator: Navigator
+        self, context: ViewContext, panes: Panes, readout: Readout, fetching: Fetching, navigator: Navigator
     ) -> None:
         self._context, self._panes, self._readout = context, panes, readout
         self._fetching, self._navigator = fetching, navigator
@@ -41,7 +41,7 @@ class Looking:
         if self._panes.on_racks:
             self._readout.refresh()
         else:
-            self._navigator.go(Place("rack", where=self._context.where.text))
+            self._navigator.go(ViewState("rack", where=self._context.where.text))
 
 
 class Colouring:
@@ -64,7 +64,7 @@ class Colouring:
 class Help:
     """The pages about the run itself, and about the keys."""
 
-    def __init__(self, context: Context, trail: Trail, dialogs: Dialogs) -> None:
+    def __init__(self, context: ViewContext, trail: Trail, dialogs: Dialogs) -> None:
         self._context, self._trail, self._dialogs = context, trail, dialogs
 
     def about(self) -> None:

@@ -1,13 +1,13 @@
 """From place to place: the filter of the place that is shown, and the way forward and back."""
 
-from rackcheck.filter.where import EVERYTHING, WORDS, Where, Wrong, parse
+from rackcheck.filter.where import EVERYTHING, WORDS, FilterError, Where, parse
 from rackcheck_tui.controllers.background import Background
 from rackcheck_tui.controllers.fetching import Fetching, Overlays
 from rackcheck_tui.controllers.readout import Panes, Readout
-from rackcheck_tui.controllers.trail import Place, Trail
+from rackcheck_tui.controllers.trail import Trail, ViewState
 from rackcheck_tui.controllers.verbs import VIEWS
 from rackcheck_tui.screens import rack
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.screens.context import ViewContext
 
 NAMED = 96
 """Nodes up to which the racks' picture has their names."""
@@ -22,7 +22,7 @@ def settled(text: str) -> str:
 class Filter:
     """The filter of the place that is shown: parsed, applied, dropped."""
 
-    def __init__(self, context: Context, trail: Trail, readout: Readout, fetching: Fetching) -> None:
+    def __init__(self, context: ViewContext, trail: Trail, readout: Readout, fetching: Fetching) -> None:
         self._context, self._trail, self._readout, self._fetching = context, trail, readout, fetching
 
     @property
@@ -49,7 +49,7 @@ class Filter:
         """Apply a filter while it is typed, where the text is one already."""
         try:
             where = parse(settled(text), self._context.desk.kind)
-        except Wrong as wrong:
+        except FilterError as wrong:
             self._readout.message(f"not yet a filter: {wrong}{self._near(wrong)}")
             return
         self.apply(where)
@@ -70,11 +70,11 @@ class Filter:
         """Parse a filter; None, with a message, where the text is none."""
         try:
             return parse(text, self._context.desk.kind)
-        except Wrong as wrong:
+        except FilterError as wrong:
             self._readout.message(f"no filter: {wrong}{self._near(wrong)}")
             return None
 
-    def _near(self, wrong: Wrong) -> str:
+    def _near(self, wrong: FilterError) -> str:
         if not wrong.fact:
             return self._context.desk.nearest(wrong.word, wrong.known)
         near = self._context.desk.near(wrong.fact)
@@ -85,14 +85,14 @@ class Navigator:
     """Shows places: a new one, the one before, the one after."""
 
     def __init__(
-        self, context: Context, trail: Trail, panes: Panes, readout: Readout, filtering: Filter, fetching: Fetching,
+        self, context: ViewContext, trail: Trail, panes: Panes, readout: Readout, filtering: Filter, fetching: Fetching,
         background: Background, overlays: Overlays,
     ) -> None:  # fmt: skip
         self._context, self._trail, self._panes, self._readout = context, trail, panes, readout
         self._filter, self._fetching = filtering, fetching
         self._background, self._overlays = background, overlays
 
-    def go(self, place: Place) -> None:
+    def go(self, place: ViewState) -> None:
         """Show another place; what is no view of its own opens over the one that is shown."""
         if place.view not in VIEWS:
             self._overlays.open(place)
@@ -103,7 +103,7 @@ class Navigator:
 
     def view(self, name: str) -> None:
         """Show a view with the filter as it is, where the view takes one."""
-        self.go(Place(name, where=self._filter.text if VIEWS[name].filters else ""))
+        self.go(ViewState(name, where=self._filter.text if VIEWS[name].filters else ""))
 
     def back(self) -> None:
         """Drop the result that is awaited; else the filter; else go back."""

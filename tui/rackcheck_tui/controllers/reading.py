@@ -16,8 +16,8 @@ from rackcheck_tui.controllers.feed import Feed
 from rackcheck_tui.controllers.fetching import Fetching
 from rackcheck_tui.controllers.readout import Readout
 from rackcheck_tui.controllers.trail import Trail
-from rackcheck_tui.pace import Pace
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.pace import FrameRate
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.words import turned
 
 DRAIN = 0.02
@@ -42,11 +42,11 @@ def board_of(run: RunInfo) -> Board:
     return Board(run.profile, run.nodes, run.racks, run.waivers)
 
 
-class Reading:
+class ReaderTask:
     """Reads the run, and again; `seen` is the version of the board that the rows were built from."""
 
     def __init__(
-        self, app: App[Any], context: Context, trail: Trail, feed: Feed, pace: Pace, readout: Readout,
+        self, app: App[Any], context: ViewContext, trail: Trail, feed: Feed, pace: FrameRate, readout: Readout,
         fetching: Fetching, desk: ReadingDesk,
     ) -> None:  # fmt: skip
         self._app, self._context, self._trail, self._feed = app, context, trail, feed

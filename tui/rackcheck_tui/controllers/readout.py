@@ -13,13 +13,13 @@ from rackcheck.views.terminal import Line, within
 from rackcheck_tui.controllers.keys import at_foot
 from rackcheck_tui.controllers.trail import Trail
 from rackcheck_tui.controllers.verbs import VIEWS
-from rackcheck_tui.pace import Pace
+from rackcheck_tui.pace import FrameRate
 from rackcheck_tui.screens import rack
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.reader import page
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.rackview import Racks
-from rackcheck_tui.widgets.table import Table
+from rackcheck_tui.widgets.table import TableWidget
 from rackcheck_tui.widgets.words import across, head, keys
 
 
@@ -40,9 +40,9 @@ class Panes:
         return self._app.size.width
 
     @property
-    def table(self) -> Table:
+    def table(self) -> TableWidget:
         """The rows of the view that is shown."""
-        return self.base.query_one("#rows", Table)
+        return self.base.query_one("#rows", TableWidget)
 
     @property
     def racks(self) -> Racks:
@@ -84,16 +84,16 @@ class Readout:
     `paused` holds the rows still while a reading goes on; `failure` is why the reading failed, empty where it did not.
     """
 
-    def __init__(self, panes: Panes, pace: Pace, context: Context, trail: Trail) -> None:
+    def __init__(self, panes: Panes, pace: FrameRate, context: ViewContext, trail: Trail) -> None:
         self._panes, self._pace, self._context, self._trail = panes, pace, context, trail
         self._message = ""
-        self.shown = Shown(Entries(()), "", "")
+        self.shown = ViewContent(ListEntries(()), "", "")
         self.paused = False
         self.failure = ""
         self.clock: Callable[[], float] = time.monotonic
 
     @property
-    def entry(self) -> Entry | None:
+    def entry(self) -> ListEntry | None:
         """The row under the cursor, as an entry."""
         every, table = self.shown.entries.every, self._panes.table
         return every[table.cursor] if table.cursor < len(every) and table.listing is self.shown.entries else None

@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 
 from rackcheck_tui.controllers.readout import Panes, Readout
 from rackcheck_tui.controllers.trail import Trail
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entry
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntry
 
 
-class Selection:
+class SelectedRows:
     """What an action works on."""
 
-    def __init__(self, context: Context, trail: Trail, panes: Panes, readout: Readout) -> None:
+    def __init__(self, context: ViewContext, trail: Trail, panes: Panes, readout: Readout) -> None:
         self._context, self._trail, self._panes, self._readout = context, trail, panes, readout
 
     @property
-    def entry(self) -> Entry | None:
+    def entry(self) -> ListEntry | None:
         """The row under the cursor, as an entry."""
         return self._readout.entry
 

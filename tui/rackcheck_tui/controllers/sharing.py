@@ -8,17 +8,17 @@ from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
 from rackcheck.model.tree import Leaf
 from rackcheck.views import retype
-from rackcheck.views.desk import Exporter, NodeFacts, Said
+from rackcheck.views.desk import CommandResult, Exporter, NodeFacts
 from rackcheck.views.summary import several
 from rackcheck_tui.controllers.background import Background, Dialogs
 from rackcheck_tui.controllers.readout import Readout
-from rackcheck_tui.controllers.selection import Selection
-from rackcheck_tui.controllers.trail import Place, Trail
+from rackcheck_tui.controllers.selection import SelectedRows
+from rackcheck_tui.controllers.trail import Trail, ViewState
 from rackcheck_tui.controllers.verbs import twin
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.formats import FORMATS, file_of
 from rackcheck_tui.widgets.dialogs import Option
-from rackcheck_tui.widgets.entries import Entry
+from rackcheck_tui.widgets.entries import ListEntry
 from rackcheck_tui.widgets.words import plain
 
 SHOWN = 200
@@ -26,7 +26,7 @@ SHOWN = 200
 
 
 def copies(
-    desk: NodeFacts, ctx: Context, place: Place, entry: Entry | None, nodes: Sequence[str]
+    desk: NodeFacts, ctx: ViewContext, place: ViewState, entry: ListEntry | None, nodes: Sequence[str]
 ) -> Mapping[str, str]:  # fmt: skip
     """Make every form of a row that can be copied, by its name; reads a node's answers where a line has their source.
 
@@ -53,7 +53,7 @@ def copies(
     return found
 
 
-def _line(ctx: Context, fact: str, leaf: Leaf, node: str) -> str:
+def _line(ctx: ViewContext, fact: str, leaf: Leaf, node: str) -> str:
     """Write what reads a fact by hand; one that a load measured is measured by the same load again."""
     if leaf.plane is Plane.BURNIN:
         return ctx.burns.replay(node) or "# it was measured under load, and the node told no seed"
@@ -64,7 +64,7 @@ class Copying:
     """Copies what a row is about to the terminal's clipboard."""
 
     def __init__(
-        self, clipboard: Callable[[str], None], context: Context, trail: Trail, selection: Selection,
+        self, clipboard: Callable[[str], None], context: ViewContext, trail: Trail, selection: SelectedRows,
         background: Background, dialogs: Dialogs, desk: NodeFacts,
     ) -> None:  # fmt: skip
         self._clipboard, self._context, self._trail, self._selection = clipboard, context, trail, selection
@@ -100,7 +100,7 @@ class Exporting:
     """Writes files: the rows that are shown, or the report."""
 
     def __init__(
-        self, context: Context, trail: Trail, selection: Selection, readout: Readout, background: Background,
+        self, context: ViewContext, trail: Trail, selection: SelectedRows, readout: Readout, background: Background,
         dialogs: Dialogs, desk: Exporter,
     ) -> None:  # fmt: skip
         self._context, self._trail, self._selection, self._readout = context, trail, selection, readout
@@ -136,7 +136,7 @@ class Exporting:
         file, run = str(free(file_of(self._context, form))), self._context.desk
         words = ("report", run.name, "--format", form, "-o", file, "-q", *run.waiver_words)
 
-        def written(said: Said) -> None:
+        def written(said: CommandResult) -> None:
             if said.status == 0:
                 self._readout.message(f"written: {file}{self._desk.left_behind}")
             else:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ViewState:
     """A view and what it is about; `where` filters it, `row` is the name of the row under the cursor.
 
     `key` is what it is known by while a run goes on, where its name may come to mean another: a group's number.
@@ -26,15 +26,15 @@ class Place:
 class Trail:
     """Places that were visited; the one that is shown is at `at`."""
 
-    places: list[Place] = field(default_factory=lambda: [Place("groups")])
+    places: list[ViewState] = field(default_factory=lambda: [ViewState("groups")])
     at: int = 0
 
     @property
-    def here(self) -> Place:
+    def here(self) -> ViewState:
         """The place that is shown."""
         return self.places[self.at]
 
-    def shows(self, place: Place) -> bool:
+    def shows(self, place: ViewState) -> bool:
         """Whether this is the place that is shown, however it is filtered."""
         return (self.here.view, self.here.about) == (place.view, place.about)
 
@@ -44,7 +44,7 @@ class Trail:
         here = here if where is None else replace(here, where=where)
         self.places[self.at] = here if row is None else replace(here, row=row)
 
-    def go(self, place: Place) -> None:
+    def go(self, place: ViewState) -> None:
         """Go on to a place; what lay ahead is forgotten. The same place again is no step."""
         if self.shows(place):
             self.places[self.at] = replace(self.here, where=place.where, key=place.key)

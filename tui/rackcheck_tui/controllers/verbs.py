@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rackcheck.cli import COMMANDS
-from rackcheck.filter.where import COMPARED, FINDING_KEYS, NODE_KEYS, TEXT, Wrong, parse
-from rackcheck_tui.controllers.trail import Place
+from rackcheck.filter.where import COMPARED, FINDING_KEYS, NODE_KEYS, TEXT, FilterError, parse
+from rackcheck_tui.controllers.trail import ViewState
 from rackcheck_tui.screens import (
     differing,
     facts,
@@ -23,10 +23,10 @@ from rackcheck_tui.screens import (
     rules,
     waived,
 )
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Shown
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ViewContent
 
-Build = Callable[[Context, Place], Shown]
+Build = Callable[[ViewContext, ViewState], ViewContent]
 
 ASKING = frozenset({"audit", "doctor", "capture", "facts", "probe", "inventory", "burnin"})
 """Commands that may ask nodes: typed here, they ask their reader first."""
@@ -57,7 +57,7 @@ ELSEWHERE = frozenset({"tui", "completion", "sim"})
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ViewMode:
     """One way to look at a run: what makes it, its key, what it is, and what prints the same on the command line.
 
     `takes` is what it is about, as it is typed; in `twin`, {run} and {about} stand for the run and what it is about,
@@ -74,32 +74,39 @@ class View:
     narrows: str = ""
 
 
-VIEWS: Mapping[str, View] = {
-    "groups": View(groups.shown, "equal failures, said once for all their nodes", "rackcheck groups {run}", "1"),
-    "rack": View(rack.shown, "the racks as they stand, a sign a node", "rackcheck rack {run}", "2"),
-    "odd": View(odd.shown, "who differs from its peers, the oddest first", "rackcheck odd {run}", "3"),
-    "nodes": View(nodes.shown, "every node, the worst first", "rackcheck audit --from {run}", "4"),
-    "live": View(live.shown, "how far a reading is; of a burn-in, the load", "rackcheck audit --from {run}", "5"),
-    "history": View(
+VIEWS: Mapping[str, ViewMode] = {
+    "groups": ViewMode(groups.shown, "equal failures, said once for all their nodes", "rackcheck groups {run}", "1"),
+    "rack": ViewMode(rack.shown, "the racks as they stand, a sign a node", "rackcheck rack {run}", "2"),
+    "odd": ViewMode(odd.shown, "who differs from its peers, the oddest first", "rackcheck odd {run}", "3"),
+    "nodes": ViewMode(nodes.shown, "every node, the worst first", "rackcheck audit --from {run}", "4"),
+    "live": ViewMode(live.shown, "how far a reading is; of a burn-in, the load", "rackcheck audit --from {run}", "5"),
+    "history": ViewMode(
         past.shown, "a node or a rule, run by run", "rackcheck history {about}", "6", "NODE|RULE", filters=False
     ),
-    "waivers": View(
+    "waivers": ViewMode(
         waived.shown, "who answers for what, until when", "rackcheck audit --from {run}", "7", filters=False
     ),
-    "profile": View(rules.shown, "the rules, what they want and why", "rackcheck profile show {profile}", "8"),
-    "report": View(formats.shown, "write the document of this run", "rackcheck report {run}", "9", filters=False),
-    "node": View(node.shown, "one node's rules", "rackcheck groups {run}", takes="NODE", narrows="node:{about}"),
-    "group": View(group.shown, "one group's nodes", "rackcheck groups {run}", takes="NUMBER", narrows="group:{about}"),
-    "load": View(
-        load.shown, "one GPU or host under load", "rackcheck facts {node} --from {run} {fact}", takes="NODE GPU",
+    "profile": ViewMode(rules.shown, "the rules, what they want and why", "rackcheck profile show {profile}", "8"),
+    "report": ViewMode(formats.shown, "write the document of this run", "rackcheck report {run}", "9", filters=False),
+    "node": ViewMode(node.shown, "one node's rules", "rackcheck groups {run}", takes="NODE", narrows="node:{about}"),
+    "group": ViewMode(
+        group.shown, "one group's nodes", "rackcheck groups {run}", takes="NUMBER", narrows="group:{about}"
+    ),
+    "load": ViewMode(
+        load.shown,
+        "one GPU or host under load",
+        "rackcheck facts {node} --from {run} {fact}",
+        takes="NODE GPU",
         filters=False,
     ),
-    "facts": View(facts.shown, "everything a node told", "rackcheck facts {about} --from {run}", takes="NODE"),
-    "diff": View(
-        differing.shown, "a node held against something", "rackcheck diff {about} --from {run}",
+    "facts": ViewMode(facts.shown, "everything a node told", "rackcheck facts {about} --from {run}", takes="NODE"),
+    "diff": ViewMode(
+        differing.shown,
+        "a node held against something",
+        "rackcheck diff {about} --from {run}",
         takes="NODE WHAT",
     ),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +126,7 @@ def verbs() -> Mapping[str, Verb]:
     return {**found, **rest}
 
 
-def twin(ctx: Context, place: Place) -> str:
+def twin(ctx: ViewContext, place: ViewState) -> str:
     """Give the command that prints what a place shows."""
     view = VIEWS[place.view]
     # Of two nodes the command line has the one that is held against first, as it has what was before.
@@ -139,11 +146,11 @@ def twin(ctx: Context, place: Place) -> str:
     return f"{line} --where {shlex.quote(where)}" if where else line
 
 
-def _where(ctx: Context, place: Place, keys: frozenset[str]) -> str:
+def _where(ctx: ViewContext, place: ViewState, keys: frozenset[str]) -> str:
     """Give the filter that prints what a place shows: what it is about, and of its own filter what can be asked for."""
     mine = VIEWS[place.view].narrows.format(about=" ".join(place.about))
     try:
         own = str(parse(place.where, ctx.desk.kind).about(keys))
-    except Wrong:
+    except FilterError:
         own = ""
     return " ".join(word for word in (mine, own) if word)

@@ -7,24 +7,24 @@ from typing import Protocol
 
 from rackcheck.base.mistake import Mistake
 from rackcheck.model.fold import fold
-from rackcheck.views.desk import Commands, Said, WaiverFiles
+from rackcheck.views.desk import CommandResult, Commands, WaiverFiles
 from rackcheck.views.summary import several
 from rackcheck_tui.controllers.background import Background, Dialogs
-from rackcheck_tui.controllers.reading import Reading
+from rackcheck_tui.controllers.reading import ReaderTask
 from rackcheck_tui.controllers.readout import Readout
-from rackcheck_tui.controllers.selection import Selection
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.dialogs import Field
+from rackcheck_tui.controllers.selection import SelectedRows
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.dialogs import FormField
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _CHANGE = ("+", "-", "@", " ")
 """How the lines of a change begin; what else a command says is about writing it, which is not done yet."""
 
-Findings = Mapping[str, Sequence[str]]
+PinsByRule = Mapping[str, Sequence[str]]
 """What is waived: nodes by rule."""
 
-Given = Mapping[str, str]
+FormValues = Mapping[str, str]
 """What was typed into the form, by field."""
 
 
@@ -46,8 +46,8 @@ class Waiving:
     """Writes waivers for findings to a file, and judges the run with it."""
 
     def __init__(
-        self, context: Context, selection: Selection, readout: Readout, background: Background, dialogs: Dialogs,
-        reading: Reading, desk: WaiverDesk,
+        self, context: ViewContext, selection: SelectedRows, readout: Readout, background: Background, dialogs: Dialogs,
+        reading: ReaderTask, desk: WaiverDesk,
     ) -> None:  # fmt: skip
         self._context, self._selection, self._readout = context, selection, readout
         self._background, self._dialogs, self._reading, self._desk = background, dialogs, reading, desk
@@ -60,23 +60,23 @@ class Waiving:
             return
         self._fill_in(findings, {"file": "waivers.yaml"})
 
-    def _fill_in(self, findings: Findings, given: Given, trouble: str = "") -> None:
+    def _fill_in(self, findings: PinsByRule, given: FormValues, trouble: str = "") -> None:
         today = datetime.now(UTC).date()
         words = {
             "until": f"the last day it holds: YYYY-MM-DD, or friday (today is {today})", "by": "who answers for it",
             "ticket": "where it is tracked", "reason": "why it may be so", "file": "the file that it is added to",
         }  # fmt: skip
         about = [f"waive {rule} on {fold(nodes)}" for rule, nodes in findings.items()]
-        fields = [Field(name, said, given.get(name, "")) for name, said in words.items()]
+        fields = [FormField(name, said, given.get(name, "")) for name, said in words.items()]
         lines = [*about, *(["", trouble] if trouble else [])]
         self._dialogs.fill_in("waive a finding", lines, fields, partial(self._preview, findings))
 
-    def _preview(self, findings: Findings, given: Given) -> None:
+    def _preview(self, findings: PinsByRule, given: FormValues) -> None:
         """Show what would be written; where that is nothing, the form opens again with all that was typed."""
         given = {**given, "until": until(given["until"], datetime.now(UTC).date())}
         calls = [self._words(rule, nodes, given) for rule, nodes in findings.items()]
 
-        def shown(answers: Sequence[Said]) -> None:
+        def shown(answers: Sequence[CommandResult]) -> None:
             wrong = next((each for each in answers if each.status != 0), None)
             if wrong is not None:
                 self._fill_in(findings, given, " ".join(wrong.text.split()))
@@ -89,7 +89,7 @@ class Waiving:
             lambda: [self._desk.say([*words, "--dry-run"]) for words in calls], shown, "making the waiver"
         )
 
-    def _words(self, rule: str, nodes: Sequence[str], given: Given) -> Sequence[str]:
+    def _words(self, rule: str, nodes: Sequence[str], given: FormValues) -> Sequence[str]:
         options = [f"--{name}={value}" for name, value in given.items()]
         return ["waive", rule, "--from", self._context.desk.run_of(*nodes), "--nodes", fold(nodes), *options]
 

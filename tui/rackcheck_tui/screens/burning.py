@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.profile import Rule
-from rackcheck.views.bearing import Rank, Row, rows, seen
+from rackcheck.views.bearing import PartsRow, Rank, rows, seen
 from rackcheck.views.burning import Burns
-from rackcheck.views.part import HOST, Part
+from rackcheck.views.part import HOST, LoadedPart
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.part import histories, is_over, line_of, mark, stage_of, told
 from rackcheck_tui.widgets.charts import bar, digits, limits, scaled, spark
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 MANY = 32
@@ -36,7 +36,7 @@ class Columns:
     high: float
 
 
-def shown(ctx: Context, place: Place) -> Shown:
+def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     """Show the parts of all nodes under load, or of one node."""
     burns = ctx.burns
     mine = [name for name in place.about[:1] if name in burns.benches]
@@ -51,8 +51,8 @@ def shown(ctx: Context, place: Place) -> Shown:
     entries = [_entry(ctx, row, columns) for row in found]
     state = "as it was" if ctx.desk.replays else "under load" if burns.running else "ended"
     of = mine[0] if mine else several(len(kept), "node")
-    return Shown(
-        Entries(entries, lambda width: _head(ctx, columns, width)),
+    return ViewContent(
+        ListEntries(entries, lambda width: _head(ctx, columns, width)),
         f"burn-in of {of}: {state}",
         "no node like this; / changes the filter" if names else "no node was put under load",
         left_out,
@@ -60,12 +60,12 @@ def shown(ctx: Context, place: Place) -> Shown:
     )
 
 
-def rules_of(ctx: Context) -> Mapping[str, Rule]:
+def rules_of(ctx: ViewContext) -> Mapping[str, Rule]:
     """Give the rules by their names."""
     return {rule.id: rule for rule in ctx.desk.profile.rules}
 
 
-def above(ctx: Context, burns: Burns) -> Iterator[Line]:
+def above(ctx: ViewContext, burns: Burns) -> Iterator[Line]:
     """Say how far all is, what it draws, what is the hottest, and what was found; a simulation is called one first."""
     length, power, hot, total = burns.length, burns.power, burns.hottest, burns.total()
     tier = burns.tier.value if burns.tier is not None else "burn-in"
@@ -84,7 +84,7 @@ def above(ctx: Context, burns: Burns) -> Iterator[Line]:
     yield Line(((" ", ""), found, *drawn))
 
 
-def _head(ctx: Context, columns: Columns, width: int) -> Line:
+def _head(ctx: ViewContext, columns: Columns, width: int) -> Line:
     bars, sparks, state = _rooms(columns, width)
     live = ctx.burns.running
     told = (
@@ -102,10 +102,10 @@ def _rooms(columns: Columns, width: int) -> tuple[int, int, int]:
     return bars, sparks, max(room - bars - sparks, 0)
 
 
-def _entry(ctx: Context, row: Row, columns: Columns) -> Entry:
+def _entry(ctx: ViewContext, row: PartsRow, columns: Columns) -> ListEntry:
     first, alone = row.parts[0], len(row.parts) == 1
-    into = Place("load", (first.node, first.of)) if alone else Place("load", (first.node,))
-    return Entry(
+    into = ViewState("load", (first.node, first.of)) if alone else ViewState("load", (first.node,))
+    return ListEntry(
         row.name,
         lambda width: _line(ctx, row, columns, width),
         lambda width: list(details(ctx, row, width)),
@@ -116,7 +116,7 @@ def _entry(ctx: Context, row: Row, columns: Columns) -> Entry:
     )
 
 
-def numbers(row: Row) -> Mapping[str, str]:
+def numbers(row: PartsRow) -> Mapping[str, str]:
     """Give what a row measures for other programs: what it draws, its highest temperature, its lowest clock."""
     parts = [part for part in row.parts if _of_kind(part, row)]
     power, clock = ([p.now[name] for p in parts if name in p.now] for name in ("power", "clock"))
@@ -127,18 +127,18 @@ def numbers(row: Row) -> Mapping[str, str]:
     return {name: f"{value:g}" for name, value in found.items() if value is not None}
 
 
-def thing(row: Row) -> str:
+def thing(row: PartsRow) -> str:
     """Name what a row is about: one part, or how many GPUs."""
     gpus = sum(part.of != HOST for part in row.parts)
     return row.parts[0].of if len(row.parts) == 1 else f"{gpus} GPUs" if gpus > 1 else "rest"
 
 
-def _of_kind(part: Part, row: Row) -> bool:
+def _of_kind(part: LoadedPart, row: PartsRow) -> bool:
     """Whether a part is what its row is about: of GPUs and their host in one row, the GPUs."""
     return part.of != HOST or all(each.of == HOST for each in row.parts)
 
 
-def _line(ctx: Context, row: Row, columns: Columns, width: int) -> Line:
+def _line(ctx: ViewContext, row: PartsRow, columns: Columns, width: int) -> Line:
     signs, (bars, sparks, state) = ctx.signs, _rooms(columns, width)
     parts = [part for part in row.parts if _of_kind(part, row)]
     over = is_over(ctx, parts[0])
@@ -166,7 +166,7 @@ def _giga(clocks: Sequence[float]) -> str:
     return digits(min(clocks) / 1e9) if clocks else ""
 
 
-def _power(ctx: Context, parts: Sequence[Part], room: int) -> str:
+def _power(ctx: ViewContext, parts: Sequence[LoadedPart], room: int) -> str:
     """Draw what parts take, against their limits; without a limit there is a number and no bar."""
     over = is_over(ctx, parts[0])
     told = [watts for part in parts if part.of != HOST and (watts := part.shown("power", over=over)) is not None]
@@ -178,7 +178,7 @@ def _power(ctx: Context, parts: Sequence[Part], room: int) -> str:
     return f"{drawn} {sum(told):>{WATTS}.0f}"
 
 
-def _rate(parts: Sequence[Part], *, over: bool) -> str:
+def _rate(parts: Sequence[LoadedPart], *, over: bool) -> str:
     """Say how fast the last work was; of several parts that did the same, the slowest."""
     works = [work for part in parts if (work := part.main_work(over=over)) is not None]
     if not works:
@@ -188,7 +188,7 @@ def _rate(parts: Sequence[Part], *, over: bool) -> str:
     return scaled(min(rate for rate in alike if rate is not None), f"{first.word('unit') or '1'}/s")
 
 
-def details(ctx: Context, row: Row, width: int) -> Iterator[Line]:
+def details(ctx: ViewContext, row: PartsRow, width: int) -> Iterator[Line]:
     """Tell of one part what is wrong with it, and draw its histories; of several, how far they lie apart."""
     sign, style = mark(ctx, row.bearing)
     first = row.parts[0]
@@ -212,13 +212,13 @@ def details(ctx: Context, row: Row, width: int) -> Iterator[Line]:
         yield line_of(ctx, label, points, unit, width)
 
 
-def _reason(ctx: Context, row: Row) -> str:
+def _reason(ctx: ViewContext, row: PartsRow) -> str:
     judged = ctx.burns.benches[row.parts[0].node].judged
     found = judged.verdicts if judged is not None else ()
     return next((seen(verdict, row.parts[0].of) for verdict in found if verdict.rule == row.bearing.rule), "")
 
 
-def _spreads(ctx: Context, row: Row, width: int) -> Iterator[Line]:
+def _spreads(ctx: ViewContext, row: PartsRow, width: int) -> Iterator[Line]:
     for column, unit, factor in (("power", "W", 1.0), ("temp", "C", 1.0), ("clock", "GHz", 1e9)):
         values = sorted(p.now[column] / factor for p in row.parts if column in p.now and _of_kind(p, row))
         if values:

@@ -10,11 +10,11 @@ from rackcheck.views.burning import Burns
 from rackcheck.views.desk import Viewed
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
-from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.controllers.trail import ViewState
 
 
 @dataclass
-class Context:
+class ViewContext:
     """The state that views read; each field has one controller that writes it.
 
     `every` shows what passes, too; `against` is what a node is held against; `fetched` is what was read in the
@@ -30,7 +30,7 @@ class Context:
     against: str = "peers"
     mode: str = "state"
     now: float = 0.0
-    fetched: dict[Place, object] = field(default_factory=dict)
+    fetched: dict[ViewState, object] = field(default_factory=dict)
     volatile: dict[str, Mapping[str, Sequence[Reading]]] = field(default_factory=dict)
     burns: Burns = field(default_factory=Burns)
     _facts: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rackcheck.base.mistake import Mistake
-from rackcheck.filter.where import FINDING_KEYS, Subject
+from rackcheck.filter.where import FINDING_KEYS, FilterRow
 from rackcheck.model.change import reading
 from rackcheck.run.index.words import spelt
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 NO_RULE = "no rule covers this fact"
@@ -18,20 +18,20 @@ NO_RULE = "no rule covers this fact"
 KINDS = {"changed": "differs", "appeared": "only here", "gone": "only there"}
 """How a fact differs, in words that tell no story: of two machines neither changed."""
 
-Doc = Mapping[str, Any]
+DiffDoc = Mapping[str, Any]
 
 
-def shown(ctx: Context, place: Place) -> Shown:
+def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     """Show what was fetched of a difference: each fact as it is there and here, and the rules that read it."""
     if not place.about:
-        return Shown(Entries(()), "diff", "whom? :diff NODE [peers|before|NODE|RUN], or d on a row")
+        return ViewContent(ListEntries(()), "diff", "whom? :diff NODE [peers|before|NODE|RUN], or d on a row")
     node, other = place.about[0], place.about[1] if len(place.about) > 1 else ctx.against
-    doc = ctx.fetched.get(Place("diff", place.about))
+    doc = ctx.fetched.get(ViewState("diff", place.about))
     if isinstance(doc, Mistake):
-        return Shown(Entries(()), f"diff {node} against {other}", str(doc))
+        return ViewContent(ListEntries(()), f"diff {node} against {other}", str(doc))
     if not isinstance(doc, Mapping):
-        return Shown(Entries(()), f"diff {node} against {other}", "holding its facts against the others' ...")
-    every: list[Doc] = list(doc.get("differing", doc.get("changes", ())))
+        return ViewContent(ListEntries(()), f"diff {node} against {other}", "holding its facts against the others' ...")
+    every: list[DiffDoc] = list(doc.get("differing", doc.get("changes", ())))
     wanted = [each for each in every if _kept(ctx, each)]
     wide = min(max((len(str(each["fact"])) for each in wanted), default=0), 40)
     judged = ctx.board.judged.get(node)
@@ -39,20 +39,20 @@ def shown(ctx: Context, place: Place) -> Shown:
     entries = [_entry(ctx, node, _told_now(each, now), wide, number) for number, each in enumerate(wanted)]
     loose = sum(not each.get("rules") for each in every) if "differing" in doc else 0
     bare = f", {loose} that no rule covers" if loose else ""
-    return Shown(
-        Entries(entries, lambda width: _head(ctx, wide, width)),
+    return ViewContent(
+        ListEntries(entries, lambda width: _head(ctx, wide, width)),
         f"diff {node}: {len(wanted)} of {len(every)} facts{bare}, against {doc.get('against', other)}",
         _nothing(doc) if not every else "no fact like this; / changes the filter",
         above=tuple(_unsure(doc)),
     )
 
 
-def _told_now(each: Doc, now: Mapping[str, str]) -> Doc:
+def _told_now(each: DiffDoc, now: Mapping[str, str]) -> DiffDoc:
     """Give a difference with the verdicts as they stand on the screen: waivers may have been written since."""
     return {**each, "verdicts": {rule: now.get(rule, status) for rule, status in each.get("verdicts", {}).items()}}
 
 
-def _nothing(doc: Doc) -> str:
+def _nothing(doc: DiffDoc) -> str:
     told = doc.get("peers")
     if told and told["asked"] < told["needed"]:
         return "its peers are too few to be compared with"
@@ -60,13 +60,13 @@ def _nothing(doc: Doc) -> str:
     return f"no fact differs{split}"
 
 
-def _kept(ctx: Context, each: Doc) -> bool:
+def _kept(ctx: ViewContext, each: DiffDoc) -> bool:
     words = {"fact": (str(each["fact"]), *each.get("facts", ())), "rule": tuple(each.get("rules", ()))}
     words |= {"class": (str(each["class"]),), "state": tuple(each.get("verdicts", {}).values())}
-    return bool(ctx.where.about(FINDING_KEYS).holds(Subject(words, f"{each['fact']} {_value(each, 'after')}")))
+    return bool(ctx.where.about(FINDING_KEYS).holds(FilterRow(words, f"{each['fact']} {_value(each, 'after')}")))
 
 
-def _unsure(doc: Doc) -> Iterator[Line]:
+def _unsure(doc: DiffDoc) -> Iterator[Line]:
     if doc.get("silent"):
         planes = ", ".join(str(plane).removeprefix("plane/") for plane in doc["silent"])
         yield Line(((f" {planes}: silent on both sides", "bold magenta"),))
@@ -79,32 +79,32 @@ def _unsure(doc: Doc) -> Iterator[Line]:
         yield Line(((f" {told['asked']} others of its role told anything; {told['needed']} must say the same", "dim"),))
 
 
-def _head(ctx: Context, wide: int, width: int) -> Line:
+def _head(ctx: ViewContext, wide: int, width: int) -> Line:
     side = max((width - wide - 4) * 2 // 5, 8)
     return Line(((ctx.signs.fit(f"{'fact':<{wide}}  {'there':<{side}}  here", width), "dim"),))
 
 
-def _entry(ctx: Context, node: str, each: Doc, wide: int, number: int) -> Entry:
+def _entry(ctx: ViewContext, node: str, each: DiffDoc, wide: int, number: int) -> ListEntry:
     rules = tuple(each.get("rules", ()))
     fact = next(iter(each.get("facts", ())), str(each["fact"]))
-    return Entry(
+    return ListEntry(
         f"{each['fact']}:{number}",
         lambda width: _line(ctx, each, min(wide, width // 2), width),
         lambda width: list(_details(ctx, each, width)),
         (node,),
-        Place("reply", (node, fact)),
+        ViewState("reply", (node, fact)),
         rules[0] if rules else "",
         fact,
         {"there": _value(each, "before"), "here": _value(each, "after"), "rules": " ".join(rules)},
     )
 
 
-def _value(each: Doc, side: str) -> str:
+def _value(each: DiffDoc, side: str) -> str:
     doc = each.get(side)
     return spelt(reading(doc), str(each.get("unit", ""))) if isinstance(doc, Mapping) else "another"
 
 
-def _line(ctx: Context, each: Doc, wide: int, width: int) -> Line:
+def _line(ctx: ViewContext, each: DiffDoc, wide: int, width: int) -> Line:
     side = max((width - wide - 4) * 2 // 5, 8)
     rest = max(width - wide - side - 4, 0)
     told = each.get("verdicts", {})
@@ -121,7 +121,7 @@ def _line(ctx: Context, each: Doc, wide: int, width: int) -> Line:
     ))  # fmt: skip
 
 
-def _details(ctx: Context, each: Doc, width: int) -> Iterator[Line]:
+def _details(ctx: ViewContext, each: DiffDoc, width: int) -> Iterator[Line]:
     signs = ctx.signs
     yield Line(
         ((f" {each['fact']}", "bold"), (f"  {KINDS.get(str(each['kind']), each['kind'])}, {each['class']}", "dim"))

@@ -3,32 +3,36 @@
 from collections.abc import Iterator
 
 from rackcheck.base.mistake import Mistake
-from rackcheck.filter.where import FINDING_KEYS, Subject
+from rackcheck.filter.where import FINDING_KEYS, FilterRow
 from rackcheck.model import operator
 from rackcheck.model.fact import Absent, Unknown
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 
-def shown(ctx: Context, place: Place) -> Shown:
+def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     """Show a node's facts, once they were read in the background."""
     name = place.about[0] if place.about else ""
-    tree = ctx.fetched.get(Place("facts", place.about))
+    tree = ctx.fetched.get(ViewState("facts", place.about))
     if isinstance(tree, Mistake):
-        return Shown(Entries(()), f"facts of {name}", str(tree))
+        return ViewContent(ListEntries(()), f"facts of {name}", str(tree))
     if not isinstance(tree, Tree):
-        return Shown(Entries(()), f"facts of {name}", "reading its answers ..." if name else "of whom? :facts NODE")
+        return ViewContent(
+            ListEntries(()), f"facts of {name}", "reading its answers ..." if name else "of whom? :facts NODE"
+        )
     where = ctx.where.about(FINDING_KEYS)
     told = [(path, tree.leaves[path]) for path in tree if not _never_asked(tree.leaves[path])]
     kept = [(path, leaf) for path, leaf in told if not where or where.holds(_words(path, leaf))]
     width = min(max((len(path) for path, _ in kept), default=0), 44)
     entries = [_entry(ctx, name, path, leaf, width) for path, leaf in kept]
-    return Shown(
-        Entries(entries), f"facts of {name}: {len(kept):,} of {len(told):,}", "no fact like this; / changes the filter"
+    return ViewContent(
+        ListEntries(entries),
+        f"facts of {name}: {len(kept):,} of {len(told):,}",
+        "no fact like this; / changes the filter",
     )
 
 
@@ -36,10 +40,10 @@ def _never_asked(leaf: Leaf) -> bool:
     return isinstance(leaf.reading, Unknown) and leaf.reading.detail.startswith("this run did not ")
 
 
-def _words(path: str, leaf: Leaf) -> Subject:
+def _words(path: str, leaf: Leaf) -> FilterRow:
     state = "unknown" if isinstance(leaf.reading, Unknown) else "pass"
     words = {"fact": (path,), "plane": (leaf.plane.value,), "class": (leaf.kind.cls.value,)}
-    return Subject({**words, "state": (state,)} if state == "unknown" else words, f"{path} {value(leaf)}")
+    return FilterRow({**words, "state": (state,)} if state == "unknown" else words, f"{path} {value(leaf)}")
 
 
 def value(leaf: Leaf) -> str:
@@ -53,19 +57,19 @@ def value(leaf: Leaf) -> str:
             return operator.spell(known, leaf.kind)
 
 
-def _entry(ctx: Context, node: str, path: str, leaf: Leaf, wide: int) -> Entry:
-    return Entry(
+def _entry(ctx: ViewContext, node: str, path: str, leaf: Leaf, wide: int) -> ListEntry:
+    return ListEntry(
         path,
         lambda width: _line(ctx, path, leaf, min(wide, width * 3 // 5), width),
         lambda width: list(_details(ctx, path, leaf, width)),
         (node,),
-        Place("reply", (node, path)),
+        ViewState("reply", (node, path)),
         fact=path,
         cells={"value": value(leaf), "plane": leaf.plane.value, "source": leaf.source, "time": leaf.time},
     )
 
 
-def _line(ctx: Context, path: str, leaf: Leaf, wide: int, width: int) -> Line:
+def _line(ctx: ViewContext, path: str, leaf: Leaf, wide: int, width: int) -> Line:
     style = (
         "bold magenta" if isinstance(leaf.reading, Unknown) else "dim" if isinstance(leaf.reading, Absent) else "bold"
     )
@@ -75,7 +79,7 @@ def _line(ctx: Context, path: str, leaf: Leaf, wide: int, width: int) -> Line:
     ))  # fmt: skip
 
 
-def _details(ctx: Context, path: str, leaf: Leaf, width: int) -> Iterator[Line]:
+def _details(ctx: ViewContext, path: str, leaf: Leaf, width: int) -> Iterator[Line]:
     yield Line(((f" {path}", "bold"),))
     for label, text in (
         ("value", value(leaf)), ("plane", leaf.plane.value), ("class", leaf.kind.cls.value),

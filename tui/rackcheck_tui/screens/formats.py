@@ -3,9 +3,9 @@
 import shlex
 
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 FORMATS = (
@@ -19,24 +19,24 @@ FORMATS = (
 """Forms by name: the file's ending, and what it is for."""
 
 
-def shown(ctx: Context, _: Place) -> Shown:
+def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     """Show the forms."""
     said = f"report of {ctx.desk.name}: what is shown here, in a file"
-    return Shown(Entries([_entry(ctx, name, words) for name, _, words in FORMATS]), said, "")
+    return ViewContent(ListEntries([_entry(ctx, name, words) for name, _, words in FORMATS]), said, "")
 
 
-def file_of(ctx: Context, name: str) -> str:
+def file_of(ctx: ViewContext, name: str) -> str:
     """Name the file that a form of this run is written to."""
     ending = next(ending for each, ending, _ in FORMATS if each == name)
     return f"{ctx.desk.name}.{ending}" if ending else f"{ctx.desk.name}-{name}"
 
 
-def _entry(ctx: Context, name: str, words: str) -> Entry:
+def _entry(ctx: ViewContext, name: str, words: str) -> ListEntry:
     line = shlex.join(["rackcheck", "report", ctx.desk.name, "--format", name, "-o", file_of(ctx, name)])
     line += "".join(f" {shlex.quote(word)}" for word in ctx.desk.waiver_words)
-    return Entry(
+    return ListEntry(
         name,
         lambda width: Line(((f"{name:<10}", "bold"), (ctx.signs.fit(words, max(width - 10, 0)), ""))),
         lambda width: list(labelled("the same", line, ctx.signs, width)),
-        into=Place("write", (name,)),
+        into=ViewState("write", (name,)),
     )

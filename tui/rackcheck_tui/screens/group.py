@@ -3,23 +3,23 @@
 from collections.abc import Sequence
 
 from rackcheck.evaluate.verdict import Verdict
-from rackcheck.views.grouped import Group
+from rackcheck.views.grouped import FindingGroup
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.groups import details, name_of, numbered
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 
 
-def shown(ctx: Context, place: Place) -> Shown:
+def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     """Show the nodes of the group of this number."""
     number = place.about[0] if place.about else ""
     every = numbered(ctx)
     named = next((each for each in every if place.key and name_of(each) == place.key), None)
     group = named or next((each for each in every if not place.key and str(each.number) == number), None)
     if group is None:
-        return Shown(Entries(()), f"group {number}", f"no group {number} any more; 1 shows those there are")
+        return ViewContent(ListEntries(()), f"group {number}", f"no group {number} any more; 1 shows those there are")
     kept, left_out = kept_nodes(ctx, group.nodes, verdicts=False)
     names = [name for name in group.nodes if name in kept]
     wide = min(max((len(name) for name in names), default=0), 32)
@@ -28,24 +28,24 @@ def shown(ctx: Context, place: Place) -> Shown:
     hint = group.hint.sentence if group.hint is not None else ""
     above = (Line(((f" {ctx.signs.text(hint)}", "italic"),)),) if hint else ()
     words = f"group {number}: {said}, {len(names):,} of {len(group.nodes):,} nodes"
-    return Shown(Entries(entries), words, "no node like this; / changes the filter", left_out, above)
+    return ViewContent(ListEntries(entries), words, "no node like this; / changes the filter", left_out, above)
 
 
-def _entry(ctx: Context, group: Group, name: str, wide: int) -> Entry:
+def _entry(ctx: ViewContext, group: FindingGroup, name: str, wide: int) -> ListEntry:
     verdicts = {v.rule: v for v in ctx.board.judged[name].verdicts} if name in ctx.board.judged else {}
     mine = [verdicts[rule] for rule in group.rules if rule in verdicts]
-    return Entry(
+    return ListEntry(
         name,
         lambda width: _line(ctx, group, name, mine, wide, width),
         lambda width: list(details(ctx, group, width)),
         (name,) if name in ctx.desk.nodes else (),
-        Place("node", (name,), row=group.rule),
+        ViewState("node", (name,), row=group.rule),
         group.rule,
         cells={"verdict": group.status.value, "seen": mine[0].reason if mine else "" if group.rules else group.got},
     )
 
 
-def _line(ctx: Context, group: Group, name: str, mine: Sequence[Verdict], wide: int, width: int) -> Line:
+def _line(ctx: ViewContext, group: FindingGroup, name: str, mine: Sequence[Verdict], wide: int, width: int) -> Line:
     signs, status = ctx.signs, group.status
     place = ctx.desk.nodes.get(name)
     where = f"{place.rack} U{place.u}" if place is not None and place.rack and place.u else place.rack if place else ""

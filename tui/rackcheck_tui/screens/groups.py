@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rackcheck.evaluate.verdict import Status
-from rackcheck.filter.where import FINDING_KEYS, Subject
+from rackcheck.filter.where import FINDING_KEYS, FilterRow
 from rackcheck.views import whereabouts
 from rackcheck.views.causes import Cause
-from rackcheck.views.grouped import Group, groups
+from rackcheck.views.grouped import FindingGroup, groups
 from rackcheck.views.summary import Finding
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck.views.whereabouts import Whole
 from rackcheck_tui.controllers.filtering import kept_nodes, rule_words
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import folded, labelled
 
 CAUSES = 20
@@ -33,10 +33,10 @@ class Columns:
     hint: int
 
 
-def shown(ctx: Context, _: Place) -> Shown:
+def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     """Show the groups, those that fail on most nodes first."""
     if ctx.board.started is None:
-        return Shown(Entries(()), "groups", "nothing was told yet")
+        return ViewContent(ListEntries(()), "groups", "nothing was told yet")
     every = numbered(ctx)
     loud = [group for group in every if ctx.every or not group.quiet]
     found, left_out = chosen(ctx, loud)
@@ -50,34 +50,34 @@ def shown(ctx: Context, _: Place) -> Shown:
     )
     entries = [_entry(ctx, group, columns) for group in found]
     hidden = "" if ctx.every else "; z shows what passes, too"
-    return Shown(
-        Entries(entries, lambda width: _head(ctx, columns, width)),
+    return ViewContent(
+        ListEntries(entries, lambda width: _head(ctx, columns, width)),
         f"groups: {len(found):,} of {len(loud):,}",
         f"none of {len(loud):,} groups is like this; / changes the filter" if loud else _nothing(ctx) + hidden,
         left_out,
     )
 
 
-def _nothing(ctx: Context) -> str:
+def _nothing(ctx: ViewContext) -> str:
     if ctx.board.running:
         return "nothing is wrong so far"
     return "nothing is wrong" if ctx.board.counts[Status.PASS] else "nothing was judged"
 
 
-def numbered(ctx: Context) -> tuple[Group, ...]:
+def numbered(ctx: ViewContext) -> tuple[FindingGroup, ...]:
     """Give all groups as they are now, with their numbers; none before the run began. Made once for each state."""
     if ctx.board.started is None:
         return ()
-    held = ctx.fetched.get(Place("groups"))
+    held = ctx.fetched.get(ViewState("groups"))
     key = (ctx.board.version, ctx.every)
     if not isinstance(held, tuple) or held[0] != key:
         held = key, groups(ctx.board.summary(every=ctx.every), ctx.board.census)
-        ctx.fetched[Place("groups")] = held
-    made: tuple[Group, ...] = held[1]
+        ctx.fetched[ViewState("groups")] = held
+    made: tuple[FindingGroup, ...] = held[1]
     return made
 
 
-def chosen(ctx: Context, every: list[Group]) -> tuple[list[Group], str]:
+def chosen(ctx: ViewContext, every: list[FindingGroup]) -> tuple[list[FindingGroup], str]:
     """Give the groups that the filter means, each narrowed to the nodes that it means."""
     if not ctx.where:
         return every, ""
@@ -91,7 +91,7 @@ def chosen(ctx: Context, every: list[Group]) -> tuple[list[Group], str]:
             continue
         subjects = [rule_words(ctx, rules[rule], (group.status.value,)) for rule in group.rules if rule in rules]
         if not group.rules:  # nodes that are INCOMPLETE for a reason of their own
-            subjects = [Subject({"state": (group.status.value,), "severity": (group.severity,)}, "")]
+            subjects = [FilterRow({"state": (group.status.value,), "severity": (group.severity,)}, "")]
         words = {"group": (str(group.number),), "node": group.nodes}
         told = " ".join((group.rule, group.title, group.got, group.want, *group.nodes))
         if any(where.holds(type(s)({**s.words, **words}, f"{s.text} {told}", s.read)) for s in subjects):
@@ -99,17 +99,17 @@ def chosen(ctx: Context, every: list[Group]) -> tuple[list[Group], str]:
     return found, left_out
 
 
-def kept_nodes_only(ctx: Context, every: list[Group]) -> tuple[frozenset[str], str]:
+def kept_nodes_only(ctx: ViewContext, every: list[FindingGroup]) -> tuple[frozenset[str], str]:
     """Give the nodes that the filter means by what it asks of nodes alone."""
     names = dict.fromkeys(name for group in every for name in group.nodes)
     return kept_nodes(ctx, names, verdicts=False)
 
 
-def _name(group: Group) -> str:
+def _name(group: FindingGroup) -> str:
     return group.rule or group.title
 
 
-def _seen(group: Group) -> str:
+def _seen(group: FindingGroup) -> str:
     return f"{group.got} (wants {group.want})" if group.want else group.got
 
 
@@ -131,7 +131,7 @@ def _rooms(columns: Columns, width: int) -> tuple[int, int, int, int]:
     return name, max(rest - (side + 1 if side else 0), 0), side, hint
 
 
-def _head(ctx: Context, columns: Columns, width: int) -> Line:
+def _head(ctx: ViewContext, columns: Columns, width: int) -> Line:
     fit = ctx.signs.fit
     name, seen, side, hint = _rooms(columns, width)
     words = f"  #  {'verdict':<10}{fit('rule', name)} {fit('seen (wanted)', seen)}"
@@ -139,8 +139,8 @@ def _head(ctx: Context, columns: Columns, width: int) -> Line:
     return Line(((words + more, "dim"),))
 
 
-def _entry(ctx: Context, group: Group, columns: Columns) -> Entry:
-    return Entry(
+def _entry(ctx: ViewContext, group: FindingGroup, columns: Columns) -> ListEntry:
+    return ListEntry(
         name_of(group),
         lambda width: _line(ctx, group, columns, width),
         lambda width: list(details(ctx, group, width)),
@@ -156,19 +156,19 @@ def _entry(ctx: Context, group: Group, columns: Columns) -> Entry:
     )  # fmt: skip
 
 
-def name_of(group: Group) -> str:
+def name_of(group: FindingGroup) -> str:
     """Name a group by what it is: while a run goes on its number may become another's."""
     return f"{group.status.value}:{_name(group)}:{group.got}"
 
 
-def _into(group: Group) -> Place:
+def _into(group: FindingGroup) -> ViewState:
     """One node's group leads to its verdict at once."""
     if len(group.nodes) == 1:
-        return Place("node", group.nodes, row=group.rule)
-    return Place("group", (str(group.number),), key=name_of(group))
+        return ViewState("node", group.nodes, row=group.rule)
+    return ViewState("group", (str(group.number),), key=name_of(group))
 
 
-def _what(ctx: Context, group: Group, name: int, seen: int) -> tuple[tuple[str, str], ...]:
+def _what(ctx: ViewContext, group: FindingGroup, name: int, seen: int) -> tuple[tuple[str, str], ...]:
     """Say what fails and what was seen; a cause of many rules has no rule's name, and takes both columns."""
     fit = ctx.signs.fit
     if group.rule:
@@ -177,7 +177,7 @@ def _what(ctx: Context, group: Group, name: int, seen: int) -> tuple[tuple[str, 
     return (fit(group.title, title), "bold"), (fit(f": {group.got}", max(name + 1 + seen - title, 0)), "")
 
 
-def _line(ctx: Context, group: Group, columns: Columns, width: int) -> Line:
+def _line(ctx: ViewContext, group: FindingGroup, columns: Columns, width: int) -> Line:
     signs = ctx.signs
     name, seen, side, hint = _rooms(columns, width)
     word = group.hint.words if group.hint is not None else ""
@@ -190,7 +190,7 @@ def _line(ctx: Context, group: Group, columns: Columns, width: int) -> Line:
     ))  # fmt: skip
 
 
-def details(ctx: Context, group: Group, width: int) -> Iterator[Line]:
+def details(ctx: ViewContext, group: FindingGroup, width: int) -> Iterator[Line]:
     """Tell all of a group: where, what was seen, a hint, why it matters and what mends it."""
     signs, status = ctx.signs, group.status
     about = group.about
@@ -214,7 +214,7 @@ def details(ctx: Context, group: Group, width: int) -> Iterator[Line]:
     yield from labelled("fix", about.rule.fix, signs, width)
 
 
-def _of_cause(ctx: Context, cause: Cause, width: int) -> Iterator[Line]:
+def _of_cause(ctx: ViewContext, cause: Cause, width: int) -> Iterator[Line]:
     for said in cause.said[:CAUSES]:
         yield from labelled("because", said, ctx.signs, width)
     yield from labelled("rules", ", ".join(cause.rules), ctx.signs, width, "dim")

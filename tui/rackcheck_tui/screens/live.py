@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from rackcheck.views.progress import Progress, Pulse, Step, progress, pulse
+from rackcheck.views.progress import NodeProgress, Pulse, Step, progress, pulse
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.controllers.trail import ViewState
 from rackcheck_tui.screens import burning
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 STYLE = {
@@ -18,7 +18,7 @@ STYLE = {
 SIGN = {Step.ASKED: ">", Step.WAITS: "-", Step.SILENT: "?", Step.READ: "=", Step.JUDGED: "+"}
 
 
-def shown(ctx: Context, place: Place) -> Shown:
+def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     """Show the nodes of the reading under way, or of the last one; of a burn-in, what is under load."""
     if ctx.burns:
         return burning.shown(ctx, place)
@@ -28,8 +28,8 @@ def shown(ctx: Context, place: Place) -> Shown:
     entries = [_entry(ctx, each) for each in told if each.node in kept]
     state = ("reading" if ctx.desk.replays else "asking") if board.running else "asked"
     again = " again" if board.again is not None else ""
-    return Shown(
-        Entries(entries, lambda width: Line(((ctx.signs.fit("step       seconds  node", width), "dim"),))),
+    return ViewContent(
+        ListEntries(entries, lambda width: Line(((ctx.signs.fit("step       seconds  node", width), "dim"),))),
         f"live: {state}{again} {several(len(told), 'node')}",
         "no nodes" if not told else "no node like this; / changes the filter",
         left_out,
@@ -37,7 +37,7 @@ def shown(ctx: Context, place: Place) -> Shown:
     )
 
 
-def _above(ctx: Context, pulse: Pulse) -> Iterator[Line]:
+def _above(ctx: ViewContext, pulse: Pulse) -> Iterator[Line]:
     room = 30
     filled = round(room * pulse.judged / pulse.nodes) if pulse.nodes else 0
     full, empty = ("#", ".") if ctx.signs.plain else ("█", "░")
@@ -57,17 +57,17 @@ def _above(ctx: Context, pulse: Pulse) -> Iterator[Line]:
         yield Line(((f" and {len(ctx.board.turned) - 3} verdicts more turned", "dim"),))
 
 
-def _entry(ctx: Context, each: Progress) -> Entry:
-    return Entry(
+def _entry(ctx: ViewContext, each: NodeProgress) -> ListEntry:
+    return ListEntry(
         each.node,
         lambda width: _line(ctx, each, width),
         lambda width: list(_details(ctx, each, width)),
         (each.node,),
-        Place("node", (each.node,)),
+        ViewState("node", (each.node,)),
     )
 
 
-def _line(ctx: Context, each: Progress, width: int) -> Line:
+def _line(ctx: ViewContext, each: NodeProgress, width: int) -> Line:
     seconds = f"{each.seconds:8.1f}" if each.seconds is not None else " " * 8
     planes = "  ".join(f"{plane.value} {said}" for plane, _, said in each.planes)
     name = min(max(len(each.node), 8), 24)
@@ -77,7 +77,7 @@ def _line(ctx: Context, each: Progress, width: int) -> Line:
     ))  # fmt: skip
 
 
-def _details(ctx: Context, each: Progress, width: int) -> Iterator[Line]:
+def _details(ctx: ViewContext, each: NodeProgress, width: int) -> Iterator[Line]:
     yield Line(((f" {SIGN[each.step]} {each.step.value}", STYLE[each.step]), (f"  {each.node}", "bold")))
     for plane, seconds, said in each.planes:
         took = f" ({seconds:.1f} s)" if seconds is not None else ""

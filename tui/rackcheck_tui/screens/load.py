@@ -5,39 +5,39 @@ from functools import partial
 
 from rackcheck.model.burn_record import Fault, Stage
 from rackcheck.views.bearing import Bearing, bearings
-from rackcheck.views.part import Part
+from rackcheck.views.part import LoadedPart
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.controllers.trail import ViewState
 from rackcheck_tui.screens import burning
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.part import drawn, histories, line_of, mark, stage_of, told
 from rackcheck_tui.widgets.charts import scaled
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 
-def shown(ctx: Context, place: Place) -> Shown:
+def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     """Show one GPU or host, or all parts of a node where no part is named."""
     node, of = (*place.about, "", "")[:2]
     bench = ctx.burns.benches.get(node)
     if bench is None:
-        return Shown(Entries(()), "load", f"{node or 'no node'} was not put under load; 5 shows what was")
+        return ViewContent(ListEntries(()), "load", f"{node or 'no node'} was not put under load; 5 shows what was")
     if not of:
         return burning.shown(ctx, place)
     found = [(part, bears) for part, bears in bearings(ctx.burns, bench, burning.rules_of(ctx)) if part.of == of]
     if not found:
         near = ctx.desk.nearest(of, [part.of for part in bench.parts])
-        return Shown(Entries(()), f"load {node}", f"{node} told of no {of}{near}")
+        return ViewContent(ListEntries(()), f"load {node}", f"{node} told of no {of}{near}")
     part, bears = found[0]
     entries = [*_findings(ctx, part), *_courses(ctx, part), *_works(ctx, part)]
-    return Shown(
-        Entries(entries), f"{node} {of}: {bears.words}", f"{node} has told nothing of {of} yet",
+    return ViewContent(
+        ListEntries(entries), f"{node} {of}: {bears.words}", f"{node} has told nothing of {of} yet",
         above=tuple(_above(ctx, part, bears)),
     )  # fmt: skip
 
 
-def _above(ctx: Context, part: Part, bears: Bearing) -> Iterator[Line]:
+def _above(ctx: ViewContext, part: LoadedPart, bears: Bearing) -> Iterator[Line]:
     sign, style = mark(ctx, bears)
     about = part.about
     parts = [str(about.get(name)) for name in ("model", "cpu", "serial", "pci") if about.get(name)]
@@ -56,7 +56,7 @@ def _above(ctx: Context, part: Part, bears: Bearing) -> Iterator[Line]:
         yield Line(((f" again: {ctx.signs.text(line)}", "dim"),))
 
 
-def _findings(ctx: Context, part: Part) -> Iterator[Entry]:
+def _findings(ctx: ViewContext, part: LoadedPart) -> Iterator[ListEntry]:
     for number, fault in enumerate(part.faults):
         yield _entry(
             part, f"finding {number}", partial(_finding, ctx, fault), partial(_of_finding, ctx, part, fault),
@@ -65,17 +65,17 @@ def _findings(ctx: Context, part: Part) -> Iterator[Entry]:
 
 
 def _entry(
-    part: Part, name: str, line: Callable[[int], Line], details: Callable[[int], Iterable[Line]],
+    part: LoadedPart, name: str, line: Callable[[int], Line], details: Callable[[int], Iterable[Line]],
     cells: Mapping[str, str],
-) -> Entry:  # fmt: skip
-    return Entry(name, line, lambda width: list(details(width)), (part.node,), cells=cells)
+) -> ListEntry:  # fmt: skip
+    return ListEntry(name, line, lambda width: list(details(width)), (part.node,), cells=cells)
 
 
-def _finding(ctx: Context, fault: Fault, width: int) -> Line:
+def _finding(ctx: ViewContext, fault: Fault, width: int) -> Line:
     return Line((("! ", "bold red"), (ctx.signs.fit(told(fault), max(width - 2, 0)), "")))
 
 
-def _of_finding(ctx: Context, part: Part, fault: Fault, width: int) -> Iterator[Line]:
+def _of_finding(ctx: ViewContext, part: LoadedPart, fault: Fault, width: int) -> Iterator[Line]:
     yield Line(
         ((f" ! {ctx.signs.text(fault.name)}", "bold red"), (f"  {ctx.signs.text(f'{part.node} {fault.of}')}", "bold"))
     )
@@ -84,7 +84,7 @@ def _of_finding(ctx: Context, part: Part, fault: Fault, width: int) -> Iterator[
         yield from labelled("again", line, ctx.signs, width, "cyan")
 
 
-def _courses(ctx: Context, part: Part) -> Iterator[Entry]:
+def _courses(ctx: ViewContext, part: LoadedPart) -> Iterator[ListEntry]:
     for label, points, unit in histories(ctx, part):
         yield _entry(
             part, label, partial(line_of, ctx, label, points, unit), partial(drawn, ctx, label, points, unit),
@@ -92,7 +92,7 @@ def _courses(ctx: Context, part: Part) -> Iterator[Entry]:
         )  # fmt: skip
 
 
-def _works(ctx: Context, part: Part) -> Iterator[Entry]:
+def _works(ctx: ViewContext, part: LoadedPart) -> Iterator[ListEntry]:
     for stage in part.works.values():
         words = ("stage", "test", "of", "status", "why", "hash")
         yield _entry(
@@ -101,7 +101,7 @@ def _works(ctx: Context, part: Part) -> Iterator[Entry]:
         )  # fmt: skip
 
 
-def _work(ctx: Context, stage: Stage, width: int) -> Line:
+def _work(ctx: ViewContext, stage: Stage, width: int) -> Line:
     fit = ctx.signs.fit
     thing = f" {stage.of}" if stage.kind in {"peer", "numa"} else ""
     name = fit(f"{stage.stage} {stage.test}{thing}", 26)
@@ -118,7 +118,7 @@ def _work(ctx: Context, stage: Stage, width: int) -> Line:
     return Line(((sign, style), (f"{name} ", ""), (fit(said, 15), ""), checked))
 
 
-def _of_work(ctx: Context, stage: Stage, width: int) -> Iterator[Line]:
+def _of_work(ctx: ViewContext, stage: Stage, width: int) -> Iterator[Line]:
     yield Line(((f" {ctx.signs.text(f'{stage.stage} {stage.test}')}", "bold"), (f"  {ctx.signs.text(stage.of)}", "")))
     for name in ("status", "why", "hash", "unit"):
         yield from labelled(name, stage.word(name), ctx.signs, width)

@@ -6,26 +6,26 @@ from rackcheck.evaluate.verdict import Outcome, Status, Verdict
 from rackcheck.model.fit import Match
 from rackcheck.model.profile import Rule
 from rackcheck.run.event import Judged
-from rackcheck.views.apart import Apart
+from rackcheck.views.apart import OtherMachines
 from rackcheck.views.reasons import LONGEST
 from rackcheck.views.summary import ORDER, several
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.controllers.filtering import kept_rules
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 QUIET = frozenset({Status.PASS, Status.NA})
 
 
-def shown(ctx: Context, place: Place) -> Shown:
+def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     """Show a node's verdicts, or those of a rack that was judged as a whole."""
     name = place.about[0] if place.about else ""
     judged = ctx.board.judged.get(name)
     if judged is None:
         missing = "not judged yet" if ctx.board.running and name in ctx.board.nodes else "not judged in this run"
-        return Shown(Entries(()), f"node {name}", f"{name}: {missing}")
+        return ViewContent(ListEntries(()), f"node {name}", f"{name}: {missing}")
     rules = {rule.id: rule for rule in ctx.desk.profile.rules}
     severities = list(dict.fromkeys(type(rule.severity) for rule in rules.values()))
     order = [s.value for s in severities[0]] if severities else []
@@ -35,8 +35,8 @@ def shown(ctx: Context, place: Place) -> Shown:
     found.sort(key=lambda v: (ORDER.index(v.status), order.index(rules[v.rule].severity.value)))
     entries = [_entry(ctx, judged, verdict, rules) for verdict in found]
     above = (Line(((" Why: ", "bold"), (ctx.signs.text(judged.reason, LONGEST), ""))),) if why(judged) else ()
-    return Shown(
-        Entries(entries, lambda width: _head(ctx, width)), _words(ctx, judged), _empty(ctx, judged), left_out, above
+    return ViewContent(
+        ListEntries(entries, lambda width: _head(ctx, width)), _words(ctx, judged), _empty(ctx, judged), left_out, above
     )  # fmt: skip
 
 
@@ -50,17 +50,17 @@ def aside(judged: Judged, where: str) -> str:
     if judged.fit.match is not Match.OTHER:
         return ""
     counts = [sum(v.status is status for v in judged.verdicts) for status in (Status.FAIL, Status.UNKNOWN)]
-    return Apart((judged.node,), *counts).said(where)
+    return OtherMachines((judged.node,), *counts).said(where)
 
 
-def _words(ctx: Context, judged: Judged) -> str:
+def _words(ctx: ViewContext, judged: Judged) -> str:
     place = ctx.desk.nodes.get(judged.node)
     where = f", rack {place.rack}" + (f" U{place.u}" if place.u else "") if place is not None and place.rack else ""
     soon = ", its siblings have yet to be heard" if judged.node in ctx.board.waiting and not ctx.desk.replays else ""
     return f"node {judged.node} ({judged.role}{where}): {judged.outcome.value}{soon}"
 
 
-def _empty(ctx: Context, judged: Judged) -> str:
+def _empty(ctx: ViewContext, judged: Judged) -> str:
     passed = sum(v.status is Status.PASS for v in judged.verdicts)
     idle = sum(v.status is Status.NA for v in judged.verdicts)
     if not ctx.every and aside(judged, ""):
@@ -70,25 +70,25 @@ def _empty(ctx: Context, judged: Judged) -> str:
     return f"{several(passed, 'rule')} pass, {idle} do not apply; nothing else (z shows them)"
 
 
-def _head(ctx: Context, width: int) -> Line:
+def _head(ctx: ViewContext, width: int) -> Line:
     return Line(((ctx.signs.fit(f"{'verdict':<12}{'weight':<9}rule", width), "dim"),))
 
 
-def _entry(ctx: Context, judged: Judged, verdict: Verdict, rules: Mapping[str, Rule]) -> Entry:
+def _entry(ctx: ViewContext, judged: Judged, verdict: Verdict, rules: Mapping[str, Rule]) -> ListEntry:
     rule = rules[verdict.rule]
-    return Entry(
+    return ListEntry(
         verdict.rule,
         lambda width: _line(ctx, verdict, rule, width),
         lambda width: list(_details(ctx, judged, verdict, rule, width)),
         (judged.node,),
-        Place("proof", (judged.node, verdict.rule)),
+        ViewState("proof", (judged.node, verdict.rule)),
         verdict.rule,
         next((e.item for e in verdict.evidence if e.status is verdict.status), ""),
         {"verdict": verdict.status.value, "severity": rule.severity.value, "seen": verdict.reason},
     )
 
 
-def _line(ctx: Context, verdict: Verdict, rule: Rule, width: int) -> Line:
+def _line(ctx: ViewContext, verdict: Verdict, rule: Rule, width: int) -> Line:
     status = verdict.status
     room = max(width - 21, 0)
     name = min(28, room)
@@ -101,7 +101,7 @@ def _line(ctx: Context, verdict: Verdict, rule: Rule, width: int) -> Line:
     ))  # fmt: skip
 
 
-def _details(ctx: Context, judged: Judged, verdict: Verdict, rule: Rule, width: int) -> Iterator[Line]:
+def _details(ctx: ViewContext, judged: Judged, verdict: Verdict, rule: Rule, width: int) -> Iterator[Line]:
     signs, status = ctx.signs, verdict.status
     truth = f", {verdict.truth.value} without waivers" if verdict.truth is not None else ""
     yield Line((

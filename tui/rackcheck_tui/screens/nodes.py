@@ -10,17 +10,17 @@ from rackcheck.views.signs import OUTCOME
 from rackcheck.views.summary import COUNTED, ORDER, several
 from rackcheck.views.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.node import aside, why
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 WORST = (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
 TOLD = tuple(status for status in ORDER if status not in {Status.PASS, Status.NA})
 
 
-def shown(ctx: Context, _: Place) -> Shown:
+def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     """Show the nodes, then racks and the fleet where they were judged as a whole, then those not judged."""
     board = ctx.board
     kept, left_out = kept_nodes(ctx, (*board.nodes, *(name for name in board.judged if name not in board.nodes)))
@@ -38,20 +38,20 @@ def shown(ctx: Context, _: Place) -> Shown:
         f", {fine:,} pass with nothing to see (z)" if fine else ""
     )
     empty = f"all {several(fine, 'node')} pass with nothing to see; z shows them" if fine else "no node like this"
-    return Shown(Entries(entries), words, empty, left_out)
+    return ViewContent(ListEntries(entries), words, empty, left_out)
 
 
 def _loud(judged: Judged) -> bool:
     return any(v.status in TOLD for v in judged.verdicts)
 
 
-def _entry(ctx: Context, node: Judged, count: Counter[Status], widest: int) -> Entry:
-    return Entry(
+def _entry(ctx: ViewContext, node: Judged, count: Counter[Status], widest: int) -> ListEntry:
+    return ListEntry(
         node.node,
         lambda width: _line(ctx, node, count, widest, width),
         lambda width: list(details(ctx, node, width)),
         (node.node,) if node.node in ctx.desk.nodes else (),
-        Place("node", (node.node,)),
+        ViewState("node", (node.node,)),
         cells={
             "outcome": node.outcome.value,
             "role": node.role,
@@ -61,13 +61,13 @@ def _entry(ctx: Context, node: Judged, count: Counter[Status], widest: int) -> E
     )
 
 
-def _missing(ctx: Context, name: str, widest: int) -> Entry:
+def _missing(ctx: ViewContext, name: str, widest: int) -> ListEntry:
     words = "not judged yet" if ctx.board.running else "not judged"
     line = Line(((" - ", "dim"), (f"{'':<11}", ""), (ctx.signs.fit(name, widest) + "  ", "bold"), (words, "dim")))
-    return Entry(name, lambda _: line, lambda _: [line], (name,), Place("node", (name,)))
+    return ListEntry(name, lambda _: line, lambda _: [line], (name,), ViewState("node", (name,)))
 
 
-def _line(ctx: Context, node: Judged, count: Counter[Status], widest: int, width: int) -> Line:
+def _line(ctx: ViewContext, node: Judged, count: Counter[Status], widest: int, width: int) -> Line:
     signs = ctx.signs
     told = [
         (f"{signs.status(s)} {count[s]} {s.value}  ", STYLES[s]) for s in (*TOLD, Status.PASS, Status.NA) if count[s]
@@ -91,7 +91,7 @@ def _line(ctx: Context, node: Judged, count: Counter[Status], widest: int, width
     ))  # fmt: skip
 
 
-def details(ctx: Context, node: Judged, width: int) -> Iterator[Line]:
+def details(ctx: ViewContext, node: Judged, width: int) -> Iterator[Line]:
     """Tell how a node was judged: every rule that is not fine on it, with what was seen."""
     signs, rules = ctx.signs, {rule.id: rule for rule in ctx.board.profile.rules}
     head = f" {signs.status(OUTCOME[node.outcome])} {node.outcome.value}"

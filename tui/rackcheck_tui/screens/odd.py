@@ -3,25 +3,25 @@
 from collections.abc import Iterator
 
 from rackcheck.model.fold import fold
-from rackcheck.views.odd import Deviation, Odd, Peers, peers
+from rackcheck.views.odd import Deviation, Odd, RoleMajority, peers
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 
-def shown(ctx: Context, _: Place) -> Shown:
+def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     """Show the nodes that stand out; where nobody can be said to, why."""
     found = compared(ctx)
     ranked = sorted((one for each in found for one in each.odd), key=lambda one: -one.score)
     kept, left_out = kept_nodes(ctx, [one.node for one in ranked])
     entries = [_entry(ctx, one) for one in ranked if one.node in kept]
     above = tuple(_above(ctx, each) for each in found)
-    return Shown(
-        Entries(entries, lambda _: Line(((" facts  node", "dim"),))),
+    return ViewContent(
+        ListEntries(entries, lambda _: Line(((" facts  node", "dim"),))),
         f"odd: {several(len(entries), 'node')} not like most of their role",
         "nobody is odd" if any(each.agreed for each in found) else "nobody can be said to be odd",
         left_out,
@@ -29,17 +29,17 @@ def shown(ctx: Context, _: Place) -> Shown:
     )
 
 
-def compared(ctx: Context) -> tuple[Peers, ...]:
+def compared(ctx: ViewContext) -> tuple[RoleMajority, ...]:
     """Hold the nodes of each role against each other; made once for each state of the run."""
-    held = ctx.fetched.get(Place("odd"))
+    held = ctx.fetched.get(ViewState("odd"))
     if not isinstance(held, tuple) or held[0] != ctx.board.version:
         held = ctx.board.version, peers(ctx.board.census)
-        ctx.fetched[Place("odd")] = held
-    made: tuple[Peers, ...] = held[1]
+        ctx.fetched[ViewState("odd")] = held
+    made: tuple[RoleMajority, ...] = held[1]
     return made
 
 
-def _above(ctx: Context, each: Peers) -> Line:
+def _above(ctx: ViewContext, each: RoleMajority) -> Line:
     if each.why:
         return Line(((f" {each.role}: {each.why}", "bold magenta"),))
     mute = several(len(each.silent), "node")
@@ -49,17 +49,17 @@ def _above(ctx: Context, each: Peers) -> Line:
     return Line(((f" {ctx.signs.text(f'{said}{silent}')}", "dim"),))
 
 
-def _entry(ctx: Context, one: Odd) -> Entry:
-    return Entry(
+def _entry(ctx: ViewContext, one: Odd) -> ListEntry:
+    return ListEntry(
         one.node,
         lambda width: _line(ctx, one, width),
         lambda width: list(_details(ctx, one, width)),
         (one.node,),
-        Place("diff", (one.node, "peers")),
+        ViewState("diff", (one.node, "peers")),
     )
 
 
-def _line(ctx: Context, one: Odd, width: int) -> Line:
+def _line(ctx: ViewContext, one: Odd, width: int) -> Line:
     name = min(max(len(one.node), 8), 24)
     first = one.deviations[0].said if one.deviations else ""
     more = f"and {len(one.deviations) - 1} more" if len(one.deviations) > 1 else ""
@@ -70,7 +70,7 @@ def _line(ctx: Context, one: Odd, width: int) -> Line:
     ))  # fmt: skip
 
 
-def _details(ctx: Context, one: Odd, width: int) -> Iterator[Line]:
+def _details(ctx: ViewContext, one: Odd, width: int) -> Iterator[Line]:
     yield Line(((f" {one.node}", "bold"), (f"  {one.role}, {several(len(one.deviations), 'fact')} apart", "dim")))
     for each in one.deviations:
         yield from labelled("", _said(each, one.node), ctx.signs, width)

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from rackcheck.model.burn_record import Fault
 from rackcheck.parse.burnin.told import described
 from rackcheck.views.bearing import Bearing, Rank
-from rackcheck.views.part import HOST, Part
+from rackcheck.views.part import HOST, LoadedPart
 from rackcheck.views.terminal import STYLES, Line
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.charts import Points, chart, digits, limits, spark
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.charts import ChartPoints, chart, digits, limits, spark
 
 STYLE = {Rank.WRONG: "bold red", Rank.UNKNOWN: "bold magenta", Rank.ODD: "yellow", Rank.FINE: "green"}
 SIGN = {Rank.WRONG: "!", Rank.UNKNOWN: "?", Rank.ODD: "~", Rank.FINE: "="}
@@ -21,18 +21,18 @@ STEPS = {"C": 10.0, "W": 100.0, "GHz": 0.5}
 """The least that a chart spans, by unit, so that noise does not look like a course."""
 
 
-def is_over(ctx: Context, part: Part) -> bool:
+def is_over(ctx: ViewContext, part: LoadedPart) -> bool:
     """Whether a part's node is done."""
     bench = ctx.burns.benches[part.node]
     return bench.over or bool(bench.ended)
 
 
-def stage_of(ctx: Context, part: Part) -> str:
+def stage_of(ctx: ViewContext, part: LoadedPart) -> str:
     """Name the stage that a part is in; `ended` once its node is done."""
     return "ended" if is_over(ctx, part) else part.under_way(ctx.burns.plan)
 
 
-def mark(ctx: Context, bearing: Bearing) -> tuple[str, str]:
+def mark(ctx: ViewContext, bearing: Bearing) -> tuple[str, str]:
     """Give the sign of a part's state, with its style."""
     if bearing.status is not None:
         return ctx.signs.status(bearing.status), STYLES[bearing.status]
@@ -50,11 +50,11 @@ NUMBERS, WORDS = ("xid", "cpu", "temp", "limit", "code", "more"), ("hash", "thei
 """What a finding may tell beside what every reader of it says."""
 
 
-def histories(ctx: Context, part: Part) -> Iterator[tuple[str, Points, str]]:
+def histories(ctx: ViewContext, part: LoadedPart) -> Iterator[tuple[str, ChartPoints, str]]:
     """Give a part's columns over time: a name, its points, their unit. A host's power is what its BMC measures."""
     bench = ctx.burns.benches[part.node]
     power = bench.bmc.column("power") if part.of == HOST else part.past.column("power")
-    found: tuple[tuple[str, Points, str], ...] = (
+    found: tuple[tuple[str, ChartPoints, str], ...] = (
         ("power", power, "W"), ("temp", part.past.column("temp"), "C"),
         ("clock", [(t, value / 1e9) for t, value in part.past.column("clock")], "GHz"),
         ("memory", part.past.column("memory_temp"), "C"), ("inlet", bench.bmc.column("inlet"), "C"),
@@ -62,7 +62,7 @@ def histories(ctx: Context, part: Part) -> Iterator[tuple[str, Points, str]]:
     yield from (each for each in found if each[1])
 
 
-def line_of(ctx: Context, label: str, points: Points, unit: str, width: int) -> Line:
+def line_of(ctx: ViewContext, label: str, points: ChartPoints, unit: str, width: int) -> Line:
     """Write a history in one line: its name, its newest value, its course, and between what it went."""
     values = [value for _, value in points]
     low, high = min(values), max(values)
@@ -73,7 +73,7 @@ def line_of(ctx: Context, label: str, points: Points, unit: str, width: int) -> 
     return Line(((f" {label:<8}", "dim"), (f"{now:>11} ", "bold"), (drawn, ""), (ends, "dim")))
 
 
-def drawn(ctx: Context, label: str, points: Points, unit: str, width: int) -> Sequence[Line]:
+def drawn(ctx: ViewContext, label: str, points: ChartPoints, unit: str, width: int) -> Sequence[Line]:
     """Draw a history over several lines, with what it went between and from when until when."""
     low, high = limits(points, STEPS.get(unit, 1.0))
     margin = 8

@@ -7,38 +7,38 @@ from rackcheck.base.mistake import Mistake
 from rackcheck.evaluate.verdict import Status
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import OUTCOMES, STYLES, Line
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 BARS = "▁▂▃▄▅▆▇█"
 WIDE = 24
 
-Run = Mapping[str, Any]
-Past = tuple[str, Sequence[Run]]
+RunDoc = Mapping[str, Any]
+Past = tuple[str, Sequence[RunDoc]]
 
 
-def shown(ctx: Context, place: Place) -> Shown:
+def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     """Show what was fetched of a node's or a rule's past; without a name, say how to ask."""
     name = place.about[0] if place.about else ""
     if not name:
-        return Shown(Entries(()), "history", "of whom? :history NODE or :history RULE, or H on a row")
-    past = ctx.fetched.get(Place("history", place.about))
+        return ViewContent(ListEntries(()), "history", "of whom? :history NODE or :history RULE, or H on a row")
+    past = ctx.fetched.get(ViewState("history", place.about))
     if isinstance(past, Mistake):
-        return Shown(Entries(()), f"history of {name}", str(past))
+        return ViewContent(ListEntries(()), f"history of {name}", str(past))
     if not isinstance(past, tuple):
-        return Shown(Entries(()), f"history of {name}", "reading the index of runs ...")
+        return ViewContent(ListEntries(()), f"history of {name}", "reading the index of runs ...")
     kind: str = past[0]
-    runs: Sequence[Run] = past[1]
+    runs: Sequence[RunDoc] = past[1]
     entries = [_entry(ctx, name, run, number) for number, run in enumerate(runs)]
-    return Shown(
-        Entries(entries), f"history of {kind} {name}: {several(len(runs), 'state')}", f"no run has {name}",
+    return ViewContent(
+        ListEntries(entries), f"history of {kind} {name}: {several(len(runs), 'state')}", f"no run has {name}",
         above=tuple(_strip(ctx, runs)),
     )  # fmt: skip
 
 
-def _strip(ctx: Context, runs: Sequence[Run]) -> Iterator[Line]:
+def _strip(ctx: ViewContext, runs: Sequence[RunDoc]) -> Iterator[Line]:
     """Draw how many nodes fail, from the oldest to the newest."""
     failing = [run.get("counts", {}).get("fail", 0) for run in reversed(runs)]
     if len(failing) < 2 or not any("counts" in run for run in runs):
@@ -56,17 +56,17 @@ def _strip(ctx: Context, runs: Sequence[Run]) -> Iterator[Line]:
     )
 
 
-def _entry(ctx: Context, name: str, run: Run, number: int) -> Entry:
+def _entry(ctx: ViewContext, name: str, run: RunDoc, number: int) -> ListEntry:
     newest = run["newest"]
-    return Entry(
+    return ListEntry(
         f"{newest['run']}",
         lambda width: _line(ctx, run, width),
         lambda width: list(_details(ctx, name, run, width)),
-        into=Place("run", (str(newest["run"]),)) if number else None,
+        into=ViewState("run", (str(newest["run"]),)) if number else None,
     )
 
 
-def _line(ctx: Context, run: Run, width: int) -> Line:
+def _line(ctx: ViewContext, run: RunDoc, width: int) -> Line:
     newest = run["newest"]
     head = f"{newest['time']:<22}"
     alike = f"{run['alike']:>4} run{'s' if run['alike'] > 1 else ' '}  "
@@ -85,7 +85,7 @@ def _line(ctx: Context, run: Run, width: int) -> Line:
     return Line(((head, "bold"), (alike, "dim"), *pieces, (" " * room, "")))
 
 
-def _details(ctx: Context, name: str, run: Run, width: int) -> Iterator[Line]:
+def _details(ctx: ViewContext, name: str, run: RunDoc, width: int) -> Iterator[Line]:
     newest, oldest = run["newest"], run["oldest"]
     yield Line(((f" {name}", "bold"), (f"  run {newest['run']}", "dim")))
     if run["alike"] > 1:

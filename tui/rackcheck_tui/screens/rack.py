@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 
 from rackcheck.views import modes
 from rackcheck.views.elevation import dots, elevation
-from rackcheck.views.modes import LEFT_OUT, Cell, Mode, Seen
+from rackcheck.views.modes import LEFT_OUT, Cell, KnownNodes, Mode
 from rackcheck.views.terminal import Line
 from rackcheck.views.whereabouts import among
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.controllers.trail import ViewState
 from rackcheck_tui.screens import nodes
-from rackcheck_tui.screens.context import Context
+from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.odd import compared
-from rackcheck_tui.widgets.entries import Entries, Shown
-from rackcheck_tui.widgets.panels import Panel, Plain
+from rackcheck_tui.widgets.entries import ListEntries, ViewContent
+from rackcheck_tui.widgets.panels import FrontPanel, Plain
 
 MANY = 256
 """Nodes beyond which racks are drawn without their units."""
@@ -22,15 +22,15 @@ COLUMNS = 8
 """Nodes side by side then."""
 
 
-def shown(ctx: Context, _: Place) -> Shown:
+def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     """Say what the picture shows; it is drawn from `picture` and `panels`."""
     kept, left_out = kept_nodes(ctx, ctx.desk.nodes)
     total = len(ctx.desk.nodes)
     every = among(len(kept), total, "node") if ctx.where else f"{total:,} node{'' if total == 1 else 's'}"
-    return Shown(Entries(()), f"racks: {ctx.mode}, {every}", "no nodes", left_out)
+    return ViewContent(ListEntries(()), f"racks: {ctx.mode}, {every}", "no nodes", left_out)
 
 
-def panels(ctx: Context) -> Sequence[Panel]:
+def panels(ctx: ViewContext) -> Sequence[FrontPanel]:
     """Stand every node in its rack; of so many that units would fill screens, eight side by side, from the top."""
     racks = elevation(ctx.desk.nodes, ctx.desk.racks).racks
     if len(ctx.desk.nodes) <= MANY:
@@ -38,7 +38,7 @@ def panels(ctx: Context) -> Sequence[Panel]:
     return [Plain(panel.name, dots(panel, COLUMNS)) for panel in racks]
 
 
-def picture(ctx: Context) -> tuple[Mapping[str, Cell], Line]:
+def picture(ctx: ViewContext) -> tuple[Mapping[str, Cell], Line]:
     """Give the cell of each node in the mode that is on, and the line that explains the signs."""
     found = modes.picture(Mode(ctx.mode), seen_now(ctx), ctx.signs)
     kept, _ = kept_nodes(ctx, ctx.desk.nodes)
@@ -46,17 +46,17 @@ def picture(ctx: Context) -> tuple[Mapping[str, Cell], Line]:
     return cells, Line(((" ", ""), *found.legend.pieces))
 
 
-def seen_now(ctx: Context) -> Seen:
+def seen_now(ctx: ViewContext) -> KnownNodes:
     """Gather what the modes read of the run as it stands."""
     board = ctx.board
     due = frozenset(board.due()) if board.running and not ctx.desk.replays else frozenset()
     asked = frozenset(name for name in due if name not in board.fresh)
     outcomes = {name: each.outcome for name, each in board.judged.items() if name not in asked}
     drift = differing(ctx) if ctx.mode == Mode.DRIFT else {}
-    return Seen(tuple(ctx.desk.nodes), outcomes, asked, board.measured, drift)
+    return KnownNodes(tuple(ctx.desk.nodes), outcomes, asked, board.measured, drift)
 
 
-def differing(ctx: Context) -> Mapping[str, int]:
+def differing(ctx: ViewContext) -> Mapping[str, int]:
     """Count of every node the facts in which it is not like most of its role; none where nobody can tell.
 
     Who does not tell what its peers tell is not like them for that: without a difference that is known, it is unknown.
@@ -67,7 +67,7 @@ def differing(ctx: Context) -> Mapping[str, int]:
     return {**found, **{one.node: len(one.deviations) for each in held for one in each.odd}}
 
 
-def details(ctx: Context, name: str, cell: Cell, width: int) -> Sequence[Line]:
+def details(ctx: ViewContext, name: str, cell: Cell, width: int) -> Sequence[Line]:
     """Tell of the node under the cursor: what its cell says in words, and how it was judged."""
     judged = ctx.board.judged.get(name)
     first = Line(((f" {name}", "bold"), (f"  {cell.word}", cell.style)))

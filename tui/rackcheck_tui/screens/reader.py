@@ -31,7 +31,7 @@ def page(lines: Sequence[Line]) -> Text:
     return Text("\n").join(written(line) for line in lines)
 
 
-class Reader(ModalScreen[None]):
+class ReaderScreen(ModalScreen[None]):
     """Shows lines, written for the width there is; scrolls, and goes away."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,13 +9,13 @@ from rackcheck.model.profile import Rule
 from rackcheck.views.summary import COUNTED
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.controllers.filtering import rule_words
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 
-def shown(ctx: Context, _: Place) -> Shown:
+def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     """Show every rule; those that nothing was judged by in this run say so."""
     profile = ctx.desk.profile
     counts = _counts(ctx)
@@ -23,31 +23,31 @@ def shown(ctx: Context, _: Place) -> Shown:
     states = {rule.id: tuple(status.value for status in counts.get(rule.id, {})) for rule in profile.rules}
     found = [rule for rule in profile.rules if where.holds(rule_words(ctx, rule, states[rule.id]))]
     entries = [_entry(ctx, rule, counts.get(rule.id, Counter())) for rule in found]
-    return Shown(
-        Entries(entries),
+    return ViewContent(
+        ListEntries(entries),
         f"profile {profile.name} {profile.version}: {len(found)} of {len(profile.rules)} rules",
         "no rule like this; / changes the filter",
     )
 
 
-def _counts(ctx: Context) -> Mapping[str, Counter[Status]]:
+def _counts(ctx: ViewContext) -> Mapping[str, Counter[Status]]:
     found: dict[str, Counter[Status]] = {}
     for verdict, nodes in ctx.board.alike():
         found.setdefault(verdict.rule, Counter())[verdict.status] += len(nodes)
     return found
 
 
-def _entry(ctx: Context, rule: Rule, counts: Counter[Status]) -> Entry:
-    return Entry(
+def _entry(ctx: ViewContext, rule: Rule, counts: Counter[Status]) -> ListEntry:
+    return ListEntry(
         rule.id,
         lambda width: _line(ctx, rule, counts, width),
         lambda width: list(_details(ctx, rule, counts, width)),
-        into=Place("explain", (rule.id,)),
+        into=ViewState("explain", (rule.id,)),
         rule=rule.id,
     )
 
 
-def _line(ctx: Context, rule: Rule, counts: Counter[Status], width: int) -> Line:
+def _line(ctx: ViewContext, rule: Rule, counts: Counter[Status], width: int) -> Line:
     told = [(f"{ctx.signs.status(s)}{counts[s]} ", STYLES[s]) for s in COUNTED if counts[s]] or [("not judged ", "dim")]
     side = sum(len(text) for text, _ in told)
     name = min(32, max(width - side - 10, 0))
@@ -58,7 +58,7 @@ def _line(ctx: Context, rule: Rule, counts: Counter[Status], width: int) -> Line
     ))  # fmt: skip
 
 
-def _details(ctx: Context, rule: Rule, counts: Counter[Status], width: int) -> Iterator[Line]:
+def _details(ctx: ViewContext, rule: Rule, counts: Counter[Status], width: int) -> Iterator[Line]:
     signs = ctx.signs
     yield Line(((f" {rule.id}", "bold"), (f"  ({rule.severity.value}, {rule.scope.value})", "dim")))
     yield from labelled("", rule.title, signs, width, "bold")

@@ -2,51 +2,68 @@
 
 from collections.abc import Iterator
 
-from rackcheck.evaluate.waiver import Standing, State
+from rackcheck.evaluate.waiver import Standing, WaiverState
 from rackcheck.model.fold import fold
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.trail import Place
-from rackcheck_tui.screens.context import Context
-from rackcheck_tui.widgets.entries import Entries, Entry, Shown
+from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import folded, labelled
 
 STYLE = {
-    State.USED: "cyan", State.UNUSED: "dim", State.LAPSED: "bold red", State.EXPIRED: "bold red",
-    State.WAITING: "bold magenta", State.ELSEWHERE: "dim",
-}  # fmt: skip
+    WaiverState.USED: "cyan",
+    WaiverState.UNUSED: "dim",
+    WaiverState.LAPSED: "bold red",
+    WaiverState.EXPIRED: "bold red",
+    WaiverState.WAITING: "bold magenta",
+    WaiverState.ELSEWHERE: "dim",
+}
 SIGN = {
-    State.USED: "~", State.UNUSED: "-", State.LAPSED: "!", State.EXPIRED: "!", State.WAITING: "?",
-    State.ELSEWHERE: "-",
-}  # fmt: skip
-ORDER = (State.EXPIRED, State.LAPSED, State.WAITING, State.USED, State.UNUSED, State.ELSEWHERE)
+    WaiverState.USED: "~",
+    WaiverState.UNUSED: "-",
+    WaiverState.LAPSED: "!",
+    WaiverState.EXPIRED: "!",
+    WaiverState.WAITING: "?",
+    WaiverState.ELSEWHERE: "-",
+}
+ORDER = (
+    WaiverState.EXPIRED,
+    WaiverState.LAPSED,
+    WaiverState.WAITING,
+    WaiverState.USED,
+    WaiverState.UNUSED,
+    WaiverState.ELSEWHERE,
+)
 
 
-def shown(ctx: Context, _: Place) -> Shown:
+def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     """Show every waiver that the run is judged with, those that no longer hold first."""
     if ctx.board.started is None:
-        return Shown(Entries(()), "waivers", "nothing was read yet")
+        return ViewContent(ListEntries(()), "waivers", "nothing was read yet")
     stand = sorted(ctx.board.summary().waivers, key=lambda each: ORDER.index(each.state))
     entries = [_entry(ctx, each, number) for number, each in enumerate(stand)]
-    return Shown(
-        Entries(entries, lambda width: Line(((ctx.signs.fit("state       until       rule, nodes", width), "dim"),))),
+    return ViewContent(
+        ListEntries(
+            entries, lambda width: Line(((ctx.signs.fit("state       until       rule, nodes", width), "dim"),))
+        ),
         f"waivers: {len(stand)}",
         "no waivers: w on a finding writes one",
     )
 
 
-def _entry(ctx: Context, each: Standing, number: int) -> Entry:
+def _entry(ctx: ViewContext, each: Standing, number: int) -> ListEntry:
     waiver = each.waiver
-    return Entry(
+    return ListEntry(
         f"{number}:{waiver.rule}",
         lambda width: _line(ctx, each, width),
         lambda width: list(_details(ctx, each, width)),
         each.nodes,
-        Place("node", (each.nodes[0],)) if each.nodes else None,
+        ViewState("node", (each.nodes[0],)) if each.nodes else None,
         waiver.rule,
     )
 
 
-def _line(ctx: Context, each: Standing, width: int) -> Line:
+def _line(ctx: ViewContext, each: Standing, width: int) -> Line:
     waiver, signs = each.waiver, ctx.signs
     head = f"{SIGN[each.state]} {each.state.value:<10}"
     rest = f"{waiver.rule} on {fold(each.nodes)}: {waiver.reason} ({waiver.by}, {waiver.ticket})"
@@ -55,7 +72,7 @@ def _line(ctx: Context, each: Standing, width: int) -> Line:
     ))  # fmt: skip
 
 
-def _details(ctx: Context, each: Standing, width: int) -> Iterator[Line]:
+def _details(ctx: ViewContext, each: Standing, width: int) -> Iterator[Line]:
     waiver, signs = each.waiver, ctx.signs
     yield Line(((f" {SIGN[each.state]} {each.state.value}", STYLE[each.state]), (f"  {waiver.rule}", "bold")))
     yield from labelled("because", each.detail, signs, width)

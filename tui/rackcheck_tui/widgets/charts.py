@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import ceil, floor, isfinite
 
-Points = Sequence[tuple[float, float]]
+ChartPoints = Sequence[tuple[float, float]]
 """Values, each with its time, in the order of time."""
 
 BLOCKS, RAMP = "▁▂▃▄▅▆▇█", "_.-~=+*#"
@@ -36,14 +36,14 @@ def bar(share: float, width: int, *, plain: bool) -> str:
     return full * filled + empty * (width - filled)
 
 
-def limits(points: Points, step: float = 10.0) -> tuple[float, float]:
+def limits(points: ChartPoints, step: float = 10.0) -> tuple[float, float]:
     """Give round limits between which all values are, at least one step apart."""
     values = [value for _, value in points if isfinite(value)] or [0.0]
     low = floor(min(values) / step) * step
     return low, max(ceil(max(values) / step) * step, low + step)
 
 
-def spark(points: Points, width: int, low: float, high: float, *, plain: bool) -> str:
+def spark(points: ChartPoints, width: int, low: float, high: float, *, plain: bool) -> str:
     """Draw values in one line of at most so many cells, as heights between two limits."""
     signs, count = RAMP if plain else BLOCKS, min(width, len(points))
     found = []
@@ -54,7 +54,7 @@ def spark(points: Points, width: int, low: float, high: float, *, plain: bool) -
     return "".join(found).ljust(max(width, 0))
 
 
-def chart(points: Points, width: int, height: int, low: float, high: float, *, plain: bool) -> list[str]:
+def chart(points: ChartPoints, width: int, height: int, low: float, high: float, *, plain: bool) -> list[str]:
     """Draw values over time in so many cells, the highest line first; empty lines without values."""
     across, down = (1, 1) if plain else (2, 4)
     columns, rows = max(width, 1) * across, height * down
@@ -69,7 +69,7 @@ def chart(points: Points, width: int, height: int, low: float, high: float, *, p
     return ["".join(_sign(cell, plain=plain) for cell in row) for row in cells]
 
 
-def _dots(points: Points, columns: int, rows: int, low: float, high: float) -> Iterator[tuple[int, int]]:
+def _dots(points: ChartPoints, columns: int, rows: int, low: float, high: float) -> Iterator[tuple[int, int]]:
     """Give the middle value of each column as its dot, counted from the top left."""
     if not points:
         return

@@ -13,12 +13,12 @@ from textual.widgets import Input, Static
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
 from rackcheck_tui.screens.reader import page
-from rackcheck_tui.widgets.entries import Entries, Entry
-from rackcheck_tui.widgets.table import Table
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry
+from rackcheck_tui.widgets.table import TableWidget
 from rackcheck_tui.widgets.words import across, keys
 
 
-class Ask(ModalScreen[bool]):
+class ConfirmDialog(ModalScreen[bool]):
     """Asks one thing, with the lines that say what will happen; only `y` is yes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,7 +48,7 @@ class Ask(ModalScreen[bool]):
         self.dismiss(yes)
 
 
-class Leave(Ask):
+class LeaveDialog(ConfirmDialog):
     """Asks whether to leave; ctrl+c over the question is a yes, too: nobody types it twice by chance."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "answer(True)", "yes", show=False)]
@@ -80,7 +80,7 @@ class Choose(ModalScreen[str | None]):
         """Lay the title, the words, the options and the keys under each other."""
         yield Static(id="title", markup=False)
         yield Input(id="narrow", placeholder="words that narrow the list", compact=True)
-        yield Table(self.signs, id="options")
+        yield TableWidget(self.signs, id="options")
         yield Static(id="keys", markup=False)
 
     def on_mount(self) -> None:
@@ -101,15 +101,15 @@ class Choose(ModalScreen[str | None]):
 
     def on_input_submitted(self) -> None:
         """Take the option under the cursor."""
-        self.dismiss(self.query_one(Table).current)
+        self.dismiss(self.query_one(TableWidget).current)
 
     def on_table_opened(self) -> None:
         """Take the option that was clicked twice."""
-        self.dismiss(self.query_one(Table).current)
+        self.dismiss(self.query_one(TableWidget).current)
 
     def action_move(self, by: int) -> None:
         """Move the cursor while the words are typed."""
-        self.query_one(Table).action_move(by)
+        self.query_one(TableWidget).action_move(by)
 
     def action_leave(self) -> None:
         """Go away without a choice."""
@@ -119,8 +119,8 @@ class Choose(ModalScreen[str | None]):
         wanted = text.casefold().split()
         found = [o for o in self.options if all(w in f"{o.name} {o.words}".casefold() for w in wanted)]
         widest = min(max((len(o.name) for o in found), default=0), 24)
-        entries = [Entry(o.name, self._line(o, widest), lambda _: []) for o in found]
-        self.query_one(Table).show(Entries(entries), keep=False, empty="nothing like these words")
+        entries = [ListEntry(o.name, self._line(o, widest), lambda _: []) for o in found]
+        self.query_one(TableWidget).show(ListEntries(entries), keep=False, empty="nothing like these words")
 
     def _line(self, option: Option, widest: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
         return lambda width: Line((
@@ -130,7 +130,7 @@ class Choose(ModalScreen[str | None]):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FormField:
     """One line of a form: its name, what it means, and what stands in it at first."""
 
     name: str
@@ -138,12 +138,12 @@ class Field:
     value: str = ""
 
 
-class Form(ModalScreen[Mapping[str, str] | None]):
+class FormDialog(ModalScreen[Mapping[str, str] | None]):
     """Asks for several lines; enter goes to the next one, and from the last one it is done."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back")]
 
-    def __init__(self, title: str, lines: Sequence[str], fields: Sequence[Field], signs: Signs) -> None:
+    def __init__(self, title: str, lines: Sequence[str], fields: Sequence[FormField], signs: Signs) -> None:
         super().__init__()
         self.words, self.lines, self.fields, self.signs = title, lines, fields, signs
 

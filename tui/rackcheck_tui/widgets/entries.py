@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.trail import Place
+from rackcheck_tui.controllers.trail import ViewState
 
-Head = Callable[[int], Line | None]
+HeadLine = Callable[[int], Line | None]
 """Writes the heading of the columns for a width."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListEntry:
     """One row; `name` is its own for ever, `into` is where enter leads.
 
     `nodes`, `rule` and `fact` are what actions work on: ask again, waive, copy, explain. `cells` are what it says, each
@@ -22,18 +22,18 @@ class Entry:
     line: Callable[[int], Line]
     details: Callable[[int], Sequence[Line]]
     nodes: tuple[str, ...] = ()
-    into: Place | None = None
+    into: ViewState | None = None
     rule: str = ""
     fact: str = ""
     cells: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Entries:
+class ListEntries:
     """Entries as a listing: what `rackcheck.views.listing` asks for."""
 
-    every: Sequence[Entry]
-    heading: Head | None = None
+    every: Sequence[ListEntry]
+    heading: HeadLine | None = None
 
     def __len__(self) -> int:
         return len(self.every)
@@ -60,13 +60,13 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ViewContent:
     """A view as it is now: its rows, what they are in words, and why there are none, where there are none.
 
     `left_out` says of how many rows nobody can know whether the filter means them; `above` are lines over the rows.
     """
 
-    entries: Entries
+    entries: ListEntries
     words: str
     empty: str
     left_out: str = ""

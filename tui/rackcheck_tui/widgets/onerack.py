@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from rackcheck.views.modes import Cell
 from rackcheck.views.signs import Signs
-from rackcheck_tui.widgets.panels import Draft, Place
+from rackcheck_tui.widgets.panels import Draft, PanelCell
 
 UNSEEN = Cell("?", "dim")
 """What a place shows of which nothing has been said: that it is not known."""
@@ -88,7 +88,7 @@ class RackView(Widget):
         rooms = ((name, density.name), (word, density.word))
         return fit(sign, 1) + flag + "".join(fit(text, room) + " " for text, room in rooms if room)
 
-    def region_of(self, place: Place) -> Region:
+    def region_of(self, place: PanelCell) -> Region:
         """Give the cells of a place."""
         return Region(self.draft.x(place.column), place.row + 1, self.draft.density.width, 1)
 

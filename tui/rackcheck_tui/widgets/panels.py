@@ -9,7 +9,7 @@ GAP = 2
 """Cells between racks that stand side by side, and the lines between those above each other less one."""
 
 
-class Panel(Protocol):
+class FrontPanel(Protocol):
     """A rack seen from its front: node names a line, top to bottom, '' for an empty place; a label for each line."""
 
     @property
@@ -51,7 +51,7 @@ class Density:
 class Draft:
     """A panel as it is drawn: a title, then its lines; `least` is the width that its title asks for."""
 
-    panel: Panel
+    panel: FrontPanel
     density: Density
     least: int = 0
 
@@ -86,7 +86,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PanelCell:
     """Where a node stands: in which panel, in which line and column of it, and at which cell of the plane."""
 
     node: str
@@ -98,7 +98,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Plane:
+class PanelGrid:
     """Panels in rows that fit a width: as many side by side as there is room for, and at least one."""
 
     drafts: tuple[Draft, ...]
@@ -125,26 +125,26 @@ class Plane:
         return tuple(tops)
 
     @cached_property
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, PanelCell]:
         """Where each node stands, panel by panel and top to bottom; of a name that stands twice, its first place."""
-        found: dict[str, Place] = {}
+        found: dict[str, PanelCell] = {}
         for place in self._every():
             found.setdefault(place.node, place)
         return found
 
-    def _every(self) -> Iterator[Place]:
+    def _every(self) -> Iterator[PanelCell]:
         for number, draft in enumerate(self.drafts):
             left, top = number % self.columns * self.pitch, self.tops[number] + 1
             for row, names in enumerate(draft.panel.rows):
                 for column, node in enumerate(names):
                     if node:
-                        yield Place(node, number, row, column, left + draft.x(column), top + row)
+                        yield PanelCell(node, number, row, column, left + draft.x(column), top + row)
 
     def beside(self, node: str, across: int, down: int) -> str:
         """Name the node that lies next in a direction: straight on before aside, near before far; else the node."""
         here = self.places[node]
 
-        def off(there: Place) -> tuple[int, str] | None:
+        def off(there: PanelCell) -> tuple[int, str] | None:
             dx, dy = there.x - here.x, there.y - here.y
             ahead, aside = (dx * across, abs(dy)) if across else (dy * down, abs(dx))
             return (ahead + 8 * aside, there.node) if ahead > 0 else None
@@ -153,7 +153,7 @@ class Plane:
         return min(ahead)[1] if ahead else node
 
 
-def plane(panels: Sequence[Panel], density: Density, room: int) -> Plane:
+def plane(panels: Sequence[FrontPanel], density: Density, room: int) -> PanelGrid:
     """Lay panels out in so many cells, each wide enough for the longest name of a rack and the blank behind it."""
     least = max((len(panel.name) for panel in panels), default=0) + 1
-    return Plane(tuple(Draft(panel, density, least) for panel in panels), room)
+    return PanelGrid(tuple(Draft(panel, density, least) for panel in panels), room)

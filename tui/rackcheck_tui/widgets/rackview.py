@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from rackcheck.views.modes import Cell
 from rackcheck.views.signs import Signs
 from rackcheck_tui.widgets.onerack import UNSEEN, RackView, spans
-from rackcheck_tui.widgets.panels import GAP, Density, Panel, Plane, plane
+from rackcheck_tui.widgets.panels import GAP, Density, FrontPanel, PanelGrid, plane
 
 _SPAN = 24
 """Bytes that a span costs beside its cells: where it begins, and its styles. Measured, and only an estimate."""
@@ -66,16 +66,16 @@ class Racks(Container, can_focus=True):
         self.signs = signs
         self.marks: set[str] = set()
         self.views: list[RackView] = []
-        self._panels: tuple[Panel, ...] = ()
+        self._panels: tuple[FrontPanel, ...] = ()
         self._density = Density()
-        self._plane = Plane((), 1)
+        self._plane = PanelGrid((), 1)
         self._cells: dict[str, Cell] = {}
         self._pending: dict[int, dict[str, Cell]] = {}
         self._stale: set[int] = set()
 
     # ---- what it shows
 
-    def show(self, panels: Sequence[Panel], *, names: bool = False, word: int = 0) -> None:
+    def show(self, panels: Sequence[FrontPanel], *, names: bool = False, word: int = 0) -> None:
         """Show these racks: a sign a node, or with `names` a node a place with its name, and `word` cells of its word.
 
         Cells, marks and the cursor of nodes that are still there are kept.

@@ -26,7 +26,7 @@ _WRITTEN = 512
 """Rows whose writing is remembered: some screens of them, never all."""
 
 
-class Table(ScrollView, can_focus=True):
+class TableWidget(ScrollView, can_focus=True):
     """Shows a listing under its heading, with a cursor and marks."""
 
     DEFAULT_CSS = "Table { overflow-x: hidden; scrollbar-size-vertical: 1; }"
@@ -48,12 +48,12 @@ class Table(ScrollView, can_focus=True):
     class Told(Message):
         """What a table says; `table` is the one that says it."""
 
-        def __init__(self, table: "Table") -> None:
+        def __init__(self, table: "TableWidget") -> None:
             super().__init__()
             self.table = table
 
         @property
-        def control(self) -> "Table":
+        def control(self) -> "TableWidget":
             """The table, for the library's selectors."""
             return self.table
 
@@ -114,7 +114,7 @@ class Table(ScrollView, can_focus=True):
         cursor, self.marks = settle(listing, before, at, had) if keep else (0, set())
         self._anchor = min(self._anchor, max(self.count - 1, 0)) if keep else 0
         self._lay_out()
-        self.set_reactive(Table.cursor, cursor)
+        self.set_reactive(TableWidget.cursor, cursor)
         self._scroll(cursor - depth if keep else 0)
         self._follow()
         self.refresh()

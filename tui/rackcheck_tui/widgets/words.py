@@ -14,7 +14,7 @@ from rackcheck.views.signs import OUTCOME, Signs
 from rackcheck.views.state import Board
 from rackcheck.views.summary import COUNTED
 from rackcheck.views.terminal import OUTCOMES, STYLES, Line
-from rackcheck_tui.widgets.entries import Entries
+from rackcheck_tui.widgets.entries import ListEntries
 
 WHY = 2
 """Lines of the head that say why a run is INCOMPLETE."""
@@ -176,7 +176,7 @@ def guide(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
         yield Line(((f"   {key:<18}  " if key else "   ", "bold"), (does, "")))
 
 
-def plain(entries: Entries, rows: Iterable[int], *, as_json: bool) -> str:
+def plain(entries: ListEntries, rows: Iterable[int], *, as_json: bool) -> str:
     """Write rows for other programs: their names, their nodes, and what they say, by name; as CSV or as JSON."""
     chosen = [entries.every[row] for row in rows]
     said = [{"row": e.name, "nodes": list(e.nodes), "rule": e.rule, "fact": e.fact, **e.cells} for e in chosen]

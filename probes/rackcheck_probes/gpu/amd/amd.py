@@ -36,7 +36,7 @@ def gpus(files: Files) -> Iterator[tuple[str, str, bool]]:
 
 
 @dataclass(frozen=True)
-class Shown:
+class SysfsFact:
     """One thing that the driver shows: its file below the device's folder, how it is read, and what fact it is."""
 
     file: str
@@ -44,21 +44,21 @@ class Shown:
     kind: Kind
 
 
-Table = Mapping[str, Shown]
+SysfsTable = Mapping[str, SysfsFact]
 """Facts of one GPU by their path below it."""
 
 
-def gives(table: Table) -> dict[str, Kind]:
+def gives(table: SysfsTable) -> dict[str, Kind]:
     """Give what a probe promises with a table."""
     return {f"gpu.amd/*.{leaf}": shown.kind for leaf, shown in table.items()}
 
 
-def question(table: Table) -> Read:
+def question(table: SysfsTable) -> Read:
     """Ask for the files of a table, of every GPU that the driver runs."""
     return Read(*GPUS, *(f"{DEVICE.format('*')}/{shown.file}" for shown in table.values()), cap=4 << 20)
 
 
-def of_gpus(files: Files, table: Table) -> Facts:
+def of_gpus(files: Files, table: SysfsTable) -> Facts:
     """Read the same files of every GPU; one that its driver does not have is absent."""
     for item, folder, running in gpus(files):
         for leaf, shown in table.items():

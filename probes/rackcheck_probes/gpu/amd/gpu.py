@@ -5,18 +5,18 @@ They are a collection of their own, by PCI address: `gpu` is the list of NVIDIA'
 
 from rackcheck import Absent, Class, Facts, Files, Sourced, collection, final, probe, text, version
 from rackcheck.model import text as read
-from rackcheck_probes.gpu.amd.amd import Shown, gives, gpus, of_gpus, question
+from rackcheck_probes.gpu.amd.amd import SysfsFact, gives, gpus, of_gpus, question
 
 FACTS = {
-    "name": Shown(
+    "name": SysfsFact(
         "product_name", read.line, text("The board's product name; absent if it has none to read.", Class.IDENTITY)
     ),
-    "uuid": Shown("unique_id", read.line, text("The GPU's unique id, as the driver spells it.", Class.IDENTITY)),
-    "serial": Shown(
+    "uuid": SysfsFact("unique_id", read.line, text("The GPU's unique id, as the driver spells it.", Class.IDENTITY)),
+    "serial": SysfsFact(
         "serial_number", read.line, text("The board's serial number; absent if it has none to read.", Class.IDENTITY)
     ),
-    "part_number": Shown("product_number", read.line, text("The board's part number.")),
-    "vbios": Shown("vbios_version", read.line, version("opaque", "The GPU's VBIOS: 113-M3000100-102.")),
+    "part_number": SysfsFact("product_number", read.line, text("The board's part number.")),
+    "vbios": SysfsFact("vbios_version", read.line, version("opaque", "The GPU's VBIOS: 113-M3000100-102.")),
 }
 
 

@@ -10,7 +10,7 @@ LINKS = tuple(NODES.format("*") + f"/{which}_links/*/properties" for which in ("
 GONE = Unknown(Reason.NOT_COLLECTED, "the compute driver does not know it")
 
 
-def told(files: Files) -> Iterator[kfd.Link]:
+def told(files: Files) -> Iterator[kfd.KfdLink]:
     """Read every link that the kernel shows."""
     for glob in LINKS:
         for number, index in files.found(glob):

@@ -3,24 +3,24 @@
 from rackcheck import Class, Facts, Files, integer, probe, quantity, text
 from rackcheck.model import text as read
 from rackcheck.parse.host.gpu.amdgpu import gibibytes, percent
-from rackcheck_probes.gpu.amd.amd import Shown, gives, of_gpus, question
+from rackcheck_probes.gpu.amd.amd import SysfsFact, gives, of_gpus, question
 
 FACTS = {
-    "memory.total": Shown("mem_info_vram_total", gibibytes, quantity("GiB", "The GPU's memory.")),
-    "memory.used": Shown(
+    "memory.total": SysfsFact("mem_info_vram_total", gibibytes, quantity("GiB", "The GPU's memory.")),
+    "memory.used": SysfsFact(
         "mem_info_vram_used", gibibytes, quantity("GiB", "What of it is in use now.", Class.MEASUREMENT)
     ),
-    "memory.visible": Shown(
+    "memory.visible": SysfsFact(
         "mem_info_vis_vram_total", gibibytes, quantity("GiB", "The part of it that the host can reach by its window.")
     ),
-    "memory.vendor": Shown("mem_info_vram_vendor", read.line, text("Who made the memory: samsung, hynix, micron.")),
-    "utilization.gpu": Shown(
+    "memory.vendor": SysfsFact("mem_info_vram_vendor", read.line, text("Who made the memory: samsung, hynix, micron.")),
+    "utilization.gpu": SysfsFact(
         "gpu_busy_percent", percent, quantity("%", "The share of time in which the GPU works now.", Class.MEASUREMENT)
     ),
-    "utilization.memory": Shown(
+    "utilization.memory": SysfsFact(
         "mem_busy_percent", percent, quantity("%", "The share of time in which its memory works.", Class.MEASUREMENT)
     ),
-    "link.replays": Shown(
+    "link.replays": SysfsFact(
         "pcie_replay_count", read.whole, integer("Packets that the PCIe link had to send again.", Class.COUNTER)
     ),
 }

@@ -3,19 +3,19 @@
 from rackcheck import Facts, Files, listing, probe, text
 from rackcheck.model import text as read
 from rackcheck.parse.host.gpu.amdgpu import words
-from rackcheck_probes.gpu.amd.amd import Shown, gives, of_gpus, question
+from rackcheck_probes.gpu.amd.amd import SysfsFact, gives, of_gpus, question
 
 FACTS = {
-    "partition.compute": Shown(
+    "partition.compute": SysfsFact(
         "current_compute_partition", read.line, text("How the GPU is divided: SPX (one), CPX; absent if it cannot be.")
     ),
-    "partition.memory": Shown(
+    "partition.memory": SysfsFact(
         "current_memory_partition", read.line, text("How its memory is divided: NPS1 (one), NPS4; absent if it cannot.")
     ),
-    "partition.compute_modes": Shown(
+    "partition.compute_modes": SysfsFact(
         "available_compute_partition", words, listing("The ways in which the GPU could be divided.")
     ),
-    "performance_level": Shown(
+    "performance_level": SysfsFact(
         "power_dpm_force_performance_level", read.line, text("Who sets the clocks: auto, high, low, manual.")
     ),
 }

@@ -7,14 +7,14 @@ from rackcheck_probes.gpu.amd.amd import GPUS, bound
 NODES = "/sys/class/kfd/kfd/topology/nodes/{}"
 FILES = (*GPUS, NODES.format("*") + "/properties")
 
-Parts = dict[str, dict[int, kfd.Node]]
+NodesByKind = dict[str, dict[int, kfd.KfdNode]]
 """The nodes of each GPU by their numbers, by its PCI address; none of a GPU that the compute driver does not know."""
 
 
-def parts(files: Files) -> Parts:
+def parts(files: Files) -> NodesByKind:
     """Gather the nodes that compute by the GPU that they are a part of."""
     running = bound(files)
-    found: Parts = {address: {} for address in running}
+    found: NodesByKind = {address: {} for address in running}
     for (number,) in files.found(NODES.format("*") + "/properties"):
         node = kfd.node(files.text(NODES.format(number) + "/properties")) if number.isdecimal() else None
         if node is not None:

@@ -23,12 +23,12 @@ MOST = 4096
 _REASONS = {"tool missing": Reason.TOOL_MISSING, "denied": Reason.DENIED, "hang": Reason.TIMEOUT}
 _DOTTED = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}")
 
-Told = Iterator[tuple[str, Reading]]
+ToolFacts = Iterator[tuple[str, Reading]]
 """What a reader yields: a path and its reading."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolRecord:
     """One tool's record: what it tried, with which words, how it ended, and what it printed."""
 
     name: str
@@ -70,7 +70,7 @@ class Answer:
         return version if _DOTTED.fullmatch(version) else Unknown(Reason.UNPARSABLE, f"version {clean(version, 40)!r}")
 
 
-def answer(record: Mapping[str, Any]) -> Answer:
+def answer(record: Mapping[str, Any]) -> ToolRecord:
     """Read a `tool` record; raises Unreadable where a field is not what it must be."""
     texts = {name: record.get(name, "") for name in ("name", "of", "out", "err", "why")}
     status, cut = record.get("status"), record.get("cut", 0)
@@ -81,10 +81,10 @@ def answer(record: Mapping[str, Any]) -> Answer:
         raise Unreadable("a tool's record with words that are none")
     if not isinstance(status, int | None) or isinstance(status, bool) or not isinstance(cut, int):
         raise Unreadable("a tool's record with a status that is no number")
-    return Answer(argv=tuple(argv), version=version, status=status, cut=cut, **texts)
+    return ToolRecord(argv=tuple(argv), version=version, status=status, cut=cut, **texts)
 
 
-def document(told: Answer) -> Mapping[str, Any]:
+def document(told: ToolRecord) -> Mapping[str, Any]:
     """Read the one JSON object that an answer holds; raises Unreadable. Lines before it are its banner, none follow."""
     if told.cut:
         raise Unreadable(f"{told.cut} bytes of {told.name}'s answer were cut", Reason.TOO_LARGE)
@@ -124,7 +124,7 @@ def decimal(text: str) -> float | None:
     return number(float(text)) if re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,9})?(?:e[+-]?[0-9]{1,2})?", text) else None
 
 
-def nothing(gives: Mapping[str, Kind], why: Unknown) -> Told:
+def nothing(gives: Mapping[str, Kind], why: Unknown) -> ToolFacts:
     """Say of everything that a tool would have told why it is not known."""
     yield from ((pattern, why) for pattern in gives if "*" not in pattern)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from rackcheck.model.catalogue import Kind, collection, quantity, version
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
-from rackcheck.parse.burnin.tools.answer import Answer, Told, answer, document, nothing, number
+from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, document, nothing, number
 
 GIVES: Mapping[str, Kind] = {
     "burnin.cublas.version": version("dotted", "The version of the node's cuBLASLt."),
@@ -25,7 +25,7 @@ WORK = {"side": 8192, "data": "normal", "type": "bf16"}
 _GPU = re.compile(r"[0-9]{1,4}")
 
 
-def read(record: Mapping[str, Any]) -> Told:
+def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of cublas, of one GPU or of a node where none could be tried; raises Unreadable."""
     told = answer(record)
     if not told.of.startswith("gpu/") or not _GPU.fullmatch(told.item):
@@ -39,7 +39,7 @@ def read(record: Mapping[str, Any]) -> Told:
     yield f"burnin.cublas.gpu/{told.item}.rate", told.failed or _rate(told)
 
 
-def _rate(told: Answer) -> Reading:
+def _rate(told: ToolRecord) -> Reading:
     try:
         found = document(told)
     except Unreadable as error:

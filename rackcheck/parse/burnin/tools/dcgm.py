@@ -19,7 +19,7 @@ from typing import Any
 from rackcheck.model.catalogue import Kind, collection, listing, text, version
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
-from rackcheck.parse.burnin.tools.answer import MOST, RESULTS, Told, answer, document, nothing, worst
+from rackcheck.parse.burnin.tools.answer import MOST, RESULTS, ToolFacts, answer, document, nothing, worst
 
 _MEASURED = Class.MEASUREMENT
 
@@ -36,7 +36,7 @@ GIVES: Mapping[str, Kind] = {
 _UNTESTED = {"skip", "skipped", "skip - all", "not run"}
 
 
-def read(record: Mapping[str, Any]) -> Told:
+def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of dcgm; raises Unreadable."""
     told = answer(record)
     if told.untested is not None:
@@ -59,11 +59,11 @@ def read(record: Mapping[str, Any]) -> Told:
         yield from _facts(f"burnin.dcgm.test/{spell_key(name)}", verdicts, doubt)
 
 
-Verdict = tuple[tuple[str, ...], Reading, tuple[str, ...]]
+DcgmVerdict = tuple[tuple[str, ...], Reading, tuple[str, ...]]
 """The GPUs that a result is of (none: the node's), the result, and its warnings."""
 
 
-def _facts(at: str, verdicts: list[Verdict], doubt: Unknown | None) -> Told:
+def _facts(at: str, verdicts: list[DcgmVerdict], doubt: Unknown | None) -> ToolFacts:
     gpus = sorted({gpu for of, _, _ in verdicts for gpu in of}, key=int)
     for place, chosen in [
         (at, verdicts),
@@ -75,9 +75,9 @@ def _facts(at: str, verdicts: list[Verdict], doubt: Unknown | None) -> Told:
     yield f"{at}.gpu", tuple(gpus)
 
 
-def _tests(diagnosis: Mapping[str, Any]) -> dict[str, list[Verdict]]:
+def _tests(diagnosis: Mapping[str, Any]) -> dict[str, list[DcgmVerdict]]:
     """Give the verdicts of each test, whatever its category."""
-    found: dict[str, list[Verdict]] = {}
+    found: dict[str, list[DcgmVerdict]] = {}
     for category in _list(diagnosis.get("test_categories"), "test_categories"):
         for entry in _list(_object(category, "category").get("tests"), "tests"):
             test = _object(entry, "test")
@@ -93,7 +93,7 @@ def _tests(diagnosis: Mapping[str, Any]) -> dict[str, list[Verdict]]:
     return found
 
 
-def _verdict(result: Mapping[str, Any]) -> Verdict:
+def _verdict(result: Mapping[str, Any]) -> DcgmVerdict:
     warnings = _warnings(result.get("warnings", []))
     status = result.get("status")
     word = status.casefold() if isinstance(status, str) else ""

@@ -13,7 +13,7 @@ from rackcheck.model.catalogue import Kind, collection, integer, quantity, versi
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
 from rackcheck.parse.burnin.tools import cublas, dcgm, fio, nccl, nvbandwidth, perftest, stress_ng
-from rackcheck.parse.burnin.tools.answer import RESULTS, Answer, Told, answer, nothing, worst
+from rackcheck.parse.burnin.tools.answer import RESULTS, ToolFacts, ToolRecord, answer, nothing, worst
 
 _MEASURED = Class.MEASUREMENT
 
@@ -24,7 +24,7 @@ OF_EACH: Mapping[str, Kind] = {
     "burnin.tool/*.version": version("dotted", "The version it told."),
 }
 
-READERS: Mapping[str, tuple[Callable[[Mapping[str, Any]], Told], Mapping[str, Kind]]] = MappingProxyType(
+READERS: Mapping[str, tuple[Callable[[Mapping[str, Any]], ToolFacts], Mapping[str, Kind]]] = MappingProxyType(
     {
         **dict.fromkeys(("dcgm-1", "dcgm-2", "dcgm-3"), (dcgm.read, dcgm.GIVES)),
         "cublas": (cublas.read, cublas.GIVES),
@@ -44,7 +44,7 @@ GIVES: Mapping[str, Kind] = {
 """Every pattern of facts, with its kind."""
 
 
-def facts(records: Iterable[Mapping[str, Any]]) -> Told:
+def facts(records: Iterable[Mapping[str, Any]]) -> ToolFacts:
     """Give the facts of all `tool` records of a node, each path once; never raises."""
     found: dict[str, Reading] = {}
     for record in records:
@@ -53,7 +53,7 @@ def facts(records: Iterable[Mapping[str, Any]]) -> Told:
     yield from found.items()
 
 
-def _one(record: Mapping[str, Any]) -> Told:
+def _one(record: Mapping[str, Any]) -> ToolFacts:
     try:
         told = answer(record)
     except Unreadable:
@@ -68,7 +68,7 @@ def _one(record: Mapping[str, Any]) -> Told:
         yield from nothing(gives, Unknown(error.reason, clean(str(error))))
 
 
-def _of_each(told: Answer, seconds: object) -> Told:
+def _of_each(told: ToolRecord, seconds: object) -> ToolFacts:
     key = f"{told.name}:{told.item}" if told.item else told.name
     if not clean(key):
         return

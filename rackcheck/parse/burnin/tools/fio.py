@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 from rackcheck.model.catalogue import Kind, collection, integer, quantity
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
-from rackcheck.parse.burnin.tools.answer import Answer, Told, answer, document, nothing, number
+from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, document, nothing, number
 
 _MEASURED = Class.MEASUREMENT
 
@@ -30,7 +30,7 @@ _CLOSED = {2, 6, 16, 19, 22}  # ENOENT, ENXIO, EBUSY, ENODEV, EINVAL: of opening
 _LEAVES = ("error", "read", "iops", "latency")
 
 
-def read(record: Mapping[str, Any]) -> Told:
+def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of fio; raises Unreadable."""
     told = answer(record)
     if not told.item:
@@ -43,7 +43,7 @@ def read(record: Mapping[str, Any]) -> Told:
     yield from ((f"{at}.{leaf}", reading) for leaf, reading in readings.items())
 
 
-def _disk(told: Answer) -> Mapping[str, Reading]:
+def _disk(told: ToolRecord) -> Mapping[str, Reading]:
     whole = document(told)
     version = re.fullmatch(r"fio-([0-9]{1,3})\.[0-9]{1,4}\S{0,40}", str(whole.get("fio version")))
     if version is None or version[1] != _MAJOR:

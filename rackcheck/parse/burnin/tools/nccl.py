@@ -15,7 +15,7 @@ from typing import Any
 
 from rackcheck.model.catalogue import Kind, collection, integer, quantity, version
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
-from rackcheck.parse.burnin.tools.answer import MOST, Told, answer, decimal, nothing
+from rackcheck.parse.burnin.tools.answer import MOST, ToolFacts, answer, decimal, nothing
 
 _MEASURED = Class.MEASUREMENT
 
@@ -36,11 +36,11 @@ _RANK = re.compile(r"#\s{1,9}Rank\s{1,9}[0-9]{1,6}\s.{0,400}")
 _NCCL = re.compile(r"NCCL version ([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})")
 _HALF = ("time", "algbw", "busbw")
 
-Row = tuple[int, float, int | None]
+NcclRow = tuple[int, float, int | None]
 """A size in bytes, its bus bandwidth in B/s, and its wrong values; none where they were not checked."""
 
 
-def read(record: Mapping[str, Any]) -> Told:
+def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of all_reduce; raises Unreadable."""
     told = answer(record)
     if told.untested is not None:
@@ -79,7 +79,7 @@ def _last(lines: list[str], form: str, what: str) -> str:
     return found[0]
 
 
-def _wrong(rows: list[Row], lines: list[str]) -> Reading:
+def _wrong(rows: list[NcclRow], lines: list[str]) -> Reading:
     """Give the wrong values of all sizes; the tool's last word must agree with its table."""
     said = _last(lines, r"# Out of bounds values : ([0-9]{1,15} (?:OK|FAILED))", "its out of bounds values")
     counts = [wrong for _, _, wrong in rows]
@@ -92,7 +92,7 @@ def _wrong(rows: list[Row], lines: list[str]) -> Reading:
     return 0
 
 
-def _rows(lines: list[str]) -> Iterator[Row]:
+def _rows(lines: list[str]) -> Iterator[NcclRow]:
     head = next((line.lstrip("#").split() for line in lines if _HEAD.fullmatch(line)), None)
     if head is None or len(lines) > MOST:
         raise Unreadable(f"no table of all_reduce_perf: {clean(' '.join(lines[:3]), 80)!r}")

@@ -16,7 +16,7 @@ from typing import Any
 from rackcheck.model.catalogue import Kind, collection, quantity, text, version
 from rackcheck.model.fact import Class, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
-from rackcheck.parse.burnin.tools.answer import MOST, Answer, Told, answer, decimal, document, nothing, number
+from rackcheck.parse.burnin.tools.answer import MOST, ToolFacts, ToolRecord, answer, decimal, document, nothing, number
 
 _MEASURED = Class.MEASUREMENT
 
@@ -51,7 +51,7 @@ class Copy:
         return float(f"{sum(self.cells.values()):.12g}")
 
 
-def read(record: Mapping[str, Any]) -> Told:
+def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of nvbandwidth; raises Unreadable."""
     told = answer(record)
     if WRONG in told.out or WRONG in told.err:
@@ -84,18 +84,18 @@ def read(record: Mapping[str, Any]) -> Told:
         yield from ((f"{at}.pair/{spell_key(pair)}.rate", rate) for pair, rate in test.cells.items())
 
 
-def _nothing(why: Unknown, verified: str = "") -> Told:
+def _nothing(why: Unknown, verified: str = "") -> ToolFacts:
     for path, reading in nothing(GIVES, why):
         yield path, verified if verified and path.endswith(".verified") else reading
 
 
-def _asked(told: Answer) -> tuple[str, ...]:
+def _asked(told: ToolRecord) -> tuple[str, ...]:
     """Give the names behind `-t`."""
     after = told.argv[told.argv.index("-t") + 1 :] if "-t" in told.argv else ()
     return tuple(name for name in after if _NAME.fullmatch(name))
 
 
-def _from_json(told: Answer) -> dict[str, Copy | Unknown]:
+def _from_json(told: ToolRecord) -> dict[str, Copy | Unknown]:
     whole = document(told).get("nvbandwidth")
     cases = whole.get("testcases") if isinstance(whole, dict) else None
     if not isinstance(whole, dict) or not isinstance(cases, list) or len(cases) > MOST:

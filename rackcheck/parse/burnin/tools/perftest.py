@@ -15,7 +15,7 @@ from typing import Any
 from rackcheck.model.catalogue import Kind, collection, integer, quantity, text
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
-from rackcheck.parse.burnin.tools.answer import Answer, Told, answer, decimal, nothing
+from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, decimal, nothing
 
 _MEASURED = Class.MEASUREMENT
 
@@ -36,7 +36,7 @@ _NOISE = re.compile(r"(?:Conflicting CPU frequency values detected|Test integrit
 _HERE = {"127.0.0.1", "localhost", "::1"}
 
 
-def read(record: Mapping[str, Any]) -> Told:
+def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of ib_write_bw; raises Unreadable."""
     told = answer(record)
     if not told.item:
@@ -54,7 +54,7 @@ def read(record: Mapping[str, Any]) -> Told:
     yield f"{at}.link", _link(told.out)
 
 
-def _row(told: Answer) -> tuple[int, float]:
+def _row(told: ToolRecord) -> tuple[int, float]:
     """Give the bytes of one write and the mean rate in B/s, of the one row of the one table."""
     lines = [line.strip() for line in told.out.splitlines()]
     heads = [at for at, line in enumerate(lines) if line.startswith("#bytes")]

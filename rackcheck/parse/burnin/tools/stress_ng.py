@@ -16,7 +16,7 @@ from typing import Any
 from rackcheck.model.catalogue import Kind, collection, quantity, text
 from rackcheck.model.fact import Class, Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
-from rackcheck.parse.burnin.tools.answer import Answer, Told, answer, decimal, nothing
+from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, decimal, nothing
 
 _MEASURED = Class.MEASUREMENT
 _WORDS = ("pass", "fail")
@@ -39,7 +39,7 @@ FAILED = 2
 _SAID = re.compile(r"stress-ng: (fail|error): {1,9}\[[0-9]{1,9}\] ([a-z0-9-]{1,40}): (.{0,400})")
 
 
-def read(record: Mapping[str, Any]) -> Told:
+def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of stress-ng; raises Unreadable."""
     told = answer(record)
     if told.untested is not None:
@@ -61,13 +61,13 @@ def read(record: Mapping[str, Any]) -> Told:
     yield "burnin.stress_ng.result", "fail" if failed else unknown or "pass"
 
 
-def _against(told: Answer) -> set[str]:
+def _against(told: ToolRecord) -> set[str]:
     """Give the stressors of which a failure is told."""
     said = [match for line in f"{told.out}\n{told.err}".splitlines() if (match := _SAID.fullmatch(line.strip()))]
     return {match[2] for match in said if match[1] == "fail" or f"exit status={FAILED}" in match[3]}
 
 
-def _result(name: str, told: Answer, against: set[str], ran: Mapping[str, tuple[float, float]]) -> Reading:
+def _result(name: str, told: ToolRecord, against: set[str], ran: Mapping[str, tuple[float, float]]) -> Reading:
     if name in against:
         return "fail"
     if told.failed is not None:
@@ -77,13 +77,13 @@ def _result(name: str, told: Answer, against: set[str], ran: Mapping[str, tuple[
     return "pass" if name in ran and ran[name][0] > 0 else _silent(name, told)
 
 
-def _silent(name: str, told: Answer) -> Unknown:
+def _silent(name: str, told: ToolRecord) -> Unknown:
     skipped = re.search(rf"\] {name} stressor will be skipped(.{{0,120}})", told.err)
     why = skipped[0].lstrip("] ") if skipped else f"stress-ng tells nothing that {name} did"
     return told.failed or Unknown(Reason.NOT_TESTED, clean(why))
 
 
-def _metrics(told: Answer) -> dict[str, tuple[float, float]]:
+def _metrics(told: ToolRecord) -> dict[str, tuple[float, float]]:
     """Give the operations and the CPU time in s of each stressor; raises Unreadable where the document was cut."""
     lines = [line for line in told.out.splitlines() if not line.startswith(("stress-ng: ", "info: "))]
     body = [line.rstrip() for line in lines if line.strip()]

@@ -16,7 +16,7 @@ DISABLE = "/sys/devices/system/cpu/cpu*/cpuidle/state*/disable"
 
 
 @dataclass(frozen=True)
-class State:
+class IdleState:
     """One state by its number, which grows with its depth: its name, the CPUs that have it, those that may not use it.
 
     The name is one of its own: of a second state of that name it has the number behind it, and it is the folder's where
@@ -29,7 +29,7 @@ class State:
     off: tuple[int, ...]
 
 
-def states(files: Files) -> Iterator[State]:
+def states(files: Files) -> Iterator[IdleState]:
     """Read each CPU's switches, folded by the state; raises Unreadable where one cannot be read, or a name."""
     switches: dict[str, dict[int, bool]] = {}
     for cpu, number in files.found(DISABLE):
@@ -43,4 +43,4 @@ def states(files: Files) -> Iterator[State]:
         name = f"{name} state{number}" if name in names else name
         names.add(name)
         disabled = switches[number]
-        yield State(number, name, tuple(disabled), tuple(cpu for cpu in disabled if disabled[cpu]))
+        yield IdleState(number, name, tuple(disabled), tuple(cpu for cpu in disabled if disabled[cpu]))

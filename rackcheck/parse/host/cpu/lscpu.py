@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.text.values import key_values, rows, whole
 
-Table = Mapping[str, str]
+LscpuTable = Mapping[str, str]
 """What the table says, by its words."""
 
 
-def table(answer: str) -> Table:
+def table(answer: str) -> LscpuTable:
     """Read the whole table; raises Unreadable where it holds no CPU(s), or ends before the caches."""
     found = key_values("\n".join(rows(answer)))
     if "CPU(s)" not in found or not any(key.startswith(("NUMA node0", "L1d")) for key in found):
@@ -17,14 +17,14 @@ def table(answer: str) -> Table:
     return found
 
 
-def count(told: Table, key: str) -> int | Unknown | None:
+def count(told: LscpuTable, key: str) -> int | Unknown | None:
     """Read a number; none where the table has no such line, Unknown for a dash. Raises Unreadable on another word."""
     if key not in told:
         return None
     return Unknown(Reason.NOT_COLLECTED, f"lscpu: {key}: -") if told[key] == "-" else whole(told[key])
 
 
-def cores(told: Table) -> int | None:
+def cores(told: LscpuTable) -> int | None:
     """Give the cores of all sockets; none where their number or that of the sockets is not told."""
     sockets, each = count(told, "Socket(s)"), count(told, "Core(s) per socket")
     return sockets * each if isinstance(sockets, int) and isinstance(each, int) else None

@@ -10,7 +10,7 @@ from rackcheck.model.fact import Absent, Reading, Value
 
 
 @dataclass(frozen=True)
-class Part:
+class MaskPart:
     """One part of the mask: its lowest bit, how many bits it has, and the words of its numbers from 1 on."""
 
     start: int
@@ -26,11 +26,11 @@ class Part:
 
 
 PARTS = {
-    "degraded_bandwidth": Part(0, 2, (True, False)),
-    "route_recovery": Part(2, 2, (True, False)),
-    "route_unhealthy": Part(4, 2, (True, False)),
-    "access_timeout_recovery": Part(6, 2, (True, False)),
-    "configuration": Part(
+    "degraded_bandwidth": MaskPart(0, 2, (True, False)),
+    "route_recovery": MaskPart(2, 2, (True, False)),
+    "route_unhealthy": MaskPart(4, 2, (True, False)),
+    "access_timeout_recovery": MaskPart(6, 2, (True, False)),
+    "configuration": MaskPart(
         8,
         4,
         (
@@ -47,7 +47,7 @@ PARTS = {
 }
 """The parts of the mask: flags, and what is configured wrongly."""
 
-SUMMARY = Part(0, 8, ("healthy", "unhealthy", "limited capacity"))
+SUMMARY = MaskPart(0, 8, ("healthy", "unhealthy", "limited capacity"))
 
 
 def parts(mask: Reading) -> dict[str, Reading]:

@@ -16,7 +16,7 @@ LINKS = {2: "pcie", XGMI: "xgmi"}
 
 
 @dataclass(frozen=True)
-class Link:
+class KfdLink:
     """A link between two nodes; bandwidths are in MB/s, 0 where the kernel does not know."""
 
     start: int
@@ -28,14 +28,14 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Node:
+class KfdNode:
     """One node that computes: its PCI address, the name of its instruction set, its compute units, its XGMI hive."""
 
     address: str
     target: str
     units: int
     hive: int
-    links: tuple[Link, ...] = field(default=())
+    links: tuple[KfdLink, ...] = field(default=())
 
 
 def properties(content: str) -> Mapping[str, int]:
@@ -55,7 +55,7 @@ def _one(found: Mapping[str, int], name: str) -> int:
     return found[name]
 
 
-def node(content: str) -> Node | None:
+def node(content: str) -> KfdNode | None:
     """Read a node's properties; a CPU is none that computes."""
     found = properties(content)
     if not _one(found, "simd_count"):
@@ -66,24 +66,24 @@ def node(content: str) -> Node | None:
     per_unit = _one(found, "simd_per_cu")
     if not per_unit:
         raise Unreadable("simd_per_cu is 0")
-    return Node(address, target, found["simd_count"] // per_unit, found.get("hive_id", 0))
+    return KfdNode(address, target, found["simd_count"] // per_unit, found.get("hive_id", 0))
 
 
-def link(content: str) -> Link:
+def link(content: str) -> KfdLink:
     """Read a link's properties."""
     found = properties(content)
     kind = _one(found, "type")
     start, end, weight = (_one(found, name) for name in ("node_from", "node_to", "weight"))
     bandwidths = (found.get(f"{which}_bandwidth", 0) for which in ("min", "max"))
-    return Link(start, end, LINKS.get(kind, f"type {kind}"), weight, *bandwidths)
+    return KfdLink(start, end, LINKS.get(kind, f"type {kind}"), weight, *bandwidths)
 
 
-def nearest(links: Iterable[Link], owners: Mapping[int, str]) -> dict[str, dict[str, Link]]:
+def nearest(links: Iterable[KfdLink], owners: Mapping[int, str]) -> dict[str, dict[str, KfdLink]]:
     """Give the nearest link between each two GPUs, one way; of links that are as near, the first.
 
     `owners` are the GPUs by the numbers of their nodes; links to others, and within one, are left out.
     """
-    found: dict[str, dict[str, Link]] = {address: {} for address in owners.values()}
+    found: dict[str, dict[str, KfdLink]] = {address: {} for address in owners.values()}
     for each in links:
         ours, theirs = owners.get(each.start), owners.get(each.end)
         if ours is not None and theirs is not None and ours != theirs:

@@ -9,7 +9,7 @@ from typing import Any
 from rackcheck.model.fact import Reason, Unreadable
 from rackcheck.model.text.elements import Element, elements
 from rackcheck.parse.host.gpu.smi_fields import FIELDS
-from rackcheck.parse.host.gpu.smi_values import Convert, Told, number, refusal, text, total, unknown, word
+from rackcheck.parse.host.gpu.smi_values import Convert, SmiGpu, number, refusal, text, total, unknown, word
 from rackcheck.parse.host.gpu.smi_values import told as value_of
 
 MOST_GPUS = 256
@@ -32,12 +32,12 @@ _HEALTH: dict[str, tuple[int, Convert]] = {
 """Parts of the fabric's health: where NVML's mask has each, and NVML's number for each word of nvidia-smi's."""
 
 
-def _instead(block: Element) -> Told:
+def _instead(block: Element) -> SmiGpu:
     """Tell what the one text means that is printed in a block's stead; it stands for all that would be in it."""
     return refusal(block.text) or unknown(Reason.UNPARSABLE, f"{block.name}: {block.text or 'empty'}")
 
 
-def _place(parent: Element, place: str, convert: Convert) -> Told | None:
+def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
     """Tell what stands at one place, None if nothing is printed there."""
     here = parent
     for name in place.split("/"):
@@ -49,7 +49,7 @@ def _place(parent: Element, place: str, convert: Convert) -> Told | None:
     return unknown(Reason.UNPARSABLE, f"{place} holds elements") if here.children else value_of(here.text, convert)
 
 
-def _leaf(parent: Element, places: str, convert: Convert) -> Told | None:
+def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
     """Tell what stands at the first of some places that is printed; None if none is."""
     try:
         found = (_place(parent, place, convert) for place in places.split())
@@ -58,7 +58,7 @@ def _leaf(parent: Element, places: str, convert: Convert) -> Told | None:
         return unknown(error.reason, str(error))
 
 
-def _reasons(gpu: Element) -> Told | None:
+def _reasons(gpu: Element) -> SmiGpu | None:
     """Give NVML's mask; every reason that has a bit must be told, and no other may be active."""
     for kind in ("clocks_event_reason", "clocks_throttle_reason"):
         section = gpu.only(f"{kind}s")
@@ -78,7 +78,7 @@ def _reasons(gpu: Element) -> Told | None:
     return None
 
 
-def _mig_devices(gpu: Element) -> Told | None:
+def _mig_devices(gpu: Element) -> SmiGpu | None:
     """Count the instances that exist; where MIG itself cannot be told, neither can they."""
     convert, places = FIELDS["mig"]
     mig = _leaf(gpu, places, convert)
@@ -92,7 +92,7 @@ def _mig_devices(gpu: Element) -> Told | None:
     return {"value": len(block.every("mig_device"))}
 
 
-def _processes(gpu: Element) -> Told | None:
+def _processes(gpu: Element) -> SmiGpu | None:
     """Count who uses the GPU; on a GPU in parts, one may use several."""
     block = gpu.only("processes")
     if block is None:
@@ -105,10 +105,10 @@ def _processes(gpu: Element) -> Told | None:
     return {"value": len({pid.text for pid in found if pid})}
 
 
-def _ecc(gpu: Element) -> dict[str, Told | None]:
+def _ecc(gpu: Element) -> dict[str, SmiGpu | None]:
     """Give the errors as each layout counts them: by bits, by kind of memory, or with the SRAM's parity apart."""
     count = number()
-    given: dict[str, Told | None] = {}
+    given: dict[str, SmiGpu | None] = {}
     for span in ("volatile", "aggregate"):
         at = f"ecc_errors/{span}"
         parity = _leaf(gpu, f"{at}/sram_uncorrectable_parity", count)
@@ -128,7 +128,7 @@ def _ecc(gpu: Element) -> dict[str, Told | None]:
     return given
 
 
-def _health(gpu: Element) -> Told | None:
+def _health(gpu: Element) -> SmiGpu | None:
     """Give NVML's mask of the fabric's health: 0 in the place of what the GPU does not tell."""
     printed = {name: _leaf(gpu, f"fabric/health/{name}", convert) for name, (_, convert) in _HEALTH.items()}
     parts = {name: part for name, part in printed.items() if part is not None}
@@ -136,7 +136,7 @@ def _health(gpu: Element) -> Told | None:
     return gap or ({"value": sum(p.get("value", 0) << _HEALTH[n][0] for n, p in parts.items())} if parts else None)
 
 
-def _fabric(gpu: Element) -> dict[str, Told | None]:
+def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
     """Give the GPU's place in the NVLink fabric; without a state, what is printed beside it says no more."""
     state = _leaf(gpu, "fabric/state", word(not_started=1, in_progress=2, completed=3))
     names = ("state", "status", "clique", "cluster", "health", "summary")
@@ -155,7 +155,7 @@ def _fabric(gpu: Element) -> dict[str, Told | None]:
     return {f"fabric_{name}": value for name, value in zip(names, values, strict=True)}
 
 
-def _gpu(gpu: Element) -> dict[str, Told]:
+def _gpu(gpu: Element) -> dict[str, SmiGpu]:
     """Give all that is told of one GPU; a block printed twice makes the GPU unknown, as nobody can tell which holds."""
     try:
         given = {key: _leaf(gpu, places, convert) for key, (convert, places) in FIELDS.items()}

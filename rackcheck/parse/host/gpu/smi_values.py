@@ -12,7 +12,7 @@ from typing import Any
 
 from rackcheck.model.fact import Reason, Unreadable, clean
 
-Told = dict[str, Any]
+SmiGpu = dict[str, Any]
 Convert = Callable[[str], int | str]
 
 _ABSENT = frozenset({"N/A", "Not Supported"})
@@ -37,12 +37,12 @@ _REFUSALS = {
 """NVML's texts for its errors, as nvidia-ml-py and recorded answers have them; printed where a value should stand."""
 
 
-def unknown(reason: Reason, detail: str) -> Told:
+def unknown(reason: Reason, detail: str) -> SmiGpu:
     """Tell why a value is not known."""
     return {"unknown": reason.value, "detail": f"nvidia-smi: {clean(detail)}"}
 
 
-def refusal(text: str) -> Told | None:
+def refusal(text: str) -> SmiGpu | None:
     """Tell what nvidia-smi prints instead of a value, None if it is one: `N/A`, `[Unknown Error]`, `GPU is lost`."""
     word = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
     if word in _ABSENT:
@@ -50,7 +50,7 @@ def refusal(text: str) -> Told | None:
     return unknown(_REFUSALS[word], word) if word in _REFUSALS else None
 
 
-def told(text: str, convert: Convert) -> Told:
+def told(text: str, convert: Convert) -> SmiGpu:
     """Tell a text's value, what stands in its place, or that it is none."""
     if instead := refusal(text):
         return instead
@@ -60,7 +60,7 @@ def told(text: str, convert: Convert) -> Told:
         return unknown(error.reason, str(error))
 
 
-def total(*parts: Told | None) -> Told | None:
+def total(*parts: SmiGpu | None) -> SmiGpu | None:
     """Add what is told: what the GPU does not have counts nothing, what is not known makes the sum unknown.
 
     None if a part is not printed, or there is none.

@@ -32,7 +32,7 @@ _KEPT_BACK = re.compile(r"\S{1,80}: (?P<number>[0-9]{1,9}) callbacks suppressed\
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LinePattern:
     """One kind of line: the count it adds to, a text that every such line holds, and the shape it begins with.
 
     The shape's group `key` names the device; its group `who` is a process, whose name is left out of what is shown.
@@ -44,18 +44,18 @@ class Line:
     help: str
 
 
-def line(leaf: str, holds: str, shape: str, help: str = "") -> Line:  # noqa: A002  the field's word
+def line(leaf: str, holds: str, shape: str, help: str = "") -> LinePattern:  # noqa: A002  the field's word
     """Make a kind of line; several may add to one count, of which the first has the sentence of help, if any has.
 
     A shape may say `<pci>` for a PCI address and `<driver>` for a driver's name.
     """
     for short, long in _PARTS.items():
         shape = shape.replace(short, long)
-    return Line(leaf, holds, re.compile(shape), help)
+    return LinePattern(leaf, holds, re.compile(shape), help)
 
 
 @dataclass(slots=True)
-class Tally:
+class LineTally:
     """How many lines of each count one device has, and the last of them."""
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -107,20 +107,20 @@ def kept_back(log: str) -> int:
     return sum(int(match["number"]) for match in told if match is not None)
 
 
-def tallies(log: str, kinds: Sequence[Line]) -> Mapping[str, Tally]:
+def tallies(log: str, kinds: Sequence[LinePattern]) -> Mapping[str, LineTally]:
     """Count the lines of each kind by their key, or by an empty one where the kinds name no device.
 
     A line counts once, for the first kind that fits it. Raises Unreadable on a log that is not whole.
     """
     whole(log)
-    found: dict[str, Tally] = {}
+    found: dict[str, LineTally] = {}
     for row in lines(log, *dict.fromkeys(kind.holds for kind in kinds)):
         said = message(row)
         for kind in kinds:
             match = kind.shape.match(said) if kind.holds in said else None
             if match is not None:
                 named = match.groupdict()
-                tally = found.setdefault(named.get("key") or "", Tally())
+                tally = found.setdefault(named.get("key") or "", LineTally())
                 tally.counts[kind.leaf] = tally.counts.get(kind.leaf, 0) + 1
                 tally.last = _nameless(said, match) if named.get("who") else said
                 break
@@ -132,7 +132,7 @@ def _nameless(said: str, match: re.Match[str]) -> str:
     return f"{said[: match.start('who')]}…{said[match.end('who') :]}"
 
 
-def promised(item: str, kinds: Sequence[Line]) -> dict[str, Kind]:
+def promised(item: str, kinds: Sequence[LinePattern]) -> dict[str, Kind]:
     """Give the facts that these kinds of lines promise of an item."""
     return counts(item, {kind.leaf: kind.help for kind in kinds if kind.help})
 
@@ -146,19 +146,19 @@ def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
     return facts
 
 
-def counted(item: str, kinds: Sequence[Line], tally: Tally) -> Facts:
+def counted(item: str, kinds: Sequence[LinePattern], tally: LineTally) -> Facts:
     """Give what was promised of one item."""
     for leaf in dict.fromkeys(kind.leaf for kind in kinds):
         yield f"{item}.{leaf}", tally.counts.get(leaf, 0)
     yield f"{item}.last", clean(tally.last) if tally.last else Absent("no such line")
 
 
-def of_all(item: str, log: str, kinds: Sequence[Line]) -> Facts:
+def of_all(item: str, log: str, kinds: Sequence[LinePattern]) -> Facts:
     """Count lines that name no device."""
-    yield from counted(item, kinds, tallies(log, kinds).get("", Tally()))
+    yield from counted(item, kinds, tallies(log, kinds).get("", LineTally()))
 
 
-def of_each(collection: str, log: str, kinds: Sequence[Line]) -> Facts:
+def of_each(collection: str, log: str, kinds: Sequence[LinePattern]) -> Facts:
     """Count lines for each device that they name."""
     found = tallies(log, kinds)
     for key in sorted(found, key=natural):

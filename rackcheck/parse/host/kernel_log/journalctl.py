@@ -70,19 +70,19 @@ def hidden(log: str) -> Unknown | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One entry of `-o json`: its priority, `0` to `7` where it has one, and whether the boot's journal begins here."""
 
     priority: object
     begins: bool
 
 
-def entries(answer: str) -> list[Entry]:
+def entries(answer: str) -> list[JournalEntry]:
     """Read one entry a line, in the answer's order; raises Unreadable on what is cut, no JSON, or bears no time."""
     return [_entry(row) for row in rows(answer)]
 
 
-def _entry(row: str) -> Entry:
+def _entry(row: str) -> JournalEntry:
     try:
         told = json.loads(row)
     except (ValueError, RecursionError) as error:
@@ -92,4 +92,4 @@ def _entry(row: str) -> Entry:
     microseconds = told.get("__MONOTONIC_TIMESTAMP")
     if not isinstance(microseconds, str) or not re.fullmatch("[0-9]{1,20}", microseconds):
         raise Unreadable(f"an entry without a time: {clean(row, 80)!r}")
-    return Entry(told.get("PRIORITY"), told.get("MESSAGE_ID") == STARTED and int(microseconds) < EARLY * 10**6)
+    return JournalEntry(told.get("PRIORITY"), told.get("MESSAGE_ID") == STARTED and int(microseconds) < EARLY * 10**6)

@@ -114,7 +114,7 @@ def _address(match: re.Match[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class XidMeaning:
     """What the table's sources say of one Xid."""
 
     code: int
@@ -156,15 +156,15 @@ _COLUMNS = {
 }
 
 
-def table(text: str) -> Mapping[int, Entry]:
+def table(text: str) -> Mapping[int, XidMeaning]:
     """Read the table; raises Unreadable where it lacks a column or names a number twice."""
-    found: dict[int, Entry] = {}
+    found: dict[int, XidMeaning] = {}
     for row in csv.DictReader(io.StringIO(text)):
         missing = [column for column in _COLUMNS if row.get(column) is None]
         if missing:
             raise Unreadable(f"the table of Xids lacks {', '.join(missing)}")
         values = {name: row[column] for column, name in _COLUMNS.items() if column != "xid"}
-        entry = Entry(code=int(row["xid"]), **values)
+        entry = XidMeaning(code=int(row["xid"]), **values)
         if entry.code in found:
             raise Unreadable(f"the table of Xids has {entry.code} twice")
         found[entry.code] = entry
@@ -177,17 +177,17 @@ SILENT = "none given"
 """Said where the catalogue gives an Xid no action."""
 
 
-def named(codes: Iterable[int], known: Mapping[int, Entry]) -> tuple[str, ...]:
+def named(codes: Iterable[int], known: Mapping[int, XidMeaning]) -> tuple[str, ...]:
     """Name each Xid; one that the table does not know is named as that, never left out."""
     return tuple(f"{code} {known[code].title if code in known else UNLISTED}" for code in sorted(set(codes)))
 
 
-def actions(codes: Iterable[int], known: Mapping[int, Entry], column: str) -> tuple[str, ...]:
+def actions(codes: Iterable[int], known: Mapping[int, XidMeaning], column: str) -> tuple[str, ...]:
     """Give the distinct actions of a column, `immediate` or `investigatory`, in alphabetical order."""
     return tuple(sorted({(getattr(known[c], column) or SILENT) if c in known else UNLISTED for c in codes}))
 
 
-def by_agreement(codes: Iterable[int], known: Mapping[int, Entry]) -> Mapping[str, tuple[str, ...]]:
+def by_agreement(codes: Iterable[int], known: Mapping[int, XidMeaning]) -> Mapping[str, tuple[str, ...]]:
     """Part the Xids: those that all four sources take for serious, none does, some do, and those not in the table."""
     parts: dict[str, list[str]] = {"serious": [], "mild": [], "disputed": [], "unlisted": []}
     for code in sorted(set(codes)):

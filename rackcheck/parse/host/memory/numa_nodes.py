@@ -14,14 +14,14 @@ MOST, MOST_CPUS = 1024, 8192
 
 
 @dataclass(frozen=True)
-class Node:
+class NumaNode:
     """One node by its number, and the packages of its CPUs; None where the kernel does not tell some CPU's."""
 
     number: str
     packages: frozenset[str] | None
 
 
-def nodes(files: Files, packages: Mapping[int, str]) -> Iterator[Node]:
+def nodes(files: Files, packages: Mapping[int, str]) -> Iterator[NumaNode]:
     """Give each node, in the order of their numbers; `packages` tells each CPU's.
 
     Raises Unreadable (too large) where there are more nodes or CPUs than a kernel may have, and at a node whose list
@@ -38,10 +38,10 @@ def nodes(files: Files, packages: Mapping[int, str]) -> Iterator[Node]:
             raise Unreadable(f"NUMA nodes with more than {MOST_CPUS} CPUs: some are named twice", Reason.TOO_LARGE)
         if number.isascii() and number.isdigit():
             whole = cpus <= packages.keys()
-            yield Node(number, frozenset(packages[cpu] for cpu in cpus) if whole else None)
+            yield NumaNode(number, frozenset(packages[cpu] for cpu in cpus) if whole else None)
 
 
-def per_package(found: Iterable[Node]) -> tuple[int, ...] | None:
+def per_package(found: Iterable[NumaNode]) -> tuple[int, ...] | None:
     """Count the nodes that have CPUs of each package, fewest first; None where a node's packages are not known.
 
     Where the kernel does not tell a CPU's package, nobody knows how the nodes lie.

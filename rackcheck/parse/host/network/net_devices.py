@@ -18,7 +18,7 @@ VIRTUAL = "/sys/class/net/{}/device/physfn/vendor"
 
 
 @dataclass(frozen=True)
-class Place:
+class DeviceLocation:
     """The driver of an interface and the address of its PCI function; both absent if it is on another bus."""
 
     driver: Sourced
@@ -31,11 +31,11 @@ def places(files: Files) -> Mapping[str, tuple[str, str]]:
     return driven | {name: ("virtio_net", address) for address, _, name in files.found(VIRTIO)}
 
 
-def place(found: Mapping[str, tuple[str, str]], interface: str) -> Place:
+def place(found: Mapping[str, tuple[str, str]], interface: str) -> DeviceLocation:
     """Give the place of one interface among those that were found."""
     none = Absent("not a PCI device")
     driver, address = found.get(interface, ("", ""))
-    return Place(Sourced(driver or none, BESIDE), Sourced(address or none, BESIDE))
+    return DeviceLocation(Sourced(driver or none, BESIDE), Sourced(address or none, BESIDE))
 
 
 def virtual(files: Files, interface: str) -> Sourced:

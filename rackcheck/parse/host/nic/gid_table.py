@@ -17,7 +17,7 @@ _MAPPED = "0000:0000:0000:0000:0000:ffff:"
 
 
 @dataclass(frozen=True)
-class Entry:
+class GidEntry:
     """One entry in use; type and interface are empty where the kernel tells none."""
 
     index: str
@@ -36,16 +36,16 @@ class Entry:
         return self.address.startswith(_MAPPED)
 
 
-def tables(answer: str) -> Iterator[tuple[str, str, list[Entry]]]:
+def tables(answer: str) -> Iterator[tuple[str, str, list[GidEntry]]]:
     """Give each port's device, number and entries by index; raises Unreadable on a table without its end."""
     port: re.Match[str] | None = None
-    entries: list[Entry] = []
+    entries: list[GidEntry] = []
     for row in rows(answer):
         head, entry = _PORT.fullmatch(row), _ENTRY.fullmatch(row)
         if head is not None and port is None:
             port, entries = head, []
         elif entry is not None and port is not None:
-            entries.append(Entry(*entry.groups()))
+            entries.append(GidEntry(*entry.groups()))
         elif row == "end" and port is not None:
             yield port[1], port[2], sorted(entries, key=lambda entry: int(entry.index))
             port = None

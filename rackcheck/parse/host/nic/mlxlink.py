@@ -18,12 +18,12 @@ _RANGE = re.compile(r"(.{1,400}?)(?: \[(-?[0-9.]{1,12})\.\.(-?[0-9.]{1,12})\])?"
 _RAW = "Raw Physical Errors Per Lane"
 ROWS = 500
 LANES = 16
-Scale = Callable[[float], float]
+Scaling = Callable[[float], float]
 """What makes the fact's unit of the tool's."""
 
 
 @dataclass(frozen=True)
-class Port:
+class MlxlinkPort:
     """One port's answer, by the tool's words."""
 
     told: dict[str, str]
@@ -65,12 +65,12 @@ class Port:
         # No lane is one without errors: only a link that is down has none.
         return Unknown(Reason.NOT_COLLECTED, told.detail) if self.text("State") == "Active" else []
 
-    def measured(self, name: str, scale: Scale) -> tuple[Reading, Reading, Reading]:
+    def measured(self, name: str, scale: Scaling) -> tuple[Reading, Reading, Reading]:
         """What one sensor reads, and its lowest and highest alarm; absent where it tells none."""
         values, low, high = self.lanes(name, scale)
         return (values if isinstance(values, Absent | Unknown) else values[0]), low, high
 
-    def lanes(self, name: str, scale: Scale = float) -> tuple[list[float] | Absent | Unknown, Reading, Reading]:
+    def lanes(self, name: str, scale: Scaling = float) -> tuple[list[float] | Absent | Unknown, Reading, Reading]:
         """What is measured on each lane: `1.886,1.989 [-10.41..6]`, with the alarms behind, all of them scaled."""
         value = self.text(name)
         if not isinstance(value, str):
@@ -111,7 +111,7 @@ def rounded(value: float) -> float:
     return float(f"{value:.12g}")
 
 
-def port(text: str) -> Port:
+def port(text: str) -> MlxlinkPort:
     """Read one port; raises Unreadable where the answer tells no link."""
     rows = _COLOURS.sub("", text).splitlines()
     if len(rows) > ROWS:
@@ -123,4 +123,4 @@ def port(text: str) -> Port:
             told.setdefault(name.strip(), value.strip())
     if "State" not in told or "Physical state" not in told:
         raise Unreadable(f"no link: {clean(text, 80)!r}")
-    return Port(told)
+    return MlxlinkPort(told)

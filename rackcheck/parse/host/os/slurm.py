@@ -21,7 +21,7 @@ def version(row: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Settings:
+class SlurmSettings:
     """The settings of several files, by their names in small letters, and what is known of each file."""
 
     given: dict[str, Reading] = field(default_factory=dict)
@@ -37,12 +37,12 @@ class Settings:
         return self.given.get(name.lower(), self.lacking.get(file, Absent(f"no {file}")))
 
 
-def settings(rows: Sequence[str], files: Collection[str]) -> Settings:
+def settings(rows: Sequence[str], files: Collection[str]) -> SlurmSettings:
     """Read rows `== FILE` with the file's `Name=value` lines below, and `hidden FILE`; Slurm's names have no case.
 
     Raises Unreadable at a line that is no setting, and at one before any file.
     """
-    told = Settings()
+    told = SlurmSettings()
     for row in rows:
         word, _, rest = row.partition(" ")
         if word in {"==", "hidden"} and rest in files:
@@ -63,7 +63,7 @@ def settings(rows: Sequence[str], files: Collection[str]) -> Settings:
 
 
 @dataclass(frozen=True)
-class Node:
+class SlurmNode:
     """A node as the controller sees it: its state without marks, its marks, and further fields by Slurm's names."""
 
     state: str
@@ -81,7 +81,7 @@ class Node:
         return told if isinstance(told, Absent) else tuple(sorted(told.split(",")))
 
 
-def node(answer: str) -> Node:
+def node(answer: str) -> SlurmNode:
     """Read `Key=value` words, and the reason, which is a line with blanks in it.
 
     Raises Unreadable without a node's name and state.
@@ -95,7 +95,7 @@ def node(answer: str) -> Node:
     if any(part.endswith("*") for part in parts):
         marks.append("NOT_RESPONDING")
     reason = _REASON.search(answer)
-    return Node(state, tuple(sorted(set(marks))), _told(reason[1].strip() if reason else None), fields)
+    return SlurmNode(state, tuple(sorted(set(marks))), _told(reason[1].strip() if reason else None), fields)
 
 
 def _told(value: str | None) -> str | Absent:

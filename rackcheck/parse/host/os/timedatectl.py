@@ -22,7 +22,7 @@ _SILENT = Absent("no server has answered yet")
 
 
 @dataclass(frozen=True)
-class Status:
+class NtpStatus:
     """The table; before a server's first answer it has no more than the server's name."""
 
     told: Mapping[str, str]
@@ -52,12 +52,12 @@ class Status:
         return span(self.told[key]) if key in self.told else _SILENT
 
 
-def status(rows: list[str]) -> Status:
+def status(rows: list[str]) -> NtpStatus:
     """Read the table; raises Unreadable where it names no server."""
     table = key_values("\n".join(rows))
     if "Server" not in table:
         raise Unreadable("not the words of timedatectl: no 'Server'")
-    return Status(table)
+    return NtpStatus(table)
 
 
 def span(told: str) -> float:

@@ -64,7 +64,7 @@ class Capability:
 
 
 @dataclass(frozen=True)
-class Function:
+class PciFunction:
     """One PCI function as lspci shows it; `extended` says whether extended capabilities could have been seen."""
 
     address: str
@@ -184,7 +184,7 @@ def bits(text: str) -> dict[str, bool]:
 
 
 @lru_cache(maxsize=2)
-def functions(answer: str) -> tuple[Function, ...]:
+def functions(answer: str) -> tuple[PciFunction, ...]:
     """Read `lspci -vv`, with -n or -nn, with -D or without; raises Unreadable where it was cut or is another's.
 
     A node's several probes read the same answer: it is parted once.
@@ -197,7 +197,7 @@ def functions(answer: str) -> tuple[Function, ...]:
     return found
 
 
-def listed(answer: str) -> tuple[Function, ...]:
+def listed(answer: str) -> tuple[PciFunction, ...]:
     """Read plain `lspci`, or -k, where functions have no capabilities: nothing tells whether their lines came whole."""
     return _parted(rows(answer))
 
@@ -244,7 +244,7 @@ class _Draft:
         elif registers:
             registers[-1][1].append(row)
 
-    def made(self, extended: bool) -> Function:
+    def made(self, extended: bool) -> PciFunction:
         """Give the function; the first of a register's name counts."""
         found = []
         for name, at, registers in self.capabilities:
@@ -254,10 +254,10 @@ class _Draft:
             found.append(Capability(name, at, table))
         # A revision of ff beside capabilities is a revision; without any, lspci read all ones.
         trouble = SILENT if "(rev ff)" in self.title and not found else self.trouble
-        return Function(self.address, self.title, tuple(self.lines), tuple(found), extended, trouble)
+        return PciFunction(self.address, self.title, tuple(self.lines), tuple(found), extended, trouble)
 
 
-def _parted(lines: list[str]) -> tuple[Function, ...]:
+def _parted(lines: list[str]) -> tuple[PciFunction, ...]:
     drafts: dict[str, _Draft] = {}
     last: _Draft | None = None
     for row in lines:
@@ -302,7 +302,7 @@ def size(text: str) -> float:
     return int(match[1]) * _SIZES[match[2]] / (1 << 30)
 
 
-def resizable(function: Function) -> Iterator[tuple[int, float, tuple[str, ...]]]:
+def resizable(function: PciFunction) -> Iterator[tuple[int, float, tuple[str, ...]]]:
     """Give each resizable BAR: its number, its size now in GiB, the sizes it could have as lspci spells them."""
     found = function.capability(RESIZABLE)
     for name, text in found.registers.items() if isinstance(found, Capability) else ():

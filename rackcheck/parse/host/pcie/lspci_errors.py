@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rackcheck.model.fact import Reading
-from rackcheck.parse.host.pcie.lspci import AER, EXPRESS, Function
+from rackcheck.parse.host.pcie.lspci import AER, EXPRESS, PciFunction
 
 _REPORTED = {
     "correctable": ("CorrErr", "Correctable"),
@@ -15,7 +15,7 @@ _REPORTED = {
 
 
 @dataclass(frozen=True)
-class Held:
+class ErrorNames:
     """Names of errors: those that a function holds, those it is told to hide, and those of the first that it is not."""
 
     raised: Reading
@@ -23,31 +23,31 @@ class Held:
     unmasked: Reading
 
 
-def uncorrectable(function: Function) -> Held:
+def uncorrectable(function: PciFunction) -> ErrorNames:
     """Read the uncorrectable errors: DLP, CmpltTO."""
     return _held(function, "UE")
 
 
-def correctable(function: Function) -> Held:
+def correctable(function: PciFunction) -> ErrorNames:
     """Read the correctable errors: RxErr, BadTLP."""
     return _held(function, "CE")
 
 
-def fatal(function: Function) -> Reading:
+def fatal(function: PciFunction) -> Reading:
     """Name those of the unmasked uncorrectable errors that count as fatal."""
     return _but(uncorrectable(function).unmasked, function.raised(AER, "UESvrt"), among=True)
 
 
-def reported(function: Function) -> Reading:
+def reported(function: PciFunction) -> Reading:
     """Name the kinds of error that the function tells the root port of: correctable, nonfatal, fatal, unsupported."""
     told = {kind: function.flag(EXPRESS, "DevCtl", *names) for kind, names in _REPORTED.items()}
     odd = next((value for value in told.values() if not isinstance(value, bool)), None)
     return odd if odd is not None else tuple(kind for kind, on in told.items() if on)
 
 
-def _held(function: Function, kind: str) -> Held:
+def _held(function: PciFunction, kind: str) -> ErrorNames:
     raised, masked = (function.raised(AER, f"{kind}{register}") for register in ("Sta", "Msk"))
-    return Held(raised, masked, _but(raised, masked, among=False))
+    return ErrorNames(raised, masked, _but(raised, masked, among=False))
 
 
 def _but(raised: Reading, others: Reading, *, among: bool) -> Reading:

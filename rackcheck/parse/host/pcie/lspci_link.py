@@ -3,7 +3,7 @@
 import re
 
 from rackcheck.model.fact import Absent, Reading, Unreadable, clean
-from rackcheck.parse.host.pcie.lspci import EXPRESS, L1_SUBSTATES, SECONDARY, Function
+from rackcheck.parse.host.pcie.lspci import EXPRESS, L1_SUBSTATES, SECONDARY, PciFunction
 
 _SPEED, _WIDTH = r"\bSpeed ([0-9]{1,3}(?:\.5)?)GT/s", r"\bWidth x([0-9]{1,2})\b"
 _TARGET = r"Target Link Speed: ([0-9]{1,3}(?:\.5)?)GT/s"
@@ -18,22 +18,22 @@ ASPM = ("none", "L0s", "L1", "L0s L1")
 """States of a link that sleeps by itself (active state power management)."""
 
 
-def width(function: Function) -> Reading:
+def width(function: PciFunction) -> Reading:
     """Compare the link's width with what this end could have, in the words of `TRAINED`; absent without a link."""
     return _trained(function, _WIDTH)
 
 
-def speed(function: Function) -> Reading:
+def speed(function: PciFunction) -> Reading:
     """Compare the link's speed with what this end could have, in the words of `TRAINED`; absent without a link."""
     return _trained(function, _SPEED)
 
 
-def target_speed(function: Function) -> Reading:
+def target_speed(function: PciFunction) -> Reading:
     """Give the speed in GT/s that this end was told to train at most."""
     return function.field(EXPRESS, "LnkCtl2", _TARGET, float)
 
 
-def active(function: Function) -> Reading:
+def active(function: PciFunction) -> Reading:
     """Tell whether the link is up; only an end that reports it knows."""
     reports = function.flag(EXPRESS, "LnkCap", "LLActRep")
     if reports is False:
@@ -41,34 +41,34 @@ def active(function: Function) -> Reading:
     return function.flag(EXPRESS, "LnkSta", "DLActive") if reports is True else reports
 
 
-def retimers(function: Function) -> Reading:
+def retimers(function: PciFunction) -> Reading:
     """Count the retimers on the way, which are one or two or none."""
     one, two = (function.flag(EXPRESS, "LnkSta2", name) for name in ("Retimer", "2Retimers"))
     return (2 if two else int(one)) if isinstance(one, bool) and isinstance(two, bool) else one
 
 
-def lane_errors(function: Function) -> Reading:
+def lane_errors(function: PciFunction) -> Reading:
     """Name the lanes on which this end saw an error, by their numbers."""
     return function.field(SECONDARY, "LaneErrStat", "^(.{1,200})$", _lanes)
 
 
-def sleeps(function: Function) -> Reading:
+def sleeps(function: PciFunction) -> Reading:
     """Give the sleep states that are enabled at this end, in the words of `ASPM`."""
     return function.field(EXPRESS, "LnkCtl", _ENABLED, _aspm)
 
 
-def could_sleep(function: Function) -> Reading:
+def could_sleep(function: PciFunction) -> Reading:
     """Give the sleep states that this end could use, in the words of `ASPM`."""
     return function.field(EXPRESS, "LnkCap", _SUPPORTED, _aspm)
 
 
-def substates(function: Function) -> Reading:
+def substates(function: PciFunction) -> Reading:
     """Name the deeper states of L1 that are enabled: ASPM_L1.1, PCI-PM_L1.2."""
     raised = function.raised(L1_SUBSTATES, "L1SubCtl1")
     return tuple(n for n in raised if re.fullmatch(r"\S+_L1\.\d", n)) if isinstance(raised, tuple) else raised
 
 
-def _trained(function: Function, pattern: str) -> Reading:
+def _trained(function: PciFunction, pattern: str) -> Reading:
     """Compare what the link has with what this end could have; the words that lspci puts beside differ by version."""
     now, most = (function.field(EXPRESS, register, pattern, float) for register in ("LnkSta", "LnkCap"))
     if not isinstance(now, float) or not isinstance(most, float):

@@ -18,7 +18,7 @@ _BRIDGE = re.compile(r"/pci([0-9a-f]{4,8}:[0-9a-f]{2})/")
 
 
 @dataclass(frozen=True)
-class Place:
+class BridgePath:
     """Where a function hangs: its host bridge by domain and bus, and the ports above it from the top.
 
     On a root bus there are none.
@@ -29,7 +29,7 @@ class Place:
     ports: tuple[str, ...]
 
 
-def places(answer: str) -> Iterator[Place]:
+def places(answer: str) -> Iterator[BridgePath]:
     """Give each function's place as its row is read; raises Unreadable on a row that is no link to a function."""
     for row in rows(answer):
         if re.fullmatch(r"total [0-9]{1,9}", row):
@@ -40,7 +40,7 @@ def places(answer: str) -> Iterator[Place]:
         bridge, parts = _above(match[2])
         if parts[-1] != match[1]:
             raise Unreadable(f"{match[1]} leads to {parts[-1]}")
-        yield Place(match[1], bridge, tuple(parts[:-1]))
+        yield BridgePath(match[1], bridge, tuple(parts[:-1]))
 
 
 def _above(target: str) -> tuple[str, list[str]]:

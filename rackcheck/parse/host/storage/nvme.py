@@ -14,7 +14,7 @@ _DIGITS = re.compile(r"[0-9]{1,39}")
 
 _ACTIVE = "Active Firmware Slot (afi)"
 
-Field = tuple[tuple[str, ...], Callable[[int], Value]]
+LogField = tuple[tuple[str, ...], Callable[[int], Value]]
 """A count of an answer: the names that versions gave it, and how it becomes the fact's value."""
 
 
@@ -66,7 +66,7 @@ def counted(table: Mapping[str, Any], *names: str) -> int:
     return int(value)
 
 
-def counts(said: str | Unknown, fields: Mapping[str, Field], *within: str) -> dict[str, Reading]:
+def counts(said: str | Unknown, fields: Mapping[str, LogField], *within: str) -> dict[str, Reading]:
     """Give the readings of one drive's answer, by leaf; `within` names the objects that the counts stand in.
 
     A field that an answer leaves out is unknown, not absent: another version may only have renamed it.
@@ -78,7 +78,7 @@ def counts(said: str | Unknown, fields: Mapping[str, Field], *within: str) -> di
     return {leaf: said if isinstance(said, Unknown) else _reading(table, field) for leaf, field in fields.items()}
 
 
-def _reading(table: Mapping[str, Any], field: Field) -> Reading:
+def _reading(table: Mapping[str, Any], field: LogField) -> Reading:
     names, reader = field
     try:
         return reader(counted(table, *names))

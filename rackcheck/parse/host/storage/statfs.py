@@ -18,7 +18,7 @@ _NUMBERS = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20}){5}")
 
 
 @dataclass(frozen=True)
-class Answer:
+class StatfsReply:
     """What one mount answered: nothing in time (`well` is None), its numbers, or a complaint."""
 
     point: str
@@ -51,16 +51,16 @@ class Answer:
         return Unknown(Reason.DENIED if "ermission denied" in word else Reason.NOT_COLLECTED, word)
 
 
-def answers(text: str) -> list[Answer]:
+def answers(text: str) -> list[StatfsReply]:
     """Give the answer of each mount that was asked, of several the last; raises Unreadable where the whole was cut."""
     lines = rows(text)
     matches = [_ROW.fullmatch(row) for row in lines[:-1]]
     if lines[-1:] != ["end"] or None in matches:
         raise Unreadable(f"not the answers of mounts: {text[-80:]!r}")
     found = [match for match in matches if match]
-    told = {match[2]: Answer(match[2], match[1] == "ok", match[3] or "") for match in found if match[1] != "mount"}
+    told = {match[2]: StatfsReply(match[2], match[1] == "ok", match[3] or "") for match in found if match[1] != "mount"}
     asked = dict.fromkeys(match[2] for match in found if match[1] == "mount")
-    return [told.get(point, Answer(point)) for point in asked]
+    return [told.get(point, StatfsReply(point)) for point in asked]
 
 
 def filled(numbers: str) -> dict[str, Reading]:

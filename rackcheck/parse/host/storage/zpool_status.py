@@ -16,7 +16,7 @@ _GROUP = re.compile(r"\t\S{1,40} *")
 
 
 @dataclass(frozen=True)
-class Member:
+class PoolMember:
     """A disk or file of a pool: its name there, its state, its errors of reading, writing and checksums."""
 
     name: str
@@ -24,7 +24,7 @@ class Member:
     errors: tuple[int, int, int]
 
 
-def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[Member, ...]]]:
+def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[PoolMember, ...]]]:
     """Give each pool's name and its members, its spares, which have no counts, left out.
 
     A member is a row below which none is set further in. Raises Unreadable where no pool is told, at a pool without
@@ -41,7 +41,7 @@ def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[Member, ...]]]:
         members = [row for row, depth in zip(told, below, strict=True) if depth <= len(row[1]) and row[1]]
         yield (
             rows[at].removeprefix("  pool: "),
-            tuple(Member(row[2], row[3], (int(row[4]), int(row[5]), int(row[6]))) for row in members),
+            tuple(PoolMember(row[2], row[3], (int(row[4]), int(row[5]), int(row[6]))) for row in members),
         )
 
 

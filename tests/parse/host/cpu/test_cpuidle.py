@@ -22,8 +22,8 @@ def machine(names: Mapping[object, str], switches: Mapping[tuple[object, object]
 def test_a_state_that_one_cpu_may_not_use_is_told_with_that_cpu() -> None:
     files = machine({0: "POLL", 3: "C6"}, {(0, 3): "1", (1, 3): "0", (0, 0): "0", (1, 0): "0"})
     assert list(cpuidle.states(files)) == [
-        cpuidle.State("0", "POLL", (0, 1), ()),
-        cpuidle.State("3", "C6", (0, 1), (0,)),
+        cpuidle.IdleState("0", "POLL", (0, 1), ()),
+        cpuidle.IdleState("3", "C6", (0, 1), (0,)),
     ]
 
 

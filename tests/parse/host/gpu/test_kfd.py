@@ -13,12 +13,12 @@ from rackcheck.parse.host.gpu import kfd
 NODE = "cpu_cores_count 0\nsimd_count 160\nsimd_per_cu 4\ngfx_target_version 90402\nlocation_id 1281\nhive_id 9\n"
 
 
-def way(start: int, end: int, weight: int, kind: str = "xgmi") -> kfd.Link:
-    return kfd.Link(start, end, kind, weight, 0, 0)
+def way(start: int, end: int, weight: int, kind: str = "xgmi") -> kfd.KfdLink:
+    return kfd.KfdLink(start, end, kind, weight, 0, 0)
 
 
 def test_a_node_that_computes_has_its_address_and_a_cpu_is_none() -> None:
-    assert kfd.node(NODE) == kfd.Node("0000:05:00.1", "gfx942", 40, 9)
+    assert kfd.node(NODE) == kfd.KfdNode("0000:05:00.1", "gfx942", 40, 9)
     assert kfd.node("cpu_cores_count 64\nsimd_count 0\nlocation_id 0\n") is None
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from recordings import os_probes
 
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.kernel_log.dmesg import Line, tallies
+from rackcheck.parse.host.kernel_log.dmesg import LinePattern, tallies
 from rackcheck.parse.host.kernel_log.dmesg_filesystem import FILESYSTEMS
 from rackcheck.parse.host.kernel_log.dmesg_gpu import AMDGPU, NVIDIA
 from rackcheck.parse.host.kernel_log.dmesg_hardware import AER, FIRMWARE_ERRORS, MACHINE_CHECKS, PCIE
@@ -45,7 +45,7 @@ BETWEEN = (
     " failed",
 )
 # Lines of public threads and of the kernel's own format strings; no machine gave them together.
-KNOWN: list[tuple[tuple[Line, ...], str, str, str]] = [
+KNOWN: list[tuple[tuple[LinePattern, ...], str, str, str]] = [
     (AER, "pcieport 0000:16:01.0: AER: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer",
      "0000:16:01.0", "nonfatal"),
     (AMDGPU, "amdgpu 0000:c1:00.0: amdgpu: GPU reset(2) failed", "0000:c1:00.0", "reset_failures"),
@@ -75,21 +75,21 @@ KNOWN: list[tuple[tuple[Line, ...], str, str, str]] = [
 ]  # fmt: skip
 
 
-def counted(kinds: tuple[Line, ...], *rows: str) -> dict[str, dict[str, int]]:
+def counted(kinds: tuple[LinePattern, ...], *rows: str) -> dict[str, dict[str, int]]:
     """The counts of each device."""
     return {key: tally.counts for key, tally in tallies("".join(f"{row}\n" for row in rows), kinds).items()}
 
 
 @pytest.mark.parametrize(("kinds", "row", "key", "leaf"), KNOWN)
 def test_a_line_counts_once_for_the_device_that_it_names(
-    kinds: tuple[Line, ...], row: str, key: str, leaf: str
+    kinds: tuple[LinePattern, ...], row: str, key: str, leaf: str
 ) -> None:
     assert counted(kinds, f"[    9.100000] {row}", row) == {key: {leaf: 2}}
 
 
 @pytest.mark.parametrize(("kinds", "row", "key", "leaf"), KNOWN)
 def test_a_line_that_somebody_else_quotes_is_not_the_kernels(
-    kinds: tuple[Line, ...], row: str, key: str, leaf: str
+    kinds: tuple[LinePattern, ...], row: str, key: str, leaf: str
 ) -> None:
     assert counted(kinds, f"[    9.100000] python3[77]: {row}") == {}
 
@@ -109,7 +109,7 @@ def test_a_line_that_somebody_else_quotes_is_not_the_kernels(
     ],
 )
 def test_a_line_of_something_that_went_well_or_is_counted_elsewhere_is_no_fault(
-    kinds: tuple[Line, ...], row: str
+    kinds: tuple[LinePattern, ...], row: str
 ) -> None:
     assert counted(kinds, row) == {}
 

@@ -9,7 +9,7 @@ from rackcheck.model.fact import Reason, Unreadable
 from rackcheck.model.text import Files
 from rackcheck.parse.host.cpu import percpu
 from rackcheck.parse.host.memory import numa_nodes
-from rackcheck.parse.host.memory.numa_nodes import Node
+from rackcheck.parse.host.memory.numa_nodes import NumaNode
 
 PACKAGE = "/sys/devices/system/cpu/cpu*/topology/physical_package_id"
 
@@ -18,7 +18,7 @@ def files(**cpus: str) -> Files:
     return Files({numa_nodes.CPUS.replace("node*", name): f"{told}\n" for name, told in cpus.items()}, {})
 
 
-def recorded_nodes(case: str) -> list[Node]:
+def recorded_nodes(case: str) -> list[NumaNode]:
     capture, _ = recorded(OURS / "numa_shape" / f"{case}.json")
     found = Files(capture.files, {})
     return list(numa_nodes.nodes(found, percpu.by_cpu(found, PACKAGE)))
@@ -38,7 +38,7 @@ def test_one_node_over_two_packages_counts_for_both() -> None:
 
 def test_a_cpu_whose_package_is_not_told_leaves_the_shape_unknown() -> None:
     found = list(numa_nodes.nodes(files(node0="0-1", node1="2"), {0: "0", 1: "0"}))
-    assert found == [Node("0", frozenset("0")), Node("1", None)]
+    assert found == [NumaNode("0", frozenset("0")), NumaNode("1", None)]
     assert numa_nodes.per_package(found) is None
 
 

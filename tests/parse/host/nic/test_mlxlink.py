@@ -19,7 +19,7 @@ ROWS = (
 )
 
 
-def port(*rows: str, state: str = "Active") -> mlxlink.Port:
+def port(*rows: str, state: str = "Active") -> mlxlink.MlxlinkPort:
     return mlxlink.port(HEAD.format(state) + "".join(f"{row}\n" for row in rows))
 
 

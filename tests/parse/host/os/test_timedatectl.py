@@ -72,7 +72,7 @@ def test_what_was_read_of_a_clock_before_a_strange_word_stands() -> None:
 @given(st.lists(st.text()), st.text() | st.from_regex(r"\A[-+0-9. a-zµ]{0,20}\Z"))
 def test_nonsense_is_a_table_or_unreadable(rows: list[str], told: str) -> None:
     for given_rows in (rows, ["Server: x", f"Stratum: {told}", f"Offset: {told}", *rows]):
-        for read in (timedatectl.Status.server, lambda s: s.number("Stratum"), lambda s: s.seconds("Offset")):
+        for read in (timedatectl.NtpStatus.server, lambda s: s.number("Stratum"), lambda s: s.seconds("Offset")):
             with suppress(Unreadable):
                 read(timedatectl.status(given_rows))
     with suppress(Unreadable):

@@ -7,11 +7,11 @@ from lspci_texts import capable, recorded
 
 from rackcheck.model.fact import Absent, Reason, Unknown
 from rackcheck.parse.host.pcie import lspci_errors
-from rackcheck.parse.host.pcie.lspci import AER, Function
-from rackcheck.parse.host.pcie.lspci_errors import Held
+from rackcheck.parse.host.pcie.lspci import AER, PciFunction
+from rackcheck.parse.host.pcie.lspci_errors import ErrorNames
 
 
-def aer(*lines: str) -> Function:
+def aer(*lines: str) -> PciFunction:
     """A function with error registers: those given, and no bit in the others."""
     return capable(*lines, title=AER)
 
@@ -27,8 +27,8 @@ HELD = aer(
 
 def test_an_error_that_is_hidden_is_held_and_not_unmasked() -> None:
     worse = lspci_errors.uncorrectable(HELD)
-    assert worse == Held(("CmpltTO", "UnsupReq", "MalfTLP"), ("UnsupReq",), ("CmpltTO", "MalfTLP"))
-    assert lspci_errors.correctable(HELD) == Held(("RxErr", "AdvNonFatalErr"), ("AdvNonFatalErr",), ("RxErr",))
+    assert worse == ErrorNames(("CmpltTO", "UnsupReq", "MalfTLP"), ("UnsupReq",), ("CmpltTO", "MalfTLP"))
+    assert lspci_errors.correctable(HELD) == ErrorNames(("RxErr", "AdvNonFatalErr"), ("AdvNonFatalErr",), ("RxErr",))
 
 
 def test_of_the_unmasked_errors_those_of_high_severity_are_fatal() -> None:
@@ -61,13 +61,13 @@ def test_kinds_that_are_reported_have_one_name_whatever_lspci_calls_them(line: s
 
 def test_a_recorded_root_port_holds_no_error_and_hides_two() -> None:
     (function,) = recorded("aer-log").values()
-    assert lspci_errors.uncorrectable(function) == Held((), ("UnxCmplt",), ())
-    assert lspci_errors.correctable(function) == Held((), ("NonFatalErr",), ())
+    assert lspci_errors.uncorrectable(function) == ErrorNames((), ("UnxCmplt",), ())
+    assert lspci_errors.correctable(function) == ErrorNames((), ("NonFatalErr",), ())
     assert lspci_errors.reported(function) == ()
 
 
 def test_a_function_without_error_registers_has_no_errors_to_tell() -> None:
-    bare = Function("0000:17:00.0", "3D controller")
+    bare = PciFunction("0000:17:00.0", "3D controller")
     assert {type(lspci_errors.fatal(bare)), type(lspci_errors.reported(bare))} == {Absent}
 
 

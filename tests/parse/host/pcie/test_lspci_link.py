@@ -7,7 +7,7 @@ from lspci_texts import capable, recorded
 
 from rackcheck.model.fact import Absent, Unknown
 from rackcheck.parse.host.pcie import lspci_link
-from rackcheck.parse.host.pcie.lspci import L1_SUBSTATES, SECONDARY, Function
+from rackcheck.parse.host.pcie.lspci import L1_SUBSTATES, SECONDARY, PciFunction
 
 CAP = "LnkCap:\tPort #0, Speed 32GT/s, Width x16, ASPM L0s L1, Exit Latency L0s <4us, L1 <32us"
 
@@ -89,5 +89,5 @@ def test_nonsense_in_a_register_is_a_value_or_why_not(said: str) -> None:
         (lspci_link.lane_errors, SECONDARY, "LaneErrStat"),
         (lspci_link.substates, L1_SUBSTATES, "L1SubCtl1"),
     ):
-        one: Function = capable(f"{register}: {said}", title=title)
+        one: PciFunction = capable(f"{register}: {said}", title=title)
         assert isinstance(ask(one), tuple | Unknown)

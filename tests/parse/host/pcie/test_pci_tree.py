@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.host.pcie.pci_tree import Place, places
+from rackcheck.parse.host.pcie.pci_tree import BridgePath, places
 
 
 def row(address: str, target: str) -> str:
@@ -16,19 +16,19 @@ def test_ports_are_named_from_the_top_and_a_function_on_a_root_bus_has_none() ->
     answer = "total 0\n" + row("0000:15:01.0", "pci0000:15/0000:15:01.0")
     answer += row("0000:17:00.0", "pci0000:15/0000:15:01.0/0000:16:00.0/0000:17:00.0")
     assert list(places(answer)) == [
-        Place("0000:15:01.0", "0000:15", ()),
-        Place("0000:17:00.0", "0000:15", ("0000:15:01.0", "0000:16:00.0")),
+        BridgePath("0000:15:01.0", "0000:15", ()),
+        BridgePath("0000:17:00.0", "0000:15", ("0000:15:01.0", "0000:16:00.0")),
     ]
 
 
 def test_of_two_host_bridges_the_last_counts() -> None:
     (place,) = places(row("10000:01:00.0", "pci0000:80/0000:80:05.5/pci10000:00/10000:00:02.0/10000:01:00.0"))
-    assert place == Place("10000:01:00.0", "10000:00", ("10000:00:02.0",))
+    assert place == BridgePath("10000:01:00.0", "10000:00", ("10000:00:02.0",))
 
 
 def test_what_stands_above_a_host_bridge_is_no_port() -> None:
     (place,) = places(row("30c3:00:00.0", "LNXSYSTM:00/ACPI0004:00/VMBUS:00/0000-30c3/pci30c3:00/30c3:00:00.0"))
-    assert place == Place("30c3:00:00.0", "30c3:00", ())
+    assert place == BridgePath("30c3:00:00.0", "30c3:00", ())
 
 
 @pytest.mark.parametrize(

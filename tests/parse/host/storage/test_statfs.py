@@ -13,7 +13,7 @@ REFUSED = "stat: cannot read file system information for '/a': {}"
 ROWS = ("mount /a", "mount /b", "ok /a 4096 900000000 400000000 350000000 2000000 500000", "failed /b x: y", "end")
 
 
-def one(*rows: str) -> statfs.Answer:
+def one(*rows: str) -> statfs.StatfsReply:
     (answer,) = statfs.answers("".join(f"{row}\n" for row in ("mount /a", *rows, "end")))
     return answer
 

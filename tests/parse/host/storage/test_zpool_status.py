@@ -8,14 +8,14 @@ from recordings import OURS, recorded
 from rackcheck.model.capture import Output
 from rackcheck.model.fact import Unreadable
 from rackcheck.parse.host.storage import zpool_status
-from rackcheck.parse.host.storage.zpool_status import Member
+from rackcheck.parse.host.storage.zpool_status import PoolMember
 
 HEAD = ["  pool: tank", " state: ONLINE", "config:", "", "\tNAME        STATE     READ WRITE CKSUM"]
 POOL = "\ttank        ONLINE       0     0     0"
 MIRROR = "\t  mirror-0  ONLINE       0     0     0"
 DISKS = ["\t    sda     ONLINE       0     0     3", "\t    sdb     FAULTED      1     2     3  too many errors"]
 END = ["", "errors: No known data errors"]
-SDA, SDB = Member("sda", "ONLINE", (0, 0, 3)), Member("sdb", "FAULTED", (1, 2, 3))
+SDA, SDB = PoolMember("sda", "ONLINE", (0, 0, 3)), PoolMember("sdb", "FAULTED", (1, 2, 3))
 
 
 def test_members_are_the_rows_below_which_none_is_set_further_in() -> None:
